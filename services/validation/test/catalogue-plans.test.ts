@@ -8,13 +8,13 @@ const ROWS = 20_000;
 const FEW_ROWS = 60;
 const TABLES = ["product", "sku"];
 const REQUESTS = Array.from({ length: 100 }, (_, index) => index * 197 + 1);
-/** For each name: a way through the index of ids and one of source ids, the row, and some room. */
+/** Entries read per name: one index descent per column, the row, and a margin. */
 const MOST_PAGES = 12;
 
 const asking = (namesOf: (n: number) => Pick<CatalogueQuery, "skus" | "products">) =>
   REQUESTS.map((n): CatalogueQuery => ({ projectId: "proj_1", ...namesOf(n) }));
 
-/** What requests ask for at one moment, and how many names and products of SKUs that is. */
+/** A batch of queries, and the number of names and products of SKUs in it. */
 const LOOKUPS = {
   "products by ids": [asking((n) => ({ products: [`prod_${n}`], skus: [] })), 100],
   "products by source ids": [asking((n) => ({ products: [`shirt_${n}`], skus: [] })), 100],
@@ -26,7 +26,7 @@ const LOOKUPS = {
 
 type Fill = (rows: number, project?: string) => Promise<void>;
 
-/** What is there when the plans are made, and analysed; the project has nothing then. */
+/** Table contents while the plans are made and analysed; the project itself is empty. */
 const STATES: Readonly<Record<string, ((fill: Fill) => Promise<void>) | null>> = {
   "never analysed": null,
   "analysed while they were empty": async () => {},
@@ -37,7 +37,7 @@ const STATES: Readonly<Record<string, ((fill: Fill) => Promise<void>) | null>> =
 test.each(Object.entries(STATES))(
   "products and SKUs are looked up by their keys, also by plans made for tables %s",
   async (_, before) => {
-    // Plans belong to a connection, so there is one.
+    // Plans belong to a connection, so the pool has one.
     await using db = await testDatabase({
       schema: SCHEMA,
       role: ROLE,
@@ -59,14 +59,14 @@ test.each(Object.entries(STATES))(
              from generate_series(1, ${rows}) n`,
         );
       };
-      // Otherwise Postgres would analyse them at a moment of its own choice.
+      // Prevents autovacuum from analysing the tables.
       await eachTable((table) => `alter table ${table} set (autovacuum_enabled = false)`);
       if (before !== null) {
         await before(fill);
         await eachTable((table) => `analyze ${table}`);
         await eachTable((table) => `delete from ${table}`);
       }
-      // As a session does in its first minutes: a plan is kept from the sixth run on.
+      // Postgres keeps a generic plan from the sixth execution on.
       for (let run = 0; run < 8; run += 1) await findInCatalogue(db, LOOKUPS.both[0]);
       await fill(ROWS);
     });
@@ -78,7 +78,7 @@ test.each(Object.entries(STATES))(
   },
 );
 
-test("what many ask for at once is answered to each of them, in its own project", async () => {
+test("returns to each query of a batch the entries of its own project", async () => {
   await using db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await db.query(
     `insert into product (project_id, id, source_id, name, price, attributes, metadata, created_at)
@@ -116,7 +116,7 @@ test("what many ask for at once is answered to each of them, in its own project"
     created_ms: Date.parse("2026-01-01T00:00:00.250Z"),
     updated_ms: null,
   });
-  // An id goes before a source id.
+  // Ids take precedence over source ids.
   expect(one?.product("prod_1")?.id).toBe("prod_1");
   expect(one?.sku("linen")).toBeUndefined();
   expect(two?.sku("linen")).toMatchObject({

@@ -22,7 +22,7 @@ import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
 const definitions = createDefinitionVersions({ db });
-// The routes of the catalogue need nothing else.
+// The catalogue handlers need nothing else.
 const deps = {
   db,
   newId,
@@ -70,7 +70,7 @@ async function givenShop() {
   return { call, names: ["linen", "wool", "mug", "linen-m", "linen-l", "wool-m"] };
 }
 
-describe("what a collection lists is what a decision finds in it", () => {
+describe("ListCollectionProducts and a decision find the same entries", () => {
   test.each<[string, JsonObject, string[]]>([
     ["price", { price: { conditions: { $less_than: 600 } } }, ["linen", "mug", "linen-m"]],
     ["object", { object: { conditions: { $is: "sku" } } }, ["linen-m", "linen-l", "wool-m"]],
@@ -123,7 +123,7 @@ describe("what a collection lists is what a decision finds in it", () => {
   });
 });
 
-test("lines of an order are found by what they name, with their metadata over what is stored", async () => {
+test("finds order lines by their references, with sent metadata over stored metadata", async () => {
   const { call } = await givenShop();
   const line = (said: object) =>
     ({ $typeName: "scrip.common.v1.OrderItemInput", ...said }) as never;
@@ -142,7 +142,7 @@ test("lines of an order are found by what they name, with their metadata over wh
   ]);
 });
 
-test("a name is a product's or a SKU's, and an id goes before a source id", async () => {
+test("resolves a name to a product or SKU, ids before source ids", async () => {
   const { call } = await givenShop();
   const wool = await products.getProduct({ productId: "wool" }, call);
   const [sku] = wool.skus!.data;
@@ -167,7 +167,7 @@ test("a name is a product's or a SKU's, and an id goes before a source id", asyn
   expect(units.get(sku!.id)).toMatchObject({ productId: wool.id, skuId: sku!.id });
 });
 
-test("a collection of a list covers the SKUs of its products, and is gone at once when deleted", async () => {
+test("covers the SKUs of listed products, and has no effect from its deletion on", async () => {
   const { call } = await givenShop();
   const { id, products: entries } = await collections.createProductCollection(
     {
@@ -201,7 +201,7 @@ test("a collection of a list covers the SKUs of its products, and is gone at onc
   expect(await loadCollections(deps, call, [id])).toEqual([]);
 });
 
-test("a project has a hundred collections at most, also when they are made at once", async () => {
+test("limits a project to 100 collections, also under concurrent creation", async () => {
   const call = callOf(newId("proj"));
   const filter = { junction: "and", price: { conditions: { $more_than: 1 } } };
   const outcomes = await Promise.allSettled(
@@ -212,7 +212,7 @@ test("a project has a hundred collections at most, also when they are made at on
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
 });
 
-test("a product stays while a collection lists it, and a collection while a rule names it", async () => {
+test("rejects deleting a listed product and a referenced collection", async () => {
   const { call } = await givenShop();
   const { id } = await collections.createProductCollection(
     {

@@ -43,7 +43,7 @@ const before: PointsReservation = {
   points: 20n,
 };
 
-/** What the session holds of cards one after the other, beside a voucher service that fails. */
+/** Records the points that a session holds, with a voucher service that fails. */
 function besideAnOutage() {
   const held: bigint[][] = [];
   const errors: Error[] = [];
@@ -68,7 +68,7 @@ function besideAnOutage() {
   return { deps, held, errors };
 }
 
-test("points are as they were when the vouchers of a session could not be locked", async () => {
+test("restores the points of a session when its vouchers cannot be locked", async () => {
   const { deps, held, errors } = besideAnOutage();
   const toReserve = { applicable: [card], context: { cards: new Map() } };
   await expect(lockRedeemables(deps, call, hold, toReserve)).rejects.toThrow("the service is away");

@@ -15,7 +15,7 @@ const NOON = new Date("2026-11-21T12:00:00Z");
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
 
-test("orders go with a customer who is deleted for good, and do not come back", async () => {
+test("deletes the orders of a permanently deleted customer, and does not restore them", async () => {
   const [ada, bob] = [givenOrder("cust_ada"), givenOrder("cust_bob")];
   await saveOrders(db, [ada, bob]);
   await deleted("cust_ada", false);

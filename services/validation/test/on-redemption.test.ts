@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => db[Symbol.asyncDispose]());
 
-test("the order of a redemption arrives over the bus when its process died before storing it", async () => {
+test("stores the order of a redemption whose process died before storing it", async () => {
   await using database = await emptyDatabase();
   const bus = await createPgEventBus({ url: database.url, onError: () => {} });
   const order = givenOrder({ sourceId: "cart-1", status: OrderStatus.PAID, amount: 900n });
@@ -51,7 +51,7 @@ test("the order of a redemption arrives over the bus when its process died befor
   await bus.close(1_000);
 });
 
-test("what an order says of the catalogue arrives with the order, and never again", async () => {
+test("applies catalogue overrides together with the order, exactly once", async () => {
   const sourceId = newId("prod");
   const said = (price: bigint) => [{ product: { sourceId, override: true, price } }];
   const priceNow = async () => {
@@ -71,7 +71,7 @@ test("what an order says of the catalogue arrives with the order, and never agai
   expect(await priceNow()).toBe(1n);
 });
 
-test("an order that is stored in this state or a later one stays untouched", async () => {
+test("leaves an order unchanged that is stored in the same or a later state", async () => {
   const same = givenOrder({ amount: 1n });
   const later = givenOrder({ amount: 2n });
   await saveOrders(db, [
@@ -85,7 +85,7 @@ test("an order that is stored in this state or a later one stays untouched", asy
   expect(await rowsOf([same, later])).toEqual(before);
 });
 
-test("an order in a state from before the redemption gets the state after it", async () => {
+test("updates an order stored in a state before the redemption", async () => {
   const order = givenOrder({ amount: 100n, status: OrderStatus.CREATED });
   await saveOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
   const redeemed = { ...order, amount: 90n, status: OrderStatus.PAID };
@@ -95,7 +95,7 @@ test("an order in a state from before the redemption gets the state after it", a
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(redeemed);
 });
 
-test("of several redemptions of one order the last one counts", async () => {
+test("stores the state after the last of several redemptions of one order", async () => {
   const order = givenOrder({ amount: 100n });
   await handle([madeAt(NOON, { ...order, amount: 90n }), madeAt(LATER, { ...order, amount: 80n })]);
 
@@ -103,7 +103,7 @@ test("of several redemptions of one order the last one counts", async () => {
   expect(stored?.amount).toBe(80n);
 });
 
-test("a claim is left to whoever holds it now", async () => {
+test("leaves a claim to its current claimant", async () => {
   const order = givenOrder({ sourceId: "cart-2", amount: 100n });
   await claimOrder(db, {
     projectId: "proj_1",
@@ -120,7 +120,7 @@ test("a claim is left to whoever holds it now", async () => {
   expect(row?.claimed_by).toBe("request-1");
 });
 
-test("an order that comes back after another took its source id goes without one", async () => {
+test("restores an order without its source id if another order has taken it", async () => {
   const sourceId = "cart-3";
   const gone = givenOrder({ sourceId, amount: 90n, redemptions: { r_1: {} } });
   const taker = givenOrder({ sourceId, amount: 5n });
@@ -145,7 +145,7 @@ test("an order that comes back after another took its source id goes without one
   expect(holder).toEqual(taker);
 });
 
-test("a repeat changes nothing", async () => {
+test("changes nothing when an event is delivered again", async () => {
   const order = givenOrder({ amount: 100n });
   await handle([madeAt(NOON, order)]);
   const before = await rowsOf([order]);
@@ -153,7 +153,7 @@ test("a repeat changes nothing", async () => {
   expect(await rowsOf([order])).toEqual(before);
 });
 
-test("the order of a rollback arrives too, also from the instant of its redemption", async () => {
+test("stores the order of a rollback, also one with the date of its redemption", async () => {
   const order = givenOrder({ amount: 90n, redemptions: { r_1: {} } });
   await saveOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
   const rolledBack = { ...order, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
@@ -166,14 +166,14 @@ test("the order of a rollback arrives too, also from the instant of its redempti
   expect(await rowsOf([order])).toEqual(before);
 });
 
-test("a rollback does not undo what came after it", async () => {
+test("does not undo later changes of the order", async () => {
   const order = givenOrder({ amount: 80n, redemptions: { r_1: {} } });
   await saveOrders(db, [{ projectId: "proj_1", order, at: LATER }]);
   await handle([rolledBackAt(NOON, { ...order, redemptions: { r_1: ROLLED_BACK } })]);
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(order);
 });
 
-test("redemptions without an order and other events of the topic are passed over", async () => {
+test("ignores redemptions without an order and other events of the topic", async () => {
   const other = {
     ...madeAt(NOON),
     type: "scrip.events.v1.SomethingNew",
@@ -237,7 +237,7 @@ function rolledBackAt(date: Date, order: Order): EventEnvelope {
   };
 }
 
-/** With xmin, which changes whenever a row is written at all. */
+/** Includes xmin, which changes with every write of a row. */
 async function rowsOf(orders: readonly Order[]): Promise<readonly Record<string, unknown>[]> {
   const { rows } = await db.query(
     `select xmin::text as written_by, document, claimed_by, updated_at

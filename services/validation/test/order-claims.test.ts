@@ -13,7 +13,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 const at = new Date("2026-03-01T12:00:00Z");
 
-test("one of many requests gets a new source id, the others hear who has it", async () => {
+test("gives a new source id to one of many concurrent requests, and names the claimant to the others", async () => {
   const claim = givenClaim("cart-1");
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -27,7 +27,7 @@ test("one of many requests gets a new source id, the others hear who has it", as
   expect(losers).toEqual(losers.map(() => ({ kind: "taken", by: `request-${winner}` })));
 });
 
-test("a claimed order is not an order until it is saved", async () => {
+test("does not return a claimed order until it is saved", async () => {
   const claim = givenClaim("cart-2");
   await claimOrder(db, claim);
   expect(await findOrder(db, claim.projectId, claim.key)).toBeUndefined();
@@ -35,7 +35,7 @@ test("a claimed order is not an order until it is saved", async () => {
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 500n });
 });
 
-test("saving ends the claim, and the next request gets the order as it was left", async () => {
+test("ends the claim on saving, and gives the next request the saved order", async () => {
   const claim = givenClaim("cart-3");
   await claimOrder(db, claim);
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
@@ -46,7 +46,7 @@ test("saving ends the claim, and the next request gets the order as it was left"
   });
 });
 
-test("giving a claim back leaves no trace of a new order, and the old state of a stored one", async () => {
+test("releases a claim without a trace of a new order, and with the old state of a stored one", async () => {
   const claim = givenClaim("cart-4");
   await claimOrder(db, claim);
   await releaseOrder(db, { ...claim, id: claim.newId });
@@ -62,14 +62,14 @@ test("giving a claim back leaves no trace of a new order, and the old state of a
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 500n });
 });
 
-test("only the claimant gives a claim back", async () => {
+test("releases a claim only for its claimant", async () => {
   const claim = givenClaim("cart-5");
   await claimOrder(db, claim);
   await releaseOrder(db, { ...claim, id: claim.newId, by: "somebody else" });
   expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
 });
 
-test("a claim of a request that died can be taken over", async () => {
+test("lets another request take over an expired claim", async () => {
   const claim = givenClaim("cart-6");
   await claimOrder(db, claim);
   await db.query(
@@ -82,7 +82,7 @@ test("a claim of a request that died can be taken over", async () => {
   });
 });
 
-test("an id that does not exist cannot be claimed, and another project's order neither", async () => {
+test("rejects claims of unknown ids and of other projects' orders", async () => {
   const claim = givenClaim("cart-7");
   await claimOrder(db, claim);
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
@@ -94,7 +94,7 @@ test("an id that does not exist cannot be claimed, and another project's order n
   expect(await claimOrder(db, { ...claim, key: unknown })).toEqual({ kind: "not_found" });
 });
 
-test("a batch that saves one order twice keeps the last state", async () => {
+test("keeps the last state when a batch saves one order twice", async () => {
   const claim = givenClaim("cart-8");
   const order = orderOf(claim);
   await saveOrders(db, [

@@ -15,7 +15,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 const NOON = new Date("2026-03-01T12:00:00Z");
 const LATER = new Date("2026-03-01T13:00:00Z");
 
-test("an order that becomes paid is told once, with the order as it is then", async () => {
+test("emits one event when an order becomes paid, with the order at that time", async () => {
   const order = givenOrder({ customerId: "cust_1", amount: 500n });
   await save(order, NOON);
   expect(await toldOf(order)).toEqual([]);
@@ -29,7 +29,7 @@ test("an order that becomes paid is told once, with the order as it is then", as
   ]);
 });
 
-test("saving and repairing the same paid order at once tells it once", async () => {
+test("emits one event when the same paid order is saved and repaired concurrently", async () => {
   const order = givenOrder({ status: OrderStatus.PAID });
   const row = { projectId: "proj_1", order, at: NOON };
   await Promise.all(
@@ -40,7 +40,7 @@ test("saving and repairing the same paid order at once tells it once", async () 
   expect(await toldOf(order)).toHaveLength(1);
 });
 
-test("batches that write the same orders in opposite orders do not wait for each other", async () => {
+test("does not deadlock when batches contain the same orders in opposite order", async () => {
   const rows = Array.from({ length: 200 }, () => givenOrder({ status: OrderStatus.PAID })).map(
     (order) => ({ projectId: "proj_1", order, at: NOON }),
   );
@@ -51,13 +51,13 @@ test("batches that write the same orders in opposite orders do not wait for each
   expect(await toldOf(rows[0]!.order)).toHaveLength(1);
 });
 
-test("a repair tells what a process that died has neither stored nor told", async () => {
+test("emits the event of a repaired order", async () => {
   const order = givenOrder({ status: OrderStatus.PAID });
   await repairOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
   expect(await toldOf(order)).toMatchObject([{ order }]);
 });
 
-test("a redemption is told although the order was edited before it was repaired", async () => {
+test("emits the event of a redemption whose order was edited before its repair", async () => {
   const order = givenOrder({ status: OrderStatus.CANCELED });
   await save(order, LATER);
   const paid = { ...order, status: OrderStatus.PAID };
@@ -65,7 +65,7 @@ test("a redemption is told although the order was edited before it was repaired"
   expect(await toldOf(order)).toMatchObject([{ order: paid }]);
 });
 
-test("one batch tells each of its paid orders, and no other", async () => {
+test("emits an event for each paid order of a batch, and for no other", async () => {
   const orders = [OrderStatus.PAID, OrderStatus.CREATED, OrderStatus.PAID].map((status) =>
     givenOrder({ status }),
   );

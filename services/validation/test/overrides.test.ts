@@ -17,11 +17,11 @@ import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
-// The routes of the catalogue need nothing else.
+// The catalogue handlers need nothing else.
 const deps = { db, newId, definitions: createDefinitionVersions({ db }) } as unknown as Deps;
 const products = clientOf(ProductService, createDirectTransport(routes(deps)));
 
-/** Of an order that nobody stores. */
+/** For an order that is not stored. */
 function write(to: OverrideDeps, call: Call, items: readonly OrderItemInput[]): Promise<void> {
   const { project, now } = call;
   const lines = overridingLines(call, items);
@@ -44,7 +44,7 @@ function givenShop() {
   };
 }
 
-test("a line that overrides makes the product and the SKU that it names", async () => {
+test("creates the product and SKU that a line with override references", async () => {
   const { order, product, sku } = givenShop();
   await order(
     { sourceId: "shirt", product: { override: true, name: "Shirt", price: 900n } },
@@ -62,7 +62,7 @@ test("a line that overrides makes the product and the SKU that it names", async 
   await expect(product("quiet")).rejects.toMatchObject({ key: "not_found" });
 });
 
-test("an order that cannot be stored overrides nothing", async () => {
+test("overrides nothing if the order cannot be stored", async () => {
   const { call, product } = givenShop();
   const line = { sourceId: "shirt", product: { override: true, price: 900n } };
   const overriding = {
@@ -75,7 +75,7 @@ test("an order that cannot be stored overrides nothing", async () => {
   await expect(product("shirt")).rejects.toMatchObject({ key: "not_found" });
 });
 
-test("what is sent overwrites, the rest stays, and of several lines the last one counts", async () => {
+test("overwrites sent fields, keeps the others, and lets the last of several lines win", async () => {
   const { order, product, sku, call } = givenShop();
   const made = await products.createProduct(
     { sourceId: "shirt", name: "Shirt", price: 900n, metadata: { a: 1, b: 2 }, imageUrl: "x" },
@@ -103,7 +103,7 @@ test("what is sent overwrites, the rest stays, and of several lines the last one
   expect(await sku("l")).toMatchObject({ sku: "L", price: 1n });
 });
 
-test("what the catalogue says already is not written again", async () => {
+test("does not write entries that would not change", async () => {
   const { order, product } = givenShop();
   const line = {
     sourceId: "shirt",
@@ -116,7 +116,7 @@ test("what the catalogue says already is not written again", async () => {
   expect(await product("shirt")).toMatchObject({ name: "Blouse", updatedAt: expect.anything() });
 });
 
-test("orders that override the same products at once all get through", async () => {
+test("stores concurrent orders that override the same products", async () => {
   const { order, product } = givenShop();
   const line = (name: string, round: number) => ({
     sourceId: name,
@@ -134,7 +134,7 @@ test("orders that override the same products at once all get through", async () 
   expect(made.skus?.total).toBe(1n);
 });
 
-test("an order of 500 lines is a handful of statements", async () => {
+test("needs a constant number of statements for an order of 500 lines", async () => {
   const { call, product } = givenShop();
   let statements = 0;
   const counting: Pick<Deps, "db" | "newId"> = {

@@ -31,16 +31,16 @@ afterAll(() => db[Symbol.asyncDispose]());
 type Outcome = NonNullable<MessageInitShape<typeof CommitOutcomeSchema>["outcome"]>;
 
 const STALE: Outcome = { case: "stale", value: {} };
-const HELD: Outcome = {
+const LOCKED: Outcome = {
   case: "rejected",
   value: { code: 503, key: "service_unavailable", message: "held" },
 };
-const MADE: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1" }] } };
+const COMMITTED: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1" }] } };
 
 const never = async () => {
-  throw new Error("nobody asks for this");
+  throw new Error("this call is not expected");
 };
-const NEVER_ASKED = {
+const UNUSED_CLIENTS = {
   resolveRewardAssignment: never,
   loadCards: never,
   holdPoints: never,
@@ -56,7 +56,7 @@ const NEVER_ASKED = {
   resolveCategory: never,
 };
 
-/** The handler beside services that answer each commit with the next of these, then with the last. */
+/** The handler with a voucher service whose commits return these outcomes in turn, then the last one. */
 const given = (...outcomes: Outcome[]) => givenVoucher({}, ...outcomes);
 
 function givenVoucher(
@@ -106,7 +106,7 @@ function givenVoucher(
         if (upsert === true) customersWritten += 1;
         return create(CustomerResultSchema, { customer: { id: "cust_1" } });
       },
-      ...NEVER_ASKED,
+      ...UNUSED_CLIENTS,
     },
   });
   const request = create(RedeemVoucherRequestSchema, {
@@ -133,15 +133,15 @@ const callOf = (deadlineMs: number): Call => ({
 
 const LONG = 60_000;
 
-describe("a redemption of a voucher that is edited", () => {
-  test("is decided again on each new definition until it is made", async () => {
-    const service = given(STALE, STALE, STALE, STALE, STALE, MADE);
+describe("a redemption of a voucher that is edited concurrently", () => {
+  test("is decided again on each new definition until it is committed", async () => {
+    const service = given(STALE, STALE, STALE, STALE, STALE, COMMITTED);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
     expect(service.customersWritten()).toBe(1);
   });
 
-  test("is unavailable when the deadline leaves no time for another decision", async () => {
+  test("is rejected with service_unavailable when the deadline leaves no time for another decision", async () => {
     const service = given(STALE);
     await expect(service.redeem(600)).rejects.toMatchObject({
       key: "service_unavailable",
@@ -150,27 +150,27 @@ describe("a redemption of a voucher that is edited", () => {
   });
 });
 
-describe("a redemption of a voucher that something else holds", () => {
-  test("is committed again as it was decided", async () => {
-    const service = given(HELD, HELD, MADE);
+describe("a redemption of a locked voucher", () => {
+  test("is committed again without a new decision", async () => {
+    const service = given(LOCKED, LOCKED, COMMITTED);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 1n, 1n]);
   });
 
-  test("is refused when the voucher is held for long", async () => {
-    const service = given(HELD);
+  test("is rejected when the voucher stays locked", async () => {
+    const service = given(LOCKED);
     await expect(service.redeem(LONG)).rejects.toThrow("held");
     expect(service.versions()).toHaveLength(5);
   });
 
-  test("is decided again when the voucher was changed meanwhile", async () => {
-    const service = given(HELD, STALE, MADE);
+  test("is decided again when the voucher was changed while locked", async () => {
+    const service = given(LOCKED, STALE, COMMITTED);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 1n, 2n]);
   });
 });
 
-describe("a redemption that was made is answered although its order", () => {
+describe("a committed redemption is returned although its order", () => {
   const order = { id: "ord_1", amount: 1000n, redemptions: {} };
   const made: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
 
@@ -186,7 +186,7 @@ describe("a redemption that was made is answered although its order", () => {
   });
 });
 
-test("an order is stored again when the database was away", async () => {
+test("retries storing an order while the database is unavailable", async () => {
   const order = { id: "ord_1", amount: 1000n, redemptions: {} };
   let attempts = 0;
   const saveOrder = async () => {
@@ -199,9 +199,9 @@ test("an order is stored again when the database was away", async () => {
   expect([attempts, service.errors]).toEqual([3, []]);
 });
 
-test("an order keeps who referred its buyer", async () => {
+test("stores the holder of the referral code as the referrer of the order", async () => {
   const referral = { isReferralCode: true, holderId: "cust_2" };
-  const service = givenVoucher(referral, MADE);
+  const service = givenVoucher(referral, COMMITTED);
   await service.redeem(LONG);
   expect(service.commands[0]?.order).toMatchObject({
     customerId: "cust_1",

@@ -33,83 +33,83 @@ type NewRule = MessageInitShape<typeof CreateValidationRuleRequestSchema>;
 const NOON = Date.parse("2026-03-01T12:00:00Z");
 const ABOVE_100 = { "1": { name: "order.amount", conditions: { $more_than: [10_000] } } };
 
-describe("gatherRules", () => {
-  test("answers the rules of what has some, in the order in which they were assigned", async () => {
+describe("loadValidationRules", () => {
+  test("returns the rules of objects that have some, in the order of assignment", async () => {
     const shop = givenShop();
     const [one, two] = [await shop.rule(), await shop.rule()];
     const [voucher, other, bare] = [newId("v"), newId("v"), newId("v")];
     await shop.assign(voucher, [two.id]);
     await shop.assign(voucher, [one.id], NOON + 1);
     await shop.assign(other, [one.id]);
-    const gathered = await shop.gather([voucher, bare, other]);
-    expect([...gathered.keys()].toSorted()).toEqual([voucher, other].toSorted());
-    expect(gathered.get(voucher)?.map(({ id }) => id)).toEqual([two.id, one.id]);
-    expect(gathered.get(other)?.map(({ id }) => id)).toEqual([one.id]);
+    const rules = await shop.loadRules([voucher, bare, other]);
+    expect([...rules.keys()].toSorted()).toEqual([voucher, other].toSorted());
+    expect(rules.get(voucher)?.map(({ id }) => id)).toEqual([two.id, one.id]);
+    expect(rules.get(other)?.map(({ id }) => id)).toEqual([one.id]);
   });
 
-  test("asks nothing about what it knows, one question about all that is new", async () => {
+  test("needs no query for cached objects, and one for all new ones", async () => {
     const shop = givenShop();
     const rule = await shop.rule();
     const old = Array.from({ length: 1_000 }, (_, i) => oldId(i));
     await shop.assign(oldId(7), [rule.id]);
-    expect((await shop.gather(old)).size).toBe(1);
+    expect((await shop.loadRules(old)).size).toBe(1);
     const before = shop.queries();
-    expect((await shop.gather(old)).size).toBe(1);
-    expect((await shop.gather(["v_000000000000001000"])).size).toBe(0);
+    expect((await shop.loadRules(old)).size).toBe(1);
+    expect((await shop.loadRules(["v_000000000000001000"])).size).toBe(0);
     expect(shop.queries()).toBe(before);
     const fresh = Array.from({ length: 100 }, () => newId("v"));
-    await Promise.all(fresh.map((id) => shop.gather([id])));
+    await Promise.all(fresh.map((id) => shop.loadRules([id])));
     expect(shop.queries()).toBe(before + 1);
   });
 
-  test("a project with very many assignments is remembered object by object", async () => {
+  test("caches a project with very many assignments object by object", async () => {
     const shop = givenShop();
     const rule = await shop.rule();
     const objects = Array.from({ length: 1_500 }, (_, i) => oldId(i));
     await shop.assignAll(objects, rule.id);
-    expect((await shop.gather(objects)).size).toBe(1_500);
-    expect((await shop.gather([oldId(9_999)])).size).toBe(0);
+    expect((await shop.loadRules(objects)).size).toBe(1_500);
+    expect((await shop.loadRules([oldId(9_999)])).size).toBe(0);
     const before = shop.queries();
-    expect((await shop.gather([...objects, oldId(9_999)])).size).toBe(1_500);
+    expect((await shop.loadRules([...objects, oldId(9_999)])).size).toBe(1_500);
     expect(shop.queries()).toBe(before);
   });
 
-  test("a change of a rule and of an assignment counts at once", async () => {
+  test("sees changes of rules and assignments immediately", async () => {
     const shop = givenShop({ vouchers: ["SUMMER"] });
     const rule = await shop.rule({ error: { message: "old" } });
     const voucher = shop.idOf("SUMMER");
-    expect((await shop.gather([voucher])).size).toBe(0);
+    expect((await shop.loadRules([voucher])).size).toBe(0);
     const { id } = await shop.client.createAssignment(
       { validationRuleId: rule.id, relatedObjectType: "voucher", relatedObjectId: "SUMMER" },
       shop.call,
     );
-    expect((await shop.gather([voucher])).get(voucher)?.[0]?.message).toBe("old");
+    expect((await shop.loadRules([voucher])).get(voucher)?.[0]?.message).toBe("old");
     await shop.client.updateValidationRule(
       { validationRuleId: rule.id, error: { message: "new" } },
       shop.call,
     );
-    expect((await shop.gather([voucher])).get(voucher)?.[0]?.message).toBe("new");
+    expect((await shop.loadRules([voucher])).get(voucher)?.[0]?.message).toBe("new");
     await shop.client.deleteAssignment({ validationRuleId: rule.id, assignmentId: id }, shop.call);
-    expect((await shop.gather([voucher])).size).toBe(0);
+    expect((await shop.loadRules([voucher])).size).toBe(0);
   });
 
-  test("an object that was just made through another process has its rules", async () => {
+  test("finds the rules of an object that another process has just created", async () => {
     const here = givenShop();
     const there = givenShop({ project: here.call.project.id });
     const rule = await here.rule();
     await there.assign(oldId(1), [rule.id]);
-    expect((await here.gather([oldId(1)])).size).toBe(1);
+    expect((await here.loadRules([oldId(1)])).size).toBe(1);
     const made = newId("v");
     await there.assign(made, [rule.id]);
-    expect((await here.gather([made])).get(made)).toHaveLength(1);
+    expect((await here.loadRules([made])).get(made)).toHaveLength(1);
   });
 
-  test("a rule that is stored and cannot be read is an error, not a rule less", async () => {
+  test("fails on a stored rule that cannot be parsed instead of ignoring it", async () => {
     const shop = givenShop();
     const rule = await shop.rule();
     await shop.assign(oldId(1), [rule.id]);
     await db.query("update validation_rule set rules = '{\"1\": 5}' where id = $1", [rule.id]);
-    await expect(shop.gather([oldId(1)])).rejects.toThrow(rule.id);
+    await expect(shop.loadRules([oldId(1)])).rejects.toThrow(rule.id);
 
     const projectId = shop.call.project.id;
     expect(await listValidationProjects(db)).toContain(projectId);
@@ -120,7 +120,7 @@ describe("gatherRules", () => {
 });
 
 describe("AssignRules", () => {
-  test("assigns all rules of an item or none, and a repeat changes nothing", async () => {
+  test("assigns all rules of an item or none, and changes nothing when repeated", async () => {
     const shop = givenShop();
     const [one, two] = [await shop.rule(), await shop.rule()];
     const [good, bad] = [newId("v"), newId("v")];
@@ -139,7 +139,7 @@ describe("AssignRules", () => {
     expect(await shop.assignmentsOf(good)).toEqual([]);
   });
 
-  test("a rule of another project is unknown", async () => {
+  test("reports a rule of another project as unknown", async () => {
     const rule = await givenShop().rule();
     const shop = givenShop();
     const { outcomes } = await shop.client.assignRules(
@@ -149,7 +149,7 @@ describe("AssignRules", () => {
     expect(outcomes[0]?.unknownRuleId).toBe(rule.id);
   });
 
-  test("one of a campaign's two rules is assigned when both come at once", async () => {
+  test("assigns one of two rules that are assigned to a campaign concurrently", async () => {
     const shop = givenShop({ campaigns: ["Spring"] });
     const rules = await Promise.all(Array.from({ length: 8 }, () => shop.rule()));
     const outcomes = await Promise.allSettled(
@@ -170,7 +170,7 @@ describe("AssignRules", () => {
 });
 
 describe("DeleteValidationRule", () => {
-  test("is refused while something uses the rule, and while something may be about to", async () => {
+  test("rejects a rule that is in use, or assigned to an object that may still be created", async () => {
     const shop = givenShop({ vouchers: ["SUMMER"] });
     const rule = await shop.rule();
     await shop.assign(shop.idOf("SUMMER"), [rule.id]);
@@ -191,7 +191,7 @@ describe("DeleteValidationRule", () => {
     ).rejects.toMatchObject({ key: "resource_in_use" });
   });
 
-  test("of a rule that is deleted and assigned at once, one wins and nothing hangs in the air", async () => {
+  test("leaves no dangling assignment when a rule is deleted and assigned concurrently", async () => {
     const shop = givenShop();
     for (let round = 0; round < 20; round += 1) {
       const rule = await shop.rule();
@@ -211,7 +211,7 @@ describe("DeleteValidationRule", () => {
     }
   });
 
-  test("clears away what is left of objects that are gone or were never made", async () => {
+  test("deletes assignments of objects that were deleted or never created", async () => {
     const shop = givenShop();
     const rule = await shop.rule();
     const gone = Array.from({ length: 250 }, (_, i) => oldId(i));
@@ -221,14 +221,14 @@ describe("DeleteValidationRule", () => {
       [rule.id],
     );
     await shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call);
-    expect((await shop.gather(gone)).size).toBe(0);
+    expect((await shop.loadRules(gone)).size).toBe(0);
     await expect(
       shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call),
     ).rejects.toMatchObject({ key: "not_found" });
   });
 });
 
-/** A project beside services that know these vouchers and campaigns, seen by one process. */
+/** A project whose other services know these vouchers and campaigns, seen by one process. */
 function givenShop({
   project = newId("proj"),
   vouchers = [] as readonly string[],
@@ -266,7 +266,7 @@ function givenShop({
       } satisfies MessageInitShape<typeof CampaignResultSchema>),
   };
   const deps = { db: counted, newId, definitions, ruleCaches, clients };
-  // The other services and settings are not asked by what is tested here.
+  // The tested handlers use nothing else.
   const implementations = routes(deps as unknown as Parameters<typeof routes>[0]);
   const client = clientOf(ValidationRuleService, createDirectTransport(implementations));
   const call: Call = {
@@ -300,9 +300,10 @@ function givenShop({
       const { results: answers } = await client.resolveAssignments({ queries: [queried] }, call);
       return answers[0]?.assignments.map(({ ruleId }) => ruleId);
     },
-    gather: (objectIds: readonly string[]) => loadValidationRules({ ruleCaches }, call, objectIds),
+    loadRules: (objectIds: readonly string[]) =>
+      loadValidationRules({ ruleCaches }, call, objectIds),
   };
 }
 
-/** Of an object that was made long ago. */
+/** Id of an object that was created long ago. */
 const oldId = (index: number): string => `v_000000000001${index.toString(16).padStart(6, "0")}`;

@@ -9,7 +9,7 @@ const ROWS = 20_000;
 const FEW_ROWS = 60;
 const TABLES = ["validation_rule_assignment", "validation_rule"];
 const NAMES = Array.from({ length: 200 }, (_, index) => index * 97 + 1);
-/** For each name: one way through an index, the row, and some room. */
+/** Entries read per name: one index descent, the row, and a margin. */
 const MOST_PAGES = 12;
 
 const keysOf = (prefix: string) =>
@@ -18,7 +18,7 @@ const keysOf = (prefix: string) =>
 test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(
   "rules and assignments are looked up by their keys, also by plans made for tables %s",
   async (state) => {
-    // Plans belong to a connection, so there is one.
+    // Plans belong to a connection, so the pool has one.
     await using db = await testDatabase({
       schema: SCHEMA,
       role: ROLE,
@@ -47,12 +47,12 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
              from generate_series(1, ${rows}) n`,
         );
       };
-      // Otherwise Postgres would analyse them at a moment of its own choice.
+      // Prevents autovacuum from analysing the tables.
       await eachTable((table) => `alter table ${table} set (autovacuum_enabled = false)`);
       if (state === "analysed while they were small") await fill(FEW_ROWS);
       if (state !== "never analysed") await eachTable((table) => `analyze ${table}`);
       await eachTable((table) => `delete from ${table}`);
-      // As a session does in its first minutes: a plan is kept from the sixth run on.
+      // Postgres keeps a generic plan from the sixth execution on.
       for (let run = 0; run < 8; run += 1)
         for (const lookup of Object.values(lookups)) await lookup();
       await fill(ROWS);

@@ -23,7 +23,7 @@ const idempotent = (key: string) =>
 
 const sessionOf = (...voucherIds: string[]) => ({ sessionKey: newId("ssn"), voucherIds });
 
-test("a second request on a voucher of the session is told so until the first one is done", async () => {
+test("rejects a second request on a voucher of the session until the first one ends", async () => {
   const session = sessionOf("v_1", "v_2");
   const first = await claimSessionVouchers({ db }, callOf(), session);
   const again = { ...session, voucherIds: ["v_3", "v_2"] };
@@ -34,7 +34,7 @@ test("a second request on a voucher of the session is told so until the first on
   await expect(claimSessionVouchers({ db }, callOf(), again)).rejects.toMatchObject(refusal);
   await expect(rejectWhileClaimed({ db }, callOf(), again)).rejects.toMatchObject(refusal);
 
-  // Of what it could not have whole it keeps nothing, and what is not of the session is free.
+  // A partial claim is released, and vouchers outside the session are free.
   const other = await claimSessionVouchers({ db }, callOf(), { ...session, voucherIds: ["v_3"] });
   const stranger = await claimSessionVouchers({ db }, callOf(), sessionOf("v_1"));
   await first.release();
@@ -47,7 +47,7 @@ test("a second request on a voucher of the session is told so until the first on
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
 });
 
-test("a repeat of the request itself is in progress, not another request", async () => {
+test("rejects a repetition of the running request with idempotency_in_progress", async () => {
   const session = sessionOf("v_1");
   const first = await claimSessionVouchers({ db }, idempotent("same"), session);
   await expect(claimSessionVouchers({ db }, idempotent("same"), session)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ test("a repeat of the request itself is in progress, not another request", async
   await first.release();
 });
 
-test("the claim of a request that died ends by itself, and goes with any other", async () => {
+test("expires the claim of a request that died, and deletes it with any other", async () => {
   const session = sessionOf("v_1");
   await claimSessionVouchers({ db }, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 second'");
@@ -74,7 +74,7 @@ test("the claim of a request that died ends by itself, and goes with any other",
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
 });
 
-test("of many at the same time one gets all of the vouchers", async () => {
+test("gives all vouchers of a session to one of many concurrent requests", async () => {
   const { sessionKey } = sessionOf();
   const ids = Array.from({ length: 10 }, (_, index) => `v_${index}`);
   const claims = await Promise.allSettled(
