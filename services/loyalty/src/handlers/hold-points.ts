@@ -12,7 +12,7 @@ import { changeStocks, lockStocks } from "../store/rewards.ts";
 
 /**
  * One transaction locks the cards of all commands, decides in memory and writes
- * (services/decisions/0020-points-before-the-commit.md).
+ * (services/decisions/0020-points-held-before-the-commit.md).
  */
 export const holdPoints =
   (deps: Deps): Handler<typeof CardService.method.holdPoints> =>

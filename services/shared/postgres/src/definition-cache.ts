@@ -5,7 +5,7 @@ import { createGenerationCache } from "./generation-cache.ts";
 
 /**
  * Caches definitions (rules, campaigns, tiers, settings) in the process; never balances or counts
- * (services/decisions/0012-remembered-definitions.md). Absent definitions are cached too.
+ * (services/decisions/0012-cached-definitions.md). Absent definitions are cached too.
  *
  *     const versions = createDefinitionVersions({ db });                    // one per service
  *     const tiers = createDefinitionCache<Tier>({
