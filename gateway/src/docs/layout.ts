@@ -41,9 +41,10 @@ ${search}
 export function layoutPage({ navigation, name, page }: LayoutOptions): string {
   const navigationHtml = navigationOf(navigation, name);
   return `${head(page.title)}
+<link rel="stylesheet" href="/docs/assets/guide.css">
 <script type="module" src="/docs/assets/search.js"></script>
 </head>
-<body class="guide">
+<body>
 <a class="skip" href="#content">Skip to content</a>
 ${header("guide")}
 <div class="columns">

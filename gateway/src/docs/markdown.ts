@@ -30,6 +30,18 @@ export function renderMarkdown(source: string): Markdown {
       },
       code: ({ text, lang }: Tokens.Code) =>
         `<pre tabindex="0"><code>${highlight(text, lang)}</code></pre>\n`,
+      table({ header, rows, align }: Tokens.Table) {
+        const cell = ({ tokens }: Tokens.TableCell): string => this.parser.parseInline(tokens);
+        const labels = header.map(({ text }) => escapeHtml(plainText(text)));
+        // A phone shows rows below each other, with their headings; numbers stay in columns.
+        const kind = align.includes("right") ? "table numbers" : "table";
+        return tableHtml(
+          kind,
+          header.map(cell),
+          rows.map((row) => row.map(cell)),
+          labels,
+        );
+      },
       link({ href, tokens }: Tokens.Link) {
         const content = this.parser.parseInline(tokens);
         // Files of the repository outside docs/ are not served.
@@ -38,16 +50,27 @@ export function renderMarkdown(source: string): Markdown {
       },
     },
   });
-  const html = marked
-    .parse(source, { async: false })
-    .replaceAll("<table>", '<div class="table" tabindex="0"><table>')
-    .replaceAll("</table>", "</table></div>");
+  const html = marked.parse(source, { async: false });
   return {
     title: headings.find(({ depth }) => depth === 1)?.text ?? "",
     html,
     headings,
     sections: sectionsOf(source, headings),
   };
+}
+
+function tableHtml(
+  kind: string,
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  labels: readonly string[],
+): string {
+  const head = header.map((cell) => `<th scope="col">${cell}</th>`).join("");
+  const body = rows.map((row) => {
+    const cells = row.map((cell, at) => `<td data-label="${labels[at] ?? ""}">${cell}</td>`);
+    return `<tr>${cells.join("")}</tr>`;
+  });
+  return `<div class="${kind}" tabindex="0"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>\n`;
 }
 
 /** `stacking.md#limits` is served as `/docs/stacking#limits`; other links stay. */

@@ -33,6 +33,6 @@ const operationsOf = ({ paths }: OpenApiDocument): readonly Omit<SearchDocument,
       url: `${REFERENCE_PATH}#tag/${(tags[0] ?? "").toLowerCase()}/${operationId}`,
       page: "API reference",
       title: `${method.toUpperCase()} ${path}`,
-      text: `${summary} ${description}`,
+      text: description.startsWith(summary) ? description : `${summary} ${description}`,
     })),
   );

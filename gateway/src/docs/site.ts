@@ -44,6 +44,7 @@ const packageFile = (entry: string, file: string): string =>
 /** Scripts and styles; those of packages are served from the installed version. */
 const ASSET_FILES: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
   "docs.css": { file: path.join(ASSETS, "docs.css"), type: "text/css; charset=utf-8" },
+  "guide.css": { file: path.join(ASSETS, "guide.css"), type: "text/css; charset=utf-8" },
   "icon.svg": { file: path.join(ASSETS, "icon.svg"), type: "image/svg+xml" },
   "search.js": { file: path.join(ASSETS, "search.js"), type: JAVASCRIPT },
   "reference.js": { file: path.join(ASSETS, "reference.js"), type: JAVASCRIPT },
