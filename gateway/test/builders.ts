@@ -63,7 +63,7 @@ export async function enableClientFeatures(
   const { status, text } = await management(
     gateway,
     "PUT",
-    `/projects/${json.projects[0].id}`,
+    `/projects/${json.data[0].id}`,
     features,
   );
   if (status !== 200) throw new Error(`features were not enabled: ${status} ${text}`);

@@ -34,7 +34,7 @@ const other = await otherProject();
 
 async function secondKey() {
   const { json: list } = await management(gateway, "GET", "/projects?limit=100");
-  const own = list.projects.find((each: { name: string }) => each.name !== "Other");
+  const own = list.data.find((each: { name: string }) => each.name !== "Other");
   const { json } = await management(gateway, "POST", `/projects/${own.id}/api-keys`, {
     name: "second",
     kind: "server",
@@ -160,16 +160,11 @@ describe("management credentials", () => {
 test("a key can be restricted to IP addresses", async () => {
   const { json: list } = await management(gateway, "GET", "/projects?limit=100");
   const make = async (allowed: string[]) => {
-    const { json } = await management(
-      gateway,
-      "POST",
-      `/projects/${list.projects[0].id}/api-keys`,
-      {
-        name: "limited",
-        kind: "server",
-        allowed_ips: allowed,
-      },
-    );
+    const { json } = await management(gateway, "POST", `/projects/${list.data[0].id}/api-keys`, {
+      name: "limited",
+      kind: "server",
+      allowed_ips: allowed,
+    });
     return { appId: json.app_id, appToken: json.app_token };
   };
   const outside = await make(["10.0.0.0/8", "2001:db8::/32"]);

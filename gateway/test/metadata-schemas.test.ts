@@ -72,8 +72,8 @@ describe("GetProjectMetadataSchema and ListProjectMetadataSchemas", () => {
     const two = await create({ ...TIER, related_object: "customer" });
     expect((await management(gateway, "GET", path)).json).toMatchObject({
       object: "list",
-      data_ref: "schemas",
-      schemas: [two.json, one.json],
+      data_ref: "data",
+      data: [two.json, one.json],
       total: 2,
     });
     expect((await management(gateway, "GET", `${path}/${one.json.id}`)).json).toEqual(one.json);

@@ -128,11 +128,11 @@ describe("a project", () => {
     const one = await createProject(gateway, { name: "list-1" });
     const two = await createProject(gateway, { name: "list-2" });
     const { json } = await management(gateway, "GET", "/projects?limit=2");
-    expect(json).toMatchObject({ object: "list", data_ref: "projects" });
-    expect(json.projects.map(({ id }: { id: string }) => id)).toEqual([two.id, one.id]);
+    expect(json).toMatchObject({ object: "list", data_ref: "data" });
+    expect(json.data.map(({ id }: { id: string }) => id)).toEqual([two.id, one.id]);
     expect(json.total).toBeGreaterThan(2);
     const { json: far } = await management(gateway, "GET", "/projects?page=100&limit=100");
-    expect(far).toMatchObject({ projects: [], total: json.total });
+    expect(far).toMatchObject({ data: [], total: json.total });
     const over = await management(gateway, "GET", "/projects?limit=101");
     expect(over).toMatchObject({
       status: 400,

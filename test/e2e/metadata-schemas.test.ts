@@ -47,8 +47,8 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     expect((await management.get(one)).body).toEqual(created.body);
     expect((await management.get(path)).body).toEqual({
       object: "list",
-      data_ref: "schemas",
-      schemas: [created.body],
+      data_ref: "data",
+      data: [created.body],
       total: 1,
     });
 

@@ -79,7 +79,7 @@ async function listProjects({ settings, print }: Context): Promise<void> {
   // The API has at most 100 pages of 100.
   for (let page = 1; page <= 100; page += 1) {
     const response = await callManagement(settings, "GET", `?limit=100&page=${page}`);
-    const items = response["projects"] as JsonObject[];
+    const items = response["data"] as JsonObject[];
     projects.push(...items);
     if (items.length < 100) break;
   }

@@ -20,7 +20,7 @@ export const listProjectMetadataSchemas =
     ]);
     if (project === undefined) throw notFound("project", projectId);
     return create(ListProjectMetadataSchemasResponseSchema, {
-      schemas: schemas.map(projectMetadataSchemaToProto),
+      data: schemas.map(projectMetadataSchemaToProto),
       total: BigInt(schemas.length),
     });
   };

@@ -18,7 +18,7 @@ export const listProjects =
     const offset = (Number(request.page ?? 1n) - 1) * limit;
     const projects = await listPage(deps.db, { limit, offset });
     return create(ListProjectsResponseSchema, {
-      projects: projects.map((project) => projectToProto(project)),
+      data: projects.map((project) => projectToProto(project)),
       total: await countProjects(deps.db),
     });
   };

@@ -14,6 +14,7 @@ const router = createRouter([
   route("GET", "/v1/vouchers/{code}"),
   route("PUT", "/v1/vouchers/{code}"),
   route("POST", "/v1/vouchers/import"),
+  route("POST", "/v1/vouchers/latest"),
   route("POST", "/v1/vouchers/{code}/redemption"),
   route("DELETE", "/v1/projects/{project_id}/keys/{key_id}"),
 ]);
@@ -24,8 +25,8 @@ test.each([
   ["HEAD", "/v1/vouchers", "/v1/vouchers", []],
   ["GET", "/v1/vouchers/A%2FB%20%25", "/v1/vouchers/{code}", ["A%2FB%20%25"]],
   ["POST", "/v1/vouchers/import", "/v1/vouchers/import", []],
-  ["PUT", "/v1/vouchers/import", "/v1/vouchers/{code}", ["import"]],
-  ["POST", "/v1/vouchers/import/redemption", "/v1/vouchers/{code}/redemption", ["import"]],
+  ["PUT", "/v1/vouchers/latest", "/v1/vouchers/{code}", ["latest"]],
+  ["POST", "/v1/vouchers/latest/redemption", "/v1/vouchers/{code}/redemption", ["latest"]],
   ["POST", "/v1/vouchers/x/redemption/", "/v1/vouchers/{code}/redemption", ["x"]],
   ["DELETE", "/v1/projects/p/keys/k", "/v1/projects/{project_id}/keys/{key_id}", ["p", "k"]],
 ] as const)("%s %s matches %s", (method, path, template, params) => {
@@ -38,10 +39,22 @@ test("reports the allowed methods of a path", () => {
     kind: "other_method",
     allowed: ["GET", "HEAD", "POST"],
   });
-  expect(router.match("DELETE", "/v1/vouchers/import")).toMatchObject({
+  expect(router.match("DELETE", "/v1/vouchers/latest")).toMatchObject({
     kind: "other_method",
     allowed: ["GET", "HEAD", "POST", "PUT"],
   });
+});
+
+test("reads no reserved word as a parameter", () => {
+  expect(router.match("PUT", "/v1/vouchers/import")).toMatchObject({
+    kind: "other_method",
+    allowed: ["POST"],
+  });
+  for (const word of ["qualification", "importCSV", "bulk", "metadata", "export", "%65xport"]) {
+    expect(router.match("GET", `/v1/vouchers/${word}`).kind).toBe("none");
+    expect(router.match("POST", `/v1/vouchers/${word}/redemption`).kind).toBe("none");
+  }
+  expect(router.match("GET", "/v1/vouchers/Export").kind).toBe("found");
 });
 
 test.each([

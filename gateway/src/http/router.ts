@@ -18,6 +18,19 @@ type Node<Route> = {
   readonly routes: Map<string, Route>;
 };
 
+/**
+ * Words that are never an id, code or name in a path: paths of bulk operations end in them, and where
+ * there is no such operation the word must not be read as a parameter.
+ */
+const RESERVED: ReadonlySet<string> = new Set([
+  "qualification",
+  "import",
+  "importCSV",
+  "bulk",
+  "metadata",
+  "export",
+]);
+
 /** No path of the contract is longer. */
 const MAX_SEGMENTS = 32;
 
@@ -88,7 +101,7 @@ function walk<Route>(search: Search, at: Node<Route>, depth: number): Route | un
   const segment = search.segments[depth] ?? "";
   const literal = at.literals.get(segment);
   const found = literal && walk(search, literal, depth + 1);
-  if (found !== undefined || at.parameter === undefined || segment === "") return found;
+  if (found !== undefined || at.parameter === undefined || !isParameter(segment)) return found;
   search.params.push(segment);
   const other = walk(search, at.parameter, depth + 1);
   if (other === undefined) search.params.pop();
@@ -108,8 +121,20 @@ function collect<Route>(
   const segment = segments[depth] ?? "";
   const literal = at.literals.get(segment);
   if (literal !== undefined) collect(segments, literal, depth + 1, into);
-  if (at.parameter !== undefined && segment !== "") {
+  if (at.parameter !== undefined && isParameter(segment)) {
     collect(segments, at.parameter, depth + 1, into);
+  }
+}
+
+const isParameter = (segment: string): boolean =>
+  segment !== "" && !RESERVED.has(segment.includes("%") ? unescaped(segment) : segment);
+
+/** For comparison only; the transcoder rejects malformed escapes. */
+function unescaped(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
 }
 

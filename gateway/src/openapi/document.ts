@@ -120,13 +120,14 @@ function bodyOf(binding: Binding, schemas: Schemas): Operation["requestBody"] {
 }
 
 /** The name of the RPC; further paths of the same RPC add their side or path parameters. */
-function operationIdOf({ method, segments, side }: Binding, ids: Set<string>): string {
+function operationIdOf({ method, segments, side, body }: Binding, ids: Set<string>): string {
   const parameters = segments
     .flatMap((each) => (each.kind === "field" ? [each.field.localName] : []))
     .map((name) => name.charAt(0).toUpperCase() + name.slice(1));
   const candidates = [
     method.localName,
     side === "client" ? `client${method.name}` : `${method.localName}By${parameters.join("And")}`,
+    ...(body === "none" && side === "client" ? [`client${method.name}ByQuery`] : []),
   ];
   const id = candidates.find((each) => !ids.has(each));
   if (id === undefined) throw new Error(`${method.name} has paths that get the same operation id`);

@@ -30,7 +30,7 @@ export const catalogue = {
   missing_reward: { http: 400, message: "Missing reward" },
   reward_out_of_stock: { http: 400, message: "Reward is out of stock" },
   reward_not_supported: { http: 400, message: "Reward type is not supported" },
-  missing_param: { http: 400, message: "Missing param" },
+  missing_param: { http: 400, message: "Missing required parameter" },
   invalid_balance: { http: 400, message: "Invalid balance" },
   missing_amount: { http: 400, message: "Missing order amount" },
   missing_order: { http: 400, message: "Missing order" },
