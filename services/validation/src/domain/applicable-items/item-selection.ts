@@ -44,34 +44,38 @@ export type SelectionOptions = {
   readonly remainingBudget: RemainingBudget;
 };
 
-/** The units that the budgets of the entry leave for a line after `taken` units of its product. */
-export type RemainingBudget = (entry: ScopeEntry, index: number, taken: bigint) => bigint | null;
+/** The units that the budgets of the entry leave for a line after `selected` units of its product. */
+export type RemainingBudget = (entry: ScopeEntry, index: number, selected: bigint) => bigint | null;
 
 /**
  * Selects the lines and units of an item-level effect. Lines of entries that apply to every line
  * keep the order of the request and come before those of entries that sort by price.
  * docs/order-calculation.md#selecting-lines-and-units
  */
-export function selectItems(state: OrderState, terms: SelectionOptions): ItemSelection {
-  const { scope } = terms;
+export function selectItems(state: OrderState, options: SelectionOptions): ItemSelection {
+  const { scope } = options;
   const matches = state.lines.map((line) => matchScope(line.snapshot, scope));
   const groups = new Map<ScopeEntry | null, number[]>();
   for (const [index, match] of matches.entries()) {
     const entry = entryOf(match);
-    if (entry === undefined || isAlreadyDiscounted(state, index, terms)) continue;
+    if (entry === undefined || isAlreadyDiscounted(state, index, options)) continue;
     const group = groups.get(entry);
     if (group === undefined) groups.set(entry, [index]);
     else group.push(index);
   }
   const every: SelectedLine[] = [];
   const sorted: SelectedLine[] = [];
-  const taken = new Map<string, bigint>();
+  const selectedByProduct = new Map<string, bigint>();
   for (const entry of orderedEntries(scope)) {
     const candidates = groups.get(entry);
     if (candidates === undefined) continue;
     const takesEvery = entry === null || entry.effect === "APPLY_TO_EVERY";
     (takesEvery ? every : sorted).push(
-      ...applyLimits(selectForEntry(entry, candidates, state), { state, terms, taken }),
+      ...applyLimits(selectForEntry(entry, candidates, state), {
+        state,
+        options,
+        selectedByProduct,
+      }),
     );
   }
   return {
@@ -89,9 +93,9 @@ function entryOf(match: ScopeMatch): ScopeEntry | null | undefined {
 }
 
 /** In mode ONCE, lines that earlier redeemables of the request discounted or added are excluded. */
-function isAlreadyDiscounted(state: OrderState, index: number, terms: SelectionOptions): boolean {
-  if (terms.productsMode === "STACK") return false;
-  const before = terms.start.lines[index];
+function isAlreadyDiscounted(state: OrderState, index: number, options: SelectionOptions): boolean {
+  if (options.productsMode === "STACK") return false;
+  const before = options.start.lines[index];
   const line = state.lines[index];
   return (
     before === undefined ||
@@ -195,22 +199,22 @@ const selectWholeLine = (
 
 type LimitContext = {
   readonly state: OrderState;
-  readonly terms: SelectionOptions;
+  readonly options: SelectionOptions;
   /** Selected units by product, over all entries. */
-  readonly taken: Map<string, bigint>;
+  readonly selectedByProduct: Map<string, bigint>;
 };
 
 /** The lowest of several limits applies; the first lines are selected until it is reached. */
 function applyLimits(
   selected: readonly SelectedLine[],
-  { state, terms: { multiplier, remainingBudget: budgetLeft }, taken }: LimitContext,
+  { state, options: { multiplier, remainingBudget }, selectedByProduct }: LimitContext,
 ): readonly SelectedLine[] {
   const limited: SelectedLine[] = [];
   let sum = 0n;
   for (const line of selected) {
     const { entry, index } = line;
     const product = productKey(lineStateAt(state, index).snapshot) ?? "";
-    const before = taken.get(product) ?? 0n;
+    const before = selectedByProduct.get(product) ?? 0n;
     const units =
       entry === null
         ? line.units
@@ -218,12 +222,12 @@ function applyLimits(
             line.units,
             multipliedLimit(entry.quantityLimit, multiplier),
             multipliedLimit(entry.aggregatedQuantityLimit, multiplier, sum),
-            entry.budgets.length === 0 ? null : budgetLeft(entry, index, before),
+            entry.budgets.length === 0 ? null : remainingBudget(entry, index, before),
           );
     // A line without units is selected unless a limit excludes it.
     if (units <= 0n && line.units > 0n) continue;
     sum += units;
-    taken.set(product, before + units);
+    selectedByProduct.set(product, before + units);
     limited.push({ ...line, units });
   }
   return limited;

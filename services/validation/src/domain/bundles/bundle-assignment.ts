@@ -46,20 +46,20 @@ export function assignUnits(
   { parts, lines, usable }: BundleDemand,
   times: bigint,
 ): BundleAssignment {
-  const taken = parts.map(() => lines.map(() => 0n));
+  const assigned = parts.map(() => lines.map(() => 0n));
   const free = lines.map((line) => line.initialQuantity);
-  const lacking = parts.map(({ quantity }) => quantity * times);
+  const missing = parts.map(({ quantity }) => quantity * times);
   for (const part of parts.keys()) {
-    let need = lacking[part] ?? 0n;
-    need -= assignFreeUnits(part, need, { usable, assigned: taken, free });
+    let need = missing[part] ?? 0n;
+    need -= assignFreeUnits(part, need, { usable, assigned, free });
     while (need > 0n) {
-      const moved = augment(part, need, { usable, assigned: taken, free });
+      const moved = augment(part, need, { usable, assigned, free });
       if (moved === 0n) break;
       need -= moved;
     }
-    lacking[part] = need;
+    missing[part] = need;
   }
-  return { assigned: taken, missing: lacking, isComplete: lacking.every((need) => need === 0n) };
+  return { assigned, missing, isComplete: missing.every((need) => need === 0n) };
 }
 
 type Flow = {
@@ -86,7 +86,7 @@ type PathStep = { readonly part: number; readonly line: number; readonly from: P
  * search serves all lines that it finds: a path whose units are exhausted moves nothing.
  */
 function augment(start: number, need: bigint, flow: Flow): bigint {
-  const { usable, assigned: taken, free } = flow;
+  const { usable, assigned, free } = flow;
   let moved = 0n;
   const seen = new Set<number>();
   // A part is visited once: it sees all lines that it can use.
@@ -101,7 +101,7 @@ function augment(start: number, need: bigint, flow: Flow): bigint {
       const step: PathStep = { part, line, from };
       if ((free[line] ?? 0n) > 0n) moved += moveUnits(step, need - moved, flow);
       if (moved === need) return moved;
-      for (const [holder, units] of taken.entries()) {
+      for (const [holder, units] of assigned.entries()) {
         if (reached.has(holder) || (units[line] ?? 0n) === 0n) continue;
         reached.add(holder);
         queue.push({ part: holder, from: step });
@@ -112,20 +112,20 @@ function augment(start: number, need: bigint, flow: Flow): bigint {
 }
 
 /** Each part of the path takes units of its line from the next one. */
-function moveUnits(last: PathStep, need: bigint, { assigned: taken, free }: Flow): bigint {
+function moveUnits(last: PathStep, need: bigint, { assigned, free }: Flow): bigint {
   let units = smallestOf(need, free[last.line] ?? 0n);
   for (let step = last; step.from !== null; step = step.from) {
-    units = smallestOf(units, taken[step.part]?.[step.from.line] ?? 0n);
+    units = smallestOf(units, assigned[step.part]?.[step.from.line] ?? 0n);
   }
   free[last.line] = (free[last.line] ?? 0n) - units;
   for (let step: PathStep | null = last; step !== null; step = step.from) {
-    add(taken, step.part, step.line, units);
-    if (step.from !== null) add(taken, step.part, step.from.line, -units);
+    add(assigned, step.part, step.line, units);
+    if (step.from !== null) add(assigned, step.part, step.from.line, -units);
   }
   return units;
 }
 
-function add(taken: bigint[][], part: number, line: number, units: bigint): void {
-  const row = taken[part];
+function add(assigned: bigint[][], part: number, line: number, units: bigint): void {
+  const row = assigned[part];
   if (row !== undefined) row[line] = (row[line] ?? 0n) + units;
 }

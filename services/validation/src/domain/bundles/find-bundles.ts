@@ -103,13 +103,13 @@ const rankOf = ({ items }: BundlePart): number =>
 const RANKS = { sku: 0, product: 1, products_collection: 2 } as const;
 
 function identifiedItems(
-  { assigned: taken }: BundleAssignment,
+  { assigned }: BundleAssignment,
   parts: readonly BundlePart[],
   lines: readonly LineState[],
 ): readonly IdentifiedItem[] {
   return parts.flatMap(({ items }, part) =>
     lines.flatMap((line, itemIndex): IdentifiedItem[] => {
-      const itemQuantity = taken[part]?.[itemIndex] ?? 0n;
+      const itemQuantity = assigned[part]?.[itemIndex] ?? 0n;
       if (itemQuantity === 0n) return [];
       const [item] = matchingItems(items, line.snapshot);
       if (item === undefined) return [];
@@ -123,23 +123,23 @@ function identifiedItems(
  * product.
  */
 function itemIdentity(
-  { snapshot: facts }: LineState,
+  { snapshot }: LineState,
   { object, id }: ItemRef,
 ): Pick<IdentifiedItem, "id" | "object"> {
-  const sku = facts.skuId ?? facts.skuSourceId;
+  const sku = snapshot.skuId ?? snapshot.skuSourceId;
   if (object === "sku" || (object === "products_collection" && sku !== null)) {
     return { id: sku ?? id ?? "", object: "sku" };
   }
-  return { id: facts.productId ?? facts.productSourceId ?? id ?? "", object: "product" };
+  return { id: snapshot.productId ?? snapshot.productSourceId ?? id ?? "", object: "product" };
 }
 
 /** The first of several alternatives is reported. */
 function missingItems(
-  { missing: lacking }: BundleAssignment,
+  { missing }: BundleAssignment,
   parts: readonly BundlePart[],
 ): readonly MissingItem[] {
   return parts.flatMap(({ items: [item] }, part) => {
-    const itemQuantity = lacking[part] ?? 0n;
+    const itemQuantity = missing[part] ?? 0n;
     if (itemQuantity === 0n || item === undefined) return [];
     return [{ id: item.id ?? item.sourceId ?? "", object: item.object, itemQuantity }];
   });

@@ -50,12 +50,12 @@ describe("a trace", () => {
     const [judged] = judgedIn(request);
     expect(judged?.explanation).toEqual({
       steps: [
-        { kind: "active", passed: true, message: "is switched on" },
-        { kind: "dates", passed: true, message: "is open at 2026-11-21T11:00:00.000Z" },
+        { kind: "active", passed: true, message: "is active" },
+        { kind: "dates", passed: true, message: "is valid at 2026-11-21T11:00:00.000Z" },
         {
           kind: "quantity",
           passed: true,
-          message: "redeemed 1 of 5 times, 1 held by sessions",
+          message: "redeemed 1 of 5 times, 1 locked by sessions",
           used: 2n,
           limit: 5n,
         },
@@ -101,7 +101,7 @@ describe("a trace", () => {
           used: 0n,
           limit: 5n,
         },
-        { kind: "effect", passed: true, message: "APPLY_TO_ORDER takes 600 off" },
+        { kind: "effect", passed: true, message: "APPLY_TO_ORDER discounts 600" },
       ],
       allocations: [{ orderItemIndex: null, amount: 600n, quantity: null }],
     });
@@ -119,7 +119,7 @@ describe("a trace", () => {
     expect(last({ ...request, redeemables })).toEqual({
       kind: "dates",
       passed: false,
-      message: "is not open at 2026-11-21T11:00:00.000Z: voucher_expired",
+      message: "is not valid at 2026-11-21T11:00:00.000Z: voucher_expired",
       operands: { expiration_date: "2026-11-21T10:59:59.999Z", time_zone: "Europe/Warsaw" },
     });
   });
@@ -149,7 +149,7 @@ describe("a trace", () => {
       formula: 'IF(ORDER_AMOUNT > 50; CUSTOMER_METADATA("age"); ORDER_ITEMS_QUANTITY)',
       step: {
         passed: true,
-        message: "the formula gave 20",
+        message: "the formula returned 20",
         value: 20,
         operands: { ORDER_AMOUNT: 60, 'CUSTOMER_METADATA("age")': 20 },
       },
@@ -159,7 +159,7 @@ describe("a trace", () => {
       step: {
         passed: false,
         message:
-          "the formula gave no value, so the static one counts: ORDER_METADATA has no value for its key",
+          "the formula returned no value, so the static one applies: ORDER_METADATA has no value for its key",
         operands: { 'ORDER_METADATA("none")': null, ORDER_AMOUNT: 60 },
       },
     },
@@ -185,8 +185,16 @@ describe("a trace", () => {
     const [judged] = judgedIn({ ...request, order, redeemables: [redeemableOf(given)] });
     const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
     expect(told).toMatchObject([
-      { message: "the formula gave 2 for line 0", value: 2, operands: { ORDER_ITEM_PRICE: 20 } },
-      { message: "the formula gave 0.5 for line 1", value: 0.5, operands: { ORDER_ITEM_PRICE: 5 } },
+      {
+        message: "the formula returned 2 for line 0",
+        value: 2,
+        operands: { ORDER_ITEM_PRICE: 20 },
+      },
+      {
+        message: "the formula returned 0.5 for line 1",
+        value: 0.5,
+        operands: { ORDER_ITEM_PRICE: 5 },
+      },
     ]);
   });
 
@@ -202,7 +210,7 @@ describe("a trace", () => {
         {
           kind: "formula",
           passed: false,
-          message: expect.stringContaining("so the static one counts: ORDER_ITEM_PRICE"),
+          message: expect.stringContaining("so the static one applies: ORDER_ITEM_PRICE"),
           operands: { ORDER_ITEM_PRICE: null },
         },
       ]);

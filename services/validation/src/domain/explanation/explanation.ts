@@ -47,12 +47,12 @@ function preconditionStep(
   ): readonly ExplanationStep[] => [{ kind, passed, message, ...more }];
   switch (kind) {
     case "active":
-      return step(passed ? "is switched on" : "is switched off, or its campaign is");
+      return step(passed ? "is active" : "is not active, or its campaign is not");
     case "dates": {
       const now = formatInstant(input.time.now);
       const message = passed
-        ? `is open at ${now}`
-        : `is not open at ${now}: ${failedPrecondition?.rejection.key}`;
+        ? `is valid at ${now}`
+        : `is not valid at ${now}: ${failedPrecondition?.rejection.key}`;
       return step(message, timeOperands(input));
     }
     case "quantity":
@@ -61,8 +61,8 @@ function preconditionStep(
       return subject.kind === "voucher" && subject.snapshot.isReferralCode
         ? step(
             passed
-              ? "is used by a friend of its holder"
-              : `refused: ${failedPrecondition?.rejection.key}`,
+              ? "is used by a customer other than its holder"
+              : `rejected: ${failedPrecondition?.rejection.key}`,
           )
         : [];
   }
@@ -116,7 +116,7 @@ function quantityStep({
   readonly lockedQuantity: bigint;
 }): Omit<ExplanationStep, "passed"> {
   const used = redeemedQuantity + lockedQuantity;
-  const locked = lockedQuantity === 0n ? "" : `, ${lockedQuantity} held by sessions`;
+  const locked = lockedQuantity === 0n ? "" : `, ${lockedQuantity} locked by sessions`;
   return quantity === null
     ? { kind: "quantity", message: `redeemed ${redeemedQuantity} times, without a limit`, used }
     : {
@@ -134,7 +134,7 @@ function bundleSteps({ bundles }: EvaluationLog): readonly ExplanationStep[] {
     {
       kind: "bundle",
       passed: quantity > 0n,
-      message: `the order holds ${quantity} of at most ${limit} bundles`,
+      message: `the order contains ${quantity} of at most ${limit} bundles`,
       used: quantity,
       limit,
     },
@@ -144,11 +144,11 @@ function bundleSteps({ bundles }: EvaluationLog): readonly ExplanationStep[] {
 function valueSteps(log: EvaluationLog, applied: ValueOutcome): readonly ExplanationStep[] {
   if (applied.kind === "rejected") {
     const { key, details } = applied.rejection;
-    const message = `refused: ${key}, ${details ?? ""}`;
-    const refused = { passed: false, message };
+    const message = `rejected: ${key}, ${details ?? ""}`;
+    const failed = { passed: false, message };
     return key === "gift_amount_exceeded"
-      ? [{ kind: "balance", ...refused, ...requestedCredits(log) }]
-      : [{ kind: "effect", ...refused }];
+      ? [{ kind: "balance", ...failed, ...requestedCredits(log) }]
+      : [{ kind: "effect", ...failed }];
   }
   return [
     ...balanceSteps(applied),
@@ -177,7 +177,7 @@ function balanceSteps({ benefit }: Applied): readonly ExplanationStep[] {
       {
         kind: "balance",
         passed: true,
-        message: `takes ${points} of ${balance} points, of which sessions hold ${lockedPoints}`,
+        message: `uses ${points} of ${balance} points, ${lockedPoints} of which are locked by sessions`,
         used: lockedPoints,
         limit: balance,
       },
@@ -189,7 +189,7 @@ function balanceSteps({ benefit }: Applied): readonly ExplanationStep[] {
     {
       kind: "balance",
       passed: true,
-      message: `takes ${credits} of ${balance} credits, of which sessions hold ${lockedCredits}`,
+      message: `uses ${credits} of ${balance} credits, ${lockedCredits} of which are locked by sessions`,
       used: lockedCredits,
       limit: balance,
     },
@@ -200,7 +200,9 @@ function scopeSteps({ applicable, inapplicable }: MatchedScope): readonly Explan
   if (applicable.length === 0 && inapplicable.length === 0) return [];
   const indices = [...new Set(applicable.flatMap(({ orderItemIndices }) => orderItemIndices))];
   const message =
-    indices.length === 0 ? "reaches no line by its entries" : `reaches lines ${indices.join(", ")}`;
+    indices.length === 0
+      ? "no line matches its applicable items"
+      : `applies to lines ${indices.join(", ")}`;
   return [{ kind: "scope", passed: indices.length > 0 || applicable.length === 0, message }];
 }
 
@@ -219,11 +221,11 @@ function effectStep(
   { benefit, hasEffect, state }: Applied,
 ): ExplanationStep {
   const before = input.state.discountAmount + input.state.itemsDiscountAmount;
-  const taken = state.discountAmount + state.itemsDiscountAmount - before;
+  const discounted = state.discountAmount + state.itemsDiscountAmount - before;
   const effect = benefit.effect === null ? "" : `${benefit.effect} `;
   return {
     kind: "effect",
     passed: hasEffect,
-    message: hasEffect ? `${effect}takes ${taken} off` : "changes nothing",
+    message: hasEffect ? `${effect}discounts ${discounted}` : "changes nothing",
   };
 }

@@ -62,13 +62,13 @@ function stepOf(
   const step = { kind: "formula", operands } as const;
   const where = line === null ? "" : ` for line ${line}`;
   if (result.kind === "fallback") {
-    const message = `the formula gave no value${where}, so the static one counts: ${result.reason}`;
+    const message = `the formula returned no value${where}, so the static one applies: ${result.reason}`;
     return { ...step, passed: false, message };
   }
   if (used) {
-    const message = `the formula gave ${decimalText(result.value)}${where}`;
+    const message = `the formula returned ${decimalText(result.value)}${where}`;
     return { ...step, passed: true, message, value: valueToJson(numberValue(result.value)) };
   }
-  const message = "the formula takes too many steps on this order, so the static value counts";
+  const message = "the formula takes too many steps on this order, so the static value applies";
   return { ...step, passed: false, message };
 }

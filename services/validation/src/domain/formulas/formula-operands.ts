@@ -142,8 +142,8 @@ const LINE_METADATA: ReadonlyMap<string, (line: LineState) => Metadata> = new Ma
   string,
   (line: LineState) => Metadata
 >([
-  ["METADATA", ({ snapshot: source }) => source.metadata],
-  ["PRODUCT_METADATA", ({ snapshot: source }) => source.productMetadata],
+  ["METADATA", ({ snapshot }) => snapshot.metadata],
+  ["PRODUCT_METADATA", ({ snapshot }) => snapshot.productMetadata],
 ]);
 
 const numberOf = (count: number): KnownValue => countValue(BigInt(count));

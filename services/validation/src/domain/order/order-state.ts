@@ -85,8 +85,8 @@ const MAX_UNCACHED_LINES = 8;
 function computeInitialState(order: OrderContent): OrderState {
   const amount = order.amount ?? sumOf(order.lines, (line) => lineAmount(line) ?? 0n);
   let left = amount;
-  const lines = order.lines.map((facts) => {
-    const line = initialLineState(facts, left);
+  const lines = order.lines.map((snapshot) => {
+    const line = initialLineState(snapshot, left);
     left -= line.discountAmount;
     return line;
   });

@@ -44,19 +44,19 @@ function weightsOf(
   mode: CalculationMode,
 ): readonly bigint[] {
   if (effect === "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY") {
-    return targets.map(({ selected: pick }) => pick.units);
+    return targets.map(({ selected }) => selected.units);
   }
   const amounts = targets.map(({ line }) =>
     mode === "INITIAL_AMOUNT" ? line.amount : subtotalAmount(line),
   );
-  const partial = targets.filter(({ selected: pick, line }) => pick.units < line.quantity);
+  const partial = targets.filter(({ selected, line }) => selected.units < line.quantity);
   const whole = partial.reduce(
     (common, { line }) => leastCommonMultiple(common, line.quantity),
     1n,
   );
-  return targets.map(({ selected: pick, line }, at) => {
+  return targets.map(({ selected, line }, at) => {
     const amount = (amounts[at] ?? 0n) * whole;
-    return pick.units < line.quantity ? (amount * pick.units) / line.quantity : amount;
+    return selected.units < line.quantity ? (amount * selected.units) / line.quantity : amount;
   });
 }
 
@@ -92,8 +92,8 @@ function allocateWithin(amount: bigint, parts: readonly Part[]): LineDiscount[] 
     open.map((part) => part.weight),
   );
   return [
-    ...[...full].map(({ target: targets, cap }) => lineDiscountOf(targets, cap)),
-    ...open.map(({ target: targets }, at) => lineDiscountOf(targets, shares[at] ?? 0n)),
+    ...[...full].map(({ target, cap }) => lineDiscountOf(target, cap)),
+    ...open.map(({ target }, at) => lineDiscountOf(target, shares[at] ?? 0n)),
   ];
 }
 

@@ -22,7 +22,6 @@ import type { Allocation } from "../decision/explanation-steps.ts";
 import type { FormulaContext } from "../formulas/formula-operands.ts";
 import { type Formulas, formulaEvaluator } from "../formulas/formula-values.ts";
 import type { CatalogueItem } from "../input/catalogue-item.ts";
-import type { LineSnapshot } from "../input/order.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { LineDiscount } from "../order/order-draft.ts";
 import { type OrderState, productKey, totalAmount } from "../order/order-state.ts";
@@ -249,8 +248,8 @@ function unitsByProduct(
 ): readonly DiscountedUnits[] {
   const byProduct = new Map<string, bigint>();
   for (const { index, units } of lines) {
-    const facts: LineSnapshot | undefined = state.lines[index]?.snapshot;
-    const product = facts && productKey(facts);
+    const snapshot = state.lines[index]?.snapshot;
+    const product = snapshot && productKey(snapshot);
     if (!product || units <= 0n) continue;
     byProduct.set(product, (byProduct.get(product) ?? 0n) + units);
   }

@@ -53,12 +53,12 @@ export function applyMoneyDiscount(
   const values = context.formulas(discount.formula);
   switch (context.effect) {
     case "APPLY_TO_ORDER": {
-      const given = values(null);
-      const amount = orderDiscount(withFormulaValue(discount, given), state, context);
+      const formulaValue = values(null);
+      const amount = orderDiscount(withFormulaValue(discount, formulaValue), state, context);
       return {
         state: discountOrder(state, amount),
         lines: [],
-        ...formulaOutcome(discount, [given]),
+        ...formulaOutcome(discount, [formulaValue]),
       };
     }
     case "APPLY_TO_ITEMS":
@@ -66,15 +66,19 @@ export function applyMoneyDiscount(
       return discountItems(discount, state, { ...context, values });
     case "APPLY_TO_ITEMS_PROPORTIONALLY":
     case "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY": {
-      const given = values(null);
-      const own = withFormulaValue(discount, given);
+      const formulaValue = values(null);
+      const own = withFormulaValue(discount, formulaValue);
       if (own.type !== "AMOUNT") throw new Error(`a split of type ${own.type}`);
       const lines = splitAmount(targetLines(state, context.selectedLines), state, {
         amount: smallestOf(own.amountOff * context.multiplier, totalLimit(own)),
         effect: context.effect,
         mode: context.mode,
       });
-      return { state: discountLines(state, lines), lines, ...formulaOutcome(discount, [given]) };
+      return {
+        state: discountLines(state, lines),
+        lines,
+        ...formulaOutcome(discount, [formulaValue]),
+      };
     }
     default:
       return context.effect satisfies never;
@@ -84,11 +88,11 @@ export function applyMoneyDiscount(
 /** Summarises the formula's values for all lines; null stands for the static value. */
 function formulaOutcome(
   discount: MoneyDiscount,
-  given: readonly (Decimal | null)[],
+  formulaValue: readonly (Decimal | null)[],
 ): Pick<MoneyDiscountResult, "isDynamic" | "value"> {
-  const [first = null, ...others] = given;
+  const [first = null, ...others] = formulaValue;
   return {
-    isDynamic: given.some((value) => value !== null),
+    isDynamic: formulaValue.some((value) => value !== null),
     value:
       first === null || others.some((value) => value !== first)
         ? null
@@ -140,13 +144,13 @@ function discountItems(
   const lines = allocateToLines(targets, state, {
     limit: totalLimit(discount),
     valueOf(one) {
-      const { value: given = null, price = null } = lineValues.get(one) ?? {};
-      return lineDiscount(withFormulaValue(discount, given), one, { ...context, price });
+      const { value: formulaValue = null, price = null } = lineValues.get(one) ?? {};
+      return lineDiscount(withFormulaValue(discount, formulaValue), one, { ...context, price });
     },
   });
   const known = formulaOutcome(
     discount,
-    [...lineValues.values()].map(({ value: given }) => given),
+    [...lineValues.values()].map(({ value: formulaValue }) => formulaValue),
   );
   const isDynamic = known.isDynamic || [...lineValues.values()].some((line) => line.isDynamic);
   return { state: discountLines(state, lines), lines, value: known.value, isDynamic };
@@ -171,8 +175,8 @@ function lineFormulaValue(
     if (price !== null) return { value: null, price: toAmount(price), isDynamic: true };
     if (entry.price !== null) return { value: null, price: entry.price, isDynamic: false };
   }
-  const given = values(index);
-  return { value: given, price: null, isDynamic: given !== null };
+  const formulaValue = values(index);
+  return { value: formulaValue, price: null, isDynamic: formulaValue !== null };
 }
 
 type LineDiscountContext = Pick<ItemDiscountContext, "mode" | "effect" | "multiplier"> &
@@ -180,27 +184,27 @@ type LineDiscountContext = Pick<ItemDiscountContext, "mode" | "effect" | "multip
 
 function lineDiscount(
   discount: MoneyDiscount,
-  targets: TargetLine,
+  target: TargetLine,
   { mode, effect, multiplier, price }: LineDiscountContext,
 ): bigint {
-  const { line, selected: pick } = targets;
+  const { line, selected } = target;
   switch (discount.type) {
     case "PERCENT": {
       const base = mode === "INITIAL_AMOUNT" ? line.amount : line.amount - line.discountAmount;
       const { amountLimit } = discount;
       const percent = multipliedPercent(discount.percentOff, multiplier);
       return smallestOf(
-        percentOfSelectedShare(base, percent, targets),
+        percentOfSelectedShare(base, percent, target),
         amountLimit === null ? null : amountLimit * multiplier,
       );
     }
     case "AMOUNT":
       return effect === "APPLY_TO_ITEMS_BY_QUANTITY"
-        ? smallestOf(discount.amountOff, line.price) * pick.units
+        ? smallestOf(discount.amountOff, line.price) * selected.units
         : discount.amountOff * multiplier;
     case "FIXED": {
-      const fixed = (price ?? discount.fixedAmount) * pick.units;
-      return atLeastZero(selectedShare(line.amount - line.discountAmount, targets) - fixed);
+      const fixed = (price ?? discount.fixedAmount) * selected.units;
+      return atLeastZero(selectedShare(line.amount - line.discountAmount, target) - fixed);
     }
     default:
       return discount satisfies never;

@@ -14,10 +14,10 @@ export type UnitGiftItem = { readonly reference: string; readonly item: Catalogu
  */
 export function linesOfItem(
   { lines }: OrderDraft,
-  { reference: name, item }: UnitGiftItem,
+  { reference, item }: UnitGiftItem,
 ): readonly number[] {
   const carries = (line: LineSnapshot): boolean =>
-    item === null ? isReferenced(line, name) : isSameItem(line, item);
+    item === null ? isReferenced(line, reference) : isSameItem(line, item);
   return [...lines.entries()].flatMap(([index, { snapshot: line }]) =>
     carries(line) ? [index] : [],
   );
@@ -28,9 +28,9 @@ function isSameItem(line: LineSnapshot, { productId, skuId }: CatalogueItem): bo
   return line.productId === productId && !hasSku(line);
 }
 
-function isReferenced(line: LineSnapshot, name: string): boolean {
-  if (line.skuId === name || line.skuSourceId === name) return true;
-  return (line.productId === name || line.productSourceId === name) && !hasSku(line);
+function isReferenced(line: LineSnapshot, reference: string): boolean {
+  if (line.skuId === reference || line.skuSourceId === reference) return true;
+  return (line.productId === reference || line.productSourceId === reference) && !hasSku(line);
 }
 
 const hasSku = ({ skuId, skuSourceId }: LineSnapshot): boolean =>
@@ -66,9 +66,9 @@ export function addUnits(draft: OrderDraft, index: number, units: bigint): Rejec
 const rejection = (details: string): Rejection => ({ key: "invalid_order", details });
 
 /** An item that the catalogue does not contain is treated as a product of that id. */
-const catalogueItemOf = ({ reference: name, item }: UnitGiftItem): CatalogueItem =>
+const catalogueItemOf = ({ reference, item }: UnitGiftItem): CatalogueItem =>
   item ?? {
-    productId: name,
+    productId: reference,
     skuId: null,
     productSourceId: null,
     skuSourceId: null,

@@ -24,11 +24,12 @@ export type Replacement = {
 export function replaceUnits(
   draft: OrderDraft,
   selected: readonly SelectedLine[],
-  { replacement: what, ratio }: Replacement,
+  { replacement, ratio }: Replacement,
 ): Rejection | null {
-  const existingLines = linesOfItem(draft, what);
+  const existingLines = linesOfItem(draft, replacement);
   const [existing] = existingLines;
-  const price = existing === undefined ? (what.item?.price ?? null) : lineAt(draft, existing).price;
+  const price =
+    existing === undefined ? (replacement.item?.price ?? null) : lineAt(draft, existing).price;
   // Units without a price cannot be exchanged.
   if (price === null) return null;
   const replacementLines = new Set(existingLines);
@@ -39,7 +40,7 @@ export function replaceUnits(
     const cheaper = source.price - ratio * price;
     const units = smallestOf(replaceableUnits(source, line), affordableUnits(draft, cheaper));
     if (units <= 0n) continue;
-    target ??= lineForItem(draft, what);
+    target ??= lineForItem(draft, replacement);
     addQuantity(draft, line.index, -units);
     const rejection = addUnits(draft, target, units * ratio);
     if (rejection !== null) return rejection;
@@ -69,12 +70,12 @@ const affordableUnits = (draft: OrderDraft, cheaper: bigint): bigint | null =>
   cheaper > 0n ? totalAmount(draft) / cheaper : null;
 
 /** Discounts the higher price and records the exchange on both lines. */
-function recordExchange(draft: OrderDraft, application: UnitExchange): void {
-  const { sourceIndex, targetIndex, targetAppliedDiscountAmount: amount } = application;
-  const units = amount > 0n ? application.targetAppliedQuantity : 0n;
+function recordExchange(draft: OrderDraft, exchange: UnitExchange): void {
+  const { sourceIndex, targetIndex, targetAppliedDiscountAmount: amount } = exchange;
+  const units = amount > 0n ? exchange.targetAppliedQuantity : 0n;
   discountLine(draft, { index: targetIndex, amount, units });
   for (const index of [sourceIndex, targetIndex]) {
     const line = lineAt(draft, index);
-    draft.lines[index] = { ...line, exchanges: [...line.exchanges, application] };
+    draft.lines[index] = { ...line, exchanges: [...line.exchanges, exchange] };
   }
 }
