@@ -7,33 +7,33 @@ import { type DecisionRequest } from "../src/domain/decision/decision-request.ts
 import type { LineSnapshot } from "../src/domain/input/order.ts";
 import type { VoucherSnapshot } from "../src/domain/input/voucher.ts";
 import {
-  givenCampaign,
-  givenCustomer,
-  givenDiscountVoucher,
-  givenLine,
-  givenOrder,
-  givenRule,
+  buildCampaign,
+  buildCustomer,
+  buildDiscountVoucher,
+  buildLine,
+  buildOrder,
+  buildRule,
   percentOff,
-  redeemableOf,
-  requestOf,
+  voucherRedeemable,
+  buildRequest,
 } from "../test/builders.ts";
 
 const SECONDS = Number(process.env["SECONDS"] ?? 1);
 const BATCH = 20;
 
-const customer = givenCustomer({ id: "cust_1", segments: ["seg_1"], metadata: { age: 30 } });
-const campaign = givenCampaign();
+const customer = buildCustomer({ id: "cust_1", segments: ["seg_1"], metadata: { age: 30 } });
+const campaign = buildCampaign();
 
 /** As many rules as are asked for, alternately one on two values and one that counts. */
 const rulesOf = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     n % 2 === 0
-      ? givenRule(`val_${n}`, {
+      ? buildRule(`val_${n}`, {
           1: { name: "order.amount", conditions: { $more_than_or_equal: [1000 + n] } },
           2: { name: "customer.segment", conditions: { $in: ["seg_1", "seg_2"] } },
           logic: "1 AND 2",
         })
-      : givenRule(`val_${n}`, {
+      : buildRule(`val_${n}`, {
           1: {
             name: "redemption.count.per_customer",
             conditions: { $less_than_or_equal: [5 + n] },
@@ -44,27 +44,29 @@ const rulesOf = (count: number) =>
 
 const linesOf = (count: number): LineSnapshot[] =>
   Array.from({ length: count }, (_, n) =>
-    givenLine({ productId: `prod_${n}`, quantity: BigInt(n % 5) + 1n, prices: { line: 1999n } }),
+    buildLine({ productId: `prod_${n}`, quantity: BigInt(n % 5) + 1n, prices: { line: 1999n } }),
   );
 
 const requestFor = (
   { redeemables, rules, lines }: { redeemables: number; rules: number; lines: number },
   more: Partial<DecisionRequest> = {},
 ): DecisionRequest =>
-  requestOf({
-    redeemables: Array.from({ length: redeemables }, (_, n) => redeemableOf(voucherOf(n, rules))),
-    order: givenOrder({ lines: linesOf(lines) }),
+  buildRequest({
+    redeemables: Array.from({ length: redeemables }, (_, n) =>
+      voucherRedeemable(voucherOf(n, rules)),
+    ),
+    order: buildOrder({ lines: linesOf(lines) }),
     customer,
     ...more,
     stacking: {
-      ...requestOf({}).stacking,
+      ...buildRequest({}).stacking,
       applicableRedeemablesLimit: 30,
       applicableRedeemablesPerCategoryLimit: 30,
     },
   });
 
 const voucherOf = (n: number, rules: number): VoucherSnapshot =>
-  givenDiscountVoucher(`CODE${n}`, percentOff("1"), {
+  buildDiscountVoucher(`CODE${n}`, percentOff("1"), {
     campaign,
     quantity: 100n,
     rules: rulesOf(rules),

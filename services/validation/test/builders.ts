@@ -33,7 +33,7 @@ import { DEFAULT_STACKING_RULES } from "../src/domain/stacking/stacking-rules.ts
 
 /** Facts for tests, which name only what they are about. */
 
-export const givenOrder = (order: Partial<OrderSnapshot> = {}): OrderSnapshot => ({
+export const buildOrder = (order: Partial<OrderSnapshot> = {}): OrderSnapshot => ({
   amount: null,
   initialAmount: null,
   discountAmount: 0n,
@@ -42,7 +42,7 @@ export const givenOrder = (order: Partial<OrderSnapshot> = {}): OrderSnapshot =>
   ...order,
 });
 
-export const givenLine = (
+export const buildLine = (
   line: Partial<Omit<LineSnapshot, "prices">> & { readonly prices?: Partial<LinePrices> } = {},
 ): LineSnapshot => ({
   productId: null,
@@ -70,8 +70,8 @@ export const givenLine = (
 });
 
 /** Lines given as quantity and unit price. */
-export const givenLines = (...lines: readonly (readonly [bigint, bigint])[]): LineSnapshot[] =>
-  lines.map(([quantity, price]) => givenLine({ quantity, prices: { line: price } }));
+export const buildLines = (...lines: readonly (readonly [bigint, bigint])[]): LineSnapshot[] =>
+  lines.map(([quantity, price]) => buildLine({ quantity, prices: { line: price } }));
 
 export const unlimited: Validity = {
   startDate: null,
@@ -81,13 +81,13 @@ export const unlimited: Validity = {
   hours: null,
 };
 
-export type SentDiscount = Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">;
+export type DiscountInput = Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">;
 
-export function givenDiscount(
-  definition: SentDiscount & { type: MoneyDiscount["type"] },
+export function buildDiscount(
+  definition: DiscountInput & { type: MoneyDiscount["type"] },
 ): MoneyDiscount;
-export function givenDiscount(definition: SentDiscount): Discount;
-export function givenDiscount(definition: SentDiscount): Discount {
+export function buildDiscount(definition: DiscountInput): Discount;
+export function buildDiscount(definition: DiscountInput): Discount {
   const parsed = parseDiscount({
     effect: null,
     percentOff: null,
@@ -109,12 +109,12 @@ export function givenDiscount(definition: SentDiscount): Discount {
 }
 
 export const percentOff = (text: string): MoneyDiscount =>
-  givenDiscount({ type: "PERCENT", percentOff: text });
+  buildDiscount({ type: "PERCENT", percentOff: text });
 
 export const amountOff = (
   amount: bigint,
   effect: AmountDiscount["effect"] = "APPLY_TO_ORDER",
-): MoneyDiscount => givenDiscount({ type: "AMOUNT", amountOff: amount, effect });
+): MoneyDiscount => buildDiscount({ type: "AMOUNT", amountOff: amount, effect });
 
 /** Lines as an effect reaches them without rules: whole, in this order. */
 export const wholeLines = (
@@ -126,7 +126,7 @@ export const wholeLines = (
     return { index, units, sequence: { first: 1n, step: 1n, count: units }, entry: null };
   });
 
-export const givenCampaign = (campaign: Partial<CampaignSnapshot> = {}): CampaignSnapshot => ({
+export const buildCampaign = (campaign: Partial<CampaignSnapshot> = {}): CampaignSnapshot => ({
   id: "camp_1",
   name: "Campaign",
   active: true,
@@ -137,7 +137,7 @@ export const givenCampaign = (campaign: Partial<CampaignSnapshot> = {}): Campaig
   ...campaign,
 });
 
-export const givenVoucher = (voucher: Partial<VoucherSnapshot> = {}): VoucherSnapshot => ({
+export const buildVoucher = (voucher: Partial<VoucherSnapshot> = {}): VoucherSnapshot => ({
   id: `v_${voucher.code ?? "CODE"}`,
   code: "CODE",
   active: true,
@@ -158,21 +158,21 @@ export const givenVoucher = (voucher: Partial<VoucherSnapshot> = {}): VoucherSna
   ...voucher,
 });
 
-export const givenDiscountVoucher = (
+export const buildDiscountVoucher = (
   code: string,
   discount: Discount,
   voucher: Partial<VoucherSnapshot> = {},
 ): VoucherSnapshot =>
-  givenVoucher({ ...voucher, code, value: { type: "DISCOUNT_VOUCHER", discount } });
+  buildVoucher({ ...voucher, code, value: { type: "DISCOUNT_VOUCHER", discount } });
 
-export const givenGiftCard = (
+export const buildGiftCard = (
   gift: Partial<Extract<VoucherSnapshot["value"], { type: "GIFT_VOUCHER" }>>,
 ): VoucherSnapshot =>
-  givenVoucher({
+  buildVoucher({
     value: { type: "GIFT_VOUCHER", balance: 0n, lockedCredits: 0n, effect: null, ...gift },
   });
 
-export const redeemableOf = (
+export const voucherRedeemable = (
   voucher: VoucherSnapshot,
   asked: Partial<Pick<VoucherRedeemable, "credits" | "reward">> = {},
 ): VoucherRedeemable => ({
@@ -184,7 +184,7 @@ export const redeemableOf = (
   ...asked,
 });
 
-export const givenTier = (tier: Partial<TierSnapshot> = {}): TierSnapshot => ({
+export const buildTier = (tier: Partial<TierSnapshot> = {}): TierSnapshot => ({
   id: "promo_1",
   name: "Tier",
   banner: null,
@@ -199,13 +199,13 @@ export const givenTier = (tier: Partial<TierSnapshot> = {}): TierSnapshot => ({
   ...tier,
 });
 
-export const tierRedeemableOf = (tier: TierSnapshot): TierRedeemable => ({
+export const tierRedeemable = (tier: TierSnapshot): TierRedeemable => ({
   object: "promotion_tier",
   id: tier.id,
   tier,
 });
 
-export const givenCustomer = (customer: Partial<CustomerSnapshot> = {}): CustomerSnapshot => ({
+export const buildCustomer = (customer: Partial<CustomerSnapshot> = {}): CustomerSnapshot => ({
   id: null,
   sourceId: null,
   metadata: {},
@@ -216,7 +216,7 @@ export const givenCustomer = (customer: Partial<CustomerSnapshot> = {}): Custome
 });
 
 /** What a decision is made of besides the request: nothing was redeemed, nothing is in stock. */
-export const NOTHING_GATHERED = {
+export const EMPTY_INPUT = {
   counts: new Map<string, bigint>(),
   catalogue: new Map<string, CatalogueItem>(),
   caller: { channelId: "app_1", userId: null },
@@ -225,7 +225,7 @@ export const NOTHING_GATHERED = {
 
 /** Rules for tests, which name only what they are about. */
 
-export function givenRule(
+export function buildRule(
   id: string,
   rules: object,
   definition: Partial<ValidationRuleDefinition> = {},
@@ -243,10 +243,15 @@ export function givenRule(
 }
 
 /** One rule under one name. */
-export const oneRule = (name: string, conditions: object, more: object = {}): ValidationRule =>
-  givenRule("val_1", { 1: { name, conditions, ...more } });
+export const buildSingleRule = (
+  name: string,
+  conditions: object,
+  more: object = {},
+): ValidationRule => buildRule("val_1", { 1: { name, conditions, ...more } });
 
-export const givenEntry = (entry: Partial<ScopeEntryDefinition> = {}): ScopeEntryDefinition => ({
+export const buildScopeEntry = (
+  entry: Partial<ScopeEntryDefinition> = {},
+): ScopeEntryDefinition => ({
   object: "product",
   id: "prod_1",
   sourceId: null,
@@ -269,26 +274,28 @@ export const givenEntry = (entry: Partial<ScopeEntryDefinition> = {}): ScopeEntr
 /** 2026-11-21 12:00 in Warsaw, a Saturday. */
 export const NOW = 1_795_258_800_000;
 
-export const requestOf = (request: Partial<DecisionRequest>): DecisionRequest => ({
+export const buildRequest = (request: Partial<DecisionRequest>): DecisionRequest => ({
   redeemables: [],
   order: null,
   customer: null,
   metadata: {},
   time: { now: NOW, timeZone: "Europe/Warsaw" },
   stacking: DEFAULT_STACKING_RULES,
-  ...NOTHING_GATHERED,
+  ...EMPTY_INPUT,
   ...request,
 });
 
 /** What was decided on each redeemable of a request that is in order. */
-export function judgedIn(request: Partial<DecisionRequest>): readonly EvaluatedRedeemable[] {
-  const decision = decide(requestOf(request));
+export function evaluateRedeemables(
+  request: Partial<DecisionRequest>,
+): readonly EvaluatedRedeemable[] {
+  const decision = decide(buildRequest(request));
   if (decision.kind !== "decided") throw new Error(decision.rejection.key);
   return decision.redeemables;
 }
 
-export function rejectedIn(request: Partial<DecisionRequest>): InapplicableRedeemable {
-  const [judged] = judgedIn(request);
+export function evaluateRejected(request: Partial<DecisionRequest>): InapplicableRedeemable {
+  const [judged] = evaluateRedeemables(request);
   if (judged?.status !== "INAPPLICABLE") throw new Error(`it is ${judged?.status}`);
   return judged;
 }

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { lockRedeemables, type LockDeps } from "../src/session/lock-redeemables.ts";
-import { givenVoucher, redeemableOf } from "./builders.ts";
+import { buildVoucher, voucherRedeemable } from "./builders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -27,7 +27,7 @@ const hold = {
   expiresAt: call.now + 60_000,
 };
 const card = {
-  redeemable: redeemableOf(givenVoucher({ id: "v_1" })),
+  redeemable: voucherRedeemable(buildVoucher({ id: "v_1" })),
   benefit: {
     kind: "loyalty" as const,
     effect: "APPLY_TO_ORDER" as const,

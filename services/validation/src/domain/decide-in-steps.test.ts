@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import {
-  givenCampaign,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenEntry,
-  givenLine,
-  givenOrder,
-  givenRule,
-  redeemableOf,
-  requestOf,
+  buildCampaign,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildScopeEntry,
+  buildLine,
+  buildOrder,
+  buildRule,
+  voucherRedeemable,
+  buildRequest,
 } from "../../test/builders.ts";
 import { decide, decideInSteps } from "./decide.ts";
 import { MAX_LINES } from "./order/order-state.ts";
@@ -22,30 +22,30 @@ const LARGEST: Size = { redeemables: 30, rules: 10, lines: MAX_LINES };
 
 function requestWith({ redeemables, rules, lines }: Size) {
   const shared = Array.from({ length: rules }, (_, n) => ruleOf(n));
-  const campaign = givenCampaign();
-  return requestOf({
+  const campaign = buildCampaign();
+  return buildRequest({
     redeemables: Array.from({ length: redeemables }, (_, n) =>
-      redeemableOf(
-        givenDiscountVoucher(`CODE${n}`, onItems, {
+      voucherRedeemable(
+        buildDiscountVoucher(`CODE${n}`, onItems, {
           campaign,
           // Vouchers of a campaign share their rules; others have rules of their own.
           rules: n % 2 === 0 ? shared : shared.map((_rule, at) => ruleOf(at)),
         }),
       ),
     ),
-    order: givenOrder({ lines: Array.from({ length: lines }, (_, n) => lineOf(n)) }),
+    order: buildOrder({ lines: Array.from({ length: lines }, (_, n) => lineOf(n)) }),
     explain: true,
-    stacking: { ...requestOf({}).stacking, applicableRedeemablesLimit: 30 },
+    stacking: { ...buildRequest({}).stacking, applicableRedeemablesLimit: 30 },
   });
 }
 
-const onItems = givenDiscount({ type: "PERCENT", percentOff: "1", effect: "APPLY_TO_ITEMS" });
+const onItems = buildDiscount({ type: "PERCENT", percentOff: "1", effect: "APPLY_TO_ITEMS" });
 
 const lineOf = (n: number) =>
-  givenLine({ productId: `prod_${n}`, quantity: BigInt(n % 5) + 1n, prices: { line: 1999n } });
+  buildLine({ productId: `prod_${n}`, quantity: BigInt(n % 5) + 1n, prices: { line: 1999n } });
 
 const ruleOf = (n: number): ValidationRule =>
-  givenRule(
+  buildRule(
     `val_${n}`,
     {
       1: { name: "order.items.any", conditions: { $in: [`prod_${n}`, "prod_0"] } },
@@ -54,8 +54,8 @@ const ruleOf = (n: number): ValidationRule =>
     },
     {
       applicableTo: {
-        included: [n, n + 1].map((at) => givenEntry({ id: `prod_${at}` })),
-        excluded: [givenEntry({ id: `prod_${n * 2}` })],
+        included: [n, n + 1].map((at) => buildScopeEntry({ id: `prod_${at}` })),
+        excluded: [buildScopeEntry({ id: `prod_${n * 2}` })],
         includedAll: n % 3 === 0,
       },
     },

@@ -1,4 +1,4 @@
-import { amountOff, givenDiscountVoucher, givenGiftCard } from "../../test/builders.ts";
+import { amountOff, buildDiscountVoucher, buildGiftCard } from "../../test/builders.ts";
 import type { VoucherSnapshot } from "./input/voucher.ts";
 import type { StackingRules } from "./stacking/stacking-rules.ts";
 
@@ -8,7 +8,7 @@ export const coupon = (
   off: bigint,
   categories: readonly string[] = [],
 ): VoucherSnapshot =>
-  givenDiscountVoucher(code, amountOff(off), {
+  buildDiscountVoucher(code, amountOff(off), {
     quantity: 10n,
     categories: categories.map((id) => ({ id, hierarchy: Number(id.slice(-1)) })),
   });
@@ -186,7 +186,7 @@ export const scenarios = [
   [
     "skips an empty gift card without effect when told to",
     skip,
-    [givenGiftCard({ balance: 0n })],
+    [buildGiftCard({ balance: 0n })],
     { valid: false, outcomes: ["CODE no_effect"] },
   ],
   [

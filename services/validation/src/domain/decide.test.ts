@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import {
-  NOTHING_GATHERED,
+  EMPTY_INPUT,
   amountOff,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenGiftCard,
-  givenLines,
-  givenOrder,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildGiftCard,
+  buildLines,
+  buildOrder,
   percentOff,
-  redeemableOf,
+  voucherRedeemable,
 } from "../../test/builders.ts";
 import { a, b, broken, coupon, scenarios, x2 } from "./decide.test-cases.ts";
 import { checkRedeemables, decide } from "./decide.ts";
@@ -26,7 +26,7 @@ const context = {
   metadata: {},
   time,
   stacking: DEFAULT_STACKING_RULES,
-  ...NOTHING_GATHERED,
+  ...EMPTY_INPUT,
 };
 
 describe("a stack of vouchers", () => {
@@ -56,7 +56,7 @@ describe("a stack of vouchers", () => {
   });
 
   test("adds up over the order, and shows each one its own share", () => {
-    const decision = decided([a, givenDiscountVoucher("p", percentOff("10"))], { amount: 10_000n });
+    const decision = decided([a, buildDiscountVoucher("p", percentOff("10"))], { amount: 10_000n });
     expect(decision.redeemables).toMatchObject([
       { order: { discountAmount: 100n, appliedDiscountAmount: 100n, totalAmount: 9900n } },
       { order: { discountAmount: 1090n, appliedDiscountAmount: 990n, totalAmount: 8910n } },
@@ -85,10 +85,10 @@ describe("a stack of vouchers", () => {
   ] as const)(
     "in mode %s, meets lines that were discounted before accordingly",
     (mode, expected) => {
-      const half = givenDiscount({ type: "PERCENT", percentOff: "50", effect: "APPLY_TO_ITEMS" });
-      const most = givenDiscount({ type: "PERCENT", percentOff: "90", effect: "APPLY_TO_ITEMS" });
-      const vouchers = [givenDiscountVoucher("half", half), givenDiscountVoucher("most", most)];
-      const lines = givenLines([1n, 2000n], [2n, 1000n]);
+      const half = buildDiscount({ type: "PERCENT", percentOff: "50", effect: "APPLY_TO_ITEMS" });
+      const most = buildDiscount({ type: "PERCENT", percentOff: "90", effect: "APPLY_TO_ITEMS" });
+      const vouchers = [buildDiscountVoucher("half", half), buildDiscountVoucher("most", most)];
+      const lines = buildLines([1n, 2000n], [2n, 1000n]);
       const decision = decided(vouchers, { lines }, { redeemablesProductsApplicationMode: mode });
       expect(decision.order?.lines.map((line) => line.discountAmount)).toEqual(expected);
     },
@@ -96,8 +96,8 @@ describe("a stack of vouchers", () => {
 
   test("takes percentages of the initial amount for a category that says so", () => {
     const vouchers = [
-      givenDiscountVoucher("ten", percentOff("10")),
-      givenDiscountVoucher("twenty", percentOff("20"), {
+      buildDiscountVoucher("ten", percentOff("10")),
+      buildDiscountVoucher("twenty", percentOff("20"), {
         categories: [{ id: "cat_1", hierarchy: 1 }],
       }),
     ];
@@ -117,9 +117,9 @@ describe("a stack of vouchers", () => {
 
   test("never takes more than there is, and always adds up", () => {
     const anyVoucher = fc.oneof(
-      fc.bigInt(0n, 5000n).map((off) => givenDiscountVoucher("", amountOff(off))),
-      fc.integer({ min: 0, max: 100 }).map((p) => givenDiscountVoucher("", percentOff(`${p}`))),
-      fc.bigInt(0n, 5000n).map((balance) => givenGiftCard({ balance })),
+      fc.bigInt(0n, 5000n).map((off) => buildDiscountVoucher("", amountOff(off))),
+      fc.integer({ min: 0, max: 100 }).map((p) => buildDiscountVoucher("", percentOff(`${p}`))),
+      fc.bigInt(0n, 5000n).map((balance) => buildGiftCard({ balance })),
       fc.constant(broken("")),
     );
     fc.assert(
@@ -166,7 +166,7 @@ describe("a malformed request", () => {
     ],
     [
       "one voucher under two names",
-      [redeemableOf(a), { ...redeemableOf(a), id: "v_a" }],
+      [voucherRedeemable(a), { ...voucherRedeemable(a), id: "v_a" }],
       "duplicated_redeemables",
       "Duplicated redeemables detected in one redemption",
     ],
@@ -176,7 +176,7 @@ describe("a malformed request", () => {
   });
 
   test("with an impossible order is refused as a whole", () => {
-    const order = givenOrder({ amount: -1n });
+    const order = buildOrder({ amount: -1n });
     const request = { redeemables: codes(1), order, ...context };
     expect(decide(request)).toMatchObject({
       kind: "malformed",
@@ -197,7 +197,7 @@ describe("a malformed request", () => {
 });
 
 function codes(count: number): Redeemable[] {
-  return Array.from({ length: count }, (_, n) => redeemableOf(coupon(`c${n}`, 1n)));
+  return Array.from({ length: count }, (_, n) => voucherRedeemable(coupon(`c${n}`, 1n)));
 }
 
 function decided(
@@ -206,8 +206,8 @@ function decided(
   stacking: Partial<StackingRules> = {},
 ): Extract<Decision, { kind: "decided" }> {
   const decision = decide({
-    redeemables: vouchers.map((voucher) => redeemableOf(voucher)),
-    order: order === null ? null : givenOrder(order),
+    redeemables: vouchers.map((voucher) => voucherRedeemable(voucher)),
+    order: order === null ? null : buildOrder(order),
     ...context,
     stacking: { ...DEFAULT_STACKING_RULES, ...stacking },
   });

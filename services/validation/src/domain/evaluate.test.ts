@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  NOTHING_GATHERED,
-  givenCampaign,
-  givenGiftCard,
-  givenOrder,
-  givenVoucher,
-  redeemableOf,
+  EMPTY_INPUT,
+  buildCampaign,
+  buildGiftCard,
+  buildOrder,
+  buildVoucher,
+  voucherRedeemable,
   unlimited,
 } from "../../test/builders.ts";
 import type { Evaluation } from "./decision/evaluation.ts";
@@ -28,19 +28,19 @@ describe("evaluate", () => {
     ["is switched off", { active: false }, "voucher_disabled"],
     [
       "belongs to a campaign that is switched off",
-      { campaign: givenCampaign({ active: false }) },
+      { campaign: buildCampaign({ active: false }) },
       "voucher_disabled",
     ],
     ["starts later", { validity: later }, "voucher_not_active"],
     [
       "belongs to a campaign that starts later",
-      { campaign: givenCampaign({ validity: later }) },
+      { campaign: buildCampaign({ validity: later }) },
       "voucher_not_active",
     ],
     ["expired", { validity: earlier }, "voucher_expired"],
     [
       "belongs to a campaign that is over",
-      { campaign: givenCampaign({ validity: earlier }) },
+      { campaign: buildCampaign({ validity: earlier }) },
       "voucher_expired",
     ],
     ["is not for today", { validity: notToday }, "voucher_not_active_now"],
@@ -65,7 +65,7 @@ describe("evaluate", () => {
   ] as const satisfies [string, Partial<VoucherSnapshot>, string][])(
     "refuses a voucher that %s",
     (_what, voucher, key) => {
-      expect(evaluated(redeemableOf(givenVoucher(voucher)))).toMatchObject({
+      expect(evaluated(voucherRedeemable(buildVoucher(voucher)))).toMatchObject({
         kind: "inapplicable",
         rejection: { key, details: "CODE" },
       });
@@ -76,13 +76,13 @@ describe("evaluate", () => {
     ["is not switched at all", { active: null }],
     [
       "belongs to a campaign that is not switched at all",
-      { campaign: givenCampaign({ active: null }) },
+      { campaign: buildCampaign({ active: null }) },
     ],
     [
       "outlives its campaign",
       {
         validity: { ...unlimited, expirationDate: now },
-        campaign: givenCampaign({ validity: earlier }),
+        campaign: buildCampaign({ validity: earlier }),
       },
     ],
     ["has one use left", { quantity: 3n, redeemedQuantity: 1n, lockedQuantity: 1n }],
@@ -93,13 +93,13 @@ describe("evaluate", () => {
   ] as const satisfies [string, Partial<VoucherSnapshot>][])(
     "applies a voucher that %s",
     (_what, voucher) => {
-      const evaluation = evaluated(redeemableOf(givenVoucher(voucher)));
+      const evaluation = evaluated(voucherRedeemable(buildVoucher(voucher)));
       expect(evaluation).toMatchObject({ kind: "applicable", hasEffect: true });
     },
   );
 
   test("refuses a code that nobody knows, with what was looked for", () => {
-    const redeemable = { ...redeemableOf(givenVoucher()), id: "NOPE", voucher: null };
+    const redeemable = { ...voucherRedeemable(buildVoucher()), id: "NOPE", voucher: null };
     expect(evaluated(redeemable)).toMatchObject({
       kind: "inapplicable",
       rejection: {
@@ -112,7 +112,7 @@ describe("evaluate", () => {
   });
 
   test("refuses a loyalty card without a reward", () => {
-    expect(evaluated(redeemableOf(givenVoucher(loyaltyCard)))).toMatchObject({
+    expect(evaluated(voucherRedeemable(buildVoucher(loyaltyCard)))).toMatchObject({
       kind: "inapplicable",
       rejection: {
         key: "missing_reward",
@@ -122,7 +122,7 @@ describe("evaluate", () => {
   });
 
   test("does not find the reward of a loyalty card", () => {
-    const redeemable = redeemableOf(givenVoucher(loyaltyCard), {
+    const redeemable = voucherRedeemable(buildVoucher(loyaltyCard), {
       reward: { id: "rew_1", points: null, assignment: null },
     });
     expect(evaluated(redeemable)).toMatchObject({
@@ -132,15 +132,15 @@ describe("evaluate", () => {
   });
 
   test("checks a loyalty card's dates before its reward", () => {
-    const voucher = givenVoucher({ ...loyaltyCard, validity: earlier });
-    expect(evaluated(redeemableOf(voucher))).toMatchObject({
+    const voucher = buildVoucher({ ...loyaltyCard, validity: earlier });
+    expect(evaluated(voucherRedeemable(voucher))).toMatchObject({
       rejection: { key: "voucher_expired" },
     });
   });
 
   test("applies a voucher without a discount, to no effect", () => {
     const value = { type: "DISCOUNT_VOUCHER", discount: null } as const;
-    expect(evaluated(redeemableOf(givenVoucher({ value })))).toMatchObject({
+    expect(evaluated(voucherRedeemable(buildVoucher({ value })))).toMatchObject({
       kind: "applicable",
       benefit: { kind: "discount", effect: null },
       hasEffect: false,
@@ -148,7 +148,7 @@ describe("evaluate", () => {
   });
 
   test("applies a discount without an order, to no effect", () => {
-    expect(evaluated(redeemableOf(givenVoucher()), null)).toMatchObject({
+    expect(evaluated(voucherRedeemable(buildVoucher()), null)).toMatchObject({
       kind: "applicable",
       hasEffect: false,
     });
@@ -157,11 +157,11 @@ describe("evaluate", () => {
 
 describe("count guards", () => {
   test.each([
-    ["a voucher", givenVoucher()],
-    ["a voucher with a limited quantity", givenVoucher({ quantity: 1n })],
-    ["a gift card", givenGiftCard({ balance: 5000n })],
+    ["a voucher", buildVoucher()],
+    ["a voucher with a limited quantity", buildVoucher({ quantity: 1n })],
+    ["a gift card", buildGiftCard({ balance: 5000n })],
   ])("are empty for %s without rules that count redemptions", (_what, voucher) => {
-    expect(evaluated(redeemableOf(voucher), { amount: 3000n })).toMatchObject({
+    expect(evaluated(voucherRedeemable(voucher), { amount: 3000n })).toMatchObject({
       kind: "applicable",
       guards: [],
     });
@@ -172,9 +172,9 @@ describe("categoriesOf", () => {
   test("gives those of the voucher and of its campaign, each once", () => {
     const [first, second, third] = [1, 2, 3].map((n) => ({ id: `cat_${n}`, hierarchy: n }));
     if (!first || !second || !third) throw new Error("three categories");
-    const campaign = givenCampaign({ categories: [second, third] });
-    const voucher = givenVoucher({ categories: [first, second], campaign });
-    expect(categoriesOf(redeemableOf(voucher))).toEqual([first, second, third]);
+    const campaign = buildCampaign({ categories: [second, third] });
+    const voucher = buildVoucher({ categories: [first, second], campaign });
+    expect(categoriesOf(voucherRedeemable(voucher))).toEqual([first, second, third]);
   });
 });
 
@@ -182,7 +182,7 @@ function evaluated(
   redeemable: Redeemable,
   order: Partial<OrderSnapshot> | null = { amount: 10_000n },
 ): Evaluation {
-  const facts = order === null ? null : givenOrder(order);
+  const facts = order === null ? null : buildOrder(order);
   const start = initialOrderState(facts);
   return evaluate(redeemable, start, {
     time: { now, timeZone: "Europe/Warsaw" },
@@ -191,6 +191,6 @@ function evaluated(
     order: facts,
     customer: null,
     metadata: {},
-    ...NOTHING_GATHERED,
+    ...EMPTY_INPUT,
   });
 }

@@ -2,19 +2,19 @@ import { type ScopeEntryDefinition, type UnitBudgetName, parseFormula } from "@s
 import { describe, expect, test } from "vitest";
 
 import {
-  givenCampaign,
-  givenCustomer,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenEntry,
-  givenLine,
-  givenOrder,
-  givenRule,
-  givenTier,
-  judgedIn,
-  redeemableOf,
-  requestOf,
-  tierRedeemableOf,
+  buildCampaign,
+  buildCustomer,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildScopeEntry,
+  buildLine,
+  buildOrder,
+  buildRule,
+  buildTier,
+  evaluateRedeemables,
+  voucherRedeemable,
+  buildRequest,
+  tierRedeemable,
 } from "../../../test/builders.ts";
 import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";
@@ -23,46 +23,46 @@ import type { ApplicableRedeemable } from "../decision/decision.ts";
 import type { LineSnapshot } from "../input/order.ts";
 import type { MatchedScope } from "./matched-scope.ts";
 
-const half = givenDiscount({ type: "PERCENT", percentOff: "50", effect: "APPLY_TO_ITEMS" });
+const half = buildDiscount({ type: "PERCENT", percentOff: "50", effect: "APPLY_TO_ITEMS" });
 
 const scopeRule = (
   included: readonly Partial<ScopeEntryDefinition>[],
   excluded: readonly Partial<ScopeEntryDefinition>[] = [],
 ) =>
-  givenRule(
+  buildRule(
     "val_scope",
     {},
     {
       applicableTo: {
-        included: included.map(givenEntry),
-        excluded: excluded.map(givenEntry),
+        included: included.map(buildScopeEntry),
+        excluded: excluded.map(buildScopeEntry),
         includedAll: false,
       },
     },
   );
 
 const line = (quantity: bigint, facts: Partial<Omit<LineSnapshot, "prices">> = {}): LineSnapshot =>
-  givenLine({ productId: "prod_1", quantity, prices: { line: 1000n }, ...facts });
+  buildLine({ productId: "prod_1", quantity, prices: { line: 1000n }, ...facts });
 
 function applied(request: Partial<DecisionRequest>): ApplicableRedeemable {
-  const [judged] = judgedIn(request);
+  const [judged] = evaluateRedeemables(request);
   if (judged?.status !== "APPLICABLE") throw new Error(`it is ${judged?.status}`);
   return judged;
 }
 
 describe("a budget of units", () => {
-  const campaign = givenCampaign({ id: "camp_1" });
+  const campaign = buildCampaign({ id: "camp_1" });
   const budget = (name: UnitBudgetName, limit: bigint | null, formula: string | null = null) => ({
     budgets: [{ name, limit, formula }],
   });
   const request = (entry: Partial<ScopeEntryDefinition>, quantity: bigint, used: bigint) => {
-    const voucher = givenDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
+    const voucher = buildDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
     const asked = {
-      redeemables: [redeemableOf(voucher)],
-      order: givenOrder({ lines: [line(quantity)] }),
-      customer: givenCustomer({ id: "cust_1" }),
+      redeemables: [voucherRedeemable(voucher)],
+      order: buildOrder({ lines: [line(quantity)] }),
+      customer: buildCustomer({ id: "cust_1" }),
     };
-    const [name] = countsToLoad(asked.redeemables, requestOf(asked));
+    const [name] = countsToLoad(asked.redeemables, buildRequest(asked));
     if (name === undefined) throw new Error("no count is needed");
     return { name, asked: { ...asked, counts: new Map([[countKey(name), used]]) } };
   };
@@ -127,13 +127,13 @@ describe("a budget of units", () => {
 
   test("of a tier counts what the tier discounted", () => {
     const rules = [scopeRule([budget("product_customer_promotion_tier", 2n)])];
-    const tier = givenTier({ id: "promo_1", discount: half, rules });
+    const tier = buildTier({ id: "promo_1", discount: half, rules });
     const asked = {
-      redeemables: [tierRedeemableOf(tier)],
-      order: givenOrder({ lines: [line(5n)] }),
-      customer: givenCustomer({ id: "cust_1" }),
+      redeemables: [tierRedeemable(tier)],
+      order: buildOrder({ lines: [line(5n)] }),
+      customer: buildCustomer({ id: "cust_1" }),
     };
-    expect(countsToLoad(asked.redeemables, requestOf(asked))).toMatchObject([
+    expect(countsToLoad(asked.redeemables, buildRequest(asked))).toMatchObject([
       { scope: { kind: "promotion_tier", id: "promo_1" }, customerId: "cust_1" },
     ]);
     expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
@@ -150,10 +150,10 @@ describe("a budget of units", () => {
 
   test("is one for all lines of a product", () => {
     const entry = budget("product_campaign", 4n);
-    const voucher = givenDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
+    const voucher = buildDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
     const { order, units } = applied({
-      redeemables: [redeemableOf(voucher)],
-      order: givenOrder({ lines: [line(3n), line(3n)] }),
+      redeemables: [voucherRedeemable(voucher)],
+      order: buildOrder({ lines: [line(3n), line(3n)] }),
     });
     expect(order?.lines.map(({ discountAmount }) => discountAmount)).toEqual([1500n, 500n]);
     expect(units).toEqual([{ productId: "prod_1", quantity: 4n }]);
@@ -162,9 +162,9 @@ describe("a budget of units", () => {
   test("is one for all redeemables of a request", () => {
     const rules = [scopeRule([budget("product_campaign", 4n)])];
     const redeemables = ["A", "B"].map((code) =>
-      redeemableOf(givenDiscountVoucher(code, half, { id: `v_${code}`, campaign, rules })),
+      voucherRedeemable(buildDiscountVoucher(code, half, { id: `v_${code}`, campaign, rules })),
     );
-    const judged = judgedIn({ redeemables, order: givenOrder({ lines: [line(3n)] }) });
+    const judged = evaluateRedeemables({ redeemables, order: buildOrder({ lines: [line(3n)] }) });
     expect(judged.map((one) => one.status === "APPLICABLE" && one.units)).toEqual([
       [{ productId: "prod_1", quantity: 3n }],
       [{ productId: "prod_1", quantity: 1n }],
@@ -180,11 +180,11 @@ describe("what a redeemable is limited to", () => {
   ): MatchedScope =>
     applied({
       redeemables: [
-        redeemableOf(
-          givenDiscountVoucher("CODE", half, { rules: [scopeRule(included, excluded)] }),
+        voucherRedeemable(
+          buildDiscountVoucher("CODE", half, { rules: [scopeRule(included, excluded)] }),
         ),
       ],
-      order: givenOrder({ lines }),
+      order: buildOrder({ lines }),
     }).scope;
 
   test("tells the lines that each entry reached, in the order in which they were served", () => {

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 
 import {
   amountOff,
-  givenDiscountVoucher,
-  givenLine,
-  givenOrder,
-  givenRule,
-  judgedIn,
-  redeemableOf,
+  buildDiscountVoucher,
+  buildLine,
+  buildOrder,
+  buildRule,
+  evaluateRedeemables,
+  voucherRedeemable,
 } from "../../../test/builders.ts";
 import { type OrderState, initialOrderState } from "../order/order-state.ts";
 import { findBundles } from "./find-bundles.ts";
@@ -22,7 +22,7 @@ type Part = {
 };
 
 const bundleRule = (limit: number, parts: readonly Part[], more: object = {}): ValidationRule =>
-  givenRule(
+  buildRule(
     "val_bundle",
     {},
     {
@@ -48,9 +48,9 @@ const bundleRule = (limit: number, parts: readonly Part[], more: object = {}): V
 type Sent = { readonly product: string; readonly sku?: string; readonly quantity: number };
 
 const orderOf = (lines: readonly Sent[], collections: Readonly<Record<string, string[]>> = {}) =>
-  givenOrder({
+  buildOrder({
     lines: lines.map(({ product, sku, quantity }) =>
-      givenLine({
+      buildLine({
         productId: product,
         skuId: sku ?? null,
         quantity: BigInt(quantity),
@@ -136,17 +136,17 @@ describe("bundles", () => {
   });
 
   test("units that were added for free make no bundle", () => {
-    const free = givenDiscountVoucher("FREE", {
+    const free = buildDiscountVoucher("FREE", {
       type: "UNIT",
       effect: "ADD_NEW_ITEMS",
       gifts: [{ effect: "ADD_NEW_ITEMS", unitOff: 1n, formula: null, unitType: "beans" }],
     });
-    const bundled = givenDiscountVoucher("BUNDLE", amountOff(1n), {
+    const bundled = buildDiscountVoucher("BUNDLE", amountOff(1n), {
       id: "v_bundle",
       rules: [bundleRule(1, [product("beans", 2)])],
     });
-    const [, judged] = judgedIn({
-      redeemables: [redeemableOf(free), redeemableOf(bundled)],
+    const [, judged] = evaluateRedeemables({
+      redeemables: [voucherRedeemable(free), voucherRedeemable(bundled)],
       order: orderOf([{ product: "beans", quantity: 1 }]),
     });
     expect(judged).toMatchObject({

@@ -2,23 +2,23 @@ import { describe, expect, test } from "vitest";
 
 import {
   amountOff,
-  givenCampaign,
-  givenCustomer,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenGiftCard,
-  givenLine,
-  givenOrder,
-  givenRule,
-  givenTier,
-  givenVoucher,
-  judgedIn,
-  oneRule,
+  buildCampaign,
+  buildCustomer,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildGiftCard,
+  buildLine,
+  buildOrder,
+  buildRule,
+  buildTier,
+  buildVoucher,
+  evaluateRedeemables,
+  buildSingleRule,
   percentOff,
-  redeemableOf,
-  rejectedIn,
-  requestOf,
-  tierRedeemableOf,
+  voucherRedeemable,
+  evaluateRejected,
+  buildRequest,
+  tierRedeemable,
 } from "../../../test/builders.ts";
 import { collectionsToLoad } from "../catalogue/items-to-load.ts";
 import type { CountGuard } from "../counts/count-guard.ts";
@@ -31,8 +31,8 @@ import { rejections } from "./rejections.test-cases.ts";
 
 describe("a redeemable is refused for", () => {
   test.each(rejections)("%s", (_what, request, rejection) => {
-    expect(rejectedIn(request).rejection).toEqual(rejection);
-    expect(rejectedIn({ ...request, explain: true }).rejection).toEqual(rejection);
+    expect(evaluateRejected(request).rejection).toEqual(rejection);
+    expect(evaluateRejected({ ...request, explain: true }).rejection).toEqual(rejection);
   });
 
   test("violated rules under one key where it is alone", () => {
@@ -46,17 +46,17 @@ describe("a redeemable is refused for", () => {
 });
 
 describe("rules read", () => {
-  const customer = givenCustomer({
+  const customer = buildCustomer({
     id: "cust_1",
     segments: ["seg_1"],
     loyaltyTiers: ["ltr_1"],
     metadata: { age: 20, plan: "gold" },
   });
-  const order = givenOrder({
+  const order = buildOrder({
     metadata: { shop: "web" },
     lines: [
-      givenLine({ productId: "prod_1", quantity: 2n, prices: { line: 1000n } }),
-      givenLine({ productId: "prod_2", collections: ["pc_1"], prices: { line: 500n } }),
+      buildLine({ productId: "prod_1", quantity: 2n, prices: { line: 1000n } }),
+      buildLine({ productId: "prod_2", collections: ["pc_1"], prices: { line: 500n } }),
     ],
   });
   const caller = { channelId: "app_1", userId: "ann" };
@@ -81,65 +81,67 @@ describe("rules read", () => {
     ["campaign.orders.amount", { $is: [2500] }, undefined],
     ["campaign.orders.amount_discounted", { $is: [250] }, undefined],
   ])("%s", (name, conditions, property) => {
-    const rules = [oneRule(name, conditions, { property })];
-    const voucher = givenVoucher({ rules, holderId: "cust_1", campaign: givenCampaign() });
-    const redeemables = [redeemableOf(voucher)];
+    const rules = [buildSingleRule(name, conditions, { property })];
+    const voucher = buildVoucher({ rules, holderId: "cust_1", campaign: buildCampaign() });
+    const redeemables = [voucherRedeemable(voucher)];
     const metadata = { place: "till" };
-    expect(judgedIn({ redeemables, customer, order, caller, metadata })).toMatchObject([
+    expect(evaluateRedeemables({ redeemables, customer, order, caller, metadata })).toMatchObject([
       { status: "APPLICABLE" },
     ]);
   });
 
   test("what is left to pay where earlier redeemables took something, and what was sent", () => {
     const rules = [
-      oneRule("order.amount", { $is: [9000] }),
-      oneRule("order.initial_amount", { $is: [10_000] }),
-      oneRule("order.total_amount", { $is: [8100] }),
+      buildSingleRule("order.amount", { $is: [9000] }),
+      buildSingleRule("order.initial_amount", { $is: [10_000] }),
+      buildSingleRule("order.total_amount", { $is: [8100] }),
     ].map((rule, at) => ({ ...rule, id: `val_${at}` }));
     const redeemables = [
-      redeemableOf(givenDiscountVoucher("a", amountOff(1000n))),
-      redeemableOf(givenDiscountVoucher("b", percentOff("10"), { rules })),
+      voucherRedeemable(buildDiscountVoucher("a", amountOff(1000n))),
+      voucherRedeemable(buildDiscountVoucher("b", percentOff("10"), { rules })),
     ];
-    const judged = judgedIn({ redeemables, order: givenOrder({ amount: 10_000n }) });
+    const judged = evaluateRedeemables({ redeemables, order: buildOrder({ amount: 10_000n }) });
     expect(judged.map(({ status }) => status)).toEqual(["APPLICABLE", "APPLICABLE"]);
   });
 
   test("only lines that were sent, not what an earlier redeemable gave", () => {
-    const rules = [oneRule("order.items.count", { $is: [3] })];
-    const gift = givenDiscount({
+    const rules = [buildSingleRule("order.items.count", { $is: [3] })];
+    const gift = buildDiscount({
       type: "UNIT",
       effect: "ADD_NEW_ITEMS",
       unitOff: 5n,
       unitType: "prod_1",
     });
     const redeemables = [
-      redeemableOf(givenDiscountVoucher("a", gift)),
-      redeemableOf(givenDiscountVoucher("b", percentOff("10"), { rules })),
+      voucherRedeemable(buildDiscountVoucher("a", gift)),
+      voucherRedeemable(buildDiscountVoucher("b", percentOff("10"), { rules })),
     ];
-    expect(judgedIn({ redeemables, order }).at(-1)?.status).toBe("APPLICABLE");
+    expect(evaluateRedeemables({ redeemables, order }).at(-1)?.status).toBe("APPLICABLE");
   });
 });
 
 test("rules that are omitted hold, and guard nothing", () => {
   const rules = [
-    givenRule(
+    buildRule(
       "val_1",
       { 1: { name: "redemption.count.per_customer", conditions: { $is: [7] } } },
       { bundleRules: { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } } },
     ),
   ];
-  const redeemables = [redeemableOf(givenVoucher({ rules }))];
+  const redeemables = [voucherRedeemable(buildVoucher({ rules }))];
   const omits = { rules: new Set(["redemption.count.per_customer"] as const), bundles: true };
-  expect(judgedIn({ redeemables, ignored: omits, explain: true })).toMatchObject([
+  expect(evaluateRedeemables({ redeemables, ignored: omits, explain: true })).toMatchObject([
     { status: "APPLICABLE", bundle: { quantity: 0n, missing: [{ id: "prod_1" }] } },
   ]);
   expect(countGuardsIn({ redeemables, ignored: omits })).toEqual([]);
-  expect(judgedIn({ redeemables, customer: givenCustomer() })[0]?.status).toBe("INAPPLICABLE");
+  expect(evaluateRedeemables({ redeemables, customer: buildCustomer() })[0]?.status).toBe(
+    "INAPPLICABLE",
+  );
 });
 
 describe("a count", () => {
-  const campaign = givenCampaign({ id: "camp_1" });
-  const customer = givenCustomer({ id: "cust_1" });
+  const campaign = buildCampaign({ id: "camp_1" });
+  const customer = buildCustomer({ id: "cust_1" });
   const base = { customerId: null, channelId: null, since: null, productId: null };
   const ofCampaign = { ...base, scope: { kind: "campaign", id: "camp_1" } } as const;
   const ofVoucher = { ...base, scope: { kind: "voucher", id: "v_CODE" } } as const;
@@ -176,19 +178,19 @@ describe("a count", () => {
   ] as const)("%s is looked up, raised and guarded", (name, count, add) => {
     const conditions = { $less_than_or_equal: [20_000] };
     const voucher = {
-      ...givenGiftCard({ balance: 300n }),
+      ...buildGiftCard({ balance: 300n }),
       campaign,
-      rules: [oneRule(name, conditions)],
+      rules: [buildSingleRule(name, conditions)],
     };
     const request = {
-      redeemables: [redeemableOf(voucher)],
+      redeemables: [voucherRedeemable(voucher)],
       customer,
-      order: givenOrder({ amount: 10_000n }),
+      order: buildOrder({ amount: 10_000n }),
     };
-    expect(countsToLoad(request.redeemables, requestOf(request))).toEqual([count]);
+    expect(countsToLoad(request.redeemables, buildRequest(request))).toEqual([count]);
 
     const limit = (before: bigint) =>
-      judgedIn({ ...request, counts: new Map([[countKey(count), before]]) });
+      evaluateRedeemables({ ...request, counts: new Map([[countKey(count), before]]) });
     expect(limit(20_000n - add)).toMatchObject([{ status: "APPLICABLE" }]);
     expect(limit(20_001n - add)).toMatchObject([
       { status: "INAPPLICABLE", rejection: { key: "redemption_rules_violated" } },
@@ -207,25 +209,25 @@ describe("a count", () => {
   });
 
   test("of a tier is its own", () => {
-    const rules = [oneRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
-    const request = { redeemables: [tierRedeemableOf(givenTier({ rules }))], customer };
+    const rules = [buildSingleRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
+    const request = { redeemables: [tierRedeemable(buildTier({ rules }))], customer };
     const scope = { kind: "promotion_tier", id: "promo_1" };
     expect(countGuardsIn(request)).toMatchObject([{ count: { scope, ...own } }]);
   });
 
   test("of somebody who is not stored is not looked up, and guarded all the same", () => {
-    const rules = [oneRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
+    const rules = [buildSingleRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
     const request = {
-      redeemables: [redeemableOf(givenVoucher({ rules }))],
-      customer: givenCustomer(),
+      redeemables: [voucherRedeemable(buildVoucher({ rules }))],
+      customer: buildCustomer(),
     };
-    expect(countsToLoad(request.redeemables, requestOf(request))).toEqual([]);
+    expect(countsToLoad(request.redeemables, buildRequest(request))).toEqual([]);
     expect(countGuardsIn(request)).toMatchObject([{ count: { customerId: "unstored" } }]);
   });
 
   test("that another rule could do without is decided again instead of refused", () => {
     const rules = (logic: string) => [
-      givenRule("val_1", {
+      buildRule("val_1", {
         1: { name: "redemption.count.per_customer", conditions: { $less_than_or_equal: [1] } },
         2: { name: "order.amount", conditions: { $more_than: [100] } },
         logic,
@@ -233,9 +235,9 @@ describe("a count", () => {
     ];
     const guardsOf = (logic: string) =>
       countGuardsIn({
-        redeemables: [redeemableOf(givenVoucher({ rules: rules(logic) }))],
+        redeemables: [voucherRedeemable(buildVoucher({ rules: rules(logic) }))],
         customer,
-        order: givenOrder({ amount: 1000n }),
+        order: buildOrder({ amount: 1000n }),
       });
     expect(guardsOf("1 OR 2")).toMatchObject([{ rejection: null }]);
     expect(guardsOf("1 AND 2")).toMatchObject([
@@ -245,12 +247,12 @@ describe("a count", () => {
   });
 
   test("includes what came before in the same request", () => {
-    const rules = [oneRule("campaign.redemptions.count", { $less_than_or_equal: [2] })];
+    const rules = [buildSingleRule("campaign.redemptions.count", { $less_than_or_equal: [2] })];
     const redeemables = ["a", "b", "c"].map((name) =>
-      redeemableOf(givenVoucher({ code: name, campaign: { ...campaign, rules } })),
+      voucherRedeemable(buildVoucher({ code: name, campaign: { ...campaign, rules } })),
     );
-    const order = givenOrder({ amount: 10_000n });
-    expect(judgedIn({ redeemables, order }).map(({ status }) => status)).toEqual([
+    const order = buildOrder({ amount: 10_000n });
+    expect(evaluateRedeemables({ redeemables, order }).map(({ status }) => status)).toEqual([
       "APPLICABLE",
       "APPLICABLE",
       "INAPPLICABLE",
@@ -262,13 +264,15 @@ describe("a count", () => {
   });
 
   test("sums over a request are those of its parts", () => {
-    const rules = [oneRule("campaign.orders.amount_discounted", { $less_than_or_equal: [1500] })];
+    const rules = [
+      buildSingleRule("campaign.orders.amount_discounted", { $less_than_or_equal: [1500] }),
+    ];
     const redeemables = [1000n, 500n, 1n].map((amount, at) =>
-      redeemableOf(
-        givenDiscountVoucher(`c${at}`, amountOff(amount), { campaign: { ...campaign, rules } }),
+      voucherRedeemable(
+        buildDiscountVoucher(`c${at}`, amountOff(amount), { campaign: { ...campaign, rules } }),
       ),
     );
-    const judged = judgedIn({ redeemables, order: givenOrder({ amount: 10_000n }) });
+    const judged = evaluateRedeemables({ redeemables, order: buildOrder({ amount: 10_000n }) });
     expect(judged.map(({ status }) => status)).toEqual([
       "APPLICABLE",
       "APPLICABLE",
@@ -277,13 +281,13 @@ describe("a count", () => {
   });
 
   test("that a formula reads is guarded", () => {
-    const discount = givenDiscount({
+    const discount = buildDiscount({
       type: "AMOUNT",
       amountOff: 1n,
       amountOffFormula: "VOUCHER_REDEEMED_QUANTITY + 1",
     });
-    const voucher = givenDiscountVoucher("CODE", discount, { redeemedQuantity: 4n });
-    expect(countGuardsIn({ redeemables: [redeemableOf(voucher)] })).toEqual([
+    const voucher = buildDiscountVoucher("CODE", discount, { redeemedQuantity: 4n });
+    expect(countGuardsIn({ redeemables: [voucherRedeemable(voucher)] })).toEqual([
       {
         count: { ...ofVoucher, ...redemptions },
         add: 0n,
@@ -299,7 +303,7 @@ test("collections are needed where a condition, a bundle or a scope names them",
     name: "order.items.any",
     conditions: { $from: [id], $is: ["prod_1"] },
   });
-  const rule = givenRule(
+  const rule = buildRule(
     "val_1",
     { 1: item("pc_1"), 2: item("pc_2") },
     {
@@ -315,6 +319,6 @@ test("collections are needed where a condition, a bundle or a scope names them",
 });
 
 const countGuardsIn = (request: Partial<DecisionRequest>): readonly CountGuard[] =>
-  judgedIn(request)
+  evaluateRedeemables(request)
     .filter((judged): judged is ApplicableRedeemable => judged.status === "APPLICABLE")
     .flatMap(({ guards }) => guards);

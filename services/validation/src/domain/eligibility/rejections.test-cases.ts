@@ -1,17 +1,17 @@
 import {
   NOW,
-  givenCampaign,
-  givenCustomer,
-  givenEntry,
-  givenGiftCard,
-  givenLines,
-  givenOrder,
-  givenRule,
-  givenTier,
-  givenVoucher,
-  oneRule,
-  redeemableOf,
-  tierRedeemableOf,
+  buildCampaign,
+  buildCustomer,
+  buildScopeEntry,
+  buildGiftCard,
+  buildLines,
+  buildOrder,
+  buildRule,
+  buildTier,
+  buildVoucher,
+  buildSingleRule,
+  voucherRedeemable,
+  tierRedeemable,
   unlimited,
 } from "../../../test/builders.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
@@ -19,18 +19,18 @@ import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
 const code = (voucher: Partial<VoucherSnapshot>, asked = {}) =>
-  redeemableOf(givenVoucher(voucher), asked);
-const tier = (facts: Partial<TierSnapshot>) => tierRedeemableOf(givenTier(facts));
-const order = givenOrder({ amount: 10_000n });
+  voucherRedeemable(buildVoucher(voucher), asked);
+const tier = (facts: Partial<TierSnapshot>) => tierRedeemable(buildTier(facts));
+const order = buildOrder({ amount: 10_000n });
 const day = 86_400_000;
 const ended = { ...unlimited, expirationDate: NOW - 1 };
 const later = { ...unlimited, startDate: NOW + day };
 const sundays = { ...unlimited, daysOfWeek: [0] };
 const details = (label: string, ...ids: readonly string[]) =>
   `${label} cannot be redeemed because of violated validation rules: ${ids.join(", ")}`;
-const vip = oneRule("customer.segment", { $is: ["seg_vip"] });
-const big = oneRule("order.amount", { $more_than: [20_000] });
-const once = oneRule("redemption.count.per_customer", { $less_than_or_equal: [0] });
+const vip = buildSingleRule("customer.segment", { $is: ["seg_vip"] });
+const big = buildSingleRule("order.amount", { $more_than: [20_000] });
+const once = buildSingleRule("redemption.count.per_customer", { $less_than_or_equal: [0] });
 const friend = { isReferralCode: true, holderId: "cust_1" } as const;
 
 /**
@@ -43,7 +43,7 @@ export const rejections: readonly (readonly [
 ])[] = [
   [
     "an unknown code",
-    { redeemables: [{ ...redeemableOf(givenVoucher()), id: "NOPE", voucher: null }] },
+    { redeemables: [{ ...voucherRedeemable(buildVoucher()), id: "NOPE", voucher: null }] },
     {
       key: "not_found",
       details: "Cannot find voucher with id NOPE",
@@ -68,7 +68,7 @@ export const rejections: readonly (readonly [
   ],
   [
     "a campaign that is switched off",
-    { redeemables: [code({ campaign: givenCampaign({ active: false }) })] },
+    { redeemables: [code({ campaign: buildCampaign({ active: false }) })] },
     { key: "voucher_disabled", details: "CODE" },
   ],
   [
@@ -78,7 +78,7 @@ export const rejections: readonly (readonly [
   ],
   [
     "a campaign that ended, without an end of its own",
-    { redeemables: [code({ campaign: givenCampaign({ validity: ended }) })] },
+    { redeemables: [code({ campaign: buildCampaign({ validity: ended }) })] },
     { key: "voucher_expired", details: "CODE" },
   ],
   [
@@ -88,7 +88,7 @@ export const rejections: readonly (readonly [
   ],
   [
     "a campaign that comes later",
-    { redeemables: [code({ campaign: givenCampaign({ validity: later }) })] },
+    { redeemables: [code({ campaign: buildCampaign({ validity: later }) })] },
     { key: "voucher_not_active", details: "CODE" },
   ],
   [
@@ -108,7 +108,7 @@ export const rejections: readonly (readonly [
   ],
   [
     "a referral code of nobody",
-    { redeemables: [code({ isReferralCode: true })], customer: givenCustomer({ id: "cust_2" }) },
+    { redeemables: [code({ isReferralCode: true })], customer: buildCustomer({ id: "cust_2" }) },
     { key: "not_published", details: "CODE" },
   ],
   [
@@ -118,12 +118,12 @@ export const rejections: readonly (readonly [
   ],
   [
     "a referral code used by its holder",
-    { redeemables: [code(friend)], customer: givenCustomer({ id: "cust_1" }) },
+    { redeemables: [code(friend)], customer: buildCustomer({ id: "cust_1" }) },
     { key: "referrer_not_permitted_to_redeem", details: "CODE" },
   ],
   [
     "a rule about customers",
-    { redeemables: [code({ rules: [vip] })], customer: givenCustomer() },
+    { redeemables: [code({ rules: [vip] })], customer: buildCustomer() },
     { key: "customer_rules_violated", details: details("Discount Coupon", "val_1") },
   ],
   [
@@ -133,16 +133,16 @@ export const rejections: readonly (readonly [
   ],
   [
     "a rule about redemptions",
-    { redeemables: [code({ rules: [once] })], customer: givenCustomer() },
+    { redeemables: [code({ rules: [once] })], customer: buildCustomer() },
     { key: "redemption_rules_violated", details: details("Discount Coupon", "val_1") },
   ],
   [
     "rules of the code and of its campaign, the first one tells",
     {
       redeemables: [
-        code({ rules: [big], campaign: givenCampaign({ rules: [{ ...vip, id: "val_2" }, big] }) }),
+        code({ rules: [big], campaign: buildCampaign({ rules: [{ ...vip, id: "val_2" }, big] }) }),
       ],
-      customer: givenCustomer(),
+      customer: buildCustomer(),
       order,
     },
     { key: "order_rules_violated", details: details("Discount Coupon", "val_1", "val_2") },
@@ -152,7 +152,9 @@ export const rejections: readonly (readonly [
     {
       redeemables: [
         code({
-          rules: [oneRule("order.amount", { $is: [1] }, { error: { message: "Only one" } })],
+          rules: [
+            buildSingleRule("order.amount", { $is: [1] }, { error: { message: "Only one" } }),
+          ],
         }),
       ],
       order,
@@ -174,7 +176,10 @@ export const rejections: readonly (readonly [
   ],
   [
     "a rule of a gift card",
-    { redeemables: [redeemableOf({ ...givenGiftCard({ balance: 1n }), rules: [big] })], order },
+    {
+      redeemables: [voucherRedeemable({ ...buildGiftCard({ balance: 1n }), rules: [big] })],
+      order,
+    },
     { key: "order_rules_violated", details: details("Gift Card", "val_1") },
   ],
   [
@@ -190,7 +195,9 @@ export const rejections: readonly (readonly [
   [
     "a rule about what is left to pay",
     {
-      redeemables: [code({ rules: [oneRule("order.total_amount", { $more_than: [9000] })] })],
+      redeemables: [
+        code({ rules: [buildSingleRule("order.total_amount", { $more_than: [9000] })] }),
+      ],
       order,
     },
     { key: "order_rules_violated", details: details("Discount Coupon", "val_1") },
@@ -211,7 +218,7 @@ export const rejections: readonly (readonly [
       redeemables: [
         code({
           rules: [
-            givenRule(
+            buildRule(
               "val_b",
               {},
               { bundleRules: { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } } },
@@ -225,14 +232,14 @@ export const rejections: readonly (readonly [
   ],
   [
     "more credits than there are",
-    { redeemables: [redeemableOf(givenGiftCard({ balance: 5n }), { credits: 6n })], order },
+    { redeemables: [voucherRedeemable(buildGiftCard({ balance: 5n }), { credits: 6n })], order },
     { key: "gift_amount_exceeded", details: "CODE" },
   ],
   [
     "more credits than sessions leave",
     {
       redeemables: [
-        redeemableOf(givenGiftCard({ balance: 5n, lockedCredits: 2n }), { credits: 4n }),
+        voucherRedeemable(buildGiftCard({ balance: 5n, lockedCredits: 2n }), { credits: 4n }),
       ],
       order,
     },
@@ -242,18 +249,18 @@ export const rejections: readonly (readonly [
     "a gift card for items, of which there are none",
     {
       redeemables: [
-        redeemableOf({
-          ...givenGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }),
+        voucherRedeemable({
+          ...buildGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }),
           rules: [
-            givenRule(
+            buildRule(
               "val_1",
               {},
-              { applicableTo: { included: [givenEntry()], excluded: [], includedAll: false } },
+              { applicableTo: { included: [buildScopeEntry()], excluded: [], includedAll: false } },
             ),
           ],
         }),
       ],
-      order: givenOrder({ lines: givenLines([1n, 1000n]) }),
+      order: buildOrder({ lines: buildLines([1n, 1000n]) }),
     },
     {
       key: "missing_order_items_amount",
@@ -276,19 +283,19 @@ export const rejections: readonly (readonly [
   ],
   [
     "a tier whose campaign is switched off",
-    { redeemables: [tier({ campaign: givenCampaign({ active: false }) })] },
+    { redeemables: [tier({ campaign: buildCampaign({ active: false }) })] },
     { key: "promotion_inactive", details: "Promotion Tier with id: promo_1 is disabled." },
   ],
   ...(
     [
       ["a tier that comes later", { validity: later }],
       ["a tier on another weekday", { validity: sundays }],
-      ["a tier whose campaign ended", { campaign: givenCampaign({ validity: ended }) }],
+      ["a tier whose campaign ended", { campaign: buildCampaign({ validity: ended }) }],
       [
         "a tier that would outlive its campaign",
         {
           validity: { ...unlimited, expirationDate: NOW + day },
-          campaign: givenCampaign({ validity: ended }),
+          campaign: buildCampaign({ validity: ended }),
         },
       ],
     ] as const

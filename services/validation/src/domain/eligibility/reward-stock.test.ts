@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
 
 import {
-  NOTHING_GATHERED,
-  givenCustomer,
-  givenVoucher,
-  redeemableOf,
+  EMPTY_INPUT,
+  buildCustomer,
+  buildVoucher,
+  voucherRedeemable,
 } from "../../../test/builders.ts";
 import { decide } from "../decide.ts";
 import type { Redeemable } from "../input/redeemable.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
-const holder = givenCustomer({ id: "cust_1" });
+const holder = buildCustomer({ id: "cust_1" });
 
 /** A card of the holder's, for something that is handed out. */
 function cardFor(code: string, rewardId: string, stockLeft: bigint | null): Redeemable {
-  const voucher = givenVoucher({
+  const voucher = buildVoucher({
     id: `v_${code}`,
     code,
     holderId: "cust_1",
@@ -28,7 +28,9 @@ function cardFor(code: string, rewardId: string, stockLeft: bigint | null): Rede
     coin: null,
     stockLeft,
   };
-  return redeemableOf(voucher, { reward: { id: rewardId, points: null, assignment: assigned } });
+  return voucherRedeemable(voucher, {
+    reward: { id: rewardId, points: null, assignment: assigned },
+  });
 }
 
 test.each([
@@ -38,7 +40,7 @@ test.each([
   ["any number", [null, null], ["mug", "mug"], [true, true]],
 ] as const)("cards of one request share what is left: %s", (_what, left, rewards, expected) => {
   const decision = decide({
-    ...NOTHING_GATHERED,
+    ...EMPTY_INPUT,
     redeemables: rewards.map((reward, at) => cardFor(`c${at}`, reward, left[at] ?? null)),
     order: null,
     customer: holder,

@@ -4,26 +4,26 @@ import { describe, expect, test } from "vitest";
 import {
   NOW,
   amountOff,
-  givenCampaign,
-  givenCustomer,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenGiftCard,
-  givenLine,
-  givenOrder,
-  givenRule,
-  givenVoucher,
-  judgedIn,
-  redeemableOf,
-  rejectedIn,
-  requestOf,
+  buildCampaign,
+  buildCustomer,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildGiftCard,
+  buildLine,
+  buildOrder,
+  buildRule,
+  buildVoucher,
+  evaluateRedeemables,
+  voucherRedeemable,
+  evaluateRejected,
+  buildRequest,
   unlimited,
 } from "../../../test/builders.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 
 describe("a trace", () => {
   const rules = [
-    givenRule("val_1", {
+    buildRule("val_1", {
       1: { name: "order.amount", conditions: { $more_than: [5000] } },
       2: {
         name: "order.items.any",
@@ -33,21 +33,21 @@ describe("a trace", () => {
       3: { name: "redemption.count.daily", conditions: { $less_than_or_equal: [5] } },
     }),
   ];
-  const voucher = givenVoucher({ quantity: 5n, redeemedQuantity: 1n, lockedQuantity: 1n, rules });
-  const lines = [givenLine({ productId: "prod_1", quantity: 3n, prices: { line: 2000n } })];
+  const voucher = buildVoucher({ quantity: 5n, redeemedQuantity: 1n, lockedQuantity: 1n, rules });
+  const lines = [buildLine({ productId: "prod_1", quantity: 3n, prices: { line: 2000n } })];
   const request = {
-    redeemables: [redeemableOf(voucher)],
-    order: givenOrder({ lines }),
+    redeemables: [voucherRedeemable(voucher)],
+    order: buildOrder({ lines }),
     explain: true,
   };
 
   test("is not made unless asked for", () => {
-    const [judged] = judgedIn({ ...request, explain: false });
+    const [judged] = evaluateRedeemables({ ...request, explain: false });
     expect(judged?.explanation).toBeNull();
   });
 
   test("tells each step with what it read", () => {
-    const [judged] = judgedIn(request);
+    const [judged] = evaluateRedeemables(request);
     expect(judged?.explanation).toEqual({
       steps: [
         { kind: "active", passed: true, message: "is active" },
@@ -109,13 +109,13 @@ describe("a trace", () => {
 
   test("of a refused redeemable ends where it was refused", () => {
     const last = (refused: Partial<DecisionRequest>) =>
-      rejectedIn(refused).explanation?.steps.at(-1);
-    expect(last({ ...request, order: givenOrder({ amount: 100n }) })).toMatchObject({
+      evaluateRejected(refused).explanation?.steps.at(-1);
+    expect(last({ ...request, order: buildOrder({ amount: 100n }) })).toMatchObject({
       passed: false,
       value: 100,
     });
     const validity = { ...unlimited, expirationDate: NOW - 1 };
-    const redeemables = [redeemableOf({ ...voucher, validity })];
+    const redeemables = [voucherRedeemable({ ...voucher, validity })];
     expect(last({ ...request, redeemables })).toEqual({
       kind: "dates",
       passed: false,
@@ -128,8 +128,8 @@ describe("a trace", () => {
     const hours = { startTime: "09:00", expirationTime: "17:00", daysOfWeek: [6] };
     const campaign = { ...unlimited, startDate: NOW, hours: { daily: [hours] } };
     const validity = { ...unlimited, daysOfWeek: [6] };
-    const inTime = { ...voucher, validity, campaign: givenCampaign({ validity: campaign }) };
-    const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(inTime)] });
+    const inTime = { ...voucher, validity, campaign: buildCampaign({ validity: campaign }) };
+    const [judged] = evaluateRedeemables({ ...request, redeemables: [voucherRedeemable(inTime)] });
     expect(judged?.explanation?.steps[1]).toMatchObject({
       kind: "dates",
       passed: true,
@@ -165,9 +165,13 @@ describe("a trace", () => {
     },
   ])("tells what the formula $formula read", ({ formula, step }) => {
     const discount = { type: "PERCENT", percentOff: "5", percentOffFormula: formula } as const;
-    const given = givenDiscountVoucher("f", givenDiscount(discount));
-    const customer = givenCustomer({ metadata: { age: 20 } });
-    const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)], customer });
+    const given = buildDiscountVoucher("f", buildDiscount(discount));
+    const customer = buildCustomer({ metadata: { age: 20 } });
+    const [judged] = evaluateRedeemables({
+      ...request,
+      redeemables: [voucherRedeemable(given)],
+      customer,
+    });
     const [told] = judged?.explanation?.steps.filter(({ kind }) => kind === "formula") ?? [];
     expect(told).toEqual({ kind: "formula", ...step });
   });
@@ -179,10 +183,14 @@ describe("a trace", () => {
       amountOffFormula: "ORDER_ITEM_PRICE / 10",
       effect: "APPLY_TO_ITEMS",
     } as const;
-    const given = givenDiscountVoucher("f", givenDiscount(discount));
-    const twice = [...lines, givenLine({ productId: "prod_2", prices: { line: 500n } })];
-    const order = givenOrder({ lines: twice });
-    const [judged] = judgedIn({ ...request, order, redeemables: [redeemableOf(given)] });
+    const given = buildDiscountVoucher("f", buildDiscount(discount));
+    const twice = [...lines, buildLine({ productId: "prod_2", prices: { line: 500n } })];
+    const order = buildOrder({ lines: twice });
+    const [judged] = evaluateRedeemables({
+      ...request,
+      order,
+      redeemables: [voucherRedeemable(given)],
+    });
     const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
     expect(told).toMatchObject([
       {
@@ -203,8 +211,8 @@ describe("a trace", () => {
     (effect) => {
       const discount = { type: "AMOUNT", amountOff: 1n, effect } as const;
       const amountOffFormula = "ORDER_ITEM_PRICE / 10";
-      const given = givenDiscountVoucher("f", givenDiscount({ ...discount, amountOffFormula }));
-      const [judged] = judgedIn({ ...request, redeemables: [redeemableOf(given)] });
+      const given = buildDiscountVoucher("f", buildDiscount({ ...discount, amountOffFormula }));
+      const [judged] = evaluateRedeemables({ ...request, redeemables: [voucherRedeemable(given)] });
       const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
       expect(told).toEqual([
         {
@@ -219,9 +227,9 @@ describe("a trace", () => {
 
   test("tells how many credits were asked for, and how many there are", () => {
     const redeemables = [
-      redeemableOf(givenGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
+      voucherRedeemable(buildGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
     ];
-    expect(rejectedIn({ ...request, redeemables }).explanation?.steps.at(-1)).toMatchObject({
+    expect(evaluateRejected({ ...request, redeemables }).explanation?.steps.at(-1)).toMatchObject({
       kind: "balance",
       passed: false,
       value: 900,
@@ -231,9 +239,9 @@ describe("a trace", () => {
   });
 
   test("tells how redeemables were combined", () => {
-    const redeemables = ["a", "b", "c"].map((code) => redeemableOf(givenVoucher({ code })));
-    const stacking = { ...requestOf({}).stacking, applicableRedeemablesLimit: 2 };
-    const judged = judgedIn({ ...request, redeemables, stacking });
+    const redeemables = ["a", "b", "c"].map((code) => voucherRedeemable(buildVoucher({ code })));
+    const stacking = { ...buildRequest({}).stacking, applicableRedeemablesLimit: 2 };
+    const judged = evaluateRedeemables({ ...request, redeemables, stacking });
     expect(judged.map(({ explanation: trace }) => trace?.steps.at(-1)?.message)).toEqual([
       "COMMON, applies as number 1 of at most 2",
       "COMMON, applies as number 2 of at most 2",
@@ -247,9 +255,13 @@ describe("a trace", () => {
     fc.assert(
       fc.property(amounts, fc.bigInt(0n, 20_000n), (discounts, amount) => {
         const redeemables = discounts.map((off, at) =>
-          redeemableOf(givenDiscountVoucher(`c${at}`, amountOff(off))),
+          voucherRedeemable(buildDiscountVoucher(`c${at}`, amountOff(off))),
         );
-        const judged = judgedIn({ redeemables, order: givenOrder({ amount }), explain: true });
+        const judged = evaluateRedeemables({
+          redeemables,
+          order: buildOrder({ amount }),
+          explain: true,
+        });
         for (const one of judged) {
           if (one.status !== "APPLICABLE") continue;
           const allocated = one.explanation?.allocations.reduce(

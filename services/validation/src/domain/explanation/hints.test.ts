@@ -3,20 +3,20 @@ import { describe, expect, test } from "vitest";
 
 import {
   NOW,
-  givenCampaign,
-  givenCustomer,
-  givenGiftCard,
-  givenLine,
-  givenOrder,
-  givenRule,
-  givenTier,
-  givenVoucher,
-  judgedIn,
-  oneRule,
-  redeemableOf,
-  rejectedIn,
-  requestOf,
-  tierRedeemableOf,
+  buildCampaign,
+  buildCustomer,
+  buildGiftCard,
+  buildLine,
+  buildOrder,
+  buildRule,
+  buildTier,
+  buildVoucher,
+  evaluateRedeemables,
+  buildSingleRule,
+  voucherRedeemable,
+  evaluateRejected,
+  buildRequest,
+  tierRedeemable,
   unlimited,
 } from "../../../test/builders.ts";
 import { countKey } from "../counts/counts.ts";
@@ -26,13 +26,13 @@ import type { Hint } from "../decision/hint.ts";
 import type { VoucherSnapshot } from "../input/voucher.ts";
 
 const day = 86_400_000;
-const codeWith = (voucher: Partial<VoucherSnapshot>) => [redeemableOf(givenVoucher(voucher))];
+const codeWith = (voucher: Partial<VoucherSnapshot>) => [voucherRedeemable(buildVoucher(voucher))];
 const ruled = (name: string, conditions: object, more = {}) =>
-  codeWith({ rules: [oneRule(name, conditions, more)], campaign: givenCampaign() });
-const cart = givenOrder({
+  codeWith({ rules: [buildSingleRule(name, conditions, more)], campaign: buildCampaign() });
+const cart = buildOrder({
   lines: [
-    givenLine({ productId: "prod_1", quantity: 2n, prices: { line: 1000n } }),
-    givenLine({ productId: "prod_1", quantity: 1n, prices: { line: 1000n } }),
+    buildLine({ productId: "prod_1", quantity: 2n, prices: { line: 1000n } }),
+    buildLine({ productId: "prod_1", quantity: 1n, prices: { line: 1000n } }),
   ],
 });
 
@@ -52,7 +52,7 @@ const scenarios: readonly HintScenario[] = [
     "an amount that is too small",
     {
       redeemables: ruled("order.amount", { $more_than_or_equal: [10_000] }),
-      order: givenOrder({ amount: 7500n }),
+      order: buildOrder({ amount: 7500n }),
     },
     [
       {
@@ -70,7 +70,7 @@ const scenarios: readonly HintScenario[] = [
     "an amount that is too large",
     {
       redeemables: ruled("order.amount", { $less_than_or_equal: [7300] }),
-      order: givenOrder({ amount: 7500n }),
+      order: buildOrder({ amount: 7500n }),
     },
     [{ message: "200 less", difference: -200n }],
   ],
@@ -151,7 +151,7 @@ const scenarios: readonly HintScenario[] = [
     "a segment that the customer is not in",
     {
       redeemables: ruled("customer.segment", { $in: ["seg_1", "seg_2"] }),
-      customer: givenCustomer(),
+      customer: buildCustomer(),
     },
     [{ message: "one of: seg_1, seg_2", name: "customer.segment", anyOf: ["seg_1", "seg_2"] }],
   ],
@@ -159,7 +159,7 @@ const scenarios: readonly HintScenario[] = [
     "metadata that is too low",
     {
       redeemables: ruled("customer.metadata", { $more_than_or_equal: [18] }, { property: "age" }),
-      customer: givenCustomer({ metadata: { age: 17 } }),
+      customer: buildCustomer({ metadata: { age: 17 } }),
     },
     [{ message: "1 more", property: "age", difference: 1n }],
   ],
@@ -167,7 +167,7 @@ const scenarios: readonly HintScenario[] = [
     "metadata that is something else",
     {
       redeemables: ruled("customer.metadata", { $is: ["gold"] }, { property: "plan" }),
-      customer: givenCustomer({ metadata: { plan: "tin" } }),
+      customer: buildCustomer({ metadata: { plan: "tin" } }),
     },
     [{ message: "one of: gold", property: "plan", anyOf: ["gold"] }],
   ],
@@ -181,7 +181,7 @@ const scenarios: readonly HintScenario[] = [
     {
       redeemables: codeWith({
         rules: [
-          givenRule("val_1", {
+          buildRule("val_1", {
             1: { name: "order.amount", conditions: { $more_than: [4000] } },
             2: { name: "order.items.count", conditions: { $is: [10] } },
             logic: "1 OR 2",
@@ -200,7 +200,7 @@ const scenarios: readonly HintScenario[] = [
     {
       redeemables: codeWith({
         rules: [
-          givenRule("val_1", {
+          buildRule("val_1", {
             1: { name: "order.amount", conditions: { $more_than: [4000] } },
             2: { name: "customer.segment", conditions: { $is: ["seg_1"] } },
             3: { name: "order.items.count", conditions: { $is: [3] } },
@@ -221,7 +221,7 @@ const scenarios: readonly HintScenario[] = [
     {
       redeemables: codeWith({
         rules: [
-          givenRule("val_1", {
+          buildRule("val_1", {
             1: { name: "order.total_amount", conditions: { $more_than: [4000] } },
             2: { name: "order.items.count", conditions: { $is: [10] } },
             logic: "1 OR 2",
@@ -254,7 +254,7 @@ const scenarios: readonly HintScenario[] = [
     "the start date of a campaign",
     {
       redeemables: codeWith({
-        campaign: givenCampaign({
+        campaign: buildCampaign({
           validity: { ...unlimited, startDate: Date.parse("2026-12-01") },
         }),
       }),
@@ -263,17 +263,17 @@ const scenarios: readonly HintScenario[] = [
   ],
   [
     "a weekday",
-    { redeemables: [tierRedeemableOf(givenTier({ validity: { ...unlimited, daysOfWeek: [1] } }))] },
+    { redeemables: [tierRedeemable(buildTier({ validity: { ...unlimited, daysOfWeek: [1] } }))] },
     [{ message: "from 2026-11-22T23:00:00.000Z" }],
   ],
   [
     "a weekday after the campaign",
     {
       redeemables: [
-        tierRedeemableOf(
-          givenTier({
+        tierRedeemable(
+          buildTier({
             validity: { ...unlimited, daysOfWeek: [1], expirationDate: NOW + 9 * day },
-            campaign: givenCampaign({ validity: { ...unlimited, expirationDate: NOW + day } }),
+            campaign: buildCampaign({ validity: { ...unlimited, expirationDate: NOW + day } }),
           }),
         ),
       ],
@@ -289,7 +289,7 @@ const scenarios: readonly HintScenario[] = [
     "credits",
     {
       redeemables: [
-        redeemableOf(givenGiftCard({ balance: 500n, lockedCredits: 100n }), { credits: 700n }),
+        voucherRedeemable(buildGiftCard({ balance: 500n, lockedCredits: 100n }), { credits: 700n }),
       ],
     },
     [{ message: "300 less", name: "balance", difference: -300n }],
@@ -299,7 +299,7 @@ const scenarios: readonly HintScenario[] = [
     {
       redeemables: codeWith({
         rules: [
-          givenRule(
+          buildRule(
             "val_b",
             {},
             {
@@ -329,10 +329,10 @@ const scenarios: readonly HintScenario[] = [
 
 describe("a hint about", () => {
   test.each(scenarios)("%s", (_what, request, hints) => {
-    const told = rejectedIn({ ...request, explain: true }).hints;
+    const told = evaluateRejected({ ...request, explain: true }).hints;
     expect(told).toMatchObject(hints);
     expect(told).toHaveLength(hints.length);
-    expect(rejectedIn(request).hints).toEqual([]);
+    expect(evaluateRejected(request).hints).toEqual([]);
   });
 
   test.each([
@@ -342,12 +342,14 @@ describe("a hint about", () => {
   ])("a count that begins again, %s", (period, from) => {
     const request = {
       redeemables: ruled(`redemption.count.per_customer.${period}`, { $less_than_or_equal: [2] }),
-      customer: givenCustomer({ id: "cust_1" }),
+      customer: buildCustomer({ id: "cust_1" }),
       explain: true,
     };
-    const names = countsToLoad(request.redeemables, requestOf(request));
+    const names = countsToLoad(request.redeemables, buildRequest(request));
     const counts = new Map(names.map((name) => [countKey(name), 2n]));
-    expect(rejectedIn({ ...request, counts }).hints).toMatchObject([{ message: `from ${from}` }]);
+    expect(evaluateRejected({ ...request, counts }).hints).toMatchObject([
+      { message: `from ${from}` },
+    ]);
   });
 
   test("an amount is enough, and one less is not", () => {
@@ -362,10 +364,10 @@ describe("a hint about", () => {
       fc.property(operator, fc.nat(50_000), fc.bigInt(0n, 50_000n), (name, operand, amount) => {
         const redeemables = ruled("order.amount", { [name]: [operand] });
         const statusAt = (at: bigint) =>
-          judgedIn({ redeemables, order: givenOrder({ amount: at }) })[0]?.status;
+          evaluateRedeemables({ redeemables, order: buildOrder({ amount: at }) })[0]?.status;
         fc.pre(statusAt(amount) === "INAPPLICABLE");
-        const order = givenOrder({ amount });
-        const [hint] = rejectedIn({ redeemables, order, explain: true }).hints;
+        const order = buildOrder({ amount });
+        const [hint] = evaluateRejected({ redeemables, order, explain: true }).hints;
         if (hint === undefined) {
           expect([name, operand]).toEqual(["$less_than", 0]);
           return;
@@ -387,9 +389,9 @@ describe("a hint about", () => {
       fc.property(anyValidity, (limits) => {
         const redeemables = codeWith({ validity: { ...unlimited, ...limits } });
         const statusAt = (now: number) =>
-          judgedIn({ redeemables, time: { now, timeZone: "Europe/Warsaw" } })[0]?.status;
+          evaluateRedeemables({ redeemables, time: { now, timeZone: "Europe/Warsaw" } })[0]?.status;
         fc.pre(statusAt(NOW) === "INAPPLICABLE");
-        const from = rejectedIn({ redeemables, explain: true }).hints[0]?.from ?? 0;
+        const from = evaluateRejected({ redeemables, explain: true }).hints[0]?.from ?? 0;
         expect([statusAt(from - 1), statusAt(from)]).toEqual(["INAPPLICABLE", "APPLICABLE"]);
       }),
     );

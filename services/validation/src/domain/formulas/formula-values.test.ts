@@ -2,13 +2,13 @@ import type { DiscountDefinition, Metadata } from "@scrip/rules";
 import { describe, expect, test } from "vitest";
 
 import {
-  NOTHING_GATHERED,
-  givenCustomer,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenLine,
-  givenOrder,
-  redeemableOf,
+  EMPTY_INPUT,
+  buildCustomer,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildLine,
+  buildOrder,
+  voucherRedeemable,
   unlimited,
 } from "../../../test/builders.ts";
 import { decide } from "../decide.ts";
@@ -30,23 +30,23 @@ type Given = {
 const FALLBACK = "falls back";
 
 /** Two mugs at 10.00, three posters at 15.00 of which 5.00 are off already, a bag at 10.00. */
-const order = givenOrder({
+const order = buildOrder({
   metadata: { region: 7 },
   lines: [
-    givenLine({
+    buildLine({
       quantity: 2n,
       prices: { line: 1000n },
       metadata: { factor: 2 },
       productMetadata: { margin: 0.25 },
     }),
-    givenLine({
+    buildLine({
       quantity: 3n,
       prices: { line: 1500n },
       discountAmount: 500n,
       metadata: { factor: 3 },
     }),
-    givenLine({ quantity: 1n, prices: { line: 1000n }, metadata: { factor: 4 } }),
-    givenLine({ quantity: 9n }),
+    buildLine({ quantity: 1n, prices: { line: 1000n }, metadata: { factor: 4 } }),
+    buildLine({ quantity: 9n }),
   ],
 });
 
@@ -60,7 +60,7 @@ describe("the formula of a discount on the order", () => {
     ["ORDER_UNITS_QUANTITY", FALLBACK, { order: null }],
     ["ORDER_BUNDLE_QUANTITY", 100n],
     ['ORDER_METADATA("region")', 700n],
-    ['CUSTOMER_METADATA("age")', 3000n, { customer: givenCustomer({ metadata: { age: 30 } }) }],
+    ['CUSTOMER_METADATA("age")', 3000n, { customer: buildCustomer({ metadata: { age: 30 } }) }],
     ['CUSTOMER_METADATA("age")', FALLBACK],
     ['REDEMPTION_METADATA("n")', 250n, { metadata: { n: 2.5 } }],
     ['REDEMPTION_METADATA("n")', FALLBACK],
@@ -78,7 +78,7 @@ describe("the formula of a discount on the order", () => {
     [
       "YEARS_SINCE(CUSTOMER_BIRTHDATE)",
       3600n,
-      { customer: givenCustomer({ birthdate: "1990-11-21" }) },
+      { customer: buildCustomer({ birthdate: "1990-11-21" }) },
     ],
     ["YEARS_SINCE(CUSTOMER_BIRTHDATE)", FALLBACK],
     ["CHEAPEST_ORDER_ITEM_PRICE", 1000n],
@@ -193,7 +193,7 @@ describe("the formula of a discount on the lines", () => {
 
   test("too many steps for the lines of the order leave the static value to all of them", () => {
     const many = (count: number) => ({
-      lines: Array.from({ length: count }, () => givenLine({ prices: { line: 1000n } })),
+      lines: Array.from({ length: count }, () => buildLine({ prices: { line: 1000n } })),
     });
     const amountOffFormula = `ORDER_ITEM_PRICE${"/1".repeat(12)}`;
     const discount = { type: "AMOUNT", amountOff: 7n, amountOffFormula, ...onItems } as const;
@@ -225,15 +225,15 @@ function decided(
   definition: Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">,
   given: Given,
 ): Extract<Decision, { kind: "decided" }> {
-  const voucher = givenDiscountVoucher("F", givenDiscount(definition), given.voucher);
+  const voucher = buildDiscountVoucher("F", buildDiscount(definition), given.voucher);
   const decision = decide({
-    redeemables: [redeemableOf(voucher)],
-    order: given.order ? givenOrder(given.order) : null,
+    redeemables: [voucherRedeemable(voucher)],
+    order: given.order ? buildOrder(given.order) : null,
     customer: given.customer ?? null,
     metadata: given.metadata ?? {},
     time,
     stacking: DEFAULT_STACKING_RULES,
-    ...NOTHING_GATHERED,
+    ...EMPTY_INPUT,
   });
   if (decision.kind !== "decided") throw new Error(decision.rejection.key);
   return decision;

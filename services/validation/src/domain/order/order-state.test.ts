@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { givenLine, givenLines, givenOrder } from "../../../test/builders.ts";
+import { buildLine, buildLines, buildOrder } from "../../../test/builders.ts";
 import type { LinePrices, OrderSnapshot } from "../input/order.ts";
 import { discountLines, discountOrder } from "./order-draft.ts";
 import { orderFigures } from "./order-figures.ts";
@@ -10,30 +10,30 @@ describe("startOrder", () => {
   test.each([
     [
       "is what was declared, whatever the items sum to",
-      givenOrder({ amount: 20_050n, lines: givenLines([5n, 1000n]) }),
+      buildOrder({ amount: 20_050n, lines: buildLines([5n, 1000n]) }),
       20_050n,
     ],
     [
       "is the sum of the items otherwise",
-      givenOrder({ lines: givenLines([2n, 1000n], [3n, 1500n]) }),
+      buildOrder({ lines: buildLines([2n, 1000n], [3n, 1500n]) }),
       6500n,
     ],
     [
       "counts a line amount before price times quantity",
-      givenOrder({ lines: [givenLine({ amount: 700n, quantity: 2n, prices: { line: 1000n } })] }),
+      buildOrder({ lines: [buildLine({ amount: 700n, quantity: 2n, prices: { line: 1000n } })] }),
       700n,
     ],
     [
       "takes one unit when no quantity was sent",
-      givenOrder({ lines: [givenLine({ prices: { line: 1000n } })] }),
+      buildOrder({ lines: [buildLine({ prices: { line: 1000n } })] }),
       1000n,
     ],
     [
       "leaves out lines without a price",
-      givenOrder({ lines: [givenLine({ quantity: 3n }), ...givenLines([1n, 50n])] }),
+      buildOrder({ lines: [buildLine({ quantity: 3n }), ...buildLines([1n, 50n])] }),
       50n,
     ],
-    ["is nothing when nothing was sent", givenOrder(), 0n],
+    ["is nothing when nothing was sent", buildOrder(), 0n],
     ["is nothing without an order", null, 0n],
   ])("the amount %s", (_what, order, amount) => {
     const start = initialOrderState(order);
@@ -59,15 +59,15 @@ describe("startOrder", () => {
     ],
     ["the line, though it is zero", { line: 0n }, 0n],
   ])("the unit price comes first from %s", (_what, missing, price) => {
-    const line = givenLine({ quantity: 10n, prices: { ...prices, ...missing } });
-    expect(initialOrderState(givenOrder({ lines: [line] })).lines[0]).toMatchObject({
+    const line = buildLine({ quantity: 10n, prices: { ...prices, ...missing } });
+    expect(initialOrderState(buildOrder({ lines: [line] })).lines[0]).toMatchObject({
       price,
       amount: price * 10n,
     });
   });
 
   test("a stored order goes on from the discounts and the initial figures that it carries", () => {
-    const line = givenLine({
+    const line = buildLine({
       amount: 6000n,
       quantity: 3n,
       initialAmount: 4000n,
@@ -76,7 +76,7 @@ describe("startOrder", () => {
       discountQuantity: 1n,
     });
     const start = initialOrderState(
-      givenOrder({ initialAmount: 4000n, discountAmount: 500n, lines: [line] }),
+      buildOrder({ initialAmount: 4000n, discountAmount: 500n, lines: [line] }),
     );
     expect(orderFigures(start, start)).toMatchObject({
       amount: 6000n,
@@ -101,10 +101,10 @@ describe("startOrder", () => {
 
   test("discounts above the amount of a stored order are cut, so that its total starts at zero", () => {
     const lines = [
-      givenLine({ amount: 600n, discountAmount: 900n }),
-      givenLine({ amount: 600n, discountAmount: 600n }),
+      buildLine({ amount: 600n, discountAmount: 900n }),
+      buildLine({ amount: 600n, discountAmount: 600n }),
     ];
-    const start = initialOrderState(givenOrder({ amount: 1000n, discountAmount: 5000n, lines }));
+    const start = initialOrderState(buildOrder({ amount: 1000n, discountAmount: 5000n, lines }));
     expect(orderFigures(start, start)).toMatchObject({
       discountAmount: 0n,
       itemsDiscountAmount: 1000n,
@@ -114,17 +114,17 @@ describe("startOrder", () => {
   });
 
   test.each([
-    ["an amount", givenOrder({ amount: 0n }), true],
-    ["a priced line", givenOrder({ lines: givenLines([1n, 0n]) }), true],
-    ["a line without a price", givenOrder({ lines: [givenLine()] }), false],
-    ["nothing", givenOrder(), false],
+    ["an amount", buildOrder({ amount: 0n }), true],
+    ["a priced line", buildOrder({ lines: buildLines([1n, 0n]) }), true],
+    ["a line without a price", buildOrder({ lines: [buildLine()] }), false],
+    ["nothing", buildOrder(), false],
   ])("an order with %s tells whether it is worth anything", (_what, order, hasAmount) => {
     expect(initialOrderState(order).hasAmount).toBe(hasAmount);
   });
 });
 
 describe("orderFigures", () => {
-  const start = initialOrderState(givenOrder({ lines: givenLines([2n, 1000n], [3n, 1500n]) }));
+  const start = initialOrderState(buildOrder({ lines: buildLines([2n, 1000n], [3n, 1500n]) }));
 
   test("an order-level discount leaves the lines as they are", () => {
     expect(orderFigures(start, discountOrder(start, 500n))).toEqual({
@@ -183,41 +183,41 @@ describe("checkOrder", () => {
     ["an amount that JSON cannot carry", { amount: tooMuch }, `Property .order.amount ${range}`],
     [
       "a negative quantity",
-      { lines: givenLines([1n, 1n], [-1n, 1n]) },
+      { lines: buildLines([1n, 1n], [-1n, 1n]) },
       `Property .order.items[1].quantity ${range}`,
     ],
     [
       "a negative price",
-      { lines: givenLines([1n, -1n]) },
+      { lines: buildLines([1n, -1n]) },
       `Property .order.items[0].price ${range}`,
     ],
     [
       "a negative line",
-      { lines: [givenLine({ amount: -1n })] },
+      { lines: [buildLine({ amount: -1n })] },
       `Property .order.items[0].amount ${range}`,
     ],
     [
       "a product that JSON cannot carry",
-      { lines: givenLines([1_000_000n, 10_000_000_000_000n]) },
+      { lines: buildLines([1_000_000n, 10_000_000_000_000n]) },
       `Property .order.items[0].amount ${range}`,
     ],
     [
       "a sum that JSON cannot carry",
-      { lines: givenLines([1n, tooMuch - 1n], [1n, 1n]) },
+      { lines: buildLines([1n, tooMuch - 1n], [1n, 1n]) },
       `Property .order.amount ${range}`,
     ],
     [
       "too many lines",
-      { lines: Array.from({ length: 501 }, () => givenLine()) },
+      { lines: Array.from({ length: 501 }, () => buildLine()) },
       "Property .order.items must NOT have more than 500 items",
     ],
   ] satisfies [string, Partial<OrderSnapshot>, string][])("refuses %s", (_what, order, details) => {
-    expect(checkOrder(givenOrder(order))).toEqual({ key: "invalid_order", details });
+    expect(checkOrder(buildOrder(order))).toEqual({ key: "invalid_order", details });
   });
 
   test("accepts five hundred lines that come to nothing", () => {
-    const lines = Array.from({ length: 500 }, () => givenLine({ amount: 0n }));
-    expect(checkOrder(givenOrder({ amount: 0n, lines }))).toBeNull();
+    const lines = Array.from({ length: 500 }, () => buildLine({ amount: 0n }));
+    expect(checkOrder(buildOrder({ amount: 0n, lines }))).toBeNull();
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { givenLine, givenLines } from "../../../test/builders.ts";
+import { buildLine, buildLines } from "../../../test/builders.ts";
 import { storedOrderFigures, type StoredOrderInput } from "./stored-order-figures.ts";
 
 const given = (record: Partial<StoredOrderInput> = {}): StoredOrderInput => ({
@@ -19,27 +19,27 @@ function figuresOf(record: Partial<StoredOrderInput>) {
 }
 
 test("the lines decide over the amount that is sent beside them", () => {
-  expect(figuresOf({ amount: 20_050n, lines: givenLines([2n, 1_000n], [3n, 1_000n]) }).amount).toBe(
+  expect(figuresOf({ amount: 20_050n, lines: buildLines([2n, 1_000n], [3n, 1_000n]) }).amount).toBe(
     5_000n,
   );
 });
 
 test("without lines, or with lines that are worth nothing known, the amount that is sent counts", () => {
   expect(figuresOf({ amount: 700n }).amount).toBe(700n);
-  expect(figuresOf({ amount: 700n, lines: [givenLine({ quantity: 2n })] }).amount).toBe(700n);
+  expect(figuresOf({ amount: 700n, lines: [buildLine({ quantity: 2n })] }).amount).toBe(700n);
 });
 
 test("a line is worth price by quantity when both are known, otherwise what is sent", () => {
   const lines = [
-    givenLine({ quantity: 3n, amount: 5n, prices: { line: 100n } }),
-    givenLine({ amount: 50n, prices: { line: 100n } }),
-    givenLine({ quantity: 2n, prices: { storedProduct: 10n } }),
+    buildLine({ quantity: 3n, amount: 5n, prices: { line: 100n } }),
+    buildLine({ amount: 50n, prices: { line: 100n } }),
+    buildLine({ quantity: 2n, prices: { storedProduct: 10n } }),
   ];
   expect(figuresOf({ lines }).lines.map(({ amount }) => amount)).toEqual([300n, 50n, 20n]);
 });
 
 test("an amount that JSON cannot hold exactly is refused", () => {
-  const lines = givenLines([2n, BigInt(Number.MAX_SAFE_INTEGER)]);
+  const lines = buildLines([2n, BigInt(Number.MAX_SAFE_INTEGER)]);
   expect(storedOrderFigures(given({ lines }))).toMatchObject({
     kind: "rejected",
     rejection: { key: "invalid_order" },
@@ -51,7 +51,7 @@ test("the figures add up and no total is negative, whatever discounts are sent",
   const line = fc
     .tuple(fc.option(amount), fc.option(amount), fc.bigInt({ min: 0n, max: 9n }), amount)
     .map(([price, sent, quantity, discountAmount]) =>
-      givenLine({ amount: sent, quantity, discountAmount, prices: { line: price } }),
+      buildLine({ amount: sent, quantity, discountAmount, prices: { line: price } }),
     );
   fc.assert(
     fc.property(

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import {
-  givenGiftCard,
-  givenLine,
-  givenLines,
-  givenOrder,
+  buildGiftCard,
+  buildLine,
+  buildLines,
+  buildOrder,
   wholeLines,
 } from "../../../test/builders.ts";
 import type { OrderSnapshot } from "../input/order.ts";
@@ -66,7 +66,7 @@ describe("spendGift", () => {
 
   test.each([
     ["a request without an order", null],
-    ["an order that tells no amount", { lines: [givenLine()] }],
+    ["an order that tells no amount", { lines: [buildLine()] }],
   ])("takes credits in full for %s", (_what, order) => {
     const { outcome, figures } = spend({ balance: 5000n }, 1200n, order);
     expect(outcome).toMatchObject({ kind: "spent", benefit: { credits: 1200n } });
@@ -124,7 +124,7 @@ describe("spendGift", () => {
       "items to pay for, which have no amount",
       { balance: 5000n, effect: "APPLY_TO_ITEMS" },
       100n,
-      { amount: 9000n, lines: [givenLine()] },
+      { amount: 9000n, lines: [buildLine()] },
       noLines,
     ],
   ];
@@ -139,7 +139,7 @@ describe("spendGift", () => {
     ["with no more than the credits named", { balance: 9000n }, 2100n, [2000n, 100n, 0n]],
     ["all of them when it holds enough", { balance: 9000n }, null, [2000n, 1500n, 300n]],
   ] as const)("pays for lines %s", (_what, gift, credits, expected) => {
-    const order = { lines: givenLines([2n, 1000n], [1n, 1500n], [1n, 300n]) };
+    const order = { lines: buildLines([2n, 1000n], [1n, 1500n], [1n, 300n]) };
     const { outcome, figures } = spend({ ...gift, effect: "APPLY_TO_ITEMS" }, credits, order);
     const spent = expected.reduce<bigint>((sum, amount) => sum + amount, 0n);
     expect(outcome).toMatchObject({ benefit: { effect: "APPLY_TO_ITEMS", credits: spent } });
@@ -159,7 +159,7 @@ describe("spendGift", () => {
         fc.option(fc.bigInt(-5n, 12_000n)),
         fc.array(fc.tuple(fc.bigInt(1n, 5n), cents), { maxLength: 5 }),
         (gift, credits, lines) => {
-          const { outcome, figures } = spend(gift, credits, { lines: givenLines(...lines) });
+          const { outcome, figures } = spend(gift, credits, { lines: buildLines(...lines) });
           if (outcome.kind === "rejected") return;
           const spent = outcome.benefit.credits;
           const held = gift.balance - gift.lockedCredits;
@@ -186,8 +186,8 @@ function spend(
     effect: null,
     ...gift,
   };
-  const voucher = { ...givenGiftCard(gift), code: "GIFT" };
-  const start = initialOrderState(order === null ? null : givenOrder(order));
+  const voucher = { ...buildGiftCard(gift), code: "GIFT" };
+  const start = initialOrderState(order === null ? null : buildOrder(order));
   const picks = wholeLines(start);
   const outcome: GiftOutcome = spendGift({ voucher, value, credits, selectedLines: picks }, start);
   const end = outcome.kind === "spent" ? outcome.state : start;

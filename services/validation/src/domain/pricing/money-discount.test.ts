@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 
 import {
   amountOff,
-  givenDiscount,
-  givenLine,
-  givenLines,
-  givenOrder,
+  buildDiscount,
+  buildLine,
+  buildLines,
+  buildOrder,
   percentOff,
   wholeLines,
 } from "../../../test/builders.ts";
@@ -20,7 +20,7 @@ import { type MoneyDiscountContext, applyMoneyDiscount } from "./money-discount.
 type Limits = Partial<Pick<DiscountDefinition, "amountLimit" | "aggregatedAmountLimit">>;
 
 const itemsPercent = (text: string, rest: Limits = {}): MoneyDiscount =>
-  givenDiscount({ type: "PERCENT", percentOff: text, effect: "APPLY_TO_ITEMS", ...rest });
+  buildDiscount({ type: "PERCENT", percentOff: text, effect: "APPLY_TO_ITEMS", ...rest });
 
 describe("a discount on the order", () => {
   test.each([
@@ -51,7 +51,7 @@ describe("a discount on the order", () => {
     ["the lower of two limits", { amountLimit: 1000n, aggregatedAmountLimit: 1500n }, 1000n],
     ["a limit of nothing", { amountLimit: 0n }, 0n],
   ])("PERCENT with %s", (_what, limits, off) => {
-    const discount = givenDiscount({ type: "PERCENT", percentOff: "20", ...limits });
+    const discount = buildDiscount({ type: "PERCENT", percentOff: "20", ...limits });
     expect(offOrder(discount, 10_000n)).toBe(off);
   });
 
@@ -62,7 +62,7 @@ describe("a discount on the order", () => {
     ["with a limit under its other name", 1000n, { amountLimit: 400n }, 400n],
     ["of nothing", 0n, {}, 0n],
   ])("AMOUNT %s", (_what, off, limits, expected) => {
-    const discount = givenDiscount({ type: "AMOUNT", amountOff: off, ...limits });
+    const discount = buildDiscount({ type: "AMOUNT", amountOff: off, ...limits });
     expect(offOrder(discount, 10_000n)).toBe(expected);
   });
 
@@ -72,7 +72,7 @@ describe("a discount on the order", () => {
     ["of nothing", 0n, {}, 10_000n],
     ["with a limit", 1000n, { amountLimit: 500n }, 500n],
   ])("FIXED %s", (_what, fixedAmount, limits, expected) => {
-    const discount = givenDiscount({ type: "FIXED", fixedAmount, ...limits });
+    const discount = buildDiscount({ type: "FIXED", fixedAmount, ...limits });
     expect(offOrder(discount, 10_000n)).toBe(expected);
   });
 
@@ -95,8 +95,8 @@ describe("a discount on the order", () => {
 });
 
 /** Mug, poster and T-shirt, the first three lines of the reference sample (§1.6). */
-const adventure = givenLines([2n, 1000n], [3n, 1500n], [3n, 2000n]);
-const sample: Partial<OrderSnapshot> = { lines: [...adventure, ...givenLines([2n, 2500n])] };
+const adventure = buildLines([2n, 1000n], [3n, 1500n], [3n, 2000n]);
+const sample: Partial<OrderSnapshot> = { lines: [...adventure, ...buildLines([2n, 2500n])] };
 const firstThree = [0, 1, 2];
 
 describe("a discount on items", () => {
@@ -123,7 +123,7 @@ describe("a discount on items", () => {
     ["PERCENT 10", itemsPercent("10"), [200n, 450n, 600n], 16_250n],
     [
       "FIXED 1000",
-      givenDiscount({ type: "FIXED", fixedAmount: 1000n, effect: "APPLY_TO_ITEMS" }),
+      buildDiscount({ type: "FIXED", fixedAmount: 1000n, effect: "APPLY_TO_ITEMS" }),
       [0n, 1500n, 3000n],
       13_000n,
     ],
@@ -138,73 +138,73 @@ describe("a discount on items", () => {
     [
       "10 % with an aggregated limit favours earlier lines",
       itemsPercent("10", { aggregatedAmountLimit: 1000n }),
-      givenLines([1n, 2000n], [1n, 4500n], [1n, 6000n]),
+      buildLines([1n, 2000n], [1n, 4500n], [1n, 6000n]),
       [200n, 450n, 350n],
     ],
     [
       "10 % with a limit for each line",
       itemsPercent("10", { amountLimit: 300n }),
-      givenLines([1n, 2000n], [1n, 4500n], [1n, 6000n]),
+      buildLines([1n, 2000n], [1n, 4500n], [1n, 6000n]),
       [200n, 300n, 300n],
     ],
     [
       "10 % is rounded for each line",
       itemsPercent("10"),
-      givenLines([1n, 5n], [1n, 5n], [1n, 4n]),
+      buildLines([1n, 5n], [1n, 5n], [1n, 4n]),
       [1n, 1n, 0n],
     ],
     [
       "an amount never exceeds its line",
       amountOff(1000n, "APPLY_TO_ITEMS"),
-      givenLines([1n, 300n], [1n, 2000n]),
+      buildLines([1n, 300n], [1n, 2000n]),
       [300n, 1000n],
     ],
     [
       "an amount by quantity never exceeds the unit price",
       amountOff(1000n, "APPLY_TO_ITEMS_BY_QUANTITY"),
-      givenLines([3n, 300n]),
+      buildLines([3n, 300n]),
       [900n],
     ],
     [
       "an amount by quantity needs no unit price",
       amountOff(1000n, "APPLY_TO_ITEMS_BY_QUANTITY"),
-      [givenLine({ quantity: 3n, amount: 2500n })],
+      [buildLine({ quantity: 3n, amount: 2500n })],
       [2500n],
     ],
     [
       "lines without a price are left alone",
       amountOff(1000n, "APPLY_TO_ITEMS"),
-      [givenLine({ quantity: 3n }), ...givenLines([1n, 2000n])],
+      [buildLine({ quantity: 3n }), ...buildLines([1n, 2000n])],
       [0n, 1000n],
     ],
     [
       "300 is split over 3300 and 3400",
       amountOff(300n, "APPLY_TO_ITEMS_PROPORTIONALLY"),
-      givenLines([1n, 3300n], [1n, 3400n]),
+      buildLines([1n, 3300n], [1n, 3400n]),
       [148n, 152n],
     ],
     [
       "1000 is split over three equal lines",
       amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY"),
-      givenLines([1n, 3000n], [1n, 3000n], [1n, 3000n]),
+      buildLines([1n, 3000n], [1n, 3000n], [1n, 3000n]),
       [334n, 333n, 333n],
     ],
     [
       "a split by quantity moves on what a cheap line cannot take",
       amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
-      givenLines([8n, 10n], [1n, 5000n], [1n, 3000n]),
+      buildLines([8n, 10n], [1n, 5000n], [1n, 3000n]),
       [80n, 460n, 460n],
     ],
     [
       "a split by quantity leaves out a line of no units",
       amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
-      [givenLine({ quantity: 0n, amount: 5000n }), ...givenLines([2n, 300n])],
+      [buildLine({ quantity: 0n, amount: 5000n }), ...buildLines([2n, 300n])],
       [0n, 600n],
     ],
     [
       "a split of more than there is takes it all",
       amountOff(10_000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
-      givenLines([8n, 10n], [1n, 500n]),
+      buildLines([8n, 10n], [1n, 500n]),
       [80n, 500n],
     ],
     [
@@ -213,13 +213,13 @@ describe("a discount on items", () => {
         ...amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY"),
         aggregatedAmountLimit: 500n,
       },
-      givenLines([1n, 3000n], [1n, 3000n]),
+      buildLines([1n, 3000n], [1n, 3000n]),
       [250n, 250n],
     ],
     [
       "an amount keeps its aggregated limit",
       { ...amountOff(1000n, "APPLY_TO_ITEMS"), aggregatedAmountLimit: 1500n },
-      givenLines([1n, 3000n], [1n, 3000n]),
+      buildLines([1n, 3000n], [1n, 3000n]),
       [1000n, 500n],
     ],
   ])("%s", (_what, discount, lines, expected) => {
@@ -228,7 +228,7 @@ describe("a discount on items", () => {
   });
 
   test("is cut to a declared amount below the sum of the items", () => {
-    const order = { amount: 1500n, lines: givenLines([1n, 1000n], [1n, 2000n]) };
+    const order = { amount: 1500n, lines: buildLines([1n, 1000n], [1n, 2000n]) };
     const figures = figuresOf([amountOff(1000n, "APPLY_TO_ITEMS")], order);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual([1000n, 500n]);
     expect(figures.totalAmount).toBe(0n);
@@ -239,8 +239,8 @@ describe("a discount on items", () => {
     ["each line as it was sent", "INITIAL_AMOUNT", [950n, 1750n]],
   ] as const)("a split goes by %s", (_what, mode, expected) => {
     const lines = [
-      givenLine({ amount: 2000n, discountAmount: 900n }),
-      givenLine({ amount: 2000n, discountAmount: 1700n }),
+      buildLine({ amount: 2000n, discountAmount: 900n }),
+      buildLine({ amount: 2000n, discountAmount: 1700n }),
     ];
     const figures = figuresOf([amountOff(100n, "APPLY_TO_ITEMS_PROPORTIONALLY")], { lines }, mode);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
@@ -250,7 +250,7 @@ describe("a discount on items", () => {
     ["what is left of each line", "DISCOUNTED_AMOUNT", [900n, 1800n]],
     ["each line as it was sent", "INITIAL_AMOUNT", [1000n, 2000n]],
   ] as const)("eighty and fifty percent taken of %s", (_what, mode, expected) => {
-    const order = { lines: givenLines([1n, 1000n], [1n, 2000n]) };
+    const order = { lines: buildLines([1n, 1000n], [1n, 2000n]) };
     const figures = figuresOf([itemsPercent("80"), itemsPercent("50")], order, mode);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
   });
@@ -273,14 +273,14 @@ const anyDiscount: fc.Arbitrary<MoneyDiscount> = fc.oneof(
   fc
     .record({ percent: fc.integer({ min: 0, max: 10_000 }), effect: plainEffect, ...anyLimits })
     .map(({ percent: hundredths, ...rest }) =>
-      givenDiscount({ type: "PERCENT", percentOff: (hundredths / 100).toFixed(2), ...rest }),
+      buildDiscount({ type: "PERCENT", percentOff: (hundredths / 100).toFixed(2), ...rest }),
     ),
   fc
     .record({ amountOff: cents, effect: amountEffect, ...anyLimits })
-    .map((rest) => givenDiscount({ type: "AMOUNT", ...rest })),
+    .map((rest) => buildDiscount({ type: "AMOUNT", ...rest })),
   fc
     .record({ fixedAmount: cents, effect: plainEffect, ...anyLimits })
-    .map((rest) => givenDiscount({ type: "FIXED", ...rest })),
+    .map((rest) => buildDiscount({ type: "FIXED", ...rest })),
 );
 const anyMode = fc.constantFrom<CalculationMode[]>("DISCOUNTED_AMOUNT", "INITIAL_AMOUNT");
 
@@ -292,7 +292,7 @@ describe("whatever is taken off whichever order", () => {
         anyOrder,
         anyMode,
         (discounts, order, mode) => {
-          const facts = givenOrder({ amount: order.amount, lines: givenLines(...order.lines) });
+          const facts = buildOrder({ amount: order.amount, lines: buildLines(...order.lines) });
           const start = initialOrderState(facts);
           let state = start;
           let applied = 0n;
@@ -320,7 +320,7 @@ describe("whatever is taken off whichever order", () => {
     );
     fc.assert(
       fc.property(anyLines, cents, effects, (lines, amount, effect) => {
-        const figures = figuresOf([amountOff(amount, effect)], { lines: givenLines(...lines) });
+        const figures = figuresOf([amountOff(amount, effect)], { lines: buildLines(...lines) });
         const expected = amount < figures.amount ? amount : figures.amount;
         expect(figures.itemsDiscountAmount).toBe(expected);
       }),
@@ -344,7 +344,7 @@ describe("whatever is taken off whichever order", () => {
   test("limits hold", () => {
     fc.assert(
       fc.property(anyDiscount, anyOrder, (discount, order) => {
-        const facts = { amount: order.amount, lines: givenLines(...order.lines) };
+        const facts = { amount: order.amount, lines: buildLines(...order.lines) };
         const figures = figuresOf([discount], facts);
         const { aggregatedAmountLimit, amountLimit } = discount;
         const off = figures.totalAppliedDiscountAmount;
@@ -382,7 +382,7 @@ function figuresOf(
   mode: CalculationMode = "DISCOUNTED_AMOUNT",
   selection?: readonly number[],
 ): OrderFigures {
-  const start = initialOrderState(givenOrder(order));
+  const start = initialOrderState(buildOrder(order));
   const picks = wholeLines(start, selection);
   const end = discounts.reduce(
     (state, discount) => apply(discount, state, { mode, selectedLines: picks }).state,

@@ -20,13 +20,13 @@ import type {
   Vectors,
 } from "../../../../../test/contract/vector.ts";
 import {
-  NOTHING_GATHERED,
-  givenDiscount,
-  givenGiftCard,
-  givenLine,
-  givenOrder,
-  givenVoucher,
-  redeemableOf,
+  EMPTY_INPUT,
+  buildDiscount,
+  buildGiftCard,
+  buildLine,
+  buildOrder,
+  buildVoucher,
+  voucherRedeemable,
 } from "../../../test/builders.ts";
 import { decide } from "../decide.ts";
 import { type DecisionRequest } from "../decision/decision-request.ts";
@@ -80,9 +80,9 @@ function requestOf(
   known: VectorCatalogue,
 ): DecisionRequest {
   return {
-    ...NOTHING_GATHERED,
+    ...EMPTY_INPUT,
     redeemables: redeemables.map(redeemableAt),
-    order: givenOrder({
+    order: buildOrder({
       amount: order.amount === undefined ? null : BigInt(order.amount),
       lines: (order.items ?? []).map((item) => lineOf(item, known)),
     }),
@@ -103,20 +103,20 @@ function redeemableAt({ discount, gift, rules = [] }: VectorRedeemable, at: numb
   const parsed = rules.map((rule, index) => ruleOf(rule, `val_${at}_${index}`));
   const common = { id: `v_${at}`, code: `CODE${at}`, rules: parsed };
   if (gift !== undefined) {
-    const card = givenGiftCard({
+    const card = buildGiftCard({
       balance: BigInt(gift.amount),
       effect: gift.effect === "APPLY_TO_ITEMS" ? "APPLY_TO_ITEMS" : null,
     });
     const credits = gift.credits === undefined ? null : BigInt(gift.credits);
-    return redeemableOf({ ...card, ...common }, { credits });
+    return voucherRedeemable({ ...card, ...common }, { credits });
   }
   if (discount === undefined) throw new Error("a redeemable of nothing");
   const value = { type: "DISCOUNT_VOUCHER" as const, discount: discountOf(discount) };
-  return redeemableOf(givenVoucher({ ...common, value }));
+  return voucherRedeemable(buildVoucher({ ...common, value }));
 }
 
 const discountOf = (discount: VectorDiscount) =>
-  givenDiscount({
+  buildDiscount({
     type: discount.type,
     effect: (discount.effect ?? null) as null,
     percentOff: discount.percent_off === undefined ? null : String(discount.percent_off),
@@ -195,7 +195,7 @@ function lineOf(item: VectorItem, known: VectorCatalogue): LineSnapshot {
   const sku = item.sku === undefined ? undefined : known.skus[item.sku.slice(1)];
   const product = item.product ?? sku?.product ?? null;
   const names = [product, item.sku];
-  return givenLine({
+  return buildLine({
     productId: product,
     skuId: item.sku ?? null,
     quantity: big(item.quantity),

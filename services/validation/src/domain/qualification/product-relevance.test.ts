@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 
 import {
   amountOff,
-  givenDiscount,
-  givenEntry,
-  givenGiftCard,
-  givenLine,
-  givenRule,
-  givenTier,
-  givenVoucher,
-  oneRule,
+  buildDiscount,
+  buildScopeEntry,
+  buildGiftCard,
+  buildLine,
+  buildRule,
+  buildTier,
+  buildVoucher,
+  buildSingleRule,
   percentOff,
 } from "../../../test/builders.ts";
 import type { CatalogueItem } from "../input/catalogue-item.ts";
@@ -18,7 +18,7 @@ import type { Subject } from "../input/subject.ts";
 import { isRelevantToProducts } from "./product-relevance.ts";
 
 const lines: readonly LineSnapshot[] = [
-  givenLine({
+  buildLine({
     productId: "prod_mug",
     productSourceId: "mug",
     skuId: "sku_red",
@@ -31,21 +31,21 @@ const items = (operator: string, ...ids: readonly string[]) => ({
 const objectOf = (id: string): string =>
   id.startsWith("pc_") ? "products_collection" : id.startsWith("sku_") ? "sku" : "product";
 
-const voucher = (facts: Parameters<typeof givenVoucher>[0] = {}): Subject => ({
+const voucher = (facts: Parameters<typeof buildVoucher>[0] = {}): Subject => ({
   kind: "voucher",
-  snapshot: givenVoucher(facts),
+  snapshot: buildVoucher(facts),
 });
-const worth = (discount: ReturnType<typeof givenDiscount>): Subject =>
+const worth = (discount: ReturnType<typeof buildDiscount>): Subject =>
   voucher({ value: { type: "DISCOUNT_VOUCHER", discount } });
 const limitedTo = (id: string, more: object = {}): Subject =>
   voucher({
     rules: [
-      givenRule(
+      buildRule(
         "val_1",
         {},
         {
           applicableTo: {
-            included: [givenEntry({ id, object: objectOf(id) })],
+            included: [buildScopeEntry({ id, object: objectOf(id) })],
             excluded: [],
             includedAll: false,
             ...more,
@@ -54,10 +54,10 @@ const limitedTo = (id: string, more: object = {}): Subject =>
       ),
     ],
   });
-const wanting = (name: Parameters<typeof oneRule>[0], conditions: object): Subject =>
-  voucher({ rules: [oneRule(name, conditions)] });
+const wanting = (name: Parameters<typeof buildSingleRule>[0], conditions: object): Subject =>
+  voucher({ rules: [buildSingleRule(name, conditions)] });
 const units = (effect: "ADD_MISSING_ITEMS" | "ADD_SAME_ITEMS", unitType: string | null): Subject =>
-  worth(givenDiscount({ type: "UNIT", unitOff: 1n, effect, unitType }));
+  worth(buildDiscount({ type: "UNIT", unitOff: 1n, effect, unitType }));
 
 const nothing = { included: [], excluded: [], includedAll: true };
 
@@ -67,20 +67,20 @@ const cases: readonly (readonly [string, Subject, boolean, boolean])[] = [
   ["a discount on all items", worth(amountOff(5n, "APPLY_TO_ITEMS")), true, true],
   [
     "a tier on all items",
-    { kind: "promotion_tier", snapshot: givenTier({ discount: amountOff(5n, "APPLY_TO_ITEMS") }) },
+    { kind: "promotion_tier", snapshot: buildTier({ discount: amountOff(5n, "APPLY_TO_ITEMS") }) },
     true,
     true,
   ],
   [
     "a tier without a discount",
-    { kind: "promotion_tier", snapshot: givenTier({ discount: null }) },
+    { kind: "promotion_tier", snapshot: buildTier({ discount: null }) },
     false,
     false,
   ],
-  ["a gift card", { kind: "voucher", snapshot: givenGiftCard({ balance: 5n }) }, false, false],
+  ["a gift card", { kind: "voucher", snapshot: buildGiftCard({ balance: 5n }) }, false, false],
   [
     "a gift card for items",
-    { kind: "voucher", snapshot: givenGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }) },
+    { kind: "voucher", snapshot: buildGiftCard({ balance: 5n, effect: "APPLY_TO_ITEMS" }) },
     true,
     true,
   ],
@@ -98,13 +98,13 @@ const cases: readonly (readonly [string, Subject, boolean, boolean])[] = [
   ["another product and all else", limitedTo("prod_pen", { includedAll: true }), true, true],
   [
     "all but the product",
-    limitedTo("prod_mug", { excluded: [givenEntry({ id: "prod_mug" })] }),
+    limitedTo("prod_mug", { excluded: [buildScopeEntry({ id: "prod_mug" })] }),
     false,
     false,
   ],
   [
     "a scope of everything, on the order",
-    voucher({ rules: [givenRule("val_1", {}, { applicableTo: nothing })] }),
+    voucher({ rules: [buildRule("val_1", {}, { applicableTo: nothing })] }),
     false,
     false,
   ],
@@ -127,7 +127,7 @@ const cases: readonly (readonly [string, Subject, boolean, boolean])[] = [
     "a bundle with it",
     voucher({
       rules: [
-        givenRule(
+        buildRule(
           "val_1",
           {},
           {
@@ -177,13 +177,13 @@ test("a discount that was left unnamed is on the items that its rules name", () 
   const subject = voucher({
     value: { type: "DISCOUNT_VOUCHER", discount: percentOff("10") },
     rules: [
-      givenRule(
+      buildRule(
         "val_1",
         {},
         {
           applicableTo: {
             included: [],
-            excluded: [givenEntry({ id: "prod_pen" })],
+            excluded: [buildScopeEntry({ id: "prod_pen" })],
             includedAll: false,
           },
         },

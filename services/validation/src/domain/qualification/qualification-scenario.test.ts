@@ -1,7 +1,7 @@
 import { RULE_NAMES } from "@scrip/rules";
 import { describe, expect, test } from "vitest";
 
-import { givenRule, oneRule } from "../../../test/builders.ts";
+import { buildRule, buildSingleRule } from "../../../test/builders.ts";
 import { ignoredConditions, ignoredParts, SCENARIOS } from "./qualification-scenario.ts";
 
 describe("what scenarios leave out", () => {
@@ -36,10 +36,10 @@ describe("what scenarios leave out", () => {
 
   test("a rule tells what of it was left out", () => {
     const omits = ignoredConditions(SCENARIOS.ALL, true);
-    expect(ignoredParts(oneRule("order.amount", { $more_than: [1] }), omits)).toEqual([]);
+    expect(ignoredParts(buildSingleRule("order.amount", { $more_than: [1] }), omits)).toEqual([]);
     const count = { name: "redemption.count.daily", conditions: { $less_than: [5] } };
     const bundleRules = { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } };
-    const rule = givenRule("val_1", { 1: count, 2: count }, { bundleRules });
+    const rule = buildRule("val_1", { 1: count, 2: count }, { bundleRules });
     expect(ignoredParts(rule, omits)).toEqual(["redemption.count.daily"]);
     expect(ignoredParts(rule, ignoredConditions(SCENARIOS.PRODUCTS, true))).toEqual([
       "redemption.count.daily",

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 
 import {
   amountOff,
-  givenDiscountVoucher,
-  givenGiftCard,
-  givenOrder,
-  judgedIn,
-  redeemableOf,
-  requestOf,
+  buildDiscountVoucher,
+  buildGiftCard,
+  buildOrder,
+  evaluateRedeemables,
+  voucherRedeemable,
+  buildRequest,
 } from "../../../test/builders.ts";
 import { rejectionForCode } from "../rejections/rejection.ts";
 import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
@@ -20,10 +20,13 @@ import {
   withConflicts,
 } from "./commit-conflicts.ts";
 
-const card = { ...givenGiftCard({ balance: 500n, lockedCredits: 20n }), code: "G" };
-const request = requestOf({
-  redeemables: [redeemableOf(givenDiscountVoucher("A", amountOff(100n))), redeemableOf(card)],
-  order: givenOrder({ amount: 1000n }),
+const card = { ...buildGiftCard({ balance: 500n, lockedCredits: 20n }), code: "G" };
+const request = buildRequest({
+  redeemables: [
+    voucherRedeemable(buildDiscountVoucher("A", amountOff(100n))),
+    voucherRedeemable(card),
+  ],
+  order: buildOrder({ amount: 1000n }),
   stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
 });
 
@@ -43,7 +46,7 @@ const lossesOf = (losses: readonly (readonly CommitConflict[])[]): CommitConflic
 
 /** Of the voucher, the discount; of the gift card, the credits. Else why there is nothing. */
 const outcomesAfter = (losses: CommitConflicts) =>
-  judgedIn(withConflicts(request, losses)).map((judged) => {
+  evaluateRedeemables(withConflicts(request, losses)).map((judged) => {
     if (judged.status !== "APPLICABLE") {
       return judged.status === "SKIPPED" ? judged.skip.key : judged.rejection.key;
     }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type SentDiscount,
+  type DiscountInput,
   amountOff,
-  givenDiscount,
-  givenDiscountVoucher,
-  givenEntry,
-  givenLine,
-  givenOrder,
-  givenRule,
-  givenTier,
-  judgedIn,
+  buildDiscount,
+  buildDiscountVoucher,
+  buildScopeEntry,
+  buildLine,
+  buildOrder,
+  buildRule,
+  buildTier,
+  evaluateRedeemables,
   percentOff,
-  redeemableOf,
-  rejectedIn,
-  tierRedeemableOf,
+  voucherRedeemable,
+  evaluateRejected,
+  tierRedeemable,
 } from "../../../test/builders.ts";
 import { itemsToLoad } from "../catalogue/items-to-load.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
@@ -39,20 +39,20 @@ const givenItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
   ...item,
 });
 
-const giving = (units: Partial<SentDiscount>, voucher: Partial<VoucherSnapshot> = {}) => {
+const giving = (units: Partial<DiscountInput>, voucher: Partial<VoucherSnapshot> = {}) => {
   const sent = { type: "UNIT", effect: "ADD_NEW_ITEMS", unitOff: 1n, unitType: "mug" } as const;
   const code = voucher.code ?? "UNITS";
-  const discount = givenDiscount({ ...sent, ...units });
-  return redeemableOf(givenDiscountVoucher(code, discount, { id: `v_${code}`, ...voucher }));
+  const discount = buildDiscount({ ...sent, ...units });
+  return voucherRedeemable(buildDiscountVoucher(code, discount, { id: `v_${code}`, ...voucher }));
 };
 
 const catalogue = new Map([["mug", givenItem()]]);
 
 const line = (productId: string, quantity: bigint, price: bigint | null = 1000n): LineSnapshot =>
-  givenLine({ productId, quantity, prices: { line: price } });
+  buildLine({ productId, quantity, prices: { line: price } });
 
 function appliedIn(request: Partial<DecisionRequest>): readonly ApplicableRedeemable[] {
-  return judgedIn({ catalogue, ...request }).map((judged) => {
+  return evaluateRedeemables({ catalogue, ...request }).map((judged) => {
     if (judged.status !== "APPLICABLE") throw new Error(`it is ${judged.status}`);
     return judged;
   });
@@ -65,7 +65,7 @@ describe("units that are given", () => {
   test("are of a product of that id where the catalogue knows none", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitType: "nobody" })],
-      order: givenOrder({ lines: [line("mug", 1n)] }),
+      order: buildOrder({ lines: [line("mug", 1n)] }),
     });
     expect(applied?.order).toMatchObject({
       amount: 1000n,
@@ -75,10 +75,10 @@ describe("units that are given", () => {
   });
 
   test("go to a line that names the product by its source id", () => {
-    const lines = [givenLine({ productSourceId: "nobody", quantity: 1n, prices: { line: 50n } })];
+    const lines = [buildLine({ productSourceId: "nobody", quantity: 1n, prices: { line: 50n } })];
     const [applied] = appliedIn({
       redeemables: [giving({ unitType: "nobody", unitOff: 2n })],
-      order: givenOrder({ lines }),
+      order: buildOrder({ lines }),
     });
     expect(linesOf(applied)).toEqual([[3n, 100n]]);
   });
@@ -86,22 +86,22 @@ describe("units that are given", () => {
   test("cost as much as the line that they go to", () => {
     const [applied] = appliedIn({
       redeemables: [giving({})],
-      order: givenOrder({ lines: [line("mug", 1n, 700n)] }),
+      order: buildOrder({ lines: [line("mug", 1n, 700n)] }),
     });
     expect(applied?.order).toMatchObject({ amount: 1400n, totalAmount: 700n });
   });
 
   test("count as an effect though nothing is paid less", () => {
-    const order = givenOrder({ lines: [line("poster", 1n)] });
+    const order = buildOrder({ lines: [line("poster", 1n)] });
     const skipping = { redeemablesNoEffectRule: "SKIP" } as const;
-    const [judged] = judgedIn({
+    const [judged] = evaluateRedeemables({
       redeemables: [giving({})],
       order,
       catalogue,
       stacking: { ...STACKING, ...skipping },
     });
     expect(judged?.status).toBe("APPLICABLE");
-    const [none] = judgedIn({
+    const [none] = evaluateRedeemables({
       redeemables: [giving({ unitOff: 0n })],
       order,
       catalogue,
@@ -113,7 +113,7 @@ describe("units that are given", () => {
   test("are counted by product as units that were discounted", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ effect: "ADD_MISSING_ITEMS", unitOff: 3n })],
-      order: givenOrder({ lines: [line("mug", 2n), line("mug", 2n)] }),
+      order: buildOrder({ lines: [line("mug", 2n), line("mug", 2n)] }),
     });
     expect(applied?.units).toEqual([{ productId: "mug", quantity: 3n }]);
     expect(linesOf(applied)).toEqual([
@@ -125,10 +125,10 @@ describe("units that are given", () => {
   test("are cut to what is left to pay", () => {
     const [, applied] = appliedIn({
       redeemables: [
-        redeemableOf(givenDiscountVoucher("AMOUNT", amountOff(1500n), { id: "v_1" })),
+        voucherRedeemable(buildDiscountVoucher("AMOUNT", amountOff(1500n), { id: "v_1" })),
         giving({ effect: "ADD_MISSING_ITEMS", unitOff: 2n }),
       ],
-      order: givenOrder({ lines: [line("mug", 2n)] }),
+      order: buildOrder({ lines: [line("mug", 2n)] }),
     });
     expect(applied?.order).toMatchObject({ totalAmount: 0n, itemsDiscountAmount: 500n });
   });
@@ -136,7 +136,7 @@ describe("units that are given", () => {
   test("are no more than the contract lets anyone give, whatever a formula says", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitOffFormula: "POW(10; 30)" })],
-      order: givenOrder({ lines: [line("mug", 1n)] }),
+      order: buildOrder({ lines: [line("mug", 1n)] }),
     });
     expect(linesOf(applied)).toEqual([[1_000_001n, 1_000_000_000n]]);
   });
@@ -144,7 +144,7 @@ describe("units that are given", () => {
   test.each(["0 - 3", "0.9"])("are none where a formula gives %s", (unitOffFormula) => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitOffFormula })],
-      order: givenOrder({ lines: [line("poster", 1n)] }),
+      order: buildOrder({ lines: [line("poster", 1n)] }),
     });
     expect(linesOf(applied)).toEqual([[1n, 0n]]);
   });
@@ -152,16 +152,16 @@ describe("units that are given", () => {
   test.each([
     [
       "more than the API can tell exactly",
-      { order: givenOrder({ amount: MAX_AMOUNT, lines: [] }) },
+      { order: buildOrder({ amount: MAX_AMOUNT, lines: [] }) },
       "Added units would raise the order above 9007199254740991",
     ],
     [
       "more lines than an order may have",
-      { order: givenOrder({ lines: Array.from({ length: 500 }, () => line("poster", 1n)) }) },
+      { order: buildOrder({ lines: Array.from({ length: 500 }, () => line("poster", 1n)) }) },
       "An order cannot have more than 500 items with what is added to it",
     ],
   ])("do not make an order %s", (_what, request, details) => {
-    const { rejection } = rejectedIn({ redeemables: [giving({})], catalogue, ...request });
+    const { rejection } = evaluateRejected({ redeemables: [giving({})], catalogue, ...request });
     expect(rejection).toEqual({ key: "invalid_order", details });
   });
 
@@ -173,13 +173,13 @@ describe("units that are given", () => {
       unitType,
     }));
     const many = { effect: "ADD_MANY_ITEMS", units, unitOff: null, unitType: null } as const;
-    const discount = givenDiscount({ type: "UNIT", unitOff: 1n, unitType: "c" });
+    const discount = buildDiscount({ type: "UNIT", unitOff: 1n, unitType: "c" });
     expect(
       itemsToLoad([
         giving(many),
         giving({}),
-        tierRedeemableOf(givenTier({ discount })),
-        redeemableOf(givenDiscountVoucher("PERCENT", percentOff("10"))),
+        tierRedeemable(buildTier({ discount })),
+        voucherRedeemable(buildDiscountVoucher("PERCENT", percentOff("10"))),
         { object: "promotion_tier", id: "unknown", tier: null },
       ]),
     ).toEqual(["a", "b", "mug", "c"]);
@@ -187,12 +187,12 @@ describe("units that are given", () => {
 });
 
 describe("units that are exchanged", () => {
-  const onlyPoster = givenRule(
+  const onlyPoster = buildRule(
     "val_1",
     {},
     {
       applicableTo: {
-        included: [givenEntry({ id: "poster" })],
+        included: [buildScopeEntry({ id: "poster" })],
         excluded: [],
         includedAll: false,
       },
@@ -204,7 +204,7 @@ describe("units that are exchanged", () => {
   test("tell what went where, on both lines", () => {
     const [applied] = appliedIn({
       redeemables: [exchange(2n)],
-      order: givenOrder({ lines: [line("poster", 2n, 1500n)] }),
+      order: buildOrder({ lines: [line("poster", 2n, 1500n)] }),
     });
     const application = {
       sourceIndex: 0,
@@ -229,12 +229,12 @@ describe("units that are exchanged", () => {
   test("leave units whose discount has to stay", () => {
     const [, applied] = appliedIn({
       redeemables: [
-        redeemableOf(
-          givenDiscountVoucher("ITEMS", amountOff(100n, "APPLY_TO_ITEMS"), { id: "v_1" }),
+        voucherRedeemable(
+          buildDiscountVoucher("ITEMS", amountOff(100n, "APPLY_TO_ITEMS"), { id: "v_1" }),
         ),
         exchange(1n),
       ],
-      order: givenOrder({ lines: [line("poster", 2n, 1500n)] }),
+      order: buildOrder({ lines: [line("poster", 2n, 1500n)] }),
     });
     expect(linesOf(applied)).toEqual([
       [1n, 100n],
@@ -248,7 +248,7 @@ describe("units that are exchanged", () => {
         giving({ effect: "ADD_NEW_ITEMS", unitOff: 2n, unitType: "poster" }, { code: "POSTER" }),
         exchange(1n),
       ],
-      order: givenOrder({ lines: [line("poster", 3n, 0n)] }),
+      order: buildOrder({ lines: [line("poster", 3n, 0n)] }),
     });
     expect(applied?.order?.lines).toMatchObject([
       { quantity: 2n, discountQuantity: 2n, appliedQuantity: -3n },
@@ -259,11 +259,11 @@ describe("units that are exchanged", () => {
   test("leave an order that is worth what was taken off it", () => {
     const [, applied] = appliedIn({
       redeemables: [
-        redeemableOf(givenDiscountVoucher("ORDER", amountOff(3000n), { id: "v_1" })),
+        voucherRedeemable(buildDiscountVoucher("ORDER", amountOff(3000n), { id: "v_1" })),
         exchange(1n),
       ],
       // Each exchange makes the order cheaper by 1500, and 1600 are left to pay.
-      order: givenOrder({ amount: 4600n, lines: [line("poster", 2n, 2500n)] }),
+      order: buildOrder({ amount: 4600n, lines: [line("poster", 2n, 2500n)] }),
     });
     expect(linesOf(applied)).toEqual([
       [1n, 0n],
@@ -278,7 +278,7 @@ describe("units that are exchanged", () => {
   ])("are not those %s", (_what, source) => {
     const [applied] = appliedIn({
       redeemables: [exchange(1n, { rules: [] })],
-      order: givenOrder({ lines: [source] }),
+      order: buildOrder({ lines: [source] }),
     });
     expect(linesOf(applied)).toEqual([[2n, 0n]]);
   });
@@ -286,7 +286,7 @@ describe("units that are exchanged", () => {
   test("are exchanged for nothing that has no price", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ effect: "REPLACE_ITEMS", unitType: "nobody" })],
-      order: givenOrder({ lines: [line("poster", 2n)] }),
+      order: buildOrder({ lines: [line("poster", 2n)] }),
     });
     expect(linesOf(applied)).toEqual([[2n, 0n]]);
   });
