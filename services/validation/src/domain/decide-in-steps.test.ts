@@ -69,18 +69,18 @@ function stepsOf(size: Size) {
   }
 }
 
-describe("a decision in steps", () => {
-  test("takes one for each redeemable, and comes to what it comes to at once", () => {
+describe("decideInSteps", () => {
+  test("takes one step per redeemable and returns the same decision as decide", () => {
     const { count, decision } = stepsOf(LARGEST);
     expect(count).toBe(LARGEST.redeemables);
     expect(decision).toEqual(decide(requestWith(LARGEST)));
   });
 
-  test("is one step for one redeemable", () => {
+  test("takes one step for a single redeemable", () => {
     expect(stepsOf({ ...LARGEST, redeemables: 1 }).count).toBe(1);
   });
 
-  test("is the same for an order that was decided on before", () => {
+  test("returns the same decision for an order that was decided on before", () => {
     const sizes = fc.record({
       redeemables: fc.integer({ min: 1, max: 5 }),
       rules: fc.nat({ max: 5 }),

@@ -29,13 +29,13 @@ const context = {
   ...EMPTY_INPUT,
 };
 
-describe("a stack of vouchers", () => {
+describe("decide with several redeemables", () => {
   test.each(scenarios)("%s", (_what, stacking, vouchers, expected) => {
     const decision = decided(vouchers, { amount: 10_000n }, stacking);
     expect({ valid: decision.valid, outcomes: outcomesOf(decision) }).toEqual(expected);
   });
 
-  test("tells why it skips", () => {
+  test("returns the reason of each skipped redeemable", () => {
     const decision = decided([a, broken("no"), b], { amount: 10_000n });
     expect(decision.redeemables[2]).toMatchObject({
       status: "SKIPPED",
@@ -46,7 +46,7 @@ describe("a stack of vouchers", () => {
     });
   });
 
-  test("keeps the position in the request of what it sorts", () => {
+  test("returns the request position of sorted redeemables", () => {
     const decision = decided(
       [a, x2],
       { amount: 10_000n },
@@ -55,7 +55,7 @@ describe("a stack of vouchers", () => {
     expect(decision.redeemables.map((judged) => judged.position)).toEqual([1, 0]);
   });
 
-  test("adds up over the order, and shows each one its own share", () => {
+  test("sums discounts over the order and returns the share of each redeemable", () => {
     const decision = decided([a, buildDiscountVoucher("p", percentOff("10"))], { amount: 10_000n });
     expect(decision.redeemables).toMatchObject([
       { order: { discountAmount: 100n, appliedDiscountAmount: 100n, totalAmount: 9900n } },
@@ -74,7 +74,7 @@ describe("a stack of vouchers", () => {
     expect(decision).toMatchObject({ valid: false, order: null });
   });
 
-  test("has no figures without an order", () => {
+  test("returns no figures without an order", () => {
     const decision = decided([a], null);
     expect(decision).toMatchObject({ valid: true, order: null, redeemables: [{ order: null }] });
   });
@@ -94,7 +94,7 @@ describe("a stack of vouchers", () => {
     },
   );
 
-  test("takes percentages of the initial amount for a category that says so", () => {
+  test("applies percentages to the initial amount for a category with INITIAL_AMOUNT", () => {
     const vouchers = [
       buildDiscountVoucher("ten", percentOff("10")),
       buildDiscountVoucher("twenty", percentOff("20"), {
@@ -115,7 +115,7 @@ describe("a stack of vouchers", () => {
     ).toBe(7200n);
   });
 
-  test("never takes more than there is, and always adds up", () => {
+  test("never discounts more than the order's amount, and its figures add up", () => {
     const anyVoucher = fc.oneof(
       fc.bigInt(0n, 5000n).map((off) => buildDiscountVoucher("", amountOff(off))),
       fc.integer({ min: 0, max: 100 }).map((p) => buildDiscountVoucher("", percentOff(`${p}`))),
@@ -144,7 +144,7 @@ describe("a stack of vouchers", () => {
   });
 });
 
-describe("a malformed request", () => {
+describe("decide with an invalid request", () => {
   test.each([
     [
       "no redeemables",
@@ -170,12 +170,12 @@ describe("a malformed request", () => {
       "duplicated_redeemables",
       "Duplicated redeemables detected in one redemption",
     ],
-  ])("with %s is refused as a whole", (_what, redeemables, key, details) => {
+  ])("rejects the request as a whole with %s", (_what, redeemables, key, details) => {
     const request = { redeemables, order: null, ...context };
     expect(decide(request)).toEqual({ kind: "malformed", rejection: { key, details } });
   });
 
-  test("with an impossible order is refused as a whole", () => {
+  test("rejects the request as a whole with an invalid order", () => {
     const order = buildOrder({ amount: -1n });
     const request = { redeemables: codes(1), order, ...context };
     expect(decide(request)).toMatchObject({
@@ -184,7 +184,7 @@ describe("a malformed request", () => {
     });
   });
 
-  test("can be told before anything is gathered", () => {
+  test("checks the redeemables before anything is loaded", () => {
     const redeemables = [{ object: "voucher", id: "a" } as const];
     expect(checkRedeemables(redeemables, DEFAULT_STACKING_RULES)).toBeNull();
     expect(checkRedeemables(codes(30), DEFAULT_STACKING_RULES)).toBeNull();

@@ -98,7 +98,7 @@ describe("evaluate", () => {
     },
   );
 
-  test("refuses a code that nobody knows, with what was looked for", () => {
+  test("rejects an unknown code and names it", () => {
     const redeemable = { ...voucherRedeemable(buildVoucher()), id: "NOPE", voucher: null };
     expect(evaluated(redeemable)).toMatchObject({
       kind: "inapplicable",
@@ -111,7 +111,7 @@ describe("evaluate", () => {
     });
   });
 
-  test("refuses a loyalty card without a reward", () => {
+  test("rejects a loyalty card without a reward", () => {
     expect(evaluated(voucherRedeemable(buildVoucher(loyaltyCard)))).toMatchObject({
       kind: "inapplicable",
       rejection: {
@@ -121,7 +121,7 @@ describe("evaluate", () => {
     });
   });
 
-  test("does not find the reward of a loyalty card", () => {
+  test("rejects a reward that the card's campaign does not offer", () => {
     const redeemable = voucherRedeemable(buildVoucher(loyaltyCard), {
       reward: { id: "rew_1", points: null, assignment: null },
     });
@@ -138,7 +138,7 @@ describe("evaluate", () => {
     });
   });
 
-  test("applies a voucher without a discount, to no effect", () => {
+  test("applies a voucher without a discount, without effect", () => {
     const value = { type: "DISCOUNT_VOUCHER", discount: null } as const;
     expect(evaluated(voucherRedeemable(buildVoucher({ value })))).toMatchObject({
       kind: "applicable",
@@ -147,7 +147,7 @@ describe("evaluate", () => {
     });
   });
 
-  test("applies a discount without an order, to no effect", () => {
+  test("applies a discount without an order, without effect", () => {
     expect(evaluated(voucherRedeemable(buildVoucher()), null)).toMatchObject({
       kind: "applicable",
       hasEffect: false,
@@ -169,7 +169,7 @@ describe("count guards", () => {
 });
 
 describe("categoriesOf", () => {
-  test("gives those of the voucher and of its campaign, each once", () => {
+  test("returns the categories of the voucher and of its campaign once each", () => {
     const [first, second, third] = [1, 2, 3].map((n) => ({ id: `cat_${n}`, hierarchy: n }));
     if (!first || !second || !third) throw new Error("three categories");
     const campaign = buildCampaign({ categories: [second, third] });

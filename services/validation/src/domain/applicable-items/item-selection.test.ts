@@ -74,15 +74,20 @@ describe("a budget of units", () => {
     [3n, 9n, 1n],
     [3n, 10n, 0n],
     [3n, 12n, 0n],
-  ])("limit 10: of %i units, %i sold before, %i are discounted", (quantity, used, discounted) => {
-    const { asked } = request(budget("product_campaign", 10n), quantity, used);
-    const { order, units } = applied(asked);
-    expect(order?.itemsDiscountAmount).toBe(discounted * 500n);
-    expect(units).toEqual(discounted === 0n ? [] : [{ productId: "prod_1", quantity: discounted }]);
-    expect(order?.lines[0]?.discountQuantity).toBe(discounted < quantity ? discounted : 0n);
-  });
+  ])(
+    "with a limit of 10: of %i units, after %i sold, discounts %i",
+    (quantity, used, discounted) => {
+      const { asked } = request(budget("product_campaign", 10n), quantity, used);
+      const { order, units } = applied(asked);
+      expect(order?.itemsDiscountAmount).toBe(discounted * 500n);
+      expect(units).toEqual(
+        discounted === 0n ? [] : [{ productId: "prod_1", quantity: discounted }],
+      );
+      expect(order?.lines[0]?.discountQuantity).toBe(discounted < quantity ? discounted : 0n);
+    },
+  );
 
-  test("is guarded by what it counts, and decided again where it is exceeded", () => {
+  test("returns a guard without a rejection, so that an exceeded budget is decided again", () => {
     const { asked, name } = request(budget("product_campaign", 10n), 3n, 9n);
     expect(applied(asked).guards).toEqual([
       {
@@ -94,7 +99,7 @@ describe("a budget of units", () => {
     ]);
   });
 
-  test("is told with how much of it was used", () => {
+  test("is part of the explanation with its usage", () => {
     const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
     expect(applied({ ...asked, explain: true }).explanation?.steps).toContainEqual({
       kind: "limit",
@@ -105,7 +110,7 @@ describe("a budget of units", () => {
     });
   });
 
-  test("needs no guard where nothing is discounted", () => {
+  test("needs no guard if nothing is discounted", () => {
     const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
     expect(applied(asked).guards).toEqual([]);
   });
@@ -114,7 +119,7 @@ describe("a budget of units", () => {
     ["product_campaign", { kind: "campaign", id: "camp_1" }, null],
     ["product_customer_campaign", { kind: "campaign", id: "camp_1" }, "cust_1"],
     ["product_in_collection_campaign", { kind: "campaign", id: "camp_1" }, null],
-  ] as const)("%s counts by product, within its bounds", (name, scope, customerId) => {
+  ] as const)("%s counts units by product within its scope", (name, scope, customerId) => {
     expect(request(budget(name, 1n), 1n, 0n).name).toEqual({
       scope,
       measure: "UNITS",
@@ -125,7 +130,7 @@ describe("a budget of units", () => {
     });
   });
 
-  test("of a tier counts what the tier discounted", () => {
+  test("counts the units of its promotion tier", () => {
     const rules = [scopeRule([budget("product_customer_promotion_tier", 2n)])];
     const tier = buildTier({ id: "promo_1", discount: half, rules });
     const asked = {
@@ -139,7 +144,7 @@ describe("a budget of units", () => {
     expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
   });
 
-  test("comes from its formula where that gives one, rounded down", () => {
+  test("uses the value of its formula, rounded down", () => {
     const formula = "ORDER_UNITS_QUANTITY / 2";
     expect(parseFormula(formula).kind).toBe("formula");
     const { asked } = request(budget("product_campaign", 9n, formula), 5n, 0n);
@@ -148,7 +153,7 @@ describe("a budget of units", () => {
     expect(applied(missing.asked).units).toEqual([{ productId: "prod_1", quantity: 4n }]);
   });
 
-  test("is one for all lines of a product", () => {
+  test("is shared by all lines of a product", () => {
     const entry = budget("product_campaign", 4n);
     const voucher = buildDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
     const { order, units } = applied({
@@ -159,7 +164,7 @@ describe("a budget of units", () => {
     expect(units).toEqual([{ productId: "prod_1", quantity: 4n }]);
   });
 
-  test("is one for all redeemables of a request", () => {
+  test("is shared by all redeemables of a request", () => {
     const rules = [scopeRule([budget("product_campaign", 4n)])];
     const redeemables = ["A", "B"].map((code) =>
       voucherRedeemable(buildDiscountVoucher(code, half, { id: `v_${code}`, campaign, rules })),
@@ -172,7 +177,7 @@ describe("a budget of units", () => {
   });
 });
 
-describe("what a redeemable is limited to", () => {
+describe("the applicable items of a redeemable", () => {
   const reach = (
     included: readonly Partial<ScopeEntryDefinition>[],
     excluded: readonly Partial<ScopeEntryDefinition>[],
@@ -187,7 +192,7 @@ describe("what a redeemable is limited to", () => {
       order: buildOrder({ lines }),
     }).scope;
 
-  test("tells the lines that each entry reached, in the order in which they were served", () => {
+  test("lists the lines of each entry in the order in which they were discounted", () => {
     const cheapest = { effect: "APPLY_FROM_CHEAPEST", object: "product" };
     const lines = [
       line(1n, { amount: 900n }),
@@ -209,14 +214,14 @@ describe("what a redeemable is limited to", () => {
     ]);
   });
 
-  test("names a SKU by its product as well", () => {
+  test("adds the product to a SKU", () => {
     const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
     expect(reach([{ object: "sku", id: "sku_1" }], [], [line(1n, facts)]).applicable).toMatchObject(
       [{ sourceId: "small", productId: "prod_1", productSourceId: "shirt" }],
     );
   });
 
-  test("names what an entry knows by its source id alone", () => {
+  test("adds the id to an entry with a source id only", () => {
     const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
     const bySource = [
       { object: "sku", id: null, sourceId: "small" },
@@ -231,7 +236,7 @@ describe("what a redeemable is limited to", () => {
     ]);
   });
 
-  test("tells units where not all of a line were reached", () => {
+  test("lists the units if only a part of a line is discounted", () => {
     const entry = { effect: "APPLY_FROM_CHEAPEST", target: "UNIT", skipInitially: 1n, repeat: 2n };
     // The line of one unit has the lower subtotal, so its unit is the first of five.
     expect(reach([entry], [], [line(4n), line(1n)]).applicable).toMatchObject([
@@ -239,7 +244,7 @@ describe("what a redeemable is limited to", () => {
     ]);
   });
 
-  test("tells only that there are many units, from a thousand on", () => {
+  test("does not list units of orders with more than a thousand", () => {
     const [entry] = reach([{ quantityLimit: 2n }], [], [line(1000n)]).applicable;
     expect(entry?.orderItemUnits).toEqual([{ index: 0, units: [1n, 2n] }]);
     const [many] = reach([{ quantityLimit: 2n }], [], [line(1001n)]).applicable;

@@ -66,8 +66,8 @@ const stateOf = (...order: Parameters<typeof orderOf>): OrderState =>
 const product = (id: string, quantity = 1): Part => ({ object: "product", ids: [id], quantity });
 const sku = (id: string, quantity = 1): Part => ({ object: "sku", ids: [id], quantity });
 
-describe("bundles", () => {
-  test("are counted by what is scarcest, and tell what they are made of", () => {
+describe("findBundles", () => {
+  test("counts bundles by the scarcest part and lists their items", () => {
     const rule = bundleRule(5, [product("beans", 2), product("filters")]);
     const state = stateOf([
       { product: "beans", quantity: 3 },
@@ -91,7 +91,7 @@ describe("bundles", () => {
     });
   });
 
-  test("that are not there tell what is missing for one", () => {
+  test("lists the items that are missing for one bundle", () => {
     const collection: Part = { object: "products_collection", ids: ["pc_1"], quantity: 3 };
     const rule = bundleRule(5, [product("beans", 2), sku("sku_1"), collection]);
     const state = stateOf([{ product: "beans", quantity: 1 }], { pc_1: ["beans"] });
@@ -110,7 +110,7 @@ describe("bundles", () => {
     });
   });
 
-  test("a SKU takes its units first, whatever the order of the parts", () => {
+  test("assigns units to SKUs first, whatever the order of the parts", () => {
     const rule = bundleRule(9, [product("shirt"), sku("shirt_l")]);
     const state = stateOf([
       { product: "shirt", sku: "shirt_l", quantity: 2 },
@@ -125,7 +125,7 @@ describe("bundles", () => {
     });
   });
 
-  test("a part gives way to another that has no choice", () => {
+  test("reassigns units to a part without alternatives", () => {
     const either: Part = { object: "product", ids: ["a", "b"], quantity: 1 };
     const state = stateOf([
       { product: "a", quantity: 1 },
@@ -135,7 +135,7 @@ describe("bundles", () => {
     expect(findBundles([bundleRule(1, [product("a"), either])], state).quantity).toBe(1n);
   });
 
-  test("units that were added for free make no bundle", () => {
+  test("ignores units that were added for free", () => {
     const free = buildDiscountVoucher("FREE", {
       type: "UNIT",
       effect: "ADD_NEW_ITEMS",
@@ -156,7 +156,7 @@ describe("bundles", () => {
     });
   });
 
-  test("that are not multiplied still are what formulas read", () => {
+  test("returns the quantity for formulas without multiplication", () => {
     const rule = bundleRule(9, [product("beans")], { multiply: false });
     expect(findBundles([rule], stateOf([{ product: "beans", quantity: 4 }]))).toMatchObject({
       quantity: 4n,
@@ -175,7 +175,7 @@ describe("bundles", () => {
     quantity: fc.integer({ min: 0, max: 3 }),
   });
 
-  test("are as many as trying every assignment finds, each unit used once", () => {
+  test("finds as many bundles as trying every assignment, and uses each unit once", () => {
     fc.assert(
       fc.property(
         fc.array(anyPart, { minLength: 1, maxLength: 3 }),

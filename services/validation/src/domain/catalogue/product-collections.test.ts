@@ -89,7 +89,7 @@ const scenarios: readonly [string, CatalogueLine, ProductCollection, boolean][] 
   ],
 ];
 
-describe("a collection has", () => {
+describe("a collection contains", () => {
   test.each(scenarios)("%s", (_name, line, collection, expected) => {
     expect(matchingCollections(line, [collection], time)).toEqual(expected ? ["pc_1"] : []);
   });
@@ -100,11 +100,11 @@ describe("the filter of a collection", () => {
     ["an unknown field", { colour: is("red") }],
     ["an operator that means nothing for its field", { price: { conditions: { $contains: "1" } } }],
     ["a value that cannot be read", { created_at: { conditions: { $after: "yesterday" } } }],
-  ])("is refused with %s", (_name, filter) => {
+  ])("is rejected with %s", (_name, filter) => {
     expect(parseCollectionFilter(filter).kind).toBe("violation");
   });
 
-  test("tells whether it needs the SKUs of products", () => {
+  test("reports whether it reads the SKUs of products", () => {
     expect(dynamic({ skus: { conditions: { $count: 0 } } })).toMatchObject({ usesSkus: true });
     expect(dynamic({ id: is("prod_1") })).toMatchObject({ usesSkus: false });
   });

@@ -29,13 +29,13 @@ import type { ApplicableRedeemable } from "../decision/decision.ts";
 import { singleRedeemableRejection } from "../rejections/rejection.ts";
 import { rejections } from "./rejections.test-cases.ts";
 
-describe("a redeemable is refused for", () => {
+describe("a redeemable is rejected for", () => {
   test.each(rejections)("%s", (_what, request, rejection) => {
     expect(evaluateRejected(request).rejection).toEqual(rejection);
     expect(evaluateRejected({ ...request, explain: true }).rejection).toEqual(rejection);
   });
 
-  test("violated rules under one key where it is alone", () => {
+  test("reports violated rules under one key for a single redeemable", () => {
     const key = (from: Parameters<typeof singleRedeemableRejection>[0]["key"]) =>
       singleRedeemableRejection({ key: from }).key;
     expect(key("customer_rules_violated")).toBe("redemption_rules_violated");
@@ -90,7 +90,7 @@ describe("rules read", () => {
     ]);
   });
 
-  test("what is left to pay where earlier redeemables took something, and what was sent", () => {
+  test("the amount left to pay after earlier redeemables, and the amount of the request", () => {
     const rules = [
       buildSingleRule("order.amount", { $is: [9000] }),
       buildSingleRule("order.initial_amount", { $is: [10_000] }),
@@ -104,7 +104,7 @@ describe("rules read", () => {
     expect(judged.map(({ status }) => status)).toEqual(["APPLICABLE", "APPLICABLE"]);
   });
 
-  test("only lines that were sent, not what an earlier redeemable gave", () => {
+  test("only the lines of the request, without units that an earlier redeemable added", () => {
     const rules = [buildSingleRule("order.items.count", { $is: [3] })];
     const gift = buildDiscount({
       type: "UNIT",
@@ -120,7 +120,7 @@ describe("rules read", () => {
   });
 });
 
-test("rules that are omitted hold, and guard nothing", () => {
+test("ignored rules pass and return no guards", () => {
   const rules = [
     buildRule(
       "val_1",
@@ -175,7 +175,7 @@ describe("a count", () => {
       1n,
     ],
     ["redemption.count.per_api_key", { ...ofVoucher, ...redemptions, channelId: "app_1" }, 1n],
-  ] as const)("%s is looked up, raised and guarded", (name, count, add) => {
+  ] as const)("%s is loaded, incremented and guarded", (name, count, add) => {
     const conditions = { $less_than_or_equal: [20_000] };
     const voucher = {
       ...buildGiftCard({ balance: 300n }),
@@ -208,14 +208,14 @@ describe("a count", () => {
     ]);
   });
 
-  test("of a tier is its own", () => {
+  test("of a promotion tier counts the tier's redemptions", () => {
     const rules = [buildSingleRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
     const request = { redeemables: [tierRedeemable(buildTier({ rules }))], customer };
     const scope = { kind: "promotion_tier", id: "promo_1" };
     expect(countGuardsIn(request)).toMatchObject([{ count: { scope, ...own } }]);
   });
 
-  test("of somebody who is not stored is not looked up, and guarded all the same", () => {
+  test("of a customer who is not stored is not loaded, but guarded", () => {
     const rules = [buildSingleRule("redemption.count.per_customer", { $less_than_or_equal: [1] })];
     const request = {
       redeemables: [voucherRedeemable(buildVoucher({ rules }))],
@@ -225,7 +225,7 @@ describe("a count", () => {
     expect(countGuardsIn(request)).toMatchObject([{ count: { customerId: "unstored" } }]);
   });
 
-  test("that another rule could do without is decided again instead of refused", () => {
+  test("of an optional rule is decided again instead of rejected", () => {
     const rules = (logic: string) => [
       buildRule("val_1", {
         1: { name: "redemption.count.per_customer", conditions: { $less_than_or_equal: [1] } },
@@ -246,7 +246,7 @@ describe("a count", () => {
     expect(guardsOf("2 OR 1")).toEqual([]);
   });
 
-  test("includes what came before in the same request", () => {
+  test("includes earlier redeemables of the same request", () => {
     const rules = [buildSingleRule("campaign.redemptions.count", { $less_than_or_equal: [2] })];
     const redeemables = ["a", "b", "c"].map((name) =>
       voucherRedeemable(buildVoucher({ code: name, campaign: { ...campaign, rules } })),
@@ -263,7 +263,7 @@ describe("a count", () => {
     ]);
   });
 
-  test("sums over a request are those of its parts", () => {
+  test("sums over a request equal the sums of its parts", () => {
     const rules = [
       buildSingleRule("campaign.orders.amount_discounted", { $less_than_or_equal: [1500] }),
     ];
@@ -280,7 +280,7 @@ describe("a count", () => {
     ]);
   });
 
-  test("that a formula reads is guarded", () => {
+  test("read by a formula is guarded", () => {
     const discount = buildDiscount({
       type: "AMOUNT",
       amountOff: 1n,
@@ -298,7 +298,7 @@ describe("a count", () => {
   });
 });
 
-test("collections are needed where a condition, a bundle or a scope names them", () => {
+test("loads the collections of conditions, bundles and applicable items", () => {
   const item = (id: string) => ({
     name: "order.items.any",
     conditions: { $from: [id], $is: ["prod_1"] },

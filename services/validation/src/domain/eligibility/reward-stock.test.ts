@@ -38,19 +38,23 @@ test.each([
   ["one for the first alone", [1n, 1n], ["mug", "mug"], [true, false]],
   ["one of each", [1n, 1n], ["mug", "cup"], [true, true]],
   ["any number", [null, null], ["mug", "mug"], [true, true]],
-] as const)("cards of one request share what is left: %s", (_what, left, rewards, expected) => {
-  const decision = decide({
-    ...EMPTY_INPUT,
-    redeemables: rewards.map((reward, at) => cardFor(`c${at}`, reward, left[at] ?? null)),
-    order: null,
-    customer: holder,
-    metadata: {},
-    time: { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" },
-    stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
-  });
-  if (decision.kind !== "decided") throw new Error(decision.rejection.key);
-  expect(decision.redeemables.map(({ status }) => status === "APPLICABLE")).toEqual(expected);
-  for (const judged of decision.redeemables) {
-    if (judged.status === "INAPPLICABLE") expect(judged.rejection.key).toBe("reward_out_of_stock");
-  }
-});
+] as const)(
+  "cards of one request share the reward's stock: %s",
+  (_what, left, rewards, expected) => {
+    const decision = decide({
+      ...EMPTY_INPUT,
+      redeemables: rewards.map((reward, at) => cardFor(`c${at}`, reward, left[at] ?? null)),
+      order: null,
+      customer: holder,
+      metadata: {},
+      time: { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" },
+      stacking: { ...DEFAULT_STACKING_RULES, redeemablesApplicationMode: "PARTIAL" },
+    });
+    if (decision.kind !== "decided") throw new Error(decision.rejection.key);
+    expect(decision.redeemables.map(({ status }) => status === "APPLICABLE")).toEqual(expected);
+    for (const judged of decision.redeemables) {
+      if (judged.status === "INAPPLICABLE")
+        expect(judged.rejection.key).toBe("reward_out_of_stock");
+    }
+  },
+);

@@ -21,7 +21,7 @@ import {
 } from "../../../test/builders.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 
-describe("a trace", () => {
+describe("an explanation", () => {
   const rules = [
     buildRule("val_1", {
       1: { name: "order.amount", conditions: { $more_than: [5000] } },
@@ -41,12 +41,12 @@ describe("a trace", () => {
     explain: true,
   };
 
-  test("is not made unless asked for", () => {
+  test("is returned only if requested", () => {
     const [judged] = evaluateRedeemables({ ...request, explain: false });
     expect(judged?.explanation).toBeNull();
   });
 
-  test("tells each step with what it read", () => {
+  test("lists each step with the values that it read", () => {
     const [judged] = evaluateRedeemables(request);
     expect(judged?.explanation).toEqual({
       steps: [
@@ -107,7 +107,7 @@ describe("a trace", () => {
     });
   });
 
-  test("of a refused redeemable ends where it was refused", () => {
+  test("ends with the failed step of a rejected redeemable", () => {
     const last = (refused: Partial<DecisionRequest>) =>
       evaluateRejected(refused).explanation?.steps.at(-1);
     expect(last({ ...request, order: buildOrder({ amount: 100n }) })).toMatchObject({
@@ -124,7 +124,7 @@ describe("a trace", () => {
     });
   });
 
-  test("tells the limits of time that were looked at, those of the campaign too", () => {
+  test("contains the time limits of the voucher and of its campaign", () => {
     const hours = { startTime: "09:00", expirationTime: "17:00", daysOfWeek: [6] };
     const campaign = { ...unlimited, startDate: NOW, hours: { daily: [hours] } };
     const validity = { ...unlimited, daysOfWeek: [6] };
@@ -163,7 +163,7 @@ describe("a trace", () => {
         operands: { 'ORDER_METADATA("none")': null, ORDER_AMOUNT: 60 },
       },
     },
-  ])("tells what the formula $formula read", ({ formula, step }) => {
+  ])("contains the operands of the formula $formula", ({ formula, step }) => {
     const discount = { type: "PERCENT", percentOff: "5", percentOffFormula: formula } as const;
     const given = buildDiscountVoucher("f", buildDiscount(discount));
     const customer = buildCustomer({ metadata: { age: 20 } });
@@ -176,7 +176,7 @@ describe("a trace", () => {
     expect(told).toEqual({ kind: "formula", ...step });
   });
 
-  test("tells what a formula gave for each line that was discounted", () => {
+  test("contains the value of a formula for each discounted line", () => {
     const discount = {
       type: "AMOUNT",
       amountOff: 1n,
@@ -225,7 +225,7 @@ describe("a trace", () => {
     },
   );
 
-  test("tells how many credits were asked for, and how many there are", () => {
+  test("contains the requested and the available credits", () => {
     const redeemables = [
       voucherRedeemable(buildGiftCard({ balance: 700n, lockedCredits: 100n }), { credits: 900n }),
     ];
@@ -238,7 +238,7 @@ describe("a trace", () => {
     });
   });
 
-  test("tells how redeemables were combined", () => {
+  test("contains the stacking steps", () => {
     const redeemables = ["a", "b", "c"].map((code) => voucherRedeemable(buildVoucher({ code })));
     const stacking = { ...buildRequest({}).stacking, applicableRedeemablesLimit: 2 };
     const judged = evaluateRedeemables({ ...request, redeemables, stacking });
@@ -250,7 +250,7 @@ describe("a trace", () => {
     expect(judged.at(-1)?.explanation?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
   });
 
-  test("allocates every cent", () => {
+  test("allocates every cent of the discount", () => {
     const amounts = fc.array(fc.bigInt(0n, 5000n), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(amounts, fc.bigInt(0n, 20_000n), (discounts, amount) => {

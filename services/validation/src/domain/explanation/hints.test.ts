@@ -327,7 +327,7 @@ const scenarios: readonly HintScenario[] = [
   ],
 ];
 
-describe("a hint about", () => {
+describe("hints for", () => {
   test.each(scenarios)("%s", (_what, request, hints) => {
     const told = evaluateRejected({ ...request, explain: true }).hints;
     expect(told).toMatchObject(hints);
@@ -339,7 +339,7 @@ describe("a hint about", () => {
     ["daily", "2026-11-21T23:00:00.000Z"],
     ["weekly", "2026-11-22T23:00:00.000Z"],
     ["monthly", "2026-11-30T23:00:00.000Z"],
-  ])("a count that begins again, %s", (period, from) => {
+  ])("a count that restarts, %s", (period, from) => {
     const request = {
       redeemables: ruled(`redemption.count.per_customer.${period}`, { $less_than_or_equal: [2] }),
       customer: buildCustomer({ id: "cust_1" }),
@@ -352,7 +352,7 @@ describe("a hint about", () => {
     ]);
   });
 
-  test("an amount is enough, and one less is not", () => {
+  test("an amount that is sufficient, while one less is not", () => {
     const operator = fc.constantFrom(
       "$more_than",
       "$more_than_or_equal",
@@ -380,7 +380,7 @@ describe("a hint about", () => {
     );
   });
 
-  test("a date is when it opens, and not a millisecond before", () => {
+  test("a date from which it is valid, and not a millisecond before", () => {
     const anyValidity = fc.record({
       startDate: fc.option(fc.integer({ min: -5, max: 5 }).map((days) => NOW + days * day)),
       daysOfWeek: fc.option(fc.array(fc.nat(6), { minLength: 1, maxLength: 3 })),

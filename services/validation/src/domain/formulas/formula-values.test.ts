@@ -97,7 +97,7 @@ describe("the formula of a discount on the order", () => {
   ];
   const rows = cases.map(([formula, value, given = {}]) => ({ formula, value, given }));
 
-  test.each(rows)("$formula gives $value", ({ formula, value, given }) => {
+  test.each(rows)("$formula returns $value", ({ formula, value, given }) => {
     const voucher = given.voucher ?? {};
     const discount = { type: "AMOUNT", amountOff: 1n, amountOffFormula: formula } as const;
     const decision = decided(discount, { order, ...given, voucher });
@@ -115,12 +115,12 @@ describe("the formula of a discount on the order", () => {
     ["-1", 1000n, 0n],
     ["100 / 3", 300n, 100n],
     ["1 / 0", 1000n, 120n],
-  ])("PERCENT %s of %d takes %d off", (percentOffFormula, amount, off) => {
+  ])("PERCENT %s of %d discounts %d", (percentOffFormula, amount, off) => {
     const discount = { type: "PERCENT", percentOff: "12", percentOffFormula } as const;
     expect(decided(discount, { order: { amount } }).order?.appliedDiscountAmount).toBe(off);
   });
 
-  test("static limits apply after the formula: 15 % of 30000 is 4500, and 3000 the limit", () => {
+  test("applies static limits after the formula: 15 % of 30000 is 4500, limited to 3000", () => {
     const discount = {
       type: "PERCENT",
       percentOff: "5",
@@ -130,7 +130,7 @@ describe("the formula of a discount on the order", () => {
     expect(decided(discount, { order: { amount: 30_000n } }).order?.discountAmount).toBe(3000n);
   });
 
-  test("FIXED takes off what is above the value", () => {
+  test("FIXED discounts the amount above the value", () => {
     const discount = {
       type: "FIXED",
       fixedAmount: 1n,
@@ -139,7 +139,7 @@ describe("the formula of a discount on the order", () => {
     expect(decided(discount, { order: { amount: 4001n } }).order?.discountAmount).toBe(2000n);
   });
 
-  test("an amount beyond every order is all of the order", () => {
+  test("an amount above every order discounts the whole order", () => {
     const discount = {
       type: "AMOUNT",
       amountOff: 1n,
@@ -161,7 +161,7 @@ describe("the formula of a discount on the lines", () => {
     ["CHEAPEST_ORDER_ITEM_PRICE / 20", [50n, 50n, 50n]],
     ['ORDER_ITEM_PRODUCT_METADATA("margin")', [25n, 7n, 7n]],
     ["IF(ORDER_ITEM_PRICE > 10; 1 / 0; 2)", [200n, 7n, 200n]],
-  ])("%s takes off each line its own value", (amountOffFormula, off) => {
+  ])("%s discounts each line by its own value", (amountOffFormula, off) => {
     const discount = { type: "AMOUNT", amountOff: 7n, amountOffFormula, ...onItems } as const;
     const decision = decided(discount, { order });
     const lines = decision.order?.lines.map((line) => line.appliedDiscountAmount);
@@ -178,7 +178,7 @@ describe("the formula of a discount on the lines", () => {
     expect(decision.redeemables[0]).toMatchObject({ benefit: { value: null } });
   });
 
-  test("one amount that is split has one value, which no line gives", () => {
+  test("evaluates a split amount once, without a line", () => {
     const split = {
       effect: "APPLY_TO_ITEMS_PROPORTIONALLY",
       type: "AMOUNT",
@@ -191,7 +191,7 @@ describe("the formula of a discount on the lines", () => {
     expect(none.redeemables[0]).toMatchObject({ benefit: { isDynamic: false } });
   });
 
-  test("too many steps for the lines of the order leave the static value to all of them", () => {
+  test("uses the static value for all lines if the order needs too many steps", () => {
     const many = (count: number) => ({
       lines: Array.from({ length: count }, () => buildLine({ prices: { line: 1000n } })),
     });

@@ -33,8 +33,8 @@ const appliedOf = (
   ),
 });
 
-describe("a redemption that is taken out of its order", () => {
-  test("leaves what others took off", () => {
+describe("rollBackFigures", () => {
+  test("keeps the discounts of other redemptions", () => {
     const order = {
       amount: 2000n,
       initialAmount: 2000n,
@@ -51,7 +51,7 @@ describe("a redemption that is taken out of its order", () => {
     });
   });
 
-  test("takes back the units that it gave, and the line that it added for them", () => {
+  test("removes the free units and their added line", () => {
     const order = {
       amount: 4500n,
       initialAmount: 2000n,
@@ -77,7 +77,7 @@ describe("a redemption that is taken out of its order", () => {
     expect(rollBackFigures(order, applied, true)).toEqual(expected);
   });
 
-  test("gives back the units that it exchanged for others", () => {
+  test("restores exchanged units", () => {
     const order = {
       amount: 1500n,
       initialAmount: 2000n,
@@ -99,7 +99,7 @@ describe("a redemption that is taken out of its order", () => {
     });
   });
 
-  test("never leaves less than nothing in an order that was edited since", () => {
+  test("never makes figures negative in an order that was edited since", () => {
     const order = {
       amount: 300n,
       initialAmount: 300n,
@@ -130,7 +130,7 @@ const effects = fc.record({
   ),
 });
 
-test("taking back all redemptions, in any order, leaves the order as it was", () => {
+test("restores the order after all redemptions are rolled back, in any order", () => {
   const made = fc
     .array(effects, { minLength: 1, maxLength: 6 })
     .chain((list) =>

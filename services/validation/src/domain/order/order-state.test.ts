@@ -6,7 +6,7 @@ import { discountLines, discountOrder } from "./order-draft.ts";
 import { orderFigures } from "./order-figures.ts";
 import { checkOrder, initialOrderState } from "./order-state.ts";
 
-describe("startOrder", () => {
+describe("initialOrderState", () => {
   test.each([
     [
       "is what was declared, whatever the items sum to",
@@ -35,7 +35,7 @@ describe("startOrder", () => {
     ],
     ["is nothing when nothing was sent", buildOrder(), 0n],
     ["is nothing without an order", null, 0n],
-  ])("the amount %s", (_what, order, amount) => {
+  ])("computes the amount %s", (_what, order, amount) => {
     const start = initialOrderState(order);
     expect(start).toMatchObject({ amount, initialAmount: amount });
   });
@@ -58,7 +58,7 @@ describe("startOrder", () => {
       1n,
     ],
     ["the line, though it is zero", { line: 0n }, 0n],
-  ])("the unit price comes first from %s", (_what, missing, price) => {
+  ])("takes the unit price from %s", (_what, missing, price) => {
     const line = buildLine({ quantity: 10n, prices: { ...prices, ...missing } });
     expect(initialOrderState(buildOrder({ lines: [line] })).lines[0]).toMatchObject({
       price,
@@ -66,7 +66,7 @@ describe("startOrder", () => {
     });
   });
 
-  test("a stored order goes on from the discounts and the initial figures that it carries", () => {
+  test("continues with the discounts and initial figures of a stored order", () => {
     const line = buildLine({
       amount: 6000n,
       quantity: 3n,
@@ -99,7 +99,7 @@ describe("startOrder", () => {
     });
   });
 
-  test("discounts above the amount of a stored order are cut, so that its total starts at zero", () => {
+  test("limits the discounts of a stored order to its amount", () => {
     const lines = [
       buildLine({ amount: 600n, discountAmount: 900n }),
       buildLine({ amount: 600n, discountAmount: 600n }),
@@ -118,7 +118,7 @@ describe("startOrder", () => {
     ["a priced line", buildOrder({ lines: buildLines([1n, 0n]) }), true],
     ["a line without a price", buildOrder({ lines: [buildLine()] }), false],
     ["nothing", buildOrder(), false],
-  ])("an order with %s tells whether it is worth anything", (_what, order, hasAmount) => {
+  ])("determines for an order with %s whether it has an amount", (_what, order, hasAmount) => {
     expect(initialOrderState(order).hasAmount).toBe(hasAmount);
   });
 });
@@ -126,7 +126,7 @@ describe("startOrder", () => {
 describe("orderFigures", () => {
   const start = initialOrderState(buildOrder({ lines: buildLines([2n, 1000n], [3n, 1500n]) }));
 
-  test("an order-level discount leaves the lines as they are", () => {
+  test("keeps the lines at an order-level discount", () => {
     expect(orderFigures(start, discountOrder(start, 500n))).toEqual({
       amount: 6500n,
       initialAmount: 6500n,
@@ -144,7 +144,7 @@ describe("orderFigures", () => {
     });
   });
 
-  test("shows sums up to here, and as applied only what came since", () => {
+  test("returns total sums, and the differences as applied ones", () => {
     const first = discountOrder(start, 500n);
     const second = discountLines(first, [{ index: 1, amount: 700n, units: 0n }]);
     const third = discountLines(second, [{ index: 1, amount: 300n, units: 0n }]);
@@ -168,7 +168,7 @@ describe("orderFigures", () => {
     });
   });
 
-  test("leaves the state before as it was", () => {
+  test("does not change the state before", () => {
     const before = structuredClone(start);
     discountLines(discountOrder(start, 1n), [{ index: 0, amount: 1n, units: 0n }]);
     expect(start).toEqual(before);
@@ -215,7 +215,7 @@ describe("checkOrder", () => {
     expect(checkOrder(buildOrder(order))).toEqual({ key: "invalid_order", details });
   });
 
-  test("accepts five hundred lines that come to nothing", () => {
+  test("accepts five hundred lines without amounts", () => {
     const lines = Array.from({ length: 500 }, () => buildLine({ amount: 0n }));
     expect(checkOrder(buildOrder({ amount: 0n, lines }))).toBeNull();
   });

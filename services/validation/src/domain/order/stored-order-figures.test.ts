@@ -18,18 +18,18 @@ function figuresOf(record: Partial<StoredOrderInput>) {
   return outcome.figures;
 }
 
-test("the lines decide over the amount that is sent beside them", () => {
+test("prefers the amounts of the lines to the amount of the order", () => {
   expect(figuresOf({ amount: 20_050n, lines: buildLines([2n, 1_000n], [3n, 1_000n]) }).amount).toBe(
     5_000n,
   );
 });
 
-test("without lines, or with lines that are worth nothing known, the amount that is sent counts", () => {
+test("uses the amount of the request without lines or with lines without amounts", () => {
   expect(figuresOf({ amount: 700n }).amount).toBe(700n);
   expect(figuresOf({ amount: 700n, lines: [buildLine({ quantity: 2n })] }).amount).toBe(700n);
 });
 
-test("a line is worth price by quantity when both are known, otherwise what is sent", () => {
+test("multiplies price and quantity if both exist, otherwise uses the line's amount", () => {
   const lines = [
     buildLine({ quantity: 3n, amount: 5n, prices: { line: 100n } }),
     buildLine({ amount: 50n, prices: { line: 100n } }),
@@ -38,7 +38,7 @@ test("a line is worth price by quantity when both are known, otherwise what is s
   expect(figuresOf({ lines }).lines.map(({ amount }) => amount)).toEqual([300n, 50n, 20n]);
 });
 
-test("an amount that JSON cannot hold exactly is refused", () => {
+test("rejects an amount that JSON cannot represent exactly", () => {
   const lines = buildLines([2n, BigInt(Number.MAX_SAFE_INTEGER)]);
   expect(storedOrderFigures(given({ lines }))).toMatchObject({
     kind: "rejected",
@@ -46,7 +46,7 @@ test("an amount that JSON cannot hold exactly is refused", () => {
   });
 });
 
-test("the figures add up and no total is negative, whatever discounts are sent", () => {
+test("returns figures that add up without negative totals, whatever discounts are sent", () => {
   const amount = fc.bigInt({ min: 0n, max: 1_000_000n });
   const line = fc
     .tuple(fc.option(amount), fc.option(amount), fc.bigInt({ min: 0n, max: 9n }), amount)

@@ -67,7 +67,7 @@ describe("spendGift", () => {
   test.each([
     ["a request without an order", null],
     ["an order that tells no amount", { lines: [buildLine()] }],
-  ])("takes credits in full for %s", (_what, order) => {
+  ])("uses the credits in full for %s", (_what, order) => {
     const { outcome, figures } = spend({ balance: 5000n }, 1200n, order);
     expect(outcome).toMatchObject({ kind: "spent", benefit: { credits: 1200n } });
     expect(figures).toMatchObject({ amount: 0n, totalAmount: 0n, totalDiscountAmount: 0n });
@@ -128,7 +128,7 @@ describe("spendGift", () => {
       noLines,
     ],
   ];
-  test.each(rejections)("refuses %s", (_what, ...row) => {
+  test.each(rejections)("rejects %s", (_what, ...row) => {
     const [gift, credits, order, rejection] = row;
     const { outcome } = spend(gift, credits, order);
     expect(outcome).toEqual({ kind: "rejected", rejection });
@@ -147,7 +147,7 @@ describe("spendGift", () => {
     expect(figures.discountAmount).toBe(0n);
   });
 
-  test("never spends more than is free or than is left to pay, and takes off what it spends", () => {
+  test("never spends more than is available or left to pay, and discounts what it spends", () => {
     const cents = fc.bigInt(0n, 10_000n);
     fc.assert(
       fc.property(

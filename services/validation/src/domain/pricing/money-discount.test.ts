@@ -79,12 +79,12 @@ describe("a discount on the order", () => {
   test.each([
     ["what is left", "DISCOUNTED_AMOUNT", 2800n],
     ["the amount that was sent", "INITIAL_AMOUNT", 3000n],
-  ] as const)("ten and twenty percent of 10000 together, taken of %s", (_what, mode, total) => {
+  ] as const)("ten and twenty percent of 10000 together, based on %s", (_what, mode, total) => {
     const figures = figuresOf([percentOff("10"), percentOff("20")], { amount: 10_000n }, mode);
     expect(figures.totalDiscountAmount).toBe(total);
   });
 
-  test("a voucher on an order that already carries discounts adds to them", () => {
+  test("adds to the discounts that an order already has", () => {
     const figures = figuresOf([amountOff(1000n)], { amount: 10_000n, discountAmount: 9200n });
     expect(figures).toMatchObject({
       discountAmount: 10_000n,
@@ -227,7 +227,7 @@ describe("a discount on items", () => {
     expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
   });
 
-  test("is cut to a declared amount below the sum of the items", () => {
+  test("is limited to an order amount below the sum of the items", () => {
     const order = { amount: 1500n, lines: buildLines([1n, 1000n], [1n, 2000n]) };
     const figures = figuresOf([amountOff(1000n, "APPLY_TO_ITEMS")], order);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual([1000n, 500n]);
@@ -237,7 +237,7 @@ describe("a discount on items", () => {
   test.each([
     ["what is left of each line", "DISCOUNTED_AMOUNT", [979n, 1721n]],
     ["each line as it was sent", "INITIAL_AMOUNT", [950n, 1750n]],
-  ] as const)("a split goes by %s", (_what, mode, expected) => {
+  ] as const)("splits by %s", (_what, mode, expected) => {
     const lines = [
       buildLine({ amount: 2000n, discountAmount: 900n }),
       buildLine({ amount: 2000n, discountAmount: 1700n }),
@@ -249,7 +249,7 @@ describe("a discount on items", () => {
   test.each([
     ["what is left of each line", "DISCOUNTED_AMOUNT", [900n, 1800n]],
     ["each line as it was sent", "INITIAL_AMOUNT", [1000n, 2000n]],
-  ] as const)("eighty and fifty percent taken of %s", (_what, mode, expected) => {
+  ] as const)("eighty and fifty percent based on %s", (_what, mode, expected) => {
     const order = { lines: buildLines([1n, 1000n], [1n, 2000n]) };
     const figures = figuresOf([itemsPercent("80"), itemsPercent("50")], order, mode);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
@@ -284,8 +284,8 @@ const anyDiscount: fc.Arbitrary<MoneyDiscount> = fc.oneof(
 );
 const anyMode = fc.constantFrom<CalculationMode[]>("DISCOUNTED_AMOUNT", "INITIAL_AMOUNT");
 
-describe("whatever is taken off whichever order", () => {
-  test("totals are exact, nothing goes below zero, and applied sums add up", () => {
+describe("any discount on any order", () => {
+  test("keeps totals exact and not negative, and applied sums add up", () => {
     fc.assert(
       fc.property(
         fc.array(anyDiscount, { maxLength: 5 }),
@@ -313,7 +313,7 @@ describe("whatever is taken off whichever order", () => {
     );
   });
 
-  test("a split adds up to its amount, or to all there is", () => {
+  test("splits into parts that add up to the amount or to the whole order", () => {
     const effects = fc.constantFrom(
       "APPLY_TO_ITEMS_PROPORTIONALLY" as const,
       "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY" as const,
@@ -327,7 +327,7 @@ describe("whatever is taken off whichever order", () => {
     );
   });
 
-  test("percentages of the amount as it was sent come to the same in any order", () => {
+  test("applies percentages of the initial amount equally in any sequence", () => {
     // Of at most three, so that nothing is cut to what is left.
     const percents = fc.array(fc.integer({ min: 0, max: 3333 }), { maxLength: 3 });
     fc.assert(
@@ -341,7 +341,7 @@ describe("whatever is taken off whichever order", () => {
     );
   });
 
-  test("limits hold", () => {
+  test("respects limits", () => {
     fc.assert(
       fc.property(anyDiscount, anyOrder, (discount, order) => {
         const facts = { amount: order.amount, lines: buildLines(...order.lines) };

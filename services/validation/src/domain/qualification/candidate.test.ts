@@ -47,11 +47,11 @@ const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[]
   ["nobody's", { holder_role: { conditions: { $is_not: ["OWNER"] } } }, {}, true],
 ];
 
-test.each(cases)("filters meet %s", (_what, filters, candidate, expected) => {
+test.each(cases)("filters match %s", (_what, filters, candidate, expected) => {
   expect(matches(filters, candidate)).toBe(expected);
 });
 
-test("what a filter asks of categories, the voucher service is not asked", () => {
+test("leaves filters of categories out of the voucher service's query", () => {
   const code = { code: is("CODE") };
   expect(voucherFilters(code)).toEqual(code);
   expect(voucherFilters({ ...sale, ...code })).toEqual(code);
@@ -59,7 +59,7 @@ test("what a filter asks of categories, the voucher service is not asked", () =>
   expect(voucherFilters({ junction: "or", ...code })).toEqual({ junction: "or", ...code });
 });
 
-test("vouchers are looked up by name where a filter wants no others", () => {
+test("looks vouchers up by code or id if the filters are restricted to them", () => {
   expect(requestedVouchers({})).toBeNull();
   expect(requestedVouchers(sale)).toBeNull();
   expect(requestedVouchers({ ...sale, code: is("A", "B") })).toEqual(["A", "B"]);

@@ -166,14 +166,14 @@ test.each(cases)("%s", (_what, subject, byEffect, atAll) => {
   ]).toEqual([byEffect, atAll, true]);
 });
 
-test("nothing concerns products of an order without any", () => {
+test("nothing is relevant to an order without products", () => {
   const empty = { lines: [], catalogue: new Map() };
   for (const [, subject] of cases) {
     expect(isRelevantToProducts(subject, "effect_or_requirement", empty)).toBe(false);
   }
 });
 
-test("a discount that was left unnamed is on the items that its rules name", () => {
+test("a discount without an effect applies to the items of its rules", () => {
   const subject = voucher({
     value: { type: "DISCOUNT_VOUCHER", discount: percentOff("10") },
     rules: [

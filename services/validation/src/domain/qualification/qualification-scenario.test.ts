@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { buildRule, buildSingleRule } from "../../../test/builders.ts";
 import { ignoredConditions, ignoredParts, SCENARIOS } from "./qualification-scenario.ts";
 
-describe("what scenarios leave out", () => {
-  test("budgets are never looked at, everything else is unless another scenario is named", () => {
+describe("ignoredConditions", () => {
+  test("ignores budgets in every scenario, and nothing else in ALL", () => {
     const { rules, bundles, rejections } = ignoredConditions(SCENARIOS.ALL, true);
     expect([...rules].toSorted()).toEqual(
       RULE_NAMES.filter((name) => /^campaign\.|\.count\b|gift\.amount/.test(name))
@@ -15,7 +15,7 @@ describe("what scenarios leave out", () => {
     expect([bundles, rejections?.size]).toEqual([false, 0]);
   });
 
-  test("who is asked about is asked nothing else", () => {
+  test("evaluates only rules about the customer in AUDIENCE_ONLY", () => {
     const { rules } = ignoredConditions(SCENARIOS.AUDIENCE_ONLY, true);
     expect(RULE_NAMES.filter((name) => !rules.has(name))).toEqual([
       "customer.segment",
@@ -25,7 +25,7 @@ describe("what scenarios leave out", () => {
     ]);
   });
 
-  test("without a customer, what needs one fails in every scenario", () => {
+  test("never ignores rules that need a customer without one", () => {
     for (const scenario of Object.values(SCENARIOS)) {
       const { rules } = ignoredConditions(scenario, false);
       expect(rules.has("customer.metadata")).toBe(false);
@@ -34,7 +34,7 @@ describe("what scenarios leave out", () => {
     }
   });
 
-  test("a rule tells what of it was left out", () => {
+  test("lists the ignored parts of a rule", () => {
     const omits = ignoredConditions(SCENARIOS.ALL, true);
     expect(ignoredParts(buildSingleRule("order.amount", { $more_than: [1] }), omits)).toEqual([]);
     const count = { name: "redemption.count.daily", conditions: { $less_than: [5] } };

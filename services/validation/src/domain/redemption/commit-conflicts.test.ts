@@ -54,24 +54,24 @@ const outcomesAfter = (losses: CommitConflicts) =>
     return benefit.kind === "gift" ? benefit.credits : order?.appliedDiscountAmount;
   });
 
-describe("after what was lost", () => {
+describe("after conflicts", () => {
   test.each([
-    ["nothing was lost", [], [100n, 480n]],
-    ["a use that is gone is gone", [[used]], ["quantity_exceeded", 480n]],
-    ["of a gift card something may be left", [[short(70n)]], [100n, 70n]],
-    ["or nothing, as who comes later finds it", [[short(0n)]], [100n, 0n]],
-    ["what is left is what was told last", [[short(70n)], [short(30n)]], [100n, 30n]],
+    ["none", [], [100n, 480n]],
+    ["of a voucher that is exhausted", [[used]], ["quantity_exceeded", 480n]],
+    ["of a gift card with remaining credits", [[short(70n)]], [100n, 70n]],
+    ["of a gift card without remaining credits", [[short(0n)]], [100n, 0n]],
+    ["uses the remaining credits of the last conflict", [[short(70n)], [short(30n)]], [100n, 30n]],
     [
-      "and tried for twice only",
+      "gives up after two attempts with a reduced gift balance",
       [[short(70n)], [short(30n)], [short(20n)]],
       [100n, "gift_amount_exceeded"],
     ],
-    ["each for itself", [[used, short(70n)]], ["quantity_exceeded", 70n]],
+    ["of several redeemables", [[used, short(70n)]], ["quantity_exceeded", 70n]],
   ] as const)("%s", (_name, losses, outcomes) => {
     expect(outcomesAfter(lossesOf(losses))).toEqual(outcomes);
   });
 
-  test("what was looked up again counts, but what is gone stays gone", () => {
+  test("uses loaded balances after a refresh, but keeps exhausted redeemables rejected", () => {
     expect(outcomesAfter(refreshed(lossesOf([[used, short(70n)]])))).toEqual([
       "quantity_exceeded",
       480n,

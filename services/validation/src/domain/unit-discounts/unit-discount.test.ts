@@ -61,8 +61,8 @@ function appliedIn(request: Partial<DecisionRequest>): readonly ApplicableRedeem
 const linesOf = (applied: ApplicableRedeemable | undefined) =>
   applied?.order?.lines.map(({ quantity, discountAmount }) => [quantity, discountAmount]);
 
-describe("units that are given", () => {
-  test("are of a product of that id where the catalogue knows none", () => {
+describe("free units", () => {
+  test("are of a product with the given id if the catalogue does not contain it", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitType: "nobody" })],
       order: buildOrder({ lines: [line("mug", 1n)] }),
@@ -74,7 +74,7 @@ describe("units that are given", () => {
     expect(applied?.benefit).toMatchObject({ gifts: [{ item: null, unitOff: 1n }] });
   });
 
-  test("go to a line that names the product by its source id", () => {
+  test("are added to a line with the product's source id", () => {
     const lines = [buildLine({ productSourceId: "nobody", quantity: 1n, prices: { line: 50n } })];
     const [applied] = appliedIn({
       redeemables: [giving({ unitType: "nobody", unitOff: 2n })],
@@ -83,7 +83,7 @@ describe("units that are given", () => {
     expect(linesOf(applied)).toEqual([[3n, 100n]]);
   });
 
-  test("cost as much as the line that they go to", () => {
+  test("have the price of the line to which they are added", () => {
     const [applied] = appliedIn({
       redeemables: [giving({})],
       order: buildOrder({ lines: [line("mug", 1n, 700n)] }),
@@ -91,7 +91,7 @@ describe("units that are given", () => {
     expect(applied?.order).toMatchObject({ amount: 1400n, totalAmount: 700n });
   });
 
-  test("count as an effect though nothing is paid less", () => {
+  test("are an effect even if nothing is discounted", () => {
     const order = buildOrder({ lines: [line("poster", 1n)] });
     const skipping = { redeemablesNoEffectRule: "SKIP" } as const;
     const [judged] = evaluateRedeemables({
@@ -110,7 +110,7 @@ describe("units that are given", () => {
     expect(none).toMatchObject({ status: "SKIPPED", skip: { key: "no_effect" } });
   });
 
-  test("are counted by product as units that were discounted", () => {
+  test("are counted as discounted units by product", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ effect: "ADD_MISSING_ITEMS", unitOff: 3n })],
       order: buildOrder({ lines: [line("mug", 2n), line("mug", 2n)] }),
@@ -122,7 +122,7 @@ describe("units that are given", () => {
     ]);
   });
 
-  test("are cut to what is left to pay", () => {
+  test("are limited to the amount left to pay", () => {
     const [, applied] = appliedIn({
       redeemables: [
         voucherRedeemable(buildDiscountVoucher("AMOUNT", amountOff(1500n), { id: "v_1" })),
@@ -133,7 +133,7 @@ describe("units that are given", () => {
     expect(applied?.order).toMatchObject({ totalAmount: 0n, itemsDiscountAmount: 500n });
   });
 
-  test("are no more than the contract lets anyone give, whatever a formula says", () => {
+  test("are limited to the maximum of units, whatever a formula returns", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitOffFormula: "POW(10; 30)" })],
       order: buildOrder({ lines: [line("mug", 1n)] }),
@@ -141,7 +141,7 @@ describe("units that are given", () => {
     expect(linesOf(applied)).toEqual([[1_000_001n, 1_000_000_000n]]);
   });
 
-  test.each(["0 - 3", "0.9"])("are none where a formula gives %s", (unitOffFormula) => {
+  test.each(["0 - 3", "0.9"])("are none if a formula returns %s", (unitOffFormula) => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitOffFormula })],
       order: buildOrder({ lines: [line("poster", 1n)] }),
@@ -160,12 +160,12 @@ describe("units that are given", () => {
       { order: buildOrder({ lines: Array.from({ length: 500 }, () => line("poster", 1n)) }) },
       "An order cannot have more than 500 items with what is added to it",
     ],
-  ])("do not make an order %s", (_what, request, details) => {
+  ])("are rejected if the order would have %s", (_what, request, details) => {
     const { rejection } = evaluateRejected({ redeemables: [giving({})], catalogue, ...request });
     expect(rejection).toEqual({ key: "invalid_order", details });
   });
 
-  test("can be looked up before they are given, of vouchers and tiers", () => {
+  test("are listed for loading before the decision, for vouchers and tiers", () => {
     const units = ["a", "b"].map((unitType) => ({
       effect: "ADD_NEW_ITEMS" as const,
       unitOff: 1n,
@@ -186,7 +186,7 @@ describe("units that are given", () => {
   });
 });
 
-describe("units that are exchanged", () => {
+describe("exchanged units", () => {
   const onlyPoster = buildRule(
     "val_1",
     {},
@@ -201,7 +201,7 @@ describe("units that are exchanged", () => {
   const exchange = (unitOff: bigint, voucher: Partial<VoucherSnapshot> = {}) =>
     giving({ effect: "REPLACE_ITEMS", unitOff }, { rules: [onlyPoster], ...voucher });
 
-  test("tell what went where, on both lines", () => {
+  test("are recorded on both lines", () => {
     const [applied] = appliedIn({
       redeemables: [exchange(2n)],
       order: buildOrder({ lines: [line("poster", 2n, 1500n)] }),
@@ -226,7 +226,7 @@ describe("units that are exchanged", () => {
     });
   });
 
-  test("leave units whose discount has to stay", () => {
+  test("exclude units whose discount must stay", () => {
     const [, applied] = appliedIn({
       redeemables: [
         voucherRedeemable(
@@ -242,7 +242,7 @@ describe("units that are exchanged", () => {
     ]);
   });
 
-  test("leave units of no price that were given", () => {
+  test("exclude free units without a price", () => {
     const [, applied] = appliedIn({
       redeemables: [
         giving({ effect: "ADD_NEW_ITEMS", unitOff: 2n, unitType: "poster" }, { code: "POSTER" }),
@@ -256,7 +256,7 @@ describe("units that are exchanged", () => {
     ]);
   });
 
-  test("leave an order that is worth what was taken off it", () => {
+  test("leave an order that is worth at least its discounts", () => {
     const [, applied] = appliedIn({
       redeemables: [
         voucherRedeemable(buildDiscountVoucher("ORDER", amountOff(3000n), { id: "v_1" })),
@@ -275,7 +275,7 @@ describe("units that are exchanged", () => {
   test.each([
     ["that have no price", line("poster", 2n, null)],
     ["that are it already", line("mug", 2n)],
-  ])("are not those %s", (_what, source) => {
+  ])("exclude those %s", (_what, source) => {
     const [applied] = appliedIn({
       redeemables: [exchange(1n, { rules: [] })],
       order: buildOrder({ lines: [source] }),
@@ -283,7 +283,7 @@ describe("units that are exchanged", () => {
     expect(linesOf(applied)).toEqual([[2n, 0n]]);
   });
 
-  test("are exchanged for nothing that has no price", () => {
+  test("are not exchanged for an item without a price", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ effect: "REPLACE_ITEMS", unitType: "nobody" })],
       order: buildOrder({ lines: [line("poster", 2n)] }),
