@@ -2601,7 +2601,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.Rollback.redeemable_id": "Id of the voucher (`v_…`) or promotion tier (`promo_…`); absent for a stacked redemption.",
   "scrip.voucher.v1.Rollback.redeemable_type": "Type of the redeemable: `voucher` or `promotion_tier`; absent for a stacked redemption.",
   "scrip.voucher.v1.Rollback.redemption": "Id of the redemption that was rolled back.",
-  "scrip.voucher.v1.Rollback.related_object_id": "Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, its own id.",
+  "scrip.voucher.v1.Rollback.related_object_id": "Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, the id of the redemption.",
   "scrip.voucher.v1.Rollback.related_object_parent_id": "Id of the campaign of the voucher or promotion tier.",
   "scrip.voucher.v1.Rollback.related_object_type": "`voucher`, `promotion_tier` or, of a stacked redemption, `redemption`.",
   "scrip.voucher.v1.Rollback.result": "Whether the rollback was committed.",

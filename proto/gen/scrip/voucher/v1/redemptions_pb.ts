@@ -592,7 +592,7 @@ export type Rollback = Message<"scrip.voucher.v1.Rollback"> & {
   relatedObjectType: string;
 
   /**
-   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, its own id.
+   * Id of the voucher (`v_…`) or promotion tier (`promo_…`); of a stacked redemption, the id of the redemption.
    *
    * @generated from field: string related_object_id = 17;
    */
