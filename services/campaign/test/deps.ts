@@ -1,47 +1,45 @@
-import { Code, ConnectError } from "@connectrpc/connect";
-import { newId, requestId } from "@scrip/ids";
+import { Code, ConnectError, type Transport } from "@connectrpc/connect";
+import { createPgEventBus } from "@scrip/events";
+import { newId } from "@scrip/ids";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
-import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import { type Call, clientOf, createDirectTransport, implement } from "@scrip/rpc";
-import { testDatabase, type TestDatabase } from "@scrip/testing";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { emptyDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
+import { createVoucherService } from "@scrip/voucher/service";
 
+import { createClients } from "../src/clients.ts";
 import { createDefinitionCaches } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
-export const NOON = Date.parse("2026-11-21T12:00:00Z");
+export type Campaigns = Awaited<ReturnType<typeof startCampaigns>>;
 
-/** The service on a database of its own, with a voucher service that can do next to nothing. */
-export async function startFixture() {
-  const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+/** The service on a database of its own, with the real voucher service over the in-process transport. */
+export async function startCampaigns() {
+  await using parts = new AsyncDisposableStack();
+  const db = parts.use(await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS }));
+  const voucher = parts.use(await startVoucherService());
+  const network = { isUp: true };
+  const transport = throughNetwork(voucher.transport, network);
+  const running = parts.move();
   return {
     db,
-    ...startProcess(db),
+    ...startProcess(db, transport),
     /** Another process of the service on the same database. */
-    replica: () => startProcess(db),
-    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+    replica: () => startProcess(db, transport),
+    vouchers: clientOf(VoucherService, voucher.transport),
+    /** While `isUp` is false, calls of the voucher service fail. */
+    network,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-/** Takes notice of campaigns, and is out of reach for anything else. */
-const idleVouchers = implement(CampaignVoucherService, {
-  createVouchers: ({ items }) =>
-    items.length === 0
-      ? Promise.resolve({ $typeName: "scrip.voucher.v1.CreateVouchersResponse", outcomes: [] })
-      : Promise.reject(new ConnectError("out of reach", Code.Unimplemented)),
-  updateVouchers: () => Promise.reject(new ConnectError("out of reach", Code.Unimplemented)),
-});
-
-function startProcess(db: TestDatabase) {
+function startProcess(db: TestDatabase, voucher: Transport) {
+  const definitions = createDefinitionCaches(db);
   const transport = createDirectTransport(
-    routes({
-      db,
-      newId,
-      definitions: createDefinitionCaches(db),
-      vouchers: clientOf(CampaignVoucherService, createDirectTransport([idleVouchers])),
-    }),
+    routes({ db, newId, definitions, ...createClients({ voucher }) }),
   );
   return {
     campaigns: clientOf(CampaignService, transport),
@@ -50,11 +48,34 @@ function startProcess(db: TestDatabase) {
   };
 }
 
-/** A call of a project of its own at noon. */
-export const givenProject = (): Call => ({
-  project: { id: newId("proj"), timeZone: "UTC", caseSensitiveCodes: true },
-  requestId: requestId(),
-  deadline: Date.now() + 60_000,
-  now: NOON,
-  caller: { side: "server", id: "app_test" },
+async function startVoucherService() {
+  await using parts = new AsyncDisposableStack();
+  const { url } = parts.use(await emptyDatabase());
+  const onError = (): void => {};
+  const bus = await createPgEventBus({ url, onError });
+  parts.defer(() => bus.close(1_000));
+  const service = parts.use(
+    await createVoucherService({
+      databaseUrl: url,
+      poolSize: 5,
+      transports: { loyalty: createDirectTransport([]) },
+      assetSecret: "test",
+      bus,
+      onError,
+    }),
+  );
+  const running = parts.move();
+  return {
+    transport: createDirectTransport(service.implementations),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const throughNetwork = (transport: Transport, network: { readonly isUp: boolean }): Transport => ({
+  // oxlint-disable-next-line max-params -- the signature is Connect's
+  unary: (...call) =>
+    network.isUp
+      ? transport.unary(...call)
+      : Promise.reject(new ConnectError("the voucher service is unreachable", Code.Unimplemented)),
+  stream: (...call) => transport.stream(...call),
 });

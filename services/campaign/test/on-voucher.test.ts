@@ -1,5 +1,4 @@
 import { createPgEventBus, type DeliveredEvent } from "@scrip/events";
-import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   VoucherDeletedSchema,
   VoucherPublishedSchema,
@@ -10,78 +9,80 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { onVoucher, VOUCHERS_TOPIC } from "../src/events/on-voucher.ts";
 import { createCampaignService } from "../src/service.ts";
-import { deliver, eventOf } from "./builders.ts";
-import { givenProject, startFixture } from "./deps.ts";
+import { deliver, newCall, newCoupons, newEvent } from "./builders.ts";
+import { startCampaigns } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const { campaigns } = fixture;
-const handle = (events: readonly DeliveredEvent[]) => deliver(onVoucher(fixture.db), events);
+const service = await startCampaigns();
+afterAll(() => service[Symbol.asyncDispose]());
+const { campaigns, db } = service;
+const handle = (events: readonly DeliveredEvent[]) => deliver(onVoucher(db), events);
 
-describe("the vouchers of a campaign", () => {
+describe("onVoucher", () => {
   test.each<{
     readonly name: string;
     readonly batches: (campaign: Campaign) => readonly (readonly DeliveredEvent[])[];
     readonly count: bigint;
   }>([
     {
-      name: "those that publications made",
+      name: "vouchers that publications created",
       batches: ({ made }) => [[made(), made()], [made()]],
       count: 3n,
     },
     {
-      name: "those that were there before they were published, not",
-      batches: ({ given }) => [[given()], [given()]],
+      name: "no voucher that existed before its publication",
+      batches: ({ published }) => [[published()], [published()]],
       count: 0n,
     },
     {
-      name: "those that were deleted, no longer",
-      batches: ({ made, gone }) => [[made(), made(), gone()], [made()], [gone()]],
+      name: "deleted vouchers no longer",
+      batches: ({ made, deleted }) => [[made(), made(), deleted()], [made()], [deleted()]],
       count: 1n,
     },
     {
-      name: "never less than none, where some were not counted",
-      batches: ({ made, gone }) => [[gone(), gone()], [made()]],
+      name: "never below 0 when deleted vouchers were not counted",
+      batches: ({ made, deleted }) => [[deleted(), deleted()], [made()]],
       count: 1n,
     },
   ])("counts $name, each event delivered twice", async ({ batches, count }) => {
-    const campaign = await givenCampaign();
+    const campaign = await newCampaignWithEvents();
     const delivered = batches(campaign);
     for (const batch of delivered) await handle([...batch, ...batch]);
     await handle(delivered.flat());
     expect(await campaign.count()).toBe(count);
   });
 
-  test("are lost by no handler that meets the same campaigns at once", async () => {
-    const all = [await givenCampaign(), await givenCampaign(), await givenCampaign()];
+  test("loses no count when handlers update the same campaigns concurrently", async () => {
+    const all = [
+      await newCampaignWithEvents(),
+      await newCampaignWithEvents(),
+      await newCampaignWithEvents(),
+    ];
     const batches = Array.from({ length: 12 }, (_, index) => {
-      const events = all.flatMap(({ made, gone }) => [made(), made(), made(), gone()]);
+      const events = all.flatMap(({ made, deleted }) => [made(), made(), made(), deleted()]);
       return index % 2 === 0 ? events : events.toReversed();
     });
     await Promise.all([...batches, ...batches].map((batch) => handle(batch)));
     for (const campaign of all) expect(await campaign.count()).toBe(24n);
   });
 
-  test("are none of a voucher without a campaign", async () => {
-    const { project } = givenProject();
+  test("skips vouchers without a campaign", async () => {
+    const { project } = newCall();
     const about = { projectId: project.id, topic: VOUCHERS_TOPIC };
-    await handle([eventOf(VoucherDeletedSchema, about, { projectId: project.id })]);
-    const { rows } = await fixture.db.query("select 1 from inbox where project_id = $1", [
-      project.id,
-    ]);
+    await handle([newEvent(VoucherDeletedSchema, about, { projectId: project.id })]);
+    const { rows } = await db.query("select 1 from inbox where project_id = $1", [project.id]);
     expect(rows).toEqual([]);
   });
 });
 
-test("the service handles what arrives over the bus", async () => {
+test("the service is subscribed to the bus", async () => {
   await using database = await emptyDatabase();
   const options = { databaseUrl: database.url, onError: () => {} };
   const bus = await createPgEventBus({ url: database.url, onError: options.onError });
   {
     const transports = { voucher: createDirectTransport([]) };
-    await using service = await createCampaignService({ ...options, poolSize: 2, bus, transports });
-    expect(await service.ready()).toBe(true);
-    const { made } = await givenCampaign();
+    await using started = await createCampaignService({ ...options, poolSize: 2, bus, transports });
+    expect(await started.ready()).toBe(true);
+    const { made } = await newCampaignWithEvents();
     await bus.publish([made()]);
     await expect.poll(() => bus.lag("campaign")).toEqual([]);
     await expect.poll(() => bus.lag("campaign-redemptions")).toEqual([]);
@@ -89,19 +90,18 @@ test("the service handles what arrives over the bus", async () => {
   await bus.close(1_000);
 });
 
-type Campaign = Awaited<ReturnType<typeof givenCampaign>>;
+type Campaign = Awaited<ReturnType<typeof newCampaignWithEvents>>;
 
-async function givenCampaign() {
-  const call = givenProject();
+async function newCampaignWithEvents() {
+  const call = newCall();
   const projectId = call.project.id;
-  const discount = { type: DiscountType.PERCENT, percentOff: "10" };
-  const { id } = await campaigns.createCampaign({ name: "c", voucher: { discount } }, call);
+  const { id } = await newCoupons(service, call);
   const about = { projectId, topic: VOUCHERS_TOPIC };
-  const facts = { projectId, campaignId: id };
+  const ids = { projectId, campaignId: id };
   return {
-    made: () => eventOf(VoucherPublishedSchema, about, { ...facts, generated: true }),
-    given: () => eventOf(VoucherPublishedSchema, about, facts),
-    gone: () => eventOf(VoucherDeletedSchema, about, facts),
+    made: () => newEvent(VoucherPublishedSchema, about, { ...ids, generated: true }),
+    published: () => newEvent(VoucherPublishedSchema, about, ids),
+    deleted: () => newEvent(VoucherDeletedSchema, about, ids),
     count: async () => (await campaigns.getCampaign({ campaignId: id }, call)).vouchersCount,
   };
 }

@@ -1,0 +1,140 @@
+import { instantToProto } from "@scrip/mapping";
+import {
+  CampaignKind,
+  CampaignStatus,
+  CampaignType,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { newCall, newCoupons, newPromotion, NOON, rejectionKey, TEN_PERCENT } from "./builders.ts";
+import { startCampaigns } from "./deps.ts";
+
+const service = await startCampaigns();
+afterAll(() => service[Symbol.asyncDispose]());
+const { campaigns, categories, network, vouchers } = service;
+
+const countOf = async (call: ReturnType<typeof newCall>, campaignId: string) =>
+  (await campaigns.getCampaign({ campaignId }, call)).vouchersCount;
+
+describe("CreateCampaignVouchers", () => {
+  test("adds a voucher that inherits what the request does not set", async () => {
+    const call = newCall();
+    const campaign = await newCoupons(service, call, {
+      startDate: instantToProto(NOON),
+      category: "Spring",
+    });
+    const voucher = await campaigns.createCampaignVouchers(
+      { campaignId: campaign.name, code: "OWN", metadata: { a: 1 }, redemption: { quantity: 5n } },
+      call,
+    );
+    expect(voucher).toMatchObject({
+      code: "OWN",
+      campaignId: campaign.id,
+      categoryId: campaign.categoryId,
+      type: VoucherType.DISCOUNT_VOUCHER,
+      discount: { percentOff: "10" },
+      startDate: instantToProto(NOON),
+      redemption: { quantity: 5n },
+      metadata: { a: 1 },
+    });
+    expect(await countOf(call, campaign.id)).toBe(1n);
+  });
+
+  test("adds several vouchers and counts those of concurrent requests", async () => {
+    const call = newCall();
+    const { id } = await newCoupons(service, call);
+    await Promise.all(
+      [1n, 2n, 3n].map((vouchersCount) =>
+        campaigns.createCampaignVouchers({ campaignId: id, vouchersCount }, call),
+      ),
+    );
+    expect(await countOf(call, id)).toBe(6n);
+    expect((await vouchers.listVouchers({ campaignId: id }, call)).total).toBe(6n);
+  });
+
+  test("rejects invalid requests with their keys and adds nothing", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call);
+    const { id: promotionId } = await newPromotion(service, call);
+    const standalone = await newCoupons(service, call, {
+      type: CampaignKind.STANDALONE,
+      voucher: { discount: TEN_PERCENT, code: "PUBLIC" },
+    });
+    const attempts: [string, Parameters<typeof campaigns.createCampaignVouchers>[0]][] = [
+      ["not_found", { campaignId: "camp_unknown" }],
+      ["not_found", { campaignId, categoryId: "cat_unknown" }],
+      ["duplicate_found", { campaignId, code: "PUBLIC" }],
+      ["invalid_campaign", { campaignId: promotionId }],
+      ["invalid_campaign", { campaignId: standalone.id }],
+      ["invalid_campaign_params", { campaignId, vouchersCount: 101n }],
+      ["invalid_payload", { campaignId, code: "A", vouchersCount: 2n }],
+      ["invalid_code_config", { campaignId, codeConfig: { charset: "" }, category: "New" }],
+    ];
+    for (const [key, request] of attempts) {
+      expect(await rejectionKey(campaigns.createCampaignVouchers(request, call))).toBe(key);
+    }
+    expect(await countOf(call, campaignId)).toBe(0n);
+    expect((await categories.listCategories({}, call)).total).toBe(0n);
+  });
+
+  test("releases the campaign lock and keeps the status when the voucher service does not respond", async () => {
+    const call = newCall();
+    const { id } = await newCoupons(service, call);
+    network.isUp = false;
+    try {
+      await expect(campaigns.createCampaignVouchers({ campaignId: id }, call)).rejects.toThrow(
+        "unimplemented",
+      );
+    } finally {
+      network.isUp = true;
+    }
+    await campaigns.createCampaignVouchers({ campaignId: id }, call);
+    expect(await campaigns.getCampaign({ campaignId: id }, call)).toMatchObject({
+      creationStatus: CampaignStatus.DONE,
+      vouchersCount: 1n,
+    });
+  });
+});
+
+describe("CreateVoucher", () => {
+  test("adds a voucher with its own values to a gift campaign", async () => {
+    const call = newCall();
+    const { id } = await campaigns.createCampaign(
+      {
+        name: "gifts",
+        campaignType: CampaignType.GIFT_VOUCHERS,
+        voucher: { gift: { amount: 1000n, effect: GiftEffect.APPLY_TO_ORDER } },
+      },
+      call,
+    );
+    const type = VoucherType.GIFT_VOUCHER;
+    const inherited = await campaigns.createVoucher({ campaign: "gifts", type }, call);
+    expect(inherited).toMatchObject({ campaignId: id, gift: { amount: 1000n } });
+    const own = await campaigns.createVoucher(
+      { campaignId: id, type, code: "OWN", gift: { amount: 50n } },
+      call,
+    );
+    expect(own).toMatchObject({ code: "OWN", gift: { amount: 50n } });
+    expect(await countOf(call, id)).toBe(2n);
+  });
+
+  test("rejects invalid requests with their keys", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call);
+    const { id: promotionId } = await newPromotion(service, call);
+    const type = VoucherType.DISCOUNT_VOUCHER;
+    await campaigns.createVoucher({ campaignId, type, code: "TAKEN" }, call);
+    const attempts: [string, Parameters<typeof campaigns.createVoucher>[0]][] = [
+      ["not_found", { campaign: "unknown", type }],
+      ["invalid_voucher", { campaignId, type: VoucherType.GIFT_VOUCHER }],
+      ["invalid_campaign", { campaignId: promotionId, type }],
+      ["duplicate_found", { campaignId, type, code: "TAKEN" }],
+      ["invalid_code_config", { campaignId, type, codeConfig: { charset: "" } }],
+    ];
+    for (const [key, request] of attempts) {
+      expect(await rejectionKey(campaigns.createVoucher(request, call))).toBe(key);
+    }
+    expect(await countOf(call, campaignId)).toBe(1n);
+  });
+});
