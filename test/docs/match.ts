@@ -58,9 +58,10 @@ function objectDifferences(
 ): string[] {
   if (typeof actual !== "object" || actual === null) return [differs("an object", actual, at)];
   const fields = actual as Record<string, unknown>;
-  return Object.entries(expected).flatMap(([key, each]) =>
-    differencesOf(each, fields[key], { ...at, path: `${at.path}.${key}` }),
-  );
+  return Object.entries(expected).flatMap(([name, each]) => {
+    const key = fill(name, at.variables);
+    return differencesOf(each, fields[key], { ...at, path: `${at.path}.${key}` });
+  });
 }
 
 const differs = (expected: unknown, actual: unknown, { path }: Position): string =>
