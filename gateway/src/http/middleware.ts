@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
 import { ApiError } from "@scrip/errors";
-import { requestId as newRequestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 import type { Context, Middleware, Next } from "koa";
 
 import { preflightHeaders } from "../auth/cors.ts";

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 
 import { type ErrorKey, ApiError, errorToProto } from "@scrip/errors";
-import { requestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 
 import { encodeError, JSON_TYPE } from "./error-response.ts";
 
@@ -31,7 +31,7 @@ function endWith(socket: Duplex, { status, reason, key }: SocketError): void {
     socket.destroy();
     return;
   }
-  const id = requestId();
+  const id = newRequestId();
   const error = new ApiError(key.key, { details: key.details });
   const message = { ...errorToProto(error, id), code: status };
   const body = encodeError(message);

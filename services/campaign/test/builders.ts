@@ -1,7 +1,7 @@
 import { create, type DescMessage, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { toErrorResponse } from "@scrip/errors";
 import type { DeliveredEvent, EventHandler } from "@scrip/events";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import {
   CampaignType,
   type CreateCampaignRequestSchema,
@@ -22,7 +22,7 @@ export type Init<Schema extends DescMessage> = Exclude<
 /** A server-side call in a new project at noon. */
 export const newCall = (overrides: Partial<Call> = {}): Call => ({
   project: { id: newId("proj"), timeZone: "UTC", caseSensitiveCodes: true },
-  requestId: requestId(),
+  requestId: newRequestId(),
   deadline: Date.now() + 60_000,
   now: NOON,
   caller: { side: "server", id: "app_test" },

@@ -6,7 +6,7 @@ import {
 } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DeliveredEvent, DeliveryContext } from "@scrip/events";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import type { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
@@ -44,7 +44,7 @@ export const newCall = (overrides: Partial<Call> = {}): Call => ({
 });
 
 /** A call of another service with a batch for several projects. */
-export const newBatchCall = (): Call => batchCall(requestId(), Date.now() + 60_000, Date.now());
+export const newBatchCall = (): Call => batchCall(newRequestId(), Date.now() + 60_000, Date.now());
 
 export const PROJECT_NOW = timestampFromMs(Date.now());
 export const IN_AN_HOUR = timestampFromMs(Date.now() + 3_600_000);

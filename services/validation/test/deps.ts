@@ -1,7 +1,7 @@
 import { createCampaignService } from "@scrip/campaign/service";
 import { toErrorResponse } from "@scrip/errors";
 import { createPgEventBus } from "@scrip/events";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
@@ -83,7 +83,7 @@ export function newProject() {
   const id = newId("proj");
   return (overrides: Partial<Call> = {}): Call => ({
     project: { id, timeZone: "UTC", caseSensitiveCodes: true },
-    requestId: requestId(),
+    requestId: newRequestId(),
     deadline: Date.now() + 60_000,
     now: Date.now(),
     caller: { side: "server", id: "app_test" },

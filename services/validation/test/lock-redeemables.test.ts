@@ -1,4 +1,4 @@
-import { requestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 import type { PointsReservation } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
@@ -13,7 +13,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 const call: Call = {
   project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
-  requestId: requestId(),
+  requestId: newRequestId(),
   deadline: Date.now() + 60_000,
   now: Date.now(),
   caller: { side: "server", id: "app_1" },

@@ -1,5 +1,5 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { CustomerResultSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
@@ -125,7 +125,7 @@ function givenVoucher(
 
 const callOf = (deadlineMs: number): Call => ({
   project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
-  requestId: requestId(),
+  requestId: newRequestId(),
   deadline: Date.now() + deadlineMs,
   now: Date.now(),
   caller: { side: "server", id: "app_1" },

@@ -2,7 +2,7 @@ import path from "node:path";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
 import {
   type CampaignResultSchema,
@@ -271,7 +271,7 @@ function givenShop({
   const client = clientOf(ValidationRuleService, createDirectTransport(implementations));
   const call: Call = {
     project: { id: project, timeZone: "UTC", caseSensitiveCodes: true },
-    requestId: requestId(),
+    requestId: newRequestId(),
     deadline: Date.now() + 60_000,
     now: NOON,
     caller: { side: "server", id: "app_1" },

@@ -1,4 +1,4 @@
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
@@ -11,7 +11,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 const callOf = (beside: Partial<Call> = {}): Call => ({
   project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
-  requestId: requestId(),
+  requestId: newRequestId(),
   deadline: Date.now() + 60_000,
   now: Date.now(),
   caller: { side: "server", id: "app_1" },

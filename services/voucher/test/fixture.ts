@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   CardService,
@@ -70,7 +70,7 @@ export async function startFixture(): Promise<Fixture> {
     replica: () => clientOf(RedemptionService, transport()),
     call: ({ now = NOON, ...project } = {}) => ({
       project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true, ...project },
-      requestId: requestId(),
+      requestId: newRequestId(),
       deadline: Date.now() + 60_000,
       now,
       caller: { side: "server", id: "app_1" },
@@ -160,7 +160,7 @@ export function commandOf(
 ) {
   return create(RedemptionCommandSchema, {
     projectId: fixture.projectId,
-    requestId: requestId(),
+    requestId: newRequestId(),
     now: { seconds: BigInt(NOON / 1000), nanos: 0 },
     channel: { channelId: "app_1", channelType: "API" },
     parts: takes.map(({ voucher, credits = 0n }) => ({

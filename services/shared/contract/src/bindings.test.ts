@@ -25,14 +25,14 @@ import { expect, test } from "vitest";
 
 import { bindingsOf } from "./bindings.ts";
 
-type Door = {
+type RouteInput = {
   path: MessageInitShape<typeof HttpRuleSchema>["pattern"];
   access?: MessageInitShape<typeof AccessSchema>;
   body?: string;
 };
 
 /** A service of RPCs `Rpc0`, `Rpc1`… whose request has the single field `code`. */
-function service(...doors: Door[]): DescService {
+function service(...routes: RouteInput[]): DescService {
   const request = create(DescriptorProtoSchema, {
     name: "Request",
     field: [
@@ -44,15 +44,15 @@ function service(...doors: Door[]): DescService {
       },
     ],
   });
-  const method = doors.map((door, index) => {
+  const method = routes.map((route, index) => {
     const options = create(MethodOptionsSchema);
     setExtension(
       options,
       http,
-      create(HttpRuleSchema, { pattern: door.path!, body: door.body ?? "" }),
+      create(HttpRuleSchema, { pattern: route.path!, body: route.body ?? "" }),
     );
-    if (door.access !== undefined) {
-      setExtension(options, access, create(AccessSchema, door.access));
+    if (route.access !== undefined) {
+      setExtension(options, access, create(AccessSchema, route.access));
     }
     return {
       name: `Rpc${index}`,
@@ -79,8 +79,8 @@ function service(...doors: Door[]): DescService {
   return found;
 }
 
-const get = (value: string): Door["path"] => ({ case: "get", value });
-const post = (value: string): Door["path"] => ({ case: "post", value });
+const get = (value: string): RouteInput["path"] => ({ case: "get", value });
+const post = (value: string): RouteInput["path"] => ({ case: "post", value });
 const server = { server: "vouchers" };
 
 test("returns one binding per path, with its side and its scope", () => {
@@ -111,7 +111,7 @@ test("splits a path into literals and fields", () => {
   ]);
 });
 
-test.each<[string, Door[], string]>([
+test.each<[string, RouteInput[], string]>([
   [
     "a path without an access option",
     [{ path: get("/v1/a") }],
@@ -120,19 +120,19 @@ test.each<[string, Door[], string]>([
   [
     "a server path without a scope",
     [{ path: get("/v1/a"), access: { client: "c" } }],
-    "does not say who may call /v1/a",
+    "has no access option for /v1/a",
   ],
   [
     "a client path without a scope",
     [{ path: get("/client/v1/a"), access: server }],
-    "does not say who may call /client/v1/a",
+    "has no access option for /client/v1/a",
   ],
   [
     "a management path without the flag",
     [{ path: get("/management/v1/a"), access: server }],
-    "does not say who may call /management/v1/a",
+    "has no access option for /management/v1/a",
   ],
-  ["a path outside the API", [{ path: get("/a"), access: server }], "does not say who may call /a"],
+  ["a path outside the API", [{ path: get("/a"), access: server }], "has no access option for /a"],
   [
     "the same path twice",
     [
@@ -150,18 +150,20 @@ test.each<[string, Door[], string]>([
   [
     "a custom method",
     [{ path: { case: "custom", value: { kind: "HEAD", path: "/v1/a" } }, access: server }],
-    "without one of the usual methods",
+    "with an unsupported method",
   ],
   [
     "an unknown body",
     [{ path: post("/v1/a"), body: "items", access: server }],
     "the body is not a field",
   ],
-])("prevents the start on %s", (_, doors, message) => {
-  expect(() => bindingsOf([service(...doors)])).toThrow(message);
+])("prevents the start on %s", (_, routes, message) => {
+  expect(() => bindingsOf([service(...routes)])).toThrow(message);
 });
 
 test("allows a literal and a field at the same position", () => {
-  const doors = [get("/v1/a/{code}"), get("/v1/a/b"), post("/v1/a/b")];
-  expect(bindingsOf([service(...doors.map((path) => ({ path, access: server })))])).toHaveLength(3);
+  const routes = [get("/v1/a/{code}"), get("/v1/a/b"), post("/v1/a/b")];
+  expect(bindingsOf([service(...routes.map((path) => ({ path, access: server })))])).toHaveLength(
+    3,
+  );
 });

@@ -66,7 +66,7 @@ function bindingsOfMethod(method: DescMethod): Binding[] {
 function toBinding(method: DescMethod, access: Access, rule: HttpRule): Binding {
   const { case: verb, value: path } = rule.pattern;
   if (verb === undefined || verb === "custom") {
-    throw new Error(`${nameOf(method)} has a path without one of the usual methods`);
+    throw new Error(`${nameOf(method)} has a path with an unsupported method`);
   }
   const httpMethod = verb.toUpperCase() as HttpMethod;
   const side = sideOf(method, access, path);
@@ -84,7 +84,7 @@ function toBinding(method: DescMethod, access: Access, rule: HttpRule): Binding 
 
 function sideOf(method: DescMethod, access: Access, path: string): Side {
   const side = sideOfPath(access, path);
-  if (side === undefined) throw new Error(`${nameOf(method)} does not say who may call ${path}`);
+  if (side === undefined) throw new Error(`${nameOf(method)} has no access option for ${path}`);
   return side;
 }
 

@@ -55,7 +55,7 @@ const opaque = createOpaqueSource();
 export const newId: NewId = (prefix) => `${prefix}_${opaque()}`;
 
 /** A request id as responses, logs and errors show it. */
-export const requestId = (): string => `v-${opaque()}`;
+export const newRequestId = (): string => `v-${opaque()}`;
 
 const DIGITS = /_([0-9a-f]{12})[0-9a-f]{6}$/;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { createdAtMs, newId, requestId } from "./index.ts";
+import { createdAtMs, newId, newRequestId } from "./index.ts";
 import { createOpaqueSource } from "./opaque.ts";
 
 const HALF = 2 ** 23;
@@ -14,7 +14,7 @@ function clockOf(times: readonly number[]): () => number {
 
 test("creates ids of a prefix and eighteen lower-case hex digits", () => {
   expect(newId("camp")).toMatch(/^camp_[0-9a-f]{18}$/);
-  expect(requestId()).toMatch(/^v-[0-9a-f]{18}$/);
+  expect(newRequestId()).toMatch(/^v-[0-9a-f]{18}$/);
 });
 
 test("reads the creation time from an id, and undefined from other text", () => {

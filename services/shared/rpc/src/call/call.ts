@@ -1,5 +1,5 @@
 import { createContextKey } from "@connectrpc/connect";
-import { requestId as newRequestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 
 /** The context of a call: passed along every hop, in memory or in headers. */
 export type Call = {

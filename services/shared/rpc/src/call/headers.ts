@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { requestId as newRequestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 import { isTimeZone } from "@scrip/rules";
 
 import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";

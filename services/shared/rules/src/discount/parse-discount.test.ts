@@ -86,9 +86,9 @@ describe("parseDiscount", () => {
       { type: "FIXED" },
       "Property .discount.fixed_amount is required for a discount of type FIXED",
     ],
-    ["more than all", { type: "PERCENT", percentOff: "100.01" }, percentRange],
-    ["less than nothing", { type: "PERCENT", percentOff: "-1" }, percentRange],
-    ["no number", { type: "PERCENT", percentOff: "ten" }, percentRange],
+    ["more than 100", { type: "PERCENT", percentOff: "100.01" }, percentRange],
+    ["less than 0", { type: "PERCENT", percentOff: "-1" }, percentRange],
+    ["text that is no number", { type: "PERCENT", percentOff: "ten" }, percentRange],
     [
       "a negative amount",
       { type: "AMOUNT", amountOff: -1n },
@@ -135,7 +135,7 @@ describe("parseDiscount", () => {
       "Property .discount.fixed_amount_formula is not a formula: unexpected text at position 2",
     ],
     [
-      "a formula without the value that stands in for it",
+      "a formula without a static value",
       { type: "PERCENT", percentOffFormula: "1+1" },
       "Property .discount.percent_off is required for a discount of type PERCENT",
     ],
@@ -160,13 +160,13 @@ const gift = { unitOff: 2n, formula: null, unitType: "prod_1" };
 describe("parseDiscount for units", () => {
   test.each([
     [
-      "what is missing, when nothing else is said",
+      "missing items by default",
       { unitOff: 2n, unitType: "prod_1" },
       "ADD_MISSING_ITEMS",
       [{ ...gift, effect: "ADD_MISSING_ITEMS" }],
     ],
     [
-      "more of the same, of no type",
+      "more of the same items, without a type",
       { effect: "ADD_SAME_ITEMS", unitOff: 2n },
       "ADD_SAME_ITEMS",
       [{ ...gift, effect: "ADD_SAME_ITEMS", unitType: null }],
@@ -227,12 +227,12 @@ describe("parseDiscount for units", () => {
       "Property .discount.unit_off must not be negative",
     ],
     [
-      "units of nothing",
+      "units without a product",
       { unitOff: 1n },
       "Property .discount.unit_type is required for effect ADD_MISSING_ITEMS",
     ],
     [
-      "many kinds of nothing",
+      "several elements that are missing",
       { effect: "ADD_MANY_ITEMS", unitOff: 1n },
       "Property .discount.units is required for effect ADD_MANY_ITEMS",
     ],
@@ -242,7 +242,7 @@ describe("parseDiscount for units", () => {
       "Property .discount.units does not belong to effect ADD_NEW_ITEMS",
     ],
     [
-      "an element that is money",
+      "an element with an effect on amounts",
       { units: [unit, { ...unit, effect: "APPLY_TO_ITEMS" }] },
       "Effect APPLY_TO_ITEMS is not available for a discount of type UNIT",
     ],
@@ -257,7 +257,7 @@ describe("parseDiscount for units", () => {
       "Property .discount.units[0].unit_off_formula is not a formula: it ends too early",
     ],
     [
-      "an effect that is money",
+      "an effect on amounts",
       { effect: "APPLY_TO_ORDER", unitOff: 1n, unitType: "prod_1" },
       "Effect APPLY_TO_ORDER is not available for a discount of type UNIT",
     ],

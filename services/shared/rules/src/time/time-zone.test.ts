@@ -60,8 +60,8 @@ describe("instantAt", () => {
     ["the last minute before the spring gap", "2026-03-29", 1, "2026-03-29T00:00:00.000Z"],
     ["a time inside the spring gap, an hour later", "2026-03-29", 2.5, "2026-03-29T01:30:00.000Z"],
     ["the first time after the spring gap", "2026-03-29", 3, "2026-03-29T01:00:00.000Z"],
-    ["the first pass of the hour shown twice", "2026-10-25", 2.5, "2026-10-25T00:30:00.000Z"],
-    ["the first time after the hour shown twice", "2026-10-25", 3, "2026-10-25T02:00:00.000Z"],
+    ["the first of two repeated hours", "2026-10-25", 2.5, "2026-10-25T00:30:00.000Z"],
+    ["the first time after the repeated hour", "2026-10-25", 3, "2026-10-25T02:00:00.000Z"],
   ])("converts %s in Warsaw", (_name, day, hours, at) => {
     const epochDay = Date.parse(`${day}T00:00:00Z`) / (24 * hour);
     expect(new Date(instantAt("Europe/Warsaw", epochDay, hours * hour)).toISOString()).toBe(at);
@@ -91,8 +91,8 @@ describe("addDuration", () => {
       1,
       "2026-03-29T10:00:00.000Z",
     ],
-    ["counts hours as they pass", "2026-03-28T11:00:00Z", "PT24H", 1, "2026-03-29T11:00:00.000Z"],
-    ["does both, days first", "2026-03-28T11:00:00Z", "P1DT1H", 1, "2026-03-29T11:00:00.000Z"],
+    ["adds hours as elapsed time", "2026-03-28T11:00:00Z", "PT24H", 1, "2026-03-29T11:00:00.000Z"],
+    ["adds days before hours", "2026-03-28T11:00:00Z", "P1DT1H", 1, "2026-03-29T11:00:00.000Z"],
     [
       "ends a month early rather than late",
       "2026-01-31T11:00:00Z",
@@ -123,7 +123,13 @@ describe("addDuration", () => {
       "2032-02-29T11:00:00.000Z",
     ],
     ["crosses the end of a year", "2026-11-30T11:00:00Z", "P3M", 1, "2027-02-28T11:00:00.000Z"],
-    ["stays in place for no times", "2026-10-25T01:30:00Z", "P1D", 0, "2026-10-25T01:30:00.000Z"],
+    [
+      "adds nothing for a factor of zero",
+      "2026-10-25T01:30:00Z",
+      "P1D",
+      0,
+      "2026-10-25T01:30:00.000Z",
+    ],
   ])("%s", (_name, ...row) => {
     const [from, text, times, to] = row;
     const duration = parseDuration(text);

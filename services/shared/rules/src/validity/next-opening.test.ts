@@ -19,7 +19,7 @@ const timeZone = "Europe/Warsaw";
 type Scenario = readonly [what: string, own: Partial<Validity>, now: string, opens: string | null];
 
 const cases: readonly Scenario[] = [
-  ["open already", {}, "2026-11-21T11:00:00Z", "2026-11-21T11:00:00.000Z"],
+  ["open now", {}, "2026-11-21T11:00:00Z", "2026-11-21T11:00:00.000Z"],
   [
     "a start date",
     { startDate: at("2026-12-01") },
@@ -75,7 +75,7 @@ const cases: readonly Scenario[] = [
     "2026-03-29T01:00:00.000Z",
   ],
   [
-    "hours that the wall shows twice",
+    "hours that occur twice",
     { hours: { daily: [{ startTime: "02:30", expirationTime: "02:45", daysOfWeek: [] }] } },
     "2026-10-25T00:50:00Z",
     "2026-10-25T01:30:00.000Z",

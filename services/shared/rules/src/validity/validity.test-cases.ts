@@ -1,10 +1,10 @@
 import type { DailyHours, ValidityStatus, Validity } from "./validity.ts";
 
-type Scenario = readonly [
+type Case = readonly [
   what: string,
   limits: Partial<Validity>,
   at: string,
-  verdict: ValidityStatus,
+  status: ValidityStatus,
   timeZone?: string,
 ];
 
@@ -22,11 +22,11 @@ export const unlimited: Validity = {
 
 const dates = [
   ["has no limits", {}, "2026-11-21T12:00:00.000Z", "open"],
-  ["starts this very instant", { startDate: noon }, "2026-11-21T12:00:00.000Z", "open"],
-  ["starts a time later", { startDate: noon }, "2026-11-21T11:59:59.999Z", "not_started"],
-  ["expires this very instant", { expirationDate: noon }, "2026-11-21T12:00:00.000Z", "open"],
-  ["expired a time ago", { expirationDate: noon }, "2026-11-21T12:00:00.001Z", "ended"],
-] as const satisfies Scenario[];
+  ["starts at this instant", { startDate: noon }, "2026-11-21T12:00:00.000Z", "open"],
+  ["starts a millisecond later", { startDate: noon }, "2026-11-21T11:59:59.999Z", "not_started"],
+  ["expires at this instant", { expirationDate: noon }, "2026-11-21T12:00:00.000Z", "open"],
+  ["expired a millisecond ago", { expirationDate: noon }, "2026-11-21T12:00:00.001Z", "ended"],
+] as const satisfies Case[];
 
 export const march = { startDate: at("2026-03-01T00:00:00Z") };
 export const everySecondDay = { ...march, timeframe: { interval: "P2D", duration: "P1D" } };
@@ -73,13 +73,13 @@ const timeframes = [
     "open",
   ],
   [
-    "has an interval that nobody can read",
+    "has an unreadable interval",
     { ...march, timeframe: { interval: "often", duration: "P1D" } },
     "2026-03-03T12:00:00.000Z",
     "outside_window",
   ],
   [
-    "has a duration that nobody can read",
+    "has an unreadable duration",
     { ...march, timeframe: { interval: "P1D", duration: "long" } },
     "2026-03-03T12:00:00.000Z",
     "outside_window",
@@ -117,7 +117,7 @@ const timeframes = [
     "Europe/Warsaw",
   ],
   [
-    "opens late where the clocks skip its hour",
+    "opens late where the clocks skip its start",
     dailyInWarsaw,
     "2026-03-29T01:30:00.000Z",
     "open",
@@ -131,7 +131,7 @@ const timeframes = [
     "Europe/Warsaw",
   ],
   [
-    "takes the first of two equal hours",
+    "takes the first of two repeated hours",
     dailyInWarsaw,
     "2026-10-25T00:30:00.000Z",
     "open",
@@ -150,7 +150,7 @@ const timeframes = [
     "2026-03-03T12:00:00.000Z",
     "outside_window",
   ],
-] as const satisfies Scenario[];
+] as const satisfies Case[];
 
 const onSunday = { daysOfWeek: [0] };
 const onMonday = { daysOfWeek: [1] };
@@ -199,7 +199,7 @@ const weekdays = [
     "2026-03-03T12:00:00.000Z",
     "open",
   ],
-] as const satisfies Scenario[];
+] as const satisfies Case[];
 
 export const hours = (...daily: [from: string, to: string, days?: readonly number[]][]) => ({
   hours: {
@@ -216,19 +216,19 @@ const small = hours(["02:00", "03:00"]);
 
 const dailyHours = [
   ["opens at the first instant", lunch, "2026-11-21T12:00:00.000Z", "open"],
-  ["is not open a time before", lunch, "2026-11-21T11:59:59.999Z", "outside_window"],
+  ["is not open a millisecond before", lunch, "2026-11-21T11:59:59.999Z", "outside_window"],
   ["is open at the last instant", lunch, "2026-11-21T14:00:00.000Z", "open"],
-  ["is closed a time after", lunch, "2026-11-21T14:00:00.001Z", "outside_window"],
+  ["is closed a millisecond after", lunch, "2026-11-21T14:00:00.001Z", "outside_window"],
   ["is closed on another weekday", lunch, "2026-11-22T12:00:00.000Z", "outside_window"],
-  ["goes by the clocks of the zone", lunch, "2026-11-21T11:00:00.000Z", "open", "Europe/Warsaw"],
+  ["follows local time", lunch, "2026-11-21T11:00:00.000Z", "open", "Europe/Warsaw"],
   [
-    "goes by the clocks of the zone in summer",
+    "follows local time in summer",
     lunch,
     "2026-07-04T12:00:00.001Z",
     "outside_window",
     "Europe/Warsaw",
   ],
-  ["goes by half hours too", lunch, "2026-11-21T06:30:00.000Z", "open", "Asia/Kolkata"],
+  ["follows offsets of half an hour", lunch, "2026-11-21T06:30:00.000Z", "open", "Asia/Kolkata"],
   [
     "has several hours",
     hours(["08:00", "09:00"], ["17:00", "18:00"]),
@@ -252,10 +252,28 @@ const dailyHours = [
     "outside_window",
     "Europe/Warsaw",
   ],
-  ["meets their end after the gap", small, "2026-03-29T01:00:00.000Z", "open", "Europe/Warsaw"],
-  ["has hours shown twice, first", small, "2026-10-25T00:15:00.000Z", "open", "Europe/Warsaw"],
-  ["has hours shown twice, second", small, "2026-10-25T01:15:00.000Z", "open", "Europe/Warsaw"],
-  ["lists no hours at all", hours(), "2026-11-21T12:00:00.000Z", "open"],
-] as const satisfies Scenario[];
+  [
+    "is open at their end after the gap",
+    small,
+    "2026-03-29T01:00:00.000Z",
+    "open",
+    "Europe/Warsaw",
+  ],
+  [
+    "has repeated hours, the first time",
+    small,
+    "2026-10-25T00:15:00.000Z",
+    "open",
+    "Europe/Warsaw",
+  ],
+  [
+    "has repeated hours, the second time",
+    small,
+    "2026-10-25T01:15:00.000Z",
+    "open",
+    "Europe/Warsaw",
+  ],
+  ["has an empty list of hours", hours(), "2026-11-21T12:00:00.000Z", "open"],
+] as const satisfies Case[];
 
-export const cases: readonly Scenario[] = [...dates, ...timeframes, ...weekdays, ...dailyHours];
+export const cases: readonly Case[] = [...dates, ...timeframes, ...weekdays, ...dailyHours];

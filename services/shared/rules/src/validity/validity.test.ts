@@ -28,26 +28,31 @@ describe("evaluateValidity", () => {
   const before = noon - 1;
   const after = noon + 1;
   test.each([
-    ["obeys the parent's start date", {}, { startDate: after }, "not_started"],
-    ["opens with the parent this very instant", {}, { startDate: noon }, "open"],
-    ["obeys both start dates", { startDate: before }, { startDate: after }, "not_started"],
-    ["obeys its own later start date", { startDate: after }, { startDate: before }, "not_started"],
-    ["obeys the parent's expiration", {}, { expirationDate: before }, "ended"],
+    ["applies the parent's start date", {}, { startDate: after }, "not_started"],
+    ["opens with the parent at this instant", {}, { startDate: noon }, "open"],
+    ["applies both start dates", { startDate: before }, { startDate: after }, "not_started"],
     [
-      "outlives the parent by its own",
+      "applies its own later start date",
+      { startDate: after },
+      { startDate: before },
+      "not_started",
+    ],
+    ["applies the parent's expiration", {}, { expirationDate: before }, "ended"],
+    [
+      "outlives the parent by its own expiration",
       { expirationDate: after },
       { expirationDate: before },
       "open",
     ],
     [
-      "ends before the parent by its own",
+      "ends before the parent by its own expiration",
       { expirationDate: before },
       { expirationDate: after },
       "ended",
     ],
-    ["takes over the parent's weekdays", {}, { daysOfWeek: [1] }, "outside_window"],
+    ["inherits the parent's weekdays", {}, { daysOfWeek: [1] }, "outside_window"],
     ["replaces the parent's weekdays", { daysOfWeek: [6] }, { daysOfWeek: [1] }, "open"],
-    ["takes over the parent's hours", {}, hours(["13:00", "14:00"]), "outside_window"],
+    ["inherits the parent's hours", {}, hours(["13:00", "14:00"]), "outside_window"],
     ["replaces the parent's hours", hours(["11:00", "12:00"]), hours(["13:00", "14:00"]), "open"],
     [
       "combines its weekdays with the parent's hours",
@@ -125,12 +130,12 @@ describe("checkValidity", () => {
     ],
     ["a timeframe without a start", { timeframe: everySecondDay.timeframe }, needsStart],
     [
-      "an interval of nothing",
+      "an interval of zero",
       { ...march, timeframe: { interval: "P0D", duration: "P1D" } },
       "Property .validity_timeframe.interval must be an ISO 8601 duration above zero",
     ],
     [
-      "a duration that is none",
+      "an unreadable duration",
       { ...march, timeframe: { interval: "P1D", duration: "a day" } },
       "Property .validity_timeframe.duration must be an ISO 8601 duration above zero",
     ],
@@ -147,17 +152,17 @@ describe("checkValidity", () => {
     ["hours with weekdays", { ...lunch, daysOfWeek: [6] }, exclusive],
     ["hours with a timeframe", { ...lunch, ...everySecondDay }, exclusive],
     [
-      "a start time that is none",
+      "an invalid start time",
       hours(["24:00", "12:00"]),
       "Property .validity_hours.daily[0].start_time must be written as HH:mm",
     ],
     [
-      "an end time that is none",
+      "an invalid end time",
       hours(["08:00", "9:00"]),
       "Property .validity_hours.daily[0].expiration_time must be written as HH:mm",
     ],
     [
-      "hours of no length",
+      "hours without length",
       hours(["08:00", "08:00"]),
       "Property .validity_hours.daily[0].expiration_time must differ from .start_time",
     ],

@@ -73,7 +73,7 @@ export const items: readonly ItemsCase[] = [
     { lines: cart, passed: true, matched: [0] },
   ],
   [
-    "a product whatever its SKU",
+    "a product with any SKU",
     "order.items.any",
     is(product("prod_shirt")),
     { lines: cart, passed: true, matched: [1] },
@@ -91,7 +91,7 @@ export const items: readonly ItemsCase[] = [
     { lines: cart, passed: true, matched: [1] },
   ],
   [
-    "no SKU of the line's product",
+    "another SKU of the line's product",
     "order.items.any",
     is(sku("sku_small")),
     { lines: cart, passed: false, matched: [] },
@@ -189,7 +189,7 @@ export const items: readonly ItemsCase[] = [
     { lines: [], passed: true, matched: [] },
   ],
   [
-    "none in such a number",
+    "none in a quantity",
     "order.items.none",
     { ...is(product("prod_mug")), rules: sub("order.items.quantity", "$more_than", 2) },
     { lines: cart, passed: true, matched: [0] },
@@ -232,7 +232,7 @@ export const items: readonly ItemsCase[] = [
     { lines: cart, passed: false, matched: [] },
   ],
   [
-    "no cheapest without prices",
+    "no cheapest line without prices",
     "order.items.cheapest",
     is(product("prod_poster")),
     { lines: [poster], passed: false, matched: [] },

@@ -14,13 +14,13 @@ import {
 export const subRules: readonly ItemsCase[] = [
   // Sub-rules.
   [
-    "enough of it in a line",
+    "a sufficient quantity in a line",
     "order.items.any",
     { ...is(product("prod_mug")), rules: sub("order.items.quantity", "$more_than_or_equal", 2) },
     { lines: cart, passed: true, matched: [0] },
   ],
   [
-    "too few of it in a line",
+    "an insufficient quantity in a line",
     "order.items.any",
     { ...is(product("prod_mug")), rules: sub("order.items.quantity", "$more_than", 2) },
     { lines: cart, passed: false, matched: [0] },
@@ -50,13 +50,13 @@ export const subRules: readonly ItemsCase[] = [
     { lines: [shirt, poster], passed: false, matched: [0, 1] },
   ],
   [
-    "quantities together",
+    "the total quantity",
     "order.items.any",
     { ...is(collection("pc_all")), rules: sub("order.items.aggregated_quantity", "$is", 4) },
     { lines: cart, passed: true, matched: [1, 2] },
   ],
   [
-    "amounts together",
+    "the total amount",
     "order.items.any",
     {
       ...is(product("prod_mug"), sku("sku_large")),
@@ -65,7 +65,7 @@ export const subRules: readonly ItemsCase[] = [
     { lines: cart, passed: true, matched: [0, 1] },
   ],
   [
-    "amounts together, one short",
+    "the total amount, one unit short",
     "order.items.any",
     {
       ...is(product("prod_mug"), sku("sku_large")),
@@ -126,7 +126,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: cart, passed: false, matched: [0, 1, 2] },
   ],
   [
-    "a product that is not there",
+    "a missing product",
     "product.id",
     { conditions: { $is_not: [{ id: "prod_x" }] } },
     { lines: cart, passed: true, matched: [0, 1, 2] },
@@ -144,7 +144,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: cart, passed: false, matched: [0] },
   ],
   [
-    "a product to be discounted",
+    "a product with discount_applicable",
     "product.id",
     {
       conditions: { $is: [{ id: "mug" }] },
@@ -203,7 +203,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: [mug, shirt], passed: false, matched: [1] },
   ],
   [
-    "metadata of products, in a number",
+    "metadata of products, by total quantity",
     "product.metadata",
     {
       property: "weight",
@@ -213,7 +213,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: cart, passed: true, matched: [0, 1] },
   ],
   [
-    "metadata of products, for an amount",
+    "metadata of products, by total amount",
     "product.metadata",
     {
       property: "weight",
@@ -224,7 +224,7 @@ export const olderForms: readonly ItemsCase[] = [
   ],
 
   [
-    "a SKU to be discounted",
+    "a SKU with discount_applicable",
     "sku.id",
     {
       conditions: { $is: [{ id: "sku_large" }] },
@@ -233,7 +233,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: cart, passed: true, matched: [1] },
   ],
   [
-    "metadata of products to be discounted",
+    "metadata of products with discount_applicable",
     "product.metadata",
     {
       property: "kind",
@@ -293,7 +293,7 @@ export const olderForms: readonly ItemsCase[] = [
     { lines: cart, passed: false },
   ],
   [
-    "a line without what is not wanted",
+    "a line without the excluded value",
     "order.items.metadata_each",
     { property: "color", conditions: { $is_not: ["green"] } },
     { lines: cart, passed: true },
