@@ -23,7 +23,7 @@ import { loadAssignments } from "../loading/rule-assignments.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { type DecisionInput, expandOf } from "../mapping/decision-input.ts";
 import { rejectionToApiError } from "../mapping/error.ts";
-import { orderFacts } from "../mapping/order-facts.ts";
+import { orderFromProto } from "../mapping/order-input.ts";
 import { qualificationsToProto } from "../mapping/qualifications.ts";
 import { assignedObjectIds } from "../mapping/qualified-rules.ts";
 import { listQualifications } from "../qualification/list-qualifications.ts";
@@ -39,8 +39,8 @@ export const qualify =
     const { requestContext, tracking } = await loadRequestContext(deps, call, input, stacking);
     const { customer, requestedCustomer, storedOrder: stored } = requestContext;
     const { order } = requestContext.input;
-    const refusal = order === undefined ? null : checkOrder(orderFacts(order, stored));
-    if (refusal !== null) throw rejectionToApiError(refusal);
+    const rejection = order === undefined ? null : checkOrder(orderFromProto(order, stored));
+    if (rejection !== null) throw rejectionToApiError(rejection);
     const source = await openCandidateSource(deps, call, {
       candidates: scenario.candidates,
       filters,

@@ -24,5 +24,5 @@ export const redeemPromotionTier =
         },
       },
     );
-    return singleRedemptionToProto(redeemed.made, redeemed.replayData, audienceOf(call));
+    return singleRedemptionToProto(redeemed.committed, redeemed.replayData, audienceOf(call));
   };

@@ -11,6 +11,6 @@ export const redeem =
   (deps: Deps): Handlers<typeof ValidationService>["redeem"] =>
   async (sent, call) => {
     const input = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
-    const { made, replayData } = await runRedemption(deps, call, input);
-    return redemptionsToProto(made, replayData, audienceOf(call));
+    const { committed, replayData } = await runRedemption(deps, call, input);
+    return redemptionsToProto(committed, replayData, audienceOf(call));
   };

@@ -14,7 +14,7 @@ export const revokeRules =
       const objectIds = ofProject.map((item) => item.relatedObjectId);
       await definitions.write(projectId, async (tx) => {
         await deleteAssignmentsOfObjects(tx, projectId, objectIds);
-        await forgetCategories(tx, projectId, objectIds.filter(isCategory));
+        await removeDeletedCategories(tx, projectId, objectIds.filter(isCategory));
       });
     }
     return { $typeName: "scrip.validation.v1.RevokeRulesResponse" };
@@ -22,15 +22,15 @@ export const revokeRules =
 
 const isCategory = (id: string): boolean => id.startsWith("cat_");
 
-async function forgetCategories(
+async function removeDeletedCategories(
   tx: Queryable,
   projectId: string,
-  gone: readonly string[],
+  deletedIds: readonly string[],
 ): Promise<void> {
-  if (gone.length === 0) return;
+  if (deletedIds.length === 0) return;
   const stored = await lockStackingRules(tx, projectId);
   if (stored === undefined) return;
-  const options = withoutCategories(stored.options, new Set(gone));
+  const options = withoutCategories(stored.options, new Set(deletedIds));
   if (options === undefined) return;
   await updateStackingRules(tx, projectId, { ...stored, options });
 }

@@ -3,7 +3,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { ObjectType } from "../store/rule-assignments.ts";
 
-type Asked = { readonly type: ObjectType; readonly name: string };
+type ObjectReference = { readonly type: ObjectType; readonly name: string };
 
 /** Maximum number of codes per query of the voucher service. */
 const MAX_CODES = 30;
@@ -15,7 +15,7 @@ const MAX_CODES = 30;
 export async function findAssignableObject(
   deps: Pick<Deps, "clients">,
   { project }: Pick<Call, "project">,
-  { type, name }: Asked,
+  { type, name }: ObjectReference,
 ): Promise<string | undefined> {
   if (type === "voucher") {
     const [loaded] = await findVouchers(deps, project.id, [name]);

@@ -71,12 +71,12 @@ export async function openCandidateSource(
     allActiveStandalone: isEverything,
   });
   const promotions = promotionsFromProto(result);
-  const wanted = requestedVouchers(filters);
+  const requestedCodes = requestedVouchers(filters);
   const voucherQuery = {
     holderId,
     standaloneTypes: isEverything ? [...publicTypes(call)] : [],
     publicCampaignIds: isEverything ? standaloneCampaignIds(result) : [],
-    codes: [...(wanted ?? [])],
+    codes: [...(requestedCodes ?? [])],
     filters: voucherFilters(filters) as JsonObject,
     sessionKey,
   };

@@ -7,20 +7,20 @@ import type { CustomerSnapshot } from "../domain/input/customer.ts";
 import type { OrderSnapshot } from "../domain/input/order.ts";
 import { referencedCategories } from "../domain/stacking/stacking-rules.ts";
 import { assignmentIdsOf } from "../mapping/card.ts";
-import { customerFacts } from "../mapping/customer-facts.ts";
+import { customerFromProto } from "../mapping/customer.ts";
 import type {
   ResolvedRedeemables,
   RequestContext,
   DecisionContext,
 } from "../mapping/decision-context.ts";
 import { expandOf } from "../mapping/decision-input.ts";
-import { orderFacts } from "../mapping/order-facts.ts";
+import { orderFromProto } from "../mapping/order-input.ts";
 import { type LoadedRedeemables, redeemablesFromProto } from "../mapping/redeemables.ts";
 import { loadCards } from "./cards.ts";
 import { loadCategories } from "./categories.ts";
 import { loadCounts, NOTHING_COUNTED } from "./counts.ts";
 import { addCampaigns } from "./promotions.ts";
-import { loadRuleFacts, NO_RULE_FACTS, type RuleFacts } from "./rule-facts.ts";
+import { loadRuleData, NO_RULE_DATA, type RuleData } from "./rule-data.ts";
 import { loadValidationRules } from "./validation-rules.ts";
 
 /**
@@ -47,21 +47,21 @@ export async function loadDecisionContext(
   const redeemables = redeemablesFromProto(loaded);
   const allRules = [...loaded.rules.values()].flat();
   const itemNames = itemsToLoad(redeemables);
-  const facts =
+  const ruleData =
     allRules.length === 0 && itemNames.length === 0
-      ? NO_RULE_FACTS
-      : await loadRuleFacts(deps, call, requestContext, {
+      ? NO_RULE_DATA
+      : await loadRuleData(deps, call, requestContext, {
           rules: allRules,
           collectionIds: collectionsToLoad(allRules),
           itemNames,
         });
-  const order = input.order === undefined ? null : orderFacts(input.order, stored);
+  const order = input.order === undefined ? null : orderFromProto(input.order, stored);
   const questions = {
-    order: order && withCollections(order, facts.collections),
-    customer: withMemberships(customerFacts(requestedCustomer, customer), facts),
+    order: order && withCollections(order, ruleData.collections),
+    customer: withMemberships(customerFromProto(requestedCustomer, customer), ruleData),
     time: timeContextOf(call),
     caller: { channelId: call.caller.id, userId: null },
-    catalogue: facts.catalogue,
+    catalogue: ruleData.catalogue,
   };
   const countNames = omits === undefined ? countsToLoad(redeemables, questions) : [];
   const counts =
@@ -124,7 +124,7 @@ const NO_CATEGORIES: DecisionContext["categories"] = new Map();
 
 const withCollections = (
   order: OrderSnapshot,
-  collections: RuleFacts["collections"],
+  collections: RuleData["collections"],
 ): OrderSnapshot =>
   collections.length === 0
     ? order
@@ -138,7 +138,7 @@ const withCollections = (
 
 const withMemberships = (
   customer: CustomerSnapshot | null,
-  { segments, loyaltyTiers }: RuleFacts,
+  { segments, loyaltyTiers }: RuleData,
 ): CustomerSnapshot | null => customer && { ...customer, segments, loyaltyTiers };
 
 /**

@@ -77,15 +77,15 @@ export async function loadAssignments(
   objectIds: readonly string[],
 ): Promise<AssignmentsByObject> {
   if (objectIds.length === 0) return NONE;
-  const whole = await ofProject.get(projectId, WHOLE);
-  if (whole === "many") return ofObject.getMany(projectId, objectIds);
+  const ofWholeProject = await ofProject.get(projectId, WHOLE);
+  if (ofWholeProject === "many") return ofObject.getMany(projectId, objectIds);
   const newest = Date.now() - YOUNG_MS;
   const young = objectIds.filter((id) => (createdAtMs(id) ?? Infinity) > newest);
-  const apart = await ofObject.getMany(projectId, young);
-  if (whole === undefined) return apart;
-  const loaded = new Map(apart);
+  const individually = await ofObject.getMany(projectId, young);
+  if (ofWholeProject === undefined) return individually;
+  const loaded = new Map(individually);
   for (const id of objectIds) {
-    const assignments = whole.get(id);
+    const assignments = ofWholeProject.get(id);
     if (assignments !== undefined && !loaded.has(id)) loaded.set(id, assignments);
   }
   return loaded;

@@ -19,7 +19,7 @@ import type { RequestContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
 import type { EvaluatedCandidate, QualificationPage } from "./evaluated-candidate.ts";
 import { audienceOf } from "./explanation.ts";
-import { orderFacts } from "./order-facts.ts";
+import { orderFromProto } from "./order-input.ts";
 import { orderToProto } from "./order.ts";
 import { qualifiedRulesToProto } from "./qualified-rules.ts";
 import { redeemableResultToProto } from "./redeemable-result.ts";
@@ -44,7 +44,7 @@ export function qualificationsToProto(
   const expand = expandOf(input);
   const audience = audienceOf(call);
   const order = input.order;
-  const start = order && initialOrderState(orderFacts(order, stored));
+  const start = order && initialOrderState(orderFromProto(order, stored));
   return create(QualificationsSchema, {
     redeemables: {
       data: page.map((one) => ({

@@ -108,12 +108,12 @@ function redeemableDetails(
   { redeemable }: EvaluatedRedeemable,
   { vouchers, promotions }: DecisionContext,
 ) {
-  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
-  if (facts === null) return {};
+  const snapshot = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  if (snapshot === null) return {};
   const voucher = vouchers.get(redeemable.id)?.voucher;
   const tier = promotions.tiers.get(redeemable.id);
-  const campaignName = facts.campaign?.name ?? voucher?.campaign;
-  const campaignId = facts.campaign?.id ?? voucher?.campaignId;
+  const campaignName = snapshot.campaign?.name ?? voucher?.campaign;
+  const campaignId = snapshot.campaign?.id ?? voucher?.campaignId;
   return {
     metadata: voucher?.metadata ?? tier?.metadata ?? {},
     ...(campaignName !== undefined && { campaignName }),
@@ -125,12 +125,12 @@ function redeemableDetails(
 /** Categories of the redeemable, then of its campaign. */
 function categoriesOf({ redeemable }: EvaluatedRedeemable, context: DecisionContext): Category[] {
   const { vouchers, promotions, categories, stacking } = context;
-  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  const snapshot = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const own = categories.get(vouchers.get(redeemable.id)?.voucher?.categoryId ?? "");
   const all = [
     ...(own === undefined ? [] : [own]),
     ...(promotions.tiers.get(redeemable.id)?.categories ?? []),
-    ...(promotions.campaigns.get(facts?.campaign?.id ?? "")?.categories ?? []),
+    ...(promotions.campaigns.get(snapshot?.campaign?.id ?? "")?.categories ?? []),
   ];
   return [...new Map(all.map((category) => [category.id, category])).values()].map((category) => ({
     ...category,

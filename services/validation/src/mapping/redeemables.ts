@@ -5,11 +5,11 @@ import type { ValidationRule } from "@scrip/rules";
 
 import type { Redeemable } from "../domain/input/redeemable.ts";
 import type { CampaignSnapshot, TierSnapshot, VoucherSnapshot } from "../domain/input/voucher.ts";
-import { campaignFacts, categoryFacts, tierFacts } from "./campaign-facts.ts";
+import { campaignFromProto, categoryFromProto, promotionTierFromProto } from "./campaign.ts";
 import { cardValue, chosenReward } from "./card.ts";
 import type { RedeemableInput } from "./decision-input.ts";
 import type { Promotions } from "./promotions.ts";
-import { voucherFacts } from "./voucher-facts.ts";
+import { voucherFromProto } from "./voucher.ts";
 
 /** Everything loaded for the redeemables of a request. */
 export type LoadedRedeemables = {
@@ -33,9 +33,9 @@ export function redeemablesFromProto(loaded: LoadedRedeemables): readonly Redeem
     if (definition === undefined) return null;
     const known = campaigns.get(definition.id);
     if (known !== undefined) return known;
-    const facts = campaignFacts(definition, rulesOf(loaded, definition.id));
-    campaigns.set(definition.id, facts);
-    return facts;
+    const snapshot = campaignFromProto(definition, rulesOf(loaded, definition.id));
+    campaigns.set(definition.id, snapshot);
+    return snapshot;
   };
   return loaded.redeemables.map((ref) =>
     ref.object === "voucher"
@@ -60,24 +60,24 @@ function voucherOf(
   code: string,
   campaignOf: CampaignOf,
 ): VoucherSnapshot | null {
-  const context = loaded.vouchers.get(code);
-  const facts = context && voucherFacts(context);
-  if (!facts) return null;
+  const voucher = loaded.vouchers.get(code);
+  const snapshot = voucher && voucherFromProto(voucher);
+  if (!snapshot) return null;
   const { categories } = loaded;
-  const card = loaded.cards.get(facts.id);
+  const card = loaded.cards.get(snapshot.id);
   const assignmentId = card?.assignment?.id;
-  const rules = rulesOf(loaded, facts.id);
+  const rules = rulesOf(loaded, snapshot.id);
   return {
-    ...facts,
+    ...snapshot,
     ...(card !== undefined && { value: cardValue(card) }),
-    campaign: campaignOf(context.voucher?.campaignId),
+    campaign: campaignOf(voucher.voucher?.campaignId),
     // Paying with points must satisfy the rules of the reward assignment too.
     rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(loaded, assignmentId)],
     // A deleted category no longer counts.
     ...(categories !== null && {
-      categories: facts.categories.flatMap(({ id }) => {
+      categories: snapshot.categories.flatMap(({ id }) => {
         const category = categories.get(id);
-        return category === undefined ? [] : [categoryFacts(category)];
+        return category === undefined ? [] : [categoryFromProto(category)];
       }),
     }),
   };
@@ -90,7 +90,7 @@ function tierOf(
 ): TierSnapshot | null {
   const tier = ref.object === "promotion_tier" ? loaded.promotions.tiers.get(ref.id) : undefined;
   if (tier === undefined) return null;
-  return tierFacts(tier, campaignOf(tier.campaignId), rulesOf(loaded, tier.id));
+  return promotionTierFromProto(tier, campaignOf(tier.campaignId), rulesOf(loaded, tier.id));
 }
 
 const rulesOf = ({ rules }: LoadedRedeemables, id: string): readonly ValidationRule[] =>

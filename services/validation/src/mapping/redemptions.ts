@@ -13,14 +13,15 @@ import { UNLIMITED } from "./applicable-to.ts";
 import type { Audience } from "./explanation.ts";
 
 export function redemptionsToProto(
-  made: CommittedRedemptions,
+  committed: CommittedRedemptions,
   replayData: ReplayData,
   audience: Audience,
 ): Redemptions {
-  const redemptions = withReplayData(made.redemptions, replayData).map((one) =>
+  const redemptions = withReplayData(committed.redemptions, replayData).map((one) =>
     redactFor(audience, one),
   );
-  const parentRedemption = made.parentRedemption && redactFor(audience, made.parentRedemption);
+  const parentRedemption =
+    committed.parentRedemption && redactFor(audience, committed.parentRedemption);
   const order = (parentRedemption ?? redemptions[0])?.order;
   return {
     $typeName: "scrip.validation.v1.Redemptions",
@@ -33,11 +34,11 @@ export function redemptionsToProto(
 }
 
 export function singleRedemptionToProto(
-  made: CommittedRedemptions,
+  committed: CommittedRedemptions,
   replayData: ReplayData,
   audience: Audience,
 ): Redemption {
-  const [redemption] = withReplayData(made.redemptions, replayData);
+  const [redemption] = withReplayData(committed.redemptions, replayData);
   if (redemption === undefined) throw new Error("a commit returned no redemption");
   return redactFor(audience, redemption);
 }

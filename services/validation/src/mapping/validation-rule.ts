@@ -61,25 +61,25 @@ export function validationRuleToRow(
       : [],
   );
   /** `null` clears a field. */
-  const kept = <Value>(name: string, value: Value | null | undefined): Value | null =>
+  const storedValue = <Value>(name: string, value: Value | null | undefined): Value | null =>
     sent.has(name) ? null : (value ?? null);
   const at = new Date(now);
   const id = stored?.id ?? newId();
   return {
     id,
     name: request.name ?? stored?.name ?? id,
-    type: request.type ?? kept("type", stored?.type) ?? DEFAULT_TYPE,
+    type: request.type ?? storedValue("type", stored?.type) ?? DEFAULT_TYPE,
     context_type:
-      request.contextType ?? kept("context_type", stored?.context_type) ?? DEFAULT_CONTEXT,
-    rules: request.rules ?? kept("rules", stored?.rules) ?? {},
-    bundle_rules: request.bundleRules ?? kept("bundle_rules", stored?.bundle_rules),
+      request.contextType ?? storedValue("context_type", stored?.context_type) ?? DEFAULT_CONTEXT,
+    rules: request.rules ?? storedValue("rules", stored?.rules) ?? {},
+    bundle_rules: request.bundleRules ?? storedValue("bundle_rules", stored?.bundle_rules),
     applicable_to:
       request.applicableTo === undefined
-        ? kept("applicable_to", stored?.applicable_to)
+        ? storedValue("applicable_to", stored?.applicable_to)
         : ruleScopeToRow(request.applicableTo),
     error_message:
       request.error === undefined
-        ? kept("error", stored?.error_message)
+        ? storedValue("error", stored?.error_message)
         : (request.error.message ?? null),
     created_at: stored?.created_at ?? at,
     updated_at: stored === undefined ? null : at,

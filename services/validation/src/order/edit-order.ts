@@ -20,7 +20,7 @@ import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
-import { inlineLine, storedLine } from "../mapping/order-facts.ts";
+import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
@@ -136,14 +136,14 @@ function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
   const lines =
     request.items.length > 0
       ? request.items.map((item) => ({
-          ...inlineLine(item),
+          ...lineFromInput(item),
           discountAmount: item.discountAmount ?? 0n,
         }))
       : (base?.items ?? []).map((item) =>
           // Without a price, an amount of zero was never set.
           item.price === undefined && item.amount === 0n
-            ? { ...storedLine(item), amount: null }
-            : storedLine(item),
+            ? { ...lineFromStored(item), amount: null }
+            : lineFromStored(item),
         );
   const isWorthTheSame = request.amount === undefined && request.items.length === 0;
   const outcome = storedOrderFigures({

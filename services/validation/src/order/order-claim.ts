@@ -27,9 +27,9 @@ export async function claimRequestedOrder(
   if (key === undefined) {
     return { id: deps.newId("ord"), stored: null, release: NOTHING_TO_RELEASE };
   }
-  const taken = await take(deps, call, key);
-  if (taken === undefined) throw notFound("order", key.value);
-  return taken;
+  const orderClaim = await claim(deps, call, key);
+  if (orderClaim === undefined) throw notFound("order", key.value);
+  return orderClaim;
 }
 
 /**
@@ -40,9 +40,9 @@ export const claimStoredOrder = (
   deps: Pick<Deps, "db" | "newId">,
   call: Call,
   id: string,
-): Promise<OrderClaim | undefined> => take(deps, call, { column: "id", value: id });
+): Promise<OrderClaim | undefined> => claim(deps, call, { column: "id", value: id });
 
-async function take(
+async function claim(
   deps: Pick<Deps, "db" | "newId">,
   call: Call,
   key: OrderKey,

@@ -4,7 +4,7 @@ import type { DecisionContext } from "../mapping/decision-context.ts";
 import type { Decided } from "../validation/decide.ts";
 
 export type DecisionRejection = {
-  readonly refusal: Rejection;
+  readonly rejection: Rejection;
   /** The redeemable whose failed redemption is recorded; undefined if none of them exists. */
   readonly recordedOn: EvaluatedRedeemable | undefined;
 };
@@ -19,11 +19,11 @@ export function rejectionOfDecision(
 ): DecisionRejection {
   const first = redeemables.find((evaluated) => evaluated.status === "INAPPLICABLE");
   if (stacking.redeemablesApplicationMode === "ALL" && first !== undefined) {
-    return { refusal: first.rejection, recordedOn: isKnown(first) ? first : undefined };
+    return { rejection: first.rejection, recordedOn: isKnown(first) ? first : undefined };
   }
   const known = redeemables.filter(isKnown);
   return {
-    refusal: {
+    rejection: {
       key: "no_applicable_redeemables",
       details: "None of the redeemables can be applied",
     },

@@ -25,7 +25,7 @@ export type CommittedDecision = {
  * The committed redemptions of this request, or of an earlier one with the same idempotency key.
  */
 export type FinishedRedemption = {
-  readonly made: CommittedRedemptions;
+  readonly committed: CommittedRedemptions;
   readonly replayData: ReplayData;
 };
 
@@ -42,15 +42,23 @@ export async function finishRedemption(
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
     case "committed": {
-      const made = outcome.outcome.value;
-      const whole = parentOrOnly(made);
-      if (whole.order !== undefined) {
-        const order = { projectId: call.project.id, order: whole.order, overrides };
-        const storing = storeRedeemedOrder(deps, call, order, outcome.replayed ? whole : undefined);
+      const committed = outcome.outcome.value;
+      const redemption = parentOrOnly(committed);
+      if (redemption.order !== undefined) {
+        const order = { projectId: call.project.id, order: redemption.order, overrides };
+        const storing = storeRedeemedOrder(
+          deps,
+          call,
+          order,
+          outcome.replayed ? redemption : undefined,
+        );
         await runPostCommit(deps, "storing the order of a redemption", storing);
       }
       const isOurs = replayData !== undefined && !outcome.replayed;
-      return { made, replayData: isOurs ? replayData : replayDataFromBytes(made.replayData) };
+      return {
+        committed,
+        replayData: isOurs ? replayData : replayDataFromBytes(committed.replayData),
+      };
     }
     case "rejected":
       throw errorFromProto(outcome.outcome.value);
@@ -61,9 +69,9 @@ export async function finishRedemption(
 
 /** The parent of a stack, or the only redemption. */
 function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): Redemption {
-  const whole = parentRedemption ?? redemptions[0];
-  if (whole === undefined) throw new Error("a commit returned no redemption");
-  return whole;
+  const redemption = parentRedemption ?? redemptions[0];
+  if (redemption === undefined) throw new Error("a commit returned no redemption");
+  return redemption;
 }
 
 /** A replay only repairs a missing order: the stored one may have changed since. */

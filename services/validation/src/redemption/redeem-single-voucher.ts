@@ -13,6 +13,6 @@ export async function redeemSingleVoucher(
   sent: SingleVoucherRequest,
 ): Promise<Redemption> {
   const { input, options } = singleVoucherInput(sent);
-  const { made, replayData } = await runRedemption(deps, call, input, options);
-  return singleRedemptionToProto(made, replayData, audienceOf(call));
+  const { committed, replayData } = await runRedemption(deps, call, input, options);
+  return singleRedemptionToProto(committed, replayData, audienceOf(call));
 }

@@ -62,7 +62,7 @@ export function buildRedemptionCommand(
 export function buildRejectionCommand(
   source: CommandSource,
   evaluated: EvaluatedRedeemable,
-  refusal: Rejection,
+  rejection: Rejection,
 ): RedemptionCommand {
   const explanation = explanationToProto(evaluated, "server");
   return {
@@ -74,7 +74,7 @@ export function buildRejectionCommand(
         ...(explanation !== undefined && { explanation }),
       },
     ],
-    rejection: rejectionToProto(refusal, source.call.requestId),
+    rejection: rejectionToProto(rejection, source.call.requestId),
   };
 }
 
@@ -122,14 +122,14 @@ function partOf(
 ): RedemptionPart {
   const { requestId } = source.call;
   const { redeemable, benefit, order, units, guards } = evaluated;
-  const facts = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
+  const snapshot = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const explanation = explanationToProto(evaluated, "server");
-  const points = facts === null ? undefined : source.points?.get(facts.id);
+  const points = snapshot === null ? undefined : source.points?.get(snapshot.id);
   return {
     ...redeemableOf(evaluated, source),
     ...NOTHING_TAKEN,
     credits: benefit.kind === "gift" ? benefit.credits : 0n,
-    ...(facts !== null && facts.campaign !== null && { campaignId: facts.campaign.id }),
+    ...(snapshot !== null && snapshot.campaign !== null && { campaignId: snapshot.campaign.id }),
     ...(order !== null && {
       orderAmount: order.amount,
       discountedAmount: order.totalAppliedDiscountAmount,

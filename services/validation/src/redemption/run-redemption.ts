@@ -163,21 +163,21 @@ async function decideAndCommit(
 ): Promise<CommittedDecision> {
   const { deps, call } = request;
   let loaded = await loadDecisionContext(deps, call, requestContext, first);
-  let losses = NO_CONFLICTS;
+  let conflicts = NO_CONFLICTS;
   for (let attempt = 0; ; attempt += 1) {
-    const context = { ...loaded, request: withConflicts(loaded.request, losses) };
+    const context = { ...loaded, request: withConflicts(loaded.request, conflicts) };
     const decision = await decide(context, call);
     const committed = await commitDecision(request, context, decision);
     const { outcome } = committed.outcome;
     if (outcome.case !== "stale") return committed;
-    const lost = conflictsOf(outcome.value, decision);
-    losses = addConflicts(losses, lost);
+    const newConflicts = conflictsOf(outcome.value, decision);
+    conflicts = addConflicts(conflicts, newConflicts);
     // The commit reported all conflicts, so the next decision can go without them immediately.
-    if (lost.length > 0 && hasTimeLeft(call.deadline)) continue;
+    if (newConflicts.length > 0 && hasTimeLeft(call.deadline)) continue;
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
     const resolved = await resolveRedeemables(deps, call, requestContext.input);
     loaded = await loadDecisionContext(deps, call, requestContext, resolved);
-    losses = refreshed(losses);
+    conflicts = refreshed(conflicts);
   }
   const names = requestContext.input.redeemables.map(({ id }) => id).join(", ");
   throw new ApiError("service_unavailable", {
@@ -203,10 +203,10 @@ async function commitDecision(
 ): Promise<CommittedDecision> {
   const { deps, call, upsertCustomer, commit } = request;
   if (!decision.valid) {
-    const { refusal, recordedOn } = rejectionOfDecision(decision, context);
-    if (recordedOn === undefined) throw rejectionToApiError(refusal);
+    const { rejection, recordedOn } = rejectionOfDecision(decision, context);
+    if (recordedOn === undefined) throw rejectionToApiError(rejection);
     const commandSource = { ...request, context };
-    return { outcome: await commit(buildRejectionCommand(commandSource, recordedOn, refusal)) };
+    return { outcome: await commit(buildRejectionCommand(commandSource, recordedOn, rejection)) };
   }
   const [customer, assignments] = await Promise.all([
     upsertCustomer(),

@@ -167,9 +167,9 @@ async function finishRollback(
   switch (outcome.outcome.case) {
     case "committed": {
       const committed = outcome.outcome.value;
-      const whole = committed.parentRollback ?? committed.rollbacks[0];
-      if (whole?.order !== undefined) {
-        const { order, date } = whole;
+      const rollback = committed.parentRollback ?? committed.rollbacks[0];
+      if (rollback?.order !== undefined) {
+        const { order, date } = rollback;
         const at = new Date(date === undefined ? call.now : instantFromProto(date));
         const stored = { projectId: call.project.id, order, at };
         const storing =

@@ -7,7 +7,7 @@ import type { ValidationRule } from "@scrip/rules";
 import type { CampaignSnapshot, CategorySnapshot, TierSnapshot } from "../domain/input/voucher.ts";
 import { parsedDiscountFromProto } from "./discount.ts";
 
-export const campaignFacts = (
+export const campaignFromProto = (
   campaign: CampaignDefinition,
   rules: readonly ValidationRule[],
 ): CampaignSnapshot => ({
@@ -15,12 +15,12 @@ export const campaignFacts = (
   name: campaign.name,
   active: campaign.active,
   validity: validityFromProto(campaign),
-  categories: campaign.categories.map(categoryFacts),
+  categories: campaign.categories.map(categoryFromProto),
   metadata: campaign.metadata ?? {},
   rules,
 });
 
-export const tierFacts = (
+export const promotionTierFromProto = (
   tier: PromotionTier,
   campaign: CampaignSnapshot | null,
   rules: readonly ValidationRule[],
@@ -32,13 +32,13 @@ export const tierFacts = (
   validity: validityFromProto(tier),
   discount: parsedDiscountFromProto(tier.action?.discount, tier.id),
   campaign,
-  categories: tier.categories.map(categoryFacts),
+  categories: tier.categories.map(categoryFromProto),
   metadata: tier.metadata ?? {},
   hierarchy: Number(tier.hierarchy),
   rules,
 });
 
-export const categoryFacts = ({ id, hierarchy }: Category): CategorySnapshot => ({
+export const categoryFromProto = ({ id, hierarchy }: Category): CategorySnapshot => ({
   id,
   hierarchy: Number(hierarchy),
 });

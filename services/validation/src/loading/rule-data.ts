@@ -11,7 +11,7 @@ import { loadCatalogueUnits } from "./catalogue.ts";
 import { loadCollectionsOfLines } from "./collections.ts";
 
 /** Data that only some rules and discounts read; most requests load none of it. */
-export type RuleFacts = {
+export type RuleData = {
   /** Segments of the customer; empty unless a rule reads them. */
   readonly segments: readonly string[];
   readonly loyaltyTiers: readonly string[];
@@ -22,7 +22,7 @@ export type RuleFacts = {
 };
 
 /** The part of a request that rules read. */
-export type RuleSubject = {
+export type RuleInput = {
   readonly requestedCustomer: Customer | undefined;
   readonly lines: readonly CatalogueLine[];
 };
@@ -33,12 +33,12 @@ export type RuleNeeds = {
   readonly itemNames: readonly string[];
 };
 
-export async function loadRuleFacts(
+export async function loadRuleData(
   deps: Deps,
   call: Call,
-  subject: RuleSubject,
+  subject: RuleInput,
   needs: RuleNeeds,
-): Promise<RuleFacts> {
+): Promise<RuleData> {
   const { collectionIds, itemNames } = needs;
   const { lines } = subject;
   const [memberships, collections, catalogue] = await Promise.all([
@@ -60,7 +60,7 @@ export async function loadRuleFacts(
 async function loadMemberships(
   { clients }: Pick<Deps, "clients">,
   call: Call,
-  { requestedCustomer }: RuleSubject,
+  { requestedCustomer }: RuleInput,
 ): Promise<CustomerResult | undefined> {
   if (requestedCustomer === undefined) return undefined;
   const { firstWeekday } = call.project;
@@ -119,7 +119,7 @@ async function loadCatalogueItems(
 
 const NO_ITEMS: ReadonlyMap<string, CatalogueItem> = new Map();
 
-export const NO_RULE_FACTS: RuleFacts = {
+export const NO_RULE_DATA: RuleData = {
   segments: [],
   loyaltyTiers: [],
   collections: [],

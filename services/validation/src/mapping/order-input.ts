@@ -11,13 +11,13 @@ import type { LineSnapshot, OrderSnapshot } from "../domain/input/order.ts";
  * The order as the decision sees it: the stored order, if the request references one, with the sent
  * fields on top.
  */
-export function orderFacts(input: OrderInput, stored: Order | null): OrderSnapshot {
+export function orderFromProto(input: OrderInput, stored: Order | null): OrderSnapshot {
   if (stored === null) {
     return {
       amount: input.amount ?? null,
       initialAmount: null,
       discountAmount: 0n,
-      lines: input.items.map(inlineLine),
+      lines: input.items.map(lineFromInput),
       metadata: input.metadata ?? {},
     };
   }
@@ -26,12 +26,13 @@ export function orderFacts(input: OrderInput, stored: Order | null): OrderSnapsh
     amount: input.amount ?? (input.items.length > 0 ? null : stored.amount),
     initialAmount: replaced ? null : stored.initialAmount,
     discountAmount: stored.discountAmount,
-    lines: input.items.length > 0 ? input.items.map(inlineLine) : stored.items.map(storedLine),
+    lines:
+      input.items.length > 0 ? input.items.map(lineFromInput) : stored.items.map(lineFromStored),
     metadata: { ...stored.metadata, ...input.metadata },
   };
 }
 
-export function inlineLine(item: OrderItemInput): LineSnapshot {
+export function lineFromInput(item: OrderItemInput): LineSnapshot {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,
@@ -55,7 +56,7 @@ export function inlineLine(item: OrderItemInput): LineSnapshot {
   };
 }
 
-export function storedLine(item: OrderItem): LineSnapshot {
+export function lineFromStored(item: OrderItem): LineSnapshot {
   return {
     productId: item.productId ?? null,
     skuId: item.skuId ?? null,

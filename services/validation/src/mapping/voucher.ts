@@ -5,7 +5,7 @@ import { GiftEffect, type Voucher, VoucherType } from "@scrip/proto/scrip/vouche
 import type { VoucherSnapshot, VoucherValue } from "../domain/input/voucher.ts";
 import { parsedDiscountFromProto } from "./discount.ts";
 
-export function voucherFacts(loaded: LoadedVoucher): VoucherSnapshot | null {
+export function voucherFromProto(loaded: LoadedVoucher): VoucherSnapshot | null {
   const { voucher, definitionVersion, lockedQuantity, lockedCredits, publicationMetadata } = loaded;
   if (voucher === undefined) return null;
   return {
