@@ -56,6 +56,24 @@ const VALIDATION_DOMAIN = [
   "redemption",
 ];
 
+/**
+ * The layers of validation, lowest first: each imports only those before it. handlers/ and the folders
+ * by use case are above them.
+ */
+const VALIDATION_LAYERS = ["domain", "store", "mapping", "loading"];
+const ABOVE_VALIDATION_LAYERS = [
+  "catalogue",
+  "commit",
+  "handlers",
+  "order",
+  "qualification",
+  "redemption",
+  "rollback",
+  "rules",
+  "session",
+  "validation",
+];
+
 export default defineConfig({
   plugins: ["typescript", "unicorn", "import", "node", "vitest", "promise", "oxc"],
   categories: { correctness: "error", suspicious: "error", perf: "warn" },
@@ -114,6 +132,18 @@ export default defineConfig({
       excludeFiles: DOMAIN_TESTS,
       rules: mayNotImport([...IMPURE_PACKAGES, "../../**"], PURE_DOMAIN),
     },
+    ...VALIDATION_LAYERS.slice(1).map((layer, at) => ({
+      files: [`services/validation/src/${layer}/**`],
+      rules: mayNotImport(
+        [
+          ...notCalledBy("validation").map((name) => `@scrip/proto/scrip/${name}/**`),
+          ...[...VALIDATION_LAYERS.slice(at + 2), ...ABOVE_VALIDATION_LAYERS].map(
+            (folder) => `../${folder}/**`,
+          ),
+        ],
+        `${layer}/ imports only the layers before it in VALIDATION_LAYERS, and services in CALLEES`,
+      ),
+    })),
     ...VALIDATION_DOMAIN.map((folder, at) => ({
       files: [`services/validation/src/domain/${folder}/**`],
       excludeFiles: DOMAIN_TESTS,

@@ -27,7 +27,7 @@ export async function claimRequestedOrder(
   if (key === undefined) {
     return { id: deps.newId("ord"), stored: null, release: NOTHING_TO_RELEASE };
   }
-  const orderClaim = await claim(deps, call, key);
+  const orderClaim = await tryClaim(deps, call, key);
   if (orderClaim === undefined) throw notFound("order", key.value);
   return orderClaim;
 }
@@ -40,9 +40,9 @@ export const claimStoredOrder = (
   deps: Pick<Deps, "db" | "newId">,
   call: Call,
   id: string,
-): Promise<OrderClaim | undefined> => claim(deps, call, { column: "id", value: id });
+): Promise<OrderClaim | undefined> => tryClaim(deps, call, { column: "id", value: id });
 
-async function claim(
+async function tryClaim(
   deps: Pick<Deps, "db" | "newId">,
   call: Call,
   key: OrderKey,
