@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { clientApi, type Json, managementApi, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-/** What pages may do beside the twins of server-side endpoints (platform specification §1). */
+/** Client-side operations beside the variants of server-side ones (docs/authentication.md#client-side-callers). */
 describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const shop = await serverApi(stack);

@@ -18,7 +18,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     return { ...project, ...qualificationShop(project.api) };
   };
 
-  test("calculate everything that can be used on the untouched order (§6.5)", async () => {
+  test("calculate everything that can be used on the untouched order", async () => {
     const { product, voucher, tier, gift, publish, qualify, names, nameOf } = await givenShop();
     const tool = await product("tool", 10_000);
     const book = await product("book", 1_500);

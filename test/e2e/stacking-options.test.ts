@@ -26,7 +26,7 @@ const second = (discount: Json): Given => ({ in: "second", discount });
 const APPLICABLE = "APPLICABLE";
 const EVERYTHING = amount(100_00);
 
-/** Every option once; specification A §5.1. The category `first` has the lower hierarchy. */
+/** Every option once (docs/stacking.md#settings). The category `first` has the lower hierarchy. */
 const SCENARIOS: readonly Scenario[] = [
   {
     name: "applicable_redeemables_limit",

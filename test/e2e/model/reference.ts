@@ -52,7 +52,7 @@ export type ErrorKey =
 
 export const EMPTY: State = { campaigns: [], vouchers: [], locks: [], redemptions: [] };
 
-/** All or none, one after the other (spec/validation-and-redemption.md §0.2, §5.2, §7, §8). */
+/** All or none, one after the other (docs/stacking.md#algorithm). */
 export function judge(state: State, request: Request): Judgement {
   let judgement: Judgement = { error: null, parts: [], discount: 0 };
   for (const voucher of request.vouchers) {
