@@ -1,6 +1,6 @@
 /**
- * Measures how many decisions a second the engine makes, without anything around it: parsed rules
- * and gathered facts in, figures and guards out. Run: node services/validation/bench/decide.ts
+ * Measures decisions per second of the pure engine: parsed rules and loaded input in, figures and
+ * guards out. Run: node services/validation/bench/decide.ts
  */
 import { decide } from "../src/domain/decide.ts";
 import { type DecisionRequest } from "../src/domain/decision/decision-request.ts";
@@ -24,7 +24,7 @@ const BATCH = 20;
 const customer = buildCustomer({ id: "cust_1", segments: ["seg_1"], metadata: { age: 30 } });
 const campaign = buildCampaign();
 
-/** As many rules as are asked for, alternately one on two values and one that counts. */
+/** `count` rules, alternately one on two values and one with a count. */
 const rulesOf = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     n % 2 === 0
@@ -75,7 +75,7 @@ const voucherOf = (n: number, rules: number): VoucherSnapshot =>
 const cases: readonly (readonly [string, DecisionRequest])[] = [
   ["1 voucher, 3 lines, 0 rules", requestFor({ redeemables: 1, rules: 0, lines: 3 })],
   ["1 voucher, 3 lines, 2 rules", requestFor({ redeemables: 1, rules: 2, lines: 3 })],
-  ["  and its trace", requestFor({ redeemables: 1, rules: 2, lines: 3 }, { explain: true })],
+  ["  and its explanation", requestFor({ redeemables: 1, rules: 2, lines: 3 }, { explain: true })],
   ["1 voucher, 3 lines, 10 rules", requestFor({ redeemables: 1, rules: 10, lines: 3 })],
   ["1 voucher, 100 lines, 2 rules", requestFor({ redeemables: 1, rules: 2, lines: 100 })],
   ["5 vouchers, 3 lines, 2 rules", requestFor({ redeemables: 5, rules: 2, lines: 3 })],
@@ -83,30 +83,30 @@ const cases: readonly (readonly [string, DecisionRequest])[] = [
   ["30 vouchers, 100 lines, 10 rules", requestFor({ redeemables: 30, rules: 10, lines: 100 })],
 ];
 
-for (const [what, request] of cases) {
+for (const [name, request] of cases) {
   const decision = decide(request);
-  if (decision.kind !== "decided" || !decision.valid) throw new Error(`${what} does not apply`);
+  if (decision.kind !== "decided" || !decision.valid) throw new Error(`${name} is not applicable`);
   rateOf(request, 0.2);
-  console.log(`${what.padEnd(34)} ${String(Math.round(rateOf(request, SECONDS))).padStart(8)}/s`);
+  console.log(`${name.padEnd(34)} ${String(Math.round(rateOf(request, SECONDS))).padStart(8)}/s`);
 }
 
-/** In seconds of this thread, so that whatever else the machine does counts for nothing. */
+/** Decisions per second of thread CPU time, so that other load does not matter. */
 function rateOf(request: DecisionRequest, seconds: number): number {
-  const start = secondsUsed();
+  const start = cpuSeconds();
   let decisions = 0;
-  while (secondsUsed() - start < seconds) {
-    for (let n = 0; n < BATCH; n += 1) decide(asNew(request));
+  while (cpuSeconds() - start < seconds) {
+    for (let n = 0; n < BATCH; n += 1) decide(withNewOrder(request));
     decisions += BATCH;
   }
-  return decisions / (secondsUsed() - start);
+  return decisions / (cpuSeconds() - start);
 }
 
-/** What is remembered of an order must not help the next decision. */
-function asNew(request: DecisionRequest): DecisionRequest {
+/** A copy of the order, so that caches by order do not help the next decision. */
+function withNewOrder(request: DecisionRequest): DecisionRequest {
   return { ...request, order: request.order && { ...request.order } };
 }
 
-function secondsUsed(): number {
+function cpuSeconds(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000_000;
 }

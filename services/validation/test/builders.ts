@@ -31,7 +31,7 @@ import type {
 import type { OrderState } from "../src/domain/order/order-state.ts";
 import { DEFAULT_STACKING_RULES } from "../src/domain/stacking/stacking-rules.ts";
 
-/** Facts for tests, which name only what they are about. */
+/** Builders of domain input with defaults: tests set only the fields that they are about. */
 
 export const buildOrder = (order: Partial<OrderSnapshot> = {}): OrderSnapshot => ({
   amount: null,
@@ -69,7 +69,7 @@ export const buildLine = (
   },
 });
 
-/** Lines given as quantity and unit price. */
+/** Lines from pairs of quantity and unit price. */
 export const buildLines = (...lines: readonly (readonly [bigint, bigint])[]): LineSnapshot[] =>
   lines.map(([quantity, price]) => buildLine({ quantity, prices: { line: price } }));
 
@@ -116,7 +116,7 @@ export const amountOff = (
   effect: AmountDiscount["effect"] = "APPLY_TO_ORDER",
 ): MoneyDiscount => buildDiscount({ type: "AMOUNT", amountOff: amount, effect });
 
-/** Lines as an effect reaches them without rules: whole, in this order. */
+/** Whole lines, as an effect without rules selects them, in this order. */
 export const wholeLines = (
   { lines }: OrderState,
   indices: readonly number[] = [...lines.keys()],
@@ -174,14 +174,14 @@ export const buildGiftCard = (
 
 export const voucherRedeemable = (
   voucher: VoucherSnapshot,
-  asked: Partial<Pick<VoucherRedeemable, "credits" | "reward">> = {},
+  request: Partial<Pick<VoucherRedeemable, "credits" | "reward">> = {},
 ): VoucherRedeemable => ({
   object: "voucher",
   id: voucher.code,
   voucher,
   credits: null,
   reward: null,
-  ...asked,
+  ...request,
 });
 
 export const buildTier = (tier: Partial<TierSnapshot> = {}): TierSnapshot => ({
@@ -215,15 +215,13 @@ export const buildCustomer = (customer: Partial<CustomerSnapshot> = {}): Custome
   ...customer,
 });
 
-/** What a decision is made of besides the request: nothing was redeemed, nothing is in stock. */
+/** Loaded input of a decision: no earlier redemptions, an empty catalogue. */
 export const EMPTY_INPUT = {
   counts: new Map<string, bigint>(),
   catalogue: new Map<string, CatalogueItem>(),
   caller: { channelId: "app_1", userId: null },
   explain: false,
 } as const;
-
-/** Rules for tests, which name only what they are about. */
 
 export function buildRule(
   id: string,
@@ -242,7 +240,7 @@ export function buildRule(
   return parsed.rule;
 }
 
-/** One rule under one name. */
+/** A validation rule with a single condition. */
 export const buildSingleRule = (
   name: string,
   conditions: object,
@@ -285,7 +283,7 @@ export const buildRequest = (request: Partial<DecisionRequest>): DecisionRequest
   ...request,
 });
 
-/** What was decided on each redeemable of a request that is in order. */
+/** Decides a request and returns its evaluated redeemables; throws for an invalid request. */
 export function evaluateRedeemables(
   request: Partial<DecisionRequest>,
 ): readonly EvaluatedRedeemable[] {
@@ -295,7 +293,8 @@ export function evaluateRedeemables(
 }
 
 export function evaluateRejected(request: Partial<DecisionRequest>): InapplicableRedeemable {
-  const [judged] = evaluateRedeemables(request);
-  if (judged?.status !== "INAPPLICABLE") throw new Error(`it is ${judged?.status}`);
-  return judged;
+  const [evaluated] = evaluateRedeemables(request);
+  if (evaluated?.status !== "INAPPLICABLE")
+    throw new Error(`unexpected status ${evaluated?.status}`);
+  return evaluated;
 }

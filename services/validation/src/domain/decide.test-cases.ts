@@ -2,7 +2,7 @@ import { amountOff, buildDiscountVoucher, buildGiftCard } from "../../test/build
 import type { VoucherSnapshot } from "./input/voucher.ts";
 import type { StackingRules } from "./stacking/stacking-rules.ts";
 
-/** Vouchers that take some cents off and can be used ten times. */
+/** A voucher with a discount in cents that can be redeemed ten times. */
 export const coupon = (
   code: string,
   off: bigint,
@@ -18,8 +18,8 @@ export const broken = (code: string, categories: readonly string[] = []): Vouche
   active: false,
 });
 
-/** Outcomes are the code and `+`, or the key of the rejection or of the reason to skip. */
-type Scenario = readonly [
+/** Outcomes are the code and `+`, or the key of the rejection or skip reason. */
+type StackingCase = readonly [
   what: string,
   stacking: Partial<StackingRules>,
   vouchers: readonly VoucherSnapshot[],
@@ -37,7 +37,7 @@ export const x2 = coupon("x2", 100n, ["cat_2"]);
 const joint = coupon("joint", 100n, ["cat_9"]);
 const skip = { redeemablesNoEffectRule: "SKIP" } as const;
 
-export const scenarios = [
+export const stackingCases = [
   [
     "applies all in the order of the request",
     {},
@@ -45,13 +45,13 @@ export const scenarios = [
     { valid: true, outcomes: ["a +", "b +", "c +"] },
   ],
   [
-    "skips what follows a failure",
+    "skips the redeemables after a failure",
     {},
     [a, broken("no"), b],
     { valid: false, outcomes: ["a +", "no voucher_disabled", "b preceding_validation_failed"] },
   ],
   [
-    "goes on after a failure in mode PARTIAL",
+    "continues after a failure in mode PARTIAL",
     partial,
     [a, broken("no"), b],
     { valid: true, outcomes: ["a +", "no voucher_disabled", "b +"] },
@@ -84,7 +84,7 @@ export const scenarios = [
     { valid: true, outcomes: ["a +", "no applicable_redeemables_limit_exceeded"] },
   ],
   [
-    "does not count what failed",
+    "does not count failed redeemables",
     { ...partial, applicableRedeemablesLimit: 1 },
     [broken("no"), a, b],
     {
@@ -102,61 +102,61 @@ export const scenarios = [
     },
   ],
   [
-    "limits a category by a limit of its own",
+    "limits a category by its own limit",
     { applicableRedeemablesPerCategoryLimit: 1, applicableRedeemablesCategoryLimits: { cat_1: 2 } },
     [x1, x1b, x2],
     { valid: true, outcomes: ["x1 +", "x1b +", "x2 +"] },
   ],
   [
-    "an exclusive one shuts out common ones wherever they stand",
+    "an exclusive redeemable excludes common ones at any position",
     exclusive,
     [a, x1, b],
     { valid: true, outcomes: ["a exclusion_rules_not_met", "x1 +", "b exclusion_rules_not_met"] },
   ],
   [
-    "an exclusive one that fails shuts out nobody",
+    "a failed exclusive redeemable excludes none",
     { ...exclusive, ...partial },
     [a, broken("x1", ["cat_1"])],
     { valid: true, outcomes: ["a +", "x1 voucher_disabled"] },
   ],
   [
-    "joint ones go with an exclusive one, and last",
+    "joint redeemables combine with an exclusive one and come last",
     exclusive,
     [joint, x1],
     { valid: true, outcomes: ["x1 +", "joint +"] },
   ],
   [
-    "joint ones keep their place without an exclusive one",
+    "joint redeemables keep their position without an exclusive one",
     exclusive,
     [joint, a],
     { valid: true, outcomes: ["joint +", "a +"] },
   ],
   [
-    "joint ones keep their place by the other setting",
+    "joint redeemables keep their position with SORTING_RULE_ORDER",
     { ...exclusive, groupedRedeemablesSortingRule: "SORTING_RULE_ORDER" },
     [joint, x1],
     { valid: true, outcomes: ["joint +", "x1 +"] },
   ],
   [
-    "a category that is both counts as joint",
+    "a category that is exclusive and joint counts as joint",
     { exclusiveCategories: ["cat_1"], jointCategories: ["cat_1"] },
     [a, x1],
     { valid: true, outcomes: ["a +", "x1 +"] },
   ],
   [
-    "applies one exclusive by default",
+    "applies one exclusive redeemable by default",
     exclusive,
     [x1, x2],
     { valid: true, outcomes: ["x1 +", "x2 applicable_exclusive_redeemables_limit_exceeded"] },
   ],
   [
-    "applies more exclusive ones when allowed",
+    "applies several exclusive redeemables up to the limit",
     { ...exclusive, applicableExclusiveRedeemablesLimit: 2 },
     [x1, x2],
     { valid: true, outcomes: ["x1 +", "x2 +"] },
   ],
   [
-    "limits exclusive ones of a category",
+    "limits exclusive redeemables of a category",
     { ...exclusive, applicableExclusiveRedeemablesLimit: 3 },
     [x1, x1b, x2],
     {
@@ -169,7 +169,7 @@ export const scenarios = [
     },
   ],
   [
-    "limits exclusive ones that share one of their categories",
+    "limits exclusive redeemables that share one of their categories",
     { ...exclusive, applicableExclusiveRedeemablesLimit: 3 },
     [x1, coupon("x21", 100n, ["cat_2", "cat_1"])],
     {
@@ -184,7 +184,7 @@ export const scenarios = [
     { valid: true, outcomes: ["x1 +", "x91 +", "x2 +", "joint +", "a +"] },
   ],
   [
-    "skips an empty gift card without effect when told to",
+    "skips an empty gift card with rule SKIP",
     skip,
     [buildGiftCard({ balance: 0n })],
     { valid: false, outcomes: ["CODE no_effect"] },
@@ -208,13 +208,13 @@ export const scenarios = [
     { valid: true, outcomes: ["zero +"] },
   ],
   [
-    "skips what has no effect when told to",
+    "skips redeemables without effect with rule SKIP",
     skip,
     [a, coupon("zero", 0n)],
     { valid: true, outcomes: ["a +", "zero no_effect"] },
   ],
   [
-    "is not valid when all was skipped",
+    "is not valid if all redeemables are skipped",
     skip,
     [coupon("zero", 0n)],
     { valid: false, outcomes: ["zero no_effect"] },
@@ -231,4 +231,4 @@ export const scenarios = [
     [coupon("zero", 0n, ["cat_1"])],
     { valid: true, outcomes: ["zero +"] },
   ],
-] as const satisfies Scenario[];
+] as const satisfies StackingCase[];

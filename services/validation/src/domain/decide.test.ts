@@ -12,7 +12,7 @@ import {
   percentOff,
   voucherRedeemable,
 } from "../../test/builders.ts";
-import { a, b, broken, coupon, scenarios, x2 } from "./decide.test-cases.ts";
+import { a, b, broken, coupon, stackingCases, x2 } from "./decide.test-cases.ts";
 import { checkRedeemables, decide } from "./decide.ts";
 import type { Decision } from "./decision/decision.ts";
 import type { OrderSnapshot } from "./input/order.ts";
@@ -30,7 +30,7 @@ const context = {
 };
 
 describe("decide with several redeemables", () => {
-  test.each(scenarios)("%s", (_what, stacking, vouchers, expected) => {
+  test.each(stackingCases)("%s", (_what, stacking, vouchers, expected) => {
     const decision = decided(vouchers, { amount: 10_000n }, stacking);
     expect({ valid: decision.valid, outcomes: outcomesOf(decision) }).toEqual(expected);
   });

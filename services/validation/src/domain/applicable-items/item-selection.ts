@@ -44,7 +44,9 @@ export type SelectionOptions = {
   readonly remainingBudget: RemainingBudget;
 };
 
-/** The units that the budgets of the entry leave for a line after `selected` units of its product. */
+/**
+ * The units that the budgets of the entry leave for a line after `selected` units of its product.
+ */
 export type RemainingBudget = (entry: ScopeEntry, index: number, selected: bigint) => bigint | null;
 
 /**

@@ -48,27 +48,32 @@ const scenarios: readonly [string, CatalogueLine, ProductCollection, boolean][] 
   ["a listed SKU", { product, sku }, staticOf("sku_1"), true],
   ["not another SKU of its product", { product, sku }, staticOf("sku_2"), false],
   ["not the product of a listed SKU", { product, sku: null }, staticOf("sku_1"), false],
-  ["not what the catalogue does not know", { product: null, sku: null }, staticOf("prod_1"), false],
   [
-    "a product that meets the filter",
+    "no item that the catalogue does not contain",
+    { product: null, sku: null },
+    staticOf("prod_1"),
+    false,
+  ],
+  [
+    "a product that matches the filter",
     { product, sku: null },
     dynamic({ price: { conditions: { $less_than: 1_000 } } }),
     true,
   ],
   [
-    "not a SKU that does not, though its product does",
+    "no SKU that does not match, though its product does",
     { product, sku },
     dynamic({ price: { conditions: { $less_than: 1_000 } } }),
     false,
   ],
   [
-    "a SKU that meets it, though its product does not",
+    "a SKU that matches, though its product does not",
     { product, sku },
     dynamic({ "metadata.line": is("winter"), name: is("Large") }),
     true,
   ],
   ["a SKU by its product", { product, sku }, dynamic({ product_id: is("prod_1") }), true],
-  ["only what is a product", { product, sku }, dynamic({ object: is("product") }), false],
+  ["only products", { product, sku }, dynamic({ object: is("product") }), false],
   [
     "any of the fields with or",
     { product, sku: null },
@@ -82,7 +87,7 @@ const scenarios: readonly [string, CatalogueLine, ProductCollection, boolean][] 
     true,
   ],
   [
-    "nothing unknown, whatever the filter",
+    "no unknown item, whatever the filter",
     { product: null, sku: null },
     dynamic({ id: { conditions: { $is_not: "prod_1" } } }),
     false,
@@ -98,8 +103,8 @@ describe("a collection contains", () => {
 describe("the filter of a collection", () => {
   test.each([
     ["an unknown field", { colour: is("red") }],
-    ["an operator that means nothing for its field", { price: { conditions: { $contains: "1" } } }],
-    ["a value that cannot be read", { created_at: { conditions: { $after: "yesterday" } } }],
+    ["an operator that its field does not support", { price: { conditions: { $contains: "1" } } }],
+    ["a value that cannot be parsed", { created_at: { conditions: { $after: "yesterday" } } }],
   ])("is rejected with %s", (_name, filter) => {
     expect(parseCollectionFilter(filter).kind).toBe("violation");
   });

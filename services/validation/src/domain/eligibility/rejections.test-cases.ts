@@ -18,8 +18,8 @@ import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { TierSnapshot, VoucherSnapshot } from "../input/voucher.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
-const code = (voucher: Partial<VoucherSnapshot>, asked = {}) =>
-  voucherRedeemable(buildVoucher(voucher), asked);
+const code = (voucher: Partial<VoucherSnapshot>, request = {}) =>
+  voucherRedeemable(buildVoucher(voucher), request);
 const tier = (facts: Partial<TierSnapshot>) => tierRedeemable(buildTier(facts));
 const order = buildOrder({ amount: 10_000n });
 const day = 86_400_000;
@@ -62,32 +62,32 @@ export const rejections: readonly (readonly [
     },
   ]),
   [
-    "switched off",
+    "an inactive voucher",
     { redeemables: [code({ active: false })] },
     { key: "voucher_disabled", details: "CODE" },
   ],
   [
-    "a campaign that is switched off",
+    "an inactive campaign",
     { redeemables: [code({ campaign: buildCampaign({ active: false }) })] },
     { key: "voucher_disabled", details: "CODE" },
   ],
   [
-    "ended",
+    "an expired voucher",
     { redeemables: [code({ validity: ended })] },
     { key: "voucher_expired", details: "CODE" },
   ],
   [
-    "a campaign that ended, without an end of its own",
+    "an expired campaign of a voucher without expiration date",
     { redeemables: [code({ campaign: buildCampaign({ validity: ended }) })] },
     { key: "voucher_expired", details: "CODE" },
   ],
   [
-    "too early",
+    "a voucher before its start date",
     { redeemables: [code({ validity: later })] },
     { key: "voucher_not_active", details: "CODE" },
   ],
   [
-    "a campaign that comes later",
+    "a campaign before its start date",
     { redeemables: [code({ campaign: buildCampaign({ validity: later }) })] },
     { key: "voucher_not_active", details: "CODE" },
   ],
@@ -97,22 +97,22 @@ export const rejections: readonly (readonly [
     { key: "voucher_not_active_now", details: "CODE" },
   ],
   [
-    "used up",
+    "an exhausted voucher",
     { redeemables: [code({ quantity: 1n, redeemedQuantity: 1n })] },
     { key: "quantity_exceeded", details: "CODE" },
   ],
   [
-    "held by sessions",
+    "a voucher locked by sessions",
     { redeemables: [code({ quantity: 2n, redeemedQuantity: 1n, lockedQuantity: 1n })] },
     { key: "quantity_exceeded", details: "CODE" },
   ],
   [
-    "a referral code of nobody",
+    "a referral code without a holder",
     { redeemables: [code({ isReferralCode: true })], customer: buildCustomer({ id: "cust_2" }) },
     { key: "not_published", details: "CODE" },
   ],
   [
-    "a referral code used by nobody",
+    "a referral code without a customer",
     { redeemables: [code(friend)] },
     { key: "invalid_customer", details: "CODE" },
   ],
@@ -137,7 +137,7 @@ export const rejections: readonly (readonly [
     { key: "redemption_rules_violated", details: details("Discount Coupon", "val_1") },
   ],
   [
-    "rules of the code and of its campaign, the first one tells",
+    "rules of the code and of its campaign, with the key of the first",
     {
       redeemables: [
         code({ rules: [big], campaign: buildCampaign({ rules: [{ ...vip, id: "val_2" }, big] }) }),
@@ -148,7 +148,7 @@ export const rejections: readonly (readonly [
     { key: "order_rules_violated", details: details("Discount Coupon", "val_1", "val_2") },
   ],
   [
-    "the merchant's own words",
+    "a rule with the merchant's message of a condition",
     {
       redeemables: [
         code({
@@ -166,7 +166,7 @@ export const rejections: readonly (readonly [
     },
   ],
   [
-    "the words of the rule as a whole",
+    "a rule with a message of its own",
     { redeemables: [code({ rules: [{ ...big, message: "Buy more" }] })], order },
     {
       key: "order_rules_violated",
@@ -193,7 +193,7 @@ export const rejections: readonly (readonly [
     { key: "order_rules_violated", details: details("Loyalty Card", "val_1") },
   ],
   [
-    "a rule about what is left to pay",
+    "a rule about the amount left to pay",
     {
       redeemables: [
         code({ rules: [buildSingleRule("order.total_amount", { $more_than: [9000] })] }),
@@ -203,17 +203,17 @@ export const rejections: readonly (readonly [
     { key: "order_rules_violated", details: details("Discount Coupon", "val_1") },
   ],
   [
-    "a rule about a customer nobody named",
+    "a rule about a customer without one in the request",
     { redeemables: [code({ rules: [vip] })], order },
     { key: "missing_customer", details: "Customer is required to validate rules" },
   ],
   [
-    "a rule about an order that is not there",
+    "a rule about an order without one in the request",
     { redeemables: [code({ rules: [big] })] },
     { key: "missing_amount", details: "Order is required to validate rules" },
   ],
   [
-    "bundles that the order does not hold",
+    "bundles that the order does not contain",
     {
       redeemables: [
         code({
@@ -231,12 +231,12 @@ export const rejections: readonly (readonly [
     { key: "order_rules_violated", details: details("Discount Coupon", "val_b") },
   ],
   [
-    "more credits than there are",
+    "more credits than the balance",
     { redeemables: [voucherRedeemable(buildGiftCard({ balance: 5n }), { credits: 6n })], order },
     { key: "gift_amount_exceeded", details: "CODE" },
   ],
   [
-    "more credits than sessions leave",
+    "more credits than sessions have left unlocked",
     {
       redeemables: [
         voucherRedeemable(buildGiftCard({ balance: 5n, lockedCredits: 2n }), { credits: 4n }),
@@ -246,7 +246,7 @@ export const rejections: readonly (readonly [
     { key: "gift_amount_exceeded", details: "CODE" },
   ],
   [
-    "a gift card for items, of which there are none",
+    "a gift card for items without matching items",
     {
       redeemables: [
         voucherRedeemable({
@@ -277,22 +277,22 @@ export const rejections: readonly (readonly [
     { key: "missing_reward", details: "A reward is required when redeeming a LOYALTY_CARD" },
   ],
   [
-    "a tier that is switched off",
+    "an inactive tier",
     { redeemables: [tier({ active: false })] },
     { key: "promotion_inactive", details: "Promotion Tier with id: promo_1 is disabled." },
   ],
   [
-    "a tier whose campaign is switched off",
+    "a tier of an inactive campaign",
     { redeemables: [tier({ campaign: buildCampaign({ active: false }) })] },
     { key: "promotion_inactive", details: "Promotion Tier with id: promo_1 is disabled." },
   ],
   ...(
     [
-      ["a tier that comes later", { validity: later }],
+      ["a tier before its start date", { validity: later }],
       ["a tier on another weekday", { validity: sundays }],
-      ["a tier whose campaign ended", { campaign: buildCampaign({ validity: ended }) }],
+      ["a tier of an expired campaign", { campaign: buildCampaign({ validity: ended }) }],
       [
-        "a tier that would outlive its campaign",
+        "a tier that expires after its campaign",
         {
           validity: { ...unlimited, expirationDate: NOW + day },
           campaign: buildCampaign({ validity: ended }),

@@ -207,7 +207,7 @@ describe("an explanation", () => {
   });
 
   test.each(["APPLY_TO_ORDER", "APPLY_TO_ITEMS_PROPORTIONALLY"] as const)(
-    "tells that with the effect %s a formula has no line to read",
+    "shows that the formula of a discount with effect %s reads no line",
     (effect) => {
       const discount = { type: "AMOUNT", amountOff: 1n, effect } as const;
       const amountOffFormula = "ORDER_ITEM_PRICE / 10";

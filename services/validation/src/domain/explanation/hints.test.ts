@@ -75,7 +75,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "200 less", difference: -200n }],
   ],
   [
-    "an amount of an order that is not there",
+    "an amount without an order",
     { redeemables: ruled("order.amount", { $more_than: [99] }) },
     [{ message: "100 more", difference: 100n }],
   ],
@@ -96,7 +96,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "a date from 2026-12-23T23:00:00.000Z", from: null }],
   ],
   [
-    "a date that is not there",
+    "a missing date",
     dated({ $after: ["2026-12-01T10:00:00Z"], $before: ["2026-12-24T10:00:00Z"] }),
     [
       {
@@ -105,17 +105,17 @@ const scenarios: readonly HintScenario[] = [
     ],
   ],
   [
-    "prices of which none is high enough",
+    "prices that are all too low",
     { redeemables: ruled("order.items.price_any", { $more_than_or_equal: [2500] }), order: cart },
     [{ message: "1500 more", difference: 1500n }],
   ],
   [
-    "items that are too few",
+    "too few items",
     { redeemables: ruled("order.items.count", { $more_than: [4] }), order: cart },
     [{ message: "2 more", difference: 2n }],
   ],
   [
-    "too few of one product together",
+    "too few units of one product over all lines",
     {
       redeemables: ruled(
         "order.items.any",
@@ -131,7 +131,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "2 more", name: "order.items.any", difference: 2n }],
   ],
   [
-    "too few of one product in a line: of the line that lacks least",
+    "too few units of one product in a line: of the line with the smallest difference",
     {
       redeemables: ruled(
         "order.items.any",
@@ -143,7 +143,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "3 more", difference: 3n }],
   ],
   [
-    "a product that is not there",
+    "a missing product",
     { redeemables: ruled("order.items.any", { $is: ["prod_7", "sku_8"] }), order: cart },
     [{ message: "one of: prod_7, sku_8", anyOf: ["prod_7", "sku_8"] }],
   ],
@@ -164,7 +164,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "1 more", property: "age", difference: 1n }],
   ],
   [
-    "metadata that is something else",
+    "metadata with another value",
     {
       redeemables: ruled("customer.metadata", { $is: ["gold"] }, { property: "plan" }),
       customer: buildCustomer({ metadata: { plan: "tin" } }),
@@ -172,7 +172,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "one of: gold", property: "plan", anyOf: ["gold"] }],
   ],
   [
-    "a customer who was not named",
+    "a missing customer",
     { redeemables: ruled("customer.segment", { $is: ["seg_1"] }) },
     [{ message: "with a customer", name: "customer.segment" }],
   ],
@@ -196,7 +196,7 @@ const scenarios: readonly HintScenario[] = [
     ],
   ],
   [
-    "all that must change, and nothing that something else makes up for",
+    "all conditions that must change, without those that an alternative satisfies",
     {
       redeemables: codeWith({
         rules: [
@@ -217,7 +217,7 @@ const scenarios: readonly HintScenario[] = [
     ],
   ],
   [
-    "what was enough neither before the effect nor after it",
+    "an amount that is too small before and after the effect",
     {
       redeemables: codeWith({
         rules: [
@@ -241,7 +241,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "500 less", difference: -500n }],
   ],
   [
-    "nothing that anybody could do",
+    "a count that no change can satisfy",
     { redeemables: ruled("campaign.redemptions.count", { $less_than: [1] }) },
     [],
   ],
@@ -267,7 +267,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "from 2026-11-22T23:00:00.000Z" }],
   ],
   [
-    "a weekday after the campaign",
+    "a weekday after the expiration of the campaign",
     {
       redeemables: [
         tierRedeemable(
@@ -281,7 +281,7 @@ const scenarios: readonly HintScenario[] = [
     [],
   ],
   [
-    "an end",
+    "an expiration date",
     { redeemables: codeWith({ validity: { ...unlimited, expirationDate: NOW - 1 } }) },
     [],
   ],
@@ -321,7 +321,7 @@ const scenarios: readonly HintScenario[] = [
     [{ message: "2 more of prod_1", name: "bundle", difference: 2n, anyOf: ["prod_1"] }],
   ],
   [
-    "a referral without a friend",
+    "a referral code without a customer",
     { redeemables: codeWith({ isReferralCode: true, holderId: "cust_1" }) },
     [{ message: "with a customer", name: "customer" }],
   ],

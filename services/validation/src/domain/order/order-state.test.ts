@@ -9,32 +9,32 @@ import { checkOrder, initialOrderState } from "./order-state.ts";
 describe("initialOrderState", () => {
   test.each([
     [
-      "is what was declared, whatever the items sum to",
+      "of the request, whatever the sum of the items",
       buildOrder({ amount: 20_050n, lines: buildLines([5n, 1000n]) }),
       20_050n,
     ],
     [
-      "is the sum of the items otherwise",
+      "as the sum of the items otherwise",
       buildOrder({ lines: buildLines([2n, 1000n], [3n, 1500n]) }),
       6500n,
     ],
     [
-      "counts a line amount before price times quantity",
+      "with line amounts before price times quantity",
       buildOrder({ lines: [buildLine({ amount: 700n, quantity: 2n, prices: { line: 1000n } })] }),
       700n,
     ],
     [
-      "takes one unit when no quantity was sent",
+      "with one unit for a line without quantity",
       buildOrder({ lines: [buildLine({ prices: { line: 1000n } })] }),
       1000n,
     ],
     [
-      "leaves out lines without a price",
+      "without lines without a price",
       buildOrder({ lines: [buildLine({ quantity: 3n }), ...buildLines([1n, 50n])] }),
       50n,
     ],
-    ["is nothing when nothing was sent", buildOrder(), 0n],
-    ["is nothing without an order", null, 0n],
+    ["as zero for an empty order", buildOrder(), 0n],
+    ["as zero without an order", null, 0n],
   ])("computes the amount %s", (_what, order, amount) => {
     const start = initialOrderState(order);
     expect(start).toMatchObject({ amount, initialAmount: amount });
@@ -49,8 +49,8 @@ describe("initialOrderState", () => {
   };
   test.each([
     ["the line", {}, 5n],
-    ["the SKU that was sent", { line: null }, 4n],
-    ["the product that was sent", { line: null, inlineSku: null }, 3n],
+    ["the SKU of the request", { line: null }, 4n],
+    ["the product of the request", { line: null, inlineSku: null }, 3n],
     ["the SKU in the catalogue", { line: null, inlineSku: null, inlineProduct: null }, 2n],
     [
       "the product in the catalogue",
@@ -180,7 +180,11 @@ describe("checkOrder", () => {
   const range = "must be an integer from 0 to 9007199254740991";
   test.each([
     ["a negative amount", { amount: -1n }, `Property .order.amount ${range}`],
-    ["an amount that JSON cannot carry", { amount: tooMuch }, `Property .order.amount ${range}`],
+    [
+      "an amount that JSON cannot represent",
+      { amount: tooMuch },
+      `Property .order.amount ${range}`,
+    ],
     [
       "a negative quantity",
       { lines: buildLines([1n, 1n], [-1n, 1n]) },
@@ -197,12 +201,12 @@ describe("checkOrder", () => {
       `Property .order.items[0].amount ${range}`,
     ],
     [
-      "a product that JSON cannot carry",
+      "a product that JSON cannot represent",
       { lines: buildLines([1_000_000n, 10_000_000_000_000n]) },
       `Property .order.items[0].amount ${range}`,
     ],
     [
-      "a sum that JSON cannot carry",
+      "a sum that JSON cannot represent",
       { lines: buildLines([1n, tooMuch - 1n], [1n, 1n]) },
       `Property .order.amount ${range}`,
     ],

@@ -25,29 +25,29 @@ type Payment<Outcome> = readonly [
 describe("spendGift", () => {
   const payments: Payment<bigint>[] = [
     ["all that is left to pay", { balance: 5000n }, null, { amount: 3000n }, 3000n],
-    ["all that it holds", { balance: 2000n }, null, { amount: 3000n }, 2000n],
-    ["the credits that were named", { balance: 5000n }, 1200n, { amount: 3000n }, 1200n],
+    ["its balance", { balance: 2000n }, null, { amount: 3000n }, 2000n],
+    ["the requested credits", { balance: 5000n }, 1200n, { amount: 3000n }, 1200n],
     ["no more credits than the order needs", { balance: 5000n }, 3000n, { amount: 1000n }, 1000n],
     ["exactly its balance", { balance: 5000n }, 5000n, { amount: 9000n }, 5000n],
     [
-      "what other sessions leave free",
+      "credits that other sessions have not locked",
       { balance: 5000n, lockedCredits: 4000n },
       null,
       { amount: 3000n },
       1000n,
     ],
     [
-      "nothing, when other sessions hold it all",
+      "nothing if other sessions have locked all credits",
       { balance: 5000n, lockedCredits: 5000n },
       null,
       { amount: 3000n },
       0n,
     ],
     ["nothing of an empty card", { balance: 0n }, null, { amount: 3000n }, 0n],
-    ["nothing for an order that costs nothing", { balance: 500n }, null, { amount: 0n }, 0n],
-    ["nothing when zero credits are named", { balance: 500n }, 0n, { amount: 100n }, 0n],
+    ["nothing for an order without costs", { balance: 500n }, null, { amount: 0n }, 0n],
+    ["nothing if zero credits are requested", { balance: 500n }, 0n, { amount: 100n }, 0n],
     [
-      "what earlier discounts left to pay",
+      "the amount left to pay after earlier discounts",
       { balance: 5000n },
       null,
       { amount: 3000n, discountAmount: 2900n },
@@ -66,7 +66,7 @@ describe("spendGift", () => {
 
   test.each([
     ["a request without an order", null],
-    ["an order that tells no amount", { lines: [buildLine()] }],
+    ["an order without an amount", { lines: [buildLine()] }],
   ])("uses the credits in full for %s", (_what, order) => {
     const { outcome, figures } = spend({ balance: 5000n }, 1200n, order);
     expect(outcome).toMatchObject({ kind: "spent", benefit: { credits: 1200n } });
@@ -80,22 +80,22 @@ describe("spendGift", () => {
       "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
   };
   const rejections: Payment<Rejection>[] = [
-    ["more credits than it holds", { balance: 5000n }, 5001n, { amount: 9000n }, exceeded],
+    ["more credits than its balance", { balance: 5000n }, 5001n, { amount: 9000n }, exceeded],
     [
-      "more credits than it holds, though the order needs fewer",
+      "more credits than its balance, though the order needs fewer",
       { balance: 5000n },
       5001n,
       { amount: 10n },
       exceeded,
     ],
     [
-      "more credits than other sessions leave free",
+      "more credits than other sessions have left unlocked",
       { balance: 5000n, lockedCredits: 4000n },
       1001n,
       { amount: 9000n },
       exceeded,
     ],
-    ["more credits than it holds, without an order", { balance: 5000n }, 5001n, null, exceeded],
+    ["more credits than its balance, without an order", { balance: 5000n }, 5001n, null, exceeded],
     [
       "neither an order nor credits",
       { balance: 5000n },
@@ -107,21 +107,21 @@ describe("spendGift", () => {
       },
     ],
     [
-      "credits below zero",
+      "negative credits",
       { balance: 5000n },
       -1n,
       { amount: 9000n },
       { key: "invalid_gift", details: "Property .gift.credits must not be negative" },
     ],
     [
-      "items to pay for, of which there are none",
+      "a gift card for items without matching items",
       { balance: 5000n, effect: "APPLY_TO_ITEMS" },
       null,
       { amount: 9000n },
       noLines,
     ],
     [
-      "items to pay for, which have no amount",
+      "a gift card for items without amounts",
       { balance: 5000n, effect: "APPLY_TO_ITEMS" },
       100n,
       { amount: 9000n, lines: [buildLine()] },
@@ -136,8 +136,8 @@ describe("spendGift", () => {
 
   test.each([
     ["in turn until its credits are used up", { balance: 2500n }, null, [2000n, 500n, 0n]],
-    ["with no more than the credits named", { balance: 9000n }, 2100n, [2000n, 100n, 0n]],
-    ["all of them when it holds enough", { balance: 9000n }, null, [2000n, 1500n, 300n]],
+    ["up to the requested credits", { balance: 9000n }, 2100n, [2000n, 100n, 0n]],
+    ["completely if its balance is sufficient", { balance: 9000n }, null, [2000n, 1500n, 300n]],
   ] as const)("pays for lines %s", (_what, gift, credits, expected) => {
     const order = { lines: buildLines([2n, 1000n], [1n, 1500n], [1n, 300n]) };
     const { outcome, figures } = spend({ ...gift, effect: "APPLY_TO_ITEMS" }, credits, order);

@@ -35,7 +35,7 @@ describe("a discount on the order", () => {
     ["half a cent", "50", 1n, 1n],
     ["less than half a cent", "49.99", 1n, 0n],
     [
-      "a percent of an amount that no float can hold",
+      "a percent of an amount that no float represents",
       "10",
       9_007_199_254_740_991n,
       900_719_925_474_099n,
@@ -57,7 +57,7 @@ describe("a discount on the order", () => {
 
   test.each([
     ["below the total", 1000n, {}, 1000n],
-    ["above the total, cut to it", 20_000n, {}, 10_000n],
+    ["above the total, limited to it", 20_000n, {}, 10_000n],
     ["with an aggregated limit", 1000n, { aggregatedAmountLimit: 300n }, 300n],
     ["with a limit under its other name", 1000n, { amountLimit: 400n }, 400n],
     ["of nothing", 0n, {}, 0n],
@@ -77,8 +77,8 @@ describe("a discount on the order", () => {
   });
 
   test.each([
-    ["what is left", "DISCOUNTED_AMOUNT", 2800n],
-    ["the amount that was sent", "INITIAL_AMOUNT", 3000n],
+    ["the discounted amount", "DISCOUNTED_AMOUNT", 2800n],
+    ["the initial amount", "INITIAL_AMOUNT", 3000n],
   ] as const)("ten and twenty percent of 10000 together, based on %s", (_what, mode, total) => {
     const figures = figuresOf([percentOff("10"), percentOff("20")], { amount: 10_000n }, mode);
     expect(figures.totalDiscountAmount).toBe(total);
@@ -94,7 +94,10 @@ describe("a discount on the order", () => {
   });
 });
 
-/** Mug, poster and T-shirt, the first three lines of the reference sample (§1.6). */
+/**
+ * Mug, poster and T-shirt, the first three lines of the reference sample
+ * (docs/order-calculation.md#effects).
+ */
 const adventure = buildLines([2n, 1000n], [3n, 1500n], [3n, 2000n]);
 const sample: Partial<OrderSnapshot> = { lines: [...adventure, ...buildLines([2n, 2500n])] };
 const firstThree = [0, 1, 2];
@@ -172,7 +175,7 @@ describe("a discount on items", () => {
       [2500n],
     ],
     [
-      "lines without a price are left alone",
+      "ignores lines without a price",
       amountOff(1000n, "APPLY_TO_ITEMS"),
       [buildLine({ quantity: 3n }), ...buildLines([1n, 2000n])],
       [0n, 1000n],
@@ -190,19 +193,19 @@ describe("a discount on items", () => {
       [334n, 333n, 333n],
     ],
     [
-      "a split by quantity moves on what a cheap line cannot take",
+      "a split by quantity moves the rest of a cheap line to the others",
       amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
       buildLines([8n, 10n], [1n, 5000n], [1n, 3000n]),
       [80n, 460n, 460n],
     ],
     [
-      "a split by quantity leaves out a line of no units",
+      "a split by quantity ignores a line without units",
       amountOff(1000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
       [buildLine({ quantity: 0n, amount: 5000n }), ...buildLines([2n, 300n])],
       [0n, 600n],
     ],
     [
-      "a split of more than there is takes it all",
+      "a split of more than the order's amount discounts all of it",
       amountOff(10_000n, "APPLY_TO_ITEMS_PROPORTIONALLY_BY_QUANTITY"),
       buildLines([8n, 10n], [1n, 500n]),
       [80n, 500n],
@@ -235,8 +238,8 @@ describe("a discount on items", () => {
   });
 
   test.each([
-    ["what is left of each line", "DISCOUNTED_AMOUNT", [979n, 1721n]],
-    ["each line as it was sent", "INITIAL_AMOUNT", [950n, 1750n]],
+    ["the discounted amount of each line", "DISCOUNTED_AMOUNT", [979n, 1721n]],
+    ["the initial amount of each line", "INITIAL_AMOUNT", [950n, 1750n]],
   ] as const)("splits by %s", (_what, mode, expected) => {
     const lines = [
       buildLine({ amount: 2000n, discountAmount: 900n }),
@@ -247,8 +250,8 @@ describe("a discount on items", () => {
   });
 
   test.each([
-    ["what is left of each line", "DISCOUNTED_AMOUNT", [900n, 1800n]],
-    ["each line as it was sent", "INITIAL_AMOUNT", [1000n, 2000n]],
+    ["the discounted amount of each line", "DISCOUNTED_AMOUNT", [900n, 1800n]],
+    ["the initial amount of each line", "INITIAL_AMOUNT", [1000n, 2000n]],
   ] as const)("eighty and fifty percent based on %s", (_what, mode, expected) => {
     const order = { lines: buildLines([1n, 1000n], [1n, 2000n]) };
     const figures = figuresOf([itemsPercent("80"), itemsPercent("50")], order, mode);
