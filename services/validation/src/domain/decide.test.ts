@@ -52,7 +52,7 @@ describe("decide with several redeemables", () => {
       { amount: 10_000n },
       { redeemablesSortingRule: "CATEGORY_HIERARCHY" },
     );
-    expect(decision.redeemables.map((judged) => judged.position)).toEqual([1, 0]);
+    expect(decision.redeemables.map((evaluated) => evaluated.position)).toEqual([1, 0]);
   });
 
   test("sums discounts over the order and returns the share of each redeemable", () => {
@@ -128,10 +128,16 @@ describe("decide with several redeemables", () => {
         fc.bigInt(0n, 10_000n),
         fc.constantFrom("ALL" as const, "PARTIAL" as const),
         (vouchers, amount, redeemablesApplicationMode) => {
-          const named = vouchers.map((voucher, n) => ({ ...voucher, id: `v_${n}`, code: `${n}` }));
-          const decision = decided(named, { amount }, { redeemablesApplicationMode });
-          const applied = decision.redeemables.flatMap((judged) =>
-            judged.status === "APPLICABLE" ? [judged.order?.totalAppliedDiscountAmount ?? 0n] : [],
+          const numbered = vouchers.map((voucher, n) => ({
+            ...voucher,
+            id: `v_${n}`,
+            code: `${n}`,
+          }));
+          const decision = decided(numbered, { amount }, { redeemablesApplicationMode });
+          const applied = decision.redeemables.flatMap((evaluated) =>
+            evaluated.status === "APPLICABLE"
+              ? [evaluated.order?.totalAppliedDiscountAmount ?? 0n]
+              : [],
           );
           if (!decision.valid) return;
           const sum = applied.reduce((total, part) => total + part, 0n);
@@ -216,15 +222,15 @@ function decided(
 }
 
 const outcomesOf = (decision: Extract<Decision, { kind: "decided" }>): string[] =>
-  decision.redeemables.map((judged) => {
-    switch (judged.status) {
+  decision.redeemables.map((evaluated) => {
+    switch (evaluated.status) {
       case "APPLICABLE":
-        return `${judged.redeemable.id} +`;
+        return `${evaluated.redeemable.id} +`;
       case "INAPPLICABLE":
-        return `${judged.redeemable.id} ${judged.rejection.key}`;
+        return `${evaluated.redeemable.id} ${evaluated.rejection.key}`;
       case "SKIPPED":
-        return `${judged.redeemable.id} ${judged.skip.key}`;
+        return `${evaluated.redeemable.id} ${evaluated.skip.key}`;
       default:
-        return judged satisfies never;
+        return evaluated satisfies never;
     }
   });

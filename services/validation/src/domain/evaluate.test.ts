@@ -63,7 +63,7 @@ describe("evaluate", () => {
     ],
     ["starts later before it is used up", { validity: later, quantity: 0n }, "voucher_not_active"],
   ] as const satisfies [string, Partial<VoucherSnapshot>, string][])(
-    "refuses a voucher that %s",
+    "rejects a voucher that %s",
     (_what, voucher, key) => {
       expect(evaluated(voucherRedeemable(buildVoucher(voucher)))).toMatchObject({
         kind: "inapplicable",
@@ -182,13 +182,13 @@ function evaluated(
   redeemable: Redeemable,
   order: Partial<OrderSnapshot> | null = { amount: 10_000n },
 ): Evaluation {
-  const facts = order === null ? null : buildOrder(order);
-  const start = initialOrderState(facts);
+  const snapshot = order === null ? null : buildOrder(order);
+  const start = initialOrderState(snapshot);
   return evaluate(redeemable, start, {
     time: { now, timeZone: "Europe/Warsaw" },
     stacking: DEFAULT_STACKING_RULES,
     start,
-    order: facts,
+    order: snapshot,
     customer: null,
     metadata: {},
     ...EMPTY_INPUT,

@@ -41,13 +41,16 @@ const scopeRule = (
     },
   );
 
-const line = (quantity: bigint, facts: Partial<Omit<LineSnapshot, "prices">> = {}): LineSnapshot =>
-  buildLine({ productId: "prod_1", quantity, prices: { line: 1000n }, ...facts });
+const line = (
+  quantity: bigint,
+  snapshot: Partial<Omit<LineSnapshot, "prices">> = {},
+): LineSnapshot =>
+  buildLine({ productId: "prod_1", quantity, prices: { line: 1000n }, ...snapshot });
 
 function applied(request: Partial<DecisionRequest>): ApplicableRedeemable {
-  const [judged] = evaluateRedeemables(request);
-  if (judged?.status !== "APPLICABLE") throw new Error(`it is ${judged?.status}`);
-  return judged;
+  const [evaluated] = evaluateRedeemables(request);
+  if (evaluated?.status !== "APPLICABLE") throw new Error(`it is ${evaluated?.status}`);
+  return evaluated;
 }
 
 describe("a budget of units", () => {
@@ -55,16 +58,16 @@ describe("a budget of units", () => {
   const budget = (name: UnitBudgetName, limit: bigint | null, formula: string | null = null) => ({
     budgets: [{ name, limit, formula }],
   });
-  const request = (entry: Partial<ScopeEntryDefinition>, quantity: bigint, used: bigint) => {
+  const budgetRequest = (entry: Partial<ScopeEntryDefinition>, quantity: bigint, used: bigint) => {
     const voucher = buildDiscountVoucher("CODE", half, { campaign, rules: [scopeRule([entry])] });
-    const asked = {
+    const request = {
       redeemables: [voucherRedeemable(voucher)],
       order: buildOrder({ lines: [line(quantity)] }),
       customer: buildCustomer({ id: "cust_1" }),
     };
-    const [name] = countsToLoad(asked.redeemables, buildRequest(asked));
+    const [name] = countsToLoad(request.redeemables, buildRequest(request));
     if (name === undefined) throw new Error("no count is needed");
-    return { name, asked: { ...asked, counts: new Map([[countKey(name), used]]) } };
+    return { name, request: { ...request, counts: new Map([[countKey(name), used]]) } };
   };
 
   // B42 of the specification.
@@ -77,8 +80,8 @@ describe("a budget of units", () => {
   ])(
     "with a limit of 10: of %i units, after %i sold, discounts %i",
     (quantity, used, discounted) => {
-      const { asked } = request(budget("product_campaign", 10n), quantity, used);
-      const { order, units } = applied(asked);
+      const { request } = budgetRequest(budget("product_campaign", 10n), quantity, used);
+      const { order, units } = applied(request);
       expect(order?.itemsDiscountAmount).toBe(discounted * 500n);
       expect(units).toEqual(
         discounted === 0n ? [] : [{ productId: "prod_1", quantity: discounted }],
@@ -88,8 +91,8 @@ describe("a budget of units", () => {
   );
 
   test("returns a guard without a rejection, so that an exceeded budget is decided again", () => {
-    const { asked, name } = request(budget("product_campaign", 10n), 3n, 9n);
-    expect(applied(asked).guards).toEqual([
+    const { request, name } = budgetRequest(budget("product_campaign", 10n), 3n, 9n);
+    expect(applied(request).guards).toEqual([
       {
         count: name,
         add: 1n,
@@ -100,8 +103,8 @@ describe("a budget of units", () => {
   });
 
   test("is part of the explanation with its usage", () => {
-    const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
-    expect(applied({ ...asked, explain: true }).explanation?.steps).toContainEqual({
+    const { request } = budgetRequest(budget("product_campaign", 10n), 3n, 10n);
+    expect(applied({ ...request, explain: true }).explanation?.steps).toContainEqual({
       kind: "limit",
       passed: false,
       message: "10 of 10 units of prod_1 were discounted before",
@@ -111,8 +114,8 @@ describe("a budget of units", () => {
   });
 
   test("needs no guard if nothing is discounted", () => {
-    const { asked } = request(budget("product_campaign", 10n), 3n, 10n);
-    expect(applied(asked).guards).toEqual([]);
+    const { request } = budgetRequest(budget("product_campaign", 10n), 3n, 10n);
+    expect(applied(request).guards).toEqual([]);
   });
 
   test.each([
@@ -120,7 +123,7 @@ describe("a budget of units", () => {
     ["product_customer_campaign", { kind: "campaign", id: "camp_1" }, "cust_1"],
     ["product_in_collection_campaign", { kind: "campaign", id: "camp_1" }, null],
   ] as const)("%s counts units by product within its scope", (name, scope, customerId) => {
-    expect(request(budget(name, 1n), 1n, 0n).name).toEqual({
+    expect(budgetRequest(budget(name, 1n), 1n, 0n).name).toEqual({
       scope,
       measure: "UNITS",
       customerId,
@@ -133,24 +136,24 @@ describe("a budget of units", () => {
   test("counts the units of its promotion tier", () => {
     const rules = [scopeRule([budget("product_customer_promotion_tier", 2n)])];
     const tier = buildTier({ id: "promo_1", discount: half, rules });
-    const asked = {
+    const request = {
       redeemables: [tierRedeemable(tier)],
       order: buildOrder({ lines: [line(5n)] }),
       customer: buildCustomer({ id: "cust_1" }),
     };
-    expect(countsToLoad(asked.redeemables, buildRequest(asked))).toMatchObject([
+    expect(countsToLoad(request.redeemables, buildRequest(request))).toMatchObject([
       { scope: { kind: "promotion_tier", id: "promo_1" }, customerId: "cust_1" },
     ]);
-    expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
+    expect(applied(request).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
   });
 
   test("uses the value of its formula, rounded down", () => {
     const formula = "ORDER_UNITS_QUANTITY / 2";
     expect(parseFormula(formula).kind).toBe("formula");
-    const { asked } = request(budget("product_campaign", 9n, formula), 5n, 0n);
-    expect(applied(asked).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
-    const missing = request(budget("product_campaign", 4n, 'CUSTOMER_METADATA("n")'), 5n, 0n);
-    expect(applied(missing.asked).units).toEqual([{ productId: "prod_1", quantity: 4n }]);
+    const { request } = budgetRequest(budget("product_campaign", 9n, formula), 5n, 0n);
+    expect(applied(request).units).toEqual([{ productId: "prod_1", quantity: 2n }]);
+    const missing = budgetRequest(budget("product_campaign", 4n, 'CUSTOMER_METADATA("n")'), 5n, 0n);
+    expect(applied(missing.request).units).toEqual([{ productId: "prod_1", quantity: 4n }]);
   });
 
   test("is shared by all lines of a product", () => {
@@ -169,8 +172,11 @@ describe("a budget of units", () => {
     const redeemables = ["A", "B"].map((code) =>
       voucherRedeemable(buildDiscountVoucher(code, half, { id: `v_${code}`, campaign, rules })),
     );
-    const judged = evaluateRedeemables({ redeemables, order: buildOrder({ lines: [line(3n)] }) });
-    expect(judged.map((one) => one.status === "APPLICABLE" && one.units)).toEqual([
+    const evaluated = evaluateRedeemables({
+      redeemables,
+      order: buildOrder({ lines: [line(3n)] }),
+    });
+    expect(evaluated.map((one) => one.status === "APPLICABLE" && one.units)).toEqual([
       [{ productId: "prod_1", quantity: 3n }],
       [{ productId: "prod_1", quantity: 1n }],
     ]);
@@ -215,20 +221,20 @@ describe("the applicable items of a redeemable", () => {
   });
 
   test("adds the product to a SKU", () => {
-    const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
-    expect(reach([{ object: "sku", id: "sku_1" }], [], [line(1n, facts)]).applicable).toMatchObject(
-      [{ sourceId: "small", productId: "prod_1", productSourceId: "shirt" }],
-    );
+    const snapshot = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
+    expect(
+      reach([{ object: "sku", id: "sku_1" }], [], [line(1n, snapshot)]).applicable,
+    ).toMatchObject([{ sourceId: "small", productId: "prod_1", productSourceId: "shirt" }]);
   });
 
   test("adds the id to an entry with a source id only", () => {
-    const facts = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
+    const snapshot = { skuId: "sku_1", skuSourceId: "small", productSourceId: "shirt" };
     const bySource = [
       { object: "sku", id: null, sourceId: "small" },
       { object: "product", id: null, sourceId: "shirt" },
       { object: "product", id: null, sourceId: "elsewhere" },
     ];
-    const lines = [line(1n, facts), line(1n, { productSourceId: "shirt" })];
+    const lines = [line(1n, snapshot), line(1n, { productSourceId: "shirt" })];
     expect(reach(bySource, [], lines).applicable).toMatchObject([
       { id: "sku_1", orderItemIndices: [0] },
       { id: "prod_1", orderItemIndices: [1] },

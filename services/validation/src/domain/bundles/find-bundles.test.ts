@@ -145,11 +145,11 @@ describe("findBundles", () => {
       id: "v_bundle",
       rules: [bundleRule(1, [product("beans", 2)])],
     });
-    const [, judged] = evaluateRedeemables({
+    const [, evaluated] = evaluateRedeemables({
       redeemables: [voucherRedeemable(free), voucherRedeemable(bundled)],
       order: orderOf([{ product: "beans", quantity: 1 }]),
     });
-    expect(judged).toMatchObject({
+    expect(evaluated).toMatchObject({
       status: "INAPPLICABLE",
       rejection: { key: "order_rules_violated" },
       bundle: { quantity: 0n, missing: [{ id: "beans", object: "product", itemQuantity: 1n }] },

@@ -100,8 +100,8 @@ describe("rules read", () => {
       voucherRedeemable(buildDiscountVoucher("a", amountOff(1000n))),
       voucherRedeemable(buildDiscountVoucher("b", percentOff("10"), { rules })),
     ];
-    const judged = evaluateRedeemables({ redeemables, order: buildOrder({ amount: 10_000n }) });
-    expect(judged.map(({ status }) => status)).toEqual(["APPLICABLE", "APPLICABLE"]);
+    const evaluated = evaluateRedeemables({ redeemables, order: buildOrder({ amount: 10_000n }) });
+    expect(evaluated.map(({ status }) => status)).toEqual(["APPLICABLE", "APPLICABLE"]);
   });
 
   test("only the lines of the request, without units that an earlier redeemable added", () => {
@@ -129,11 +129,11 @@ test("ignored rules pass and return no guards", () => {
     ),
   ];
   const redeemables = [voucherRedeemable(buildVoucher({ rules }))];
-  const omits = { rules: new Set(["redemption.count.per_customer"] as const), bundles: true };
-  expect(evaluateRedeemables({ redeemables, ignored: omits, explain: true })).toMatchObject([
+  const ignored = { rules: new Set(["redemption.count.per_customer"] as const), bundles: true };
+  expect(evaluateRedeemables({ redeemables, ignored: ignored, explain: true })).toMatchObject([
     { status: "APPLICABLE", bundle: { quantity: 0n, missing: [{ id: "prod_1" }] } },
   ]);
-  expect(countGuardsIn({ redeemables, ignored: omits })).toEqual([]);
+  expect(countGuardsIn({ redeemables, ignored: ignored })).toEqual([]);
   expect(evaluateRedeemables({ redeemables, customer: buildCustomer() })[0]?.status).toBe(
     "INAPPLICABLE",
   );
@@ -272,8 +272,8 @@ describe("a count", () => {
         buildDiscountVoucher(`c${at}`, amountOff(amount), { campaign: { ...campaign, rules } }),
       ),
     );
-    const judged = evaluateRedeemables({ redeemables, order: buildOrder({ amount: 10_000n }) });
-    expect(judged.map(({ status }) => status)).toEqual([
+    const evaluated = evaluateRedeemables({ redeemables, order: buildOrder({ amount: 10_000n }) });
+    expect(evaluated.map(({ status }) => status)).toEqual([
       "APPLICABLE",
       "APPLICABLE",
       "INAPPLICABLE",
@@ -320,5 +320,5 @@ test("loads the collections of conditions, bundles and applicable items", () => 
 
 const countGuardsIn = (request: Partial<DecisionRequest>): readonly CountGuard[] =>
   evaluateRedeemables(request)
-    .filter((judged): judged is ApplicableRedeemable => judged.status === "APPLICABLE")
+    .filter((evaluated): evaluated is ApplicableRedeemable => evaluated.status === "APPLICABLE")
     .flatMap(({ guards }) => guards);

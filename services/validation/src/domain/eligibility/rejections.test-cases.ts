@@ -20,7 +20,7 @@ import type { Rejection } from "../rejections/rejection.ts";
 
 const code = (voucher: Partial<VoucherSnapshot>, request = {}) =>
   voucherRedeemable(buildVoucher(voucher), request);
-const tier = (facts: Partial<TierSnapshot>) => tierRedeemable(buildTier(facts));
+const tier = (snapshot: Partial<TierSnapshot>) => tierRedeemable(buildTier(snapshot));
 const order = buildOrder({ amount: 10_000n });
 const day = 86_400_000;
 const ended = { ...unlimited, expirationDate: NOW - 1 };
@@ -33,9 +33,7 @@ const big = buildSingleRule("order.amount", { $more_than: [20_000] });
 const once = buildSingleRule("redemption.count.per_customer", { $less_than_or_equal: [0] });
 const friend = { isReferralCode: true, holderId: "cust_1" } as const;
 
-/**
- * Every refusal of one redeemable that the engine answers; spec/validation-and-redemption.md §10.
- */
+/** Every rejection of a single redeemable. docs/errors.md#keys */
 export const rejections: readonly (readonly [
   what: string,
   request: Partial<DecisionRequest>,
@@ -299,9 +297,9 @@ export const rejections: readonly (readonly [
         },
       ],
     ] as const
-  ).map(([what, facts]): (typeof rejections)[number] => [
+  ).map(([what, snapshot]): (typeof rejections)[number] => [
     what,
-    { redeemables: [tier(facts)] },
+    { redeemables: [tier(snapshot)] },
     {
       key: "promotion_not_active_now",
       details: "Promotion Tier with id: promo_1 is not active now.",

@@ -52,9 +52,9 @@ test.each([
     });
     if (decision.kind !== "decided") throw new Error(decision.rejection.key);
     expect(decision.redeemables.map(({ status }) => status === "APPLICABLE")).toEqual(expected);
-    for (const judged of decision.redeemables) {
-      if (judged.status === "INAPPLICABLE")
-        expect(judged.rejection.key).toBe("reward_out_of_stock");
+    for (const evaluated of decision.redeemables) {
+      if (evaluated.status === "INAPPLICABLE")
+        expect(evaluated.rejection.key).toBe("reward_out_of_stock");
     }
   },
 );

@@ -42,13 +42,13 @@ describe("an explanation", () => {
   };
 
   test("is returned only if requested", () => {
-    const [judged] = evaluateRedeemables({ ...request, explain: false });
-    expect(judged?.explanation).toBeNull();
+    const [evaluated] = evaluateRedeemables({ ...request, explain: false });
+    expect(evaluated?.explanation).toBeNull();
   });
 
   test("lists each step with the values that it read", () => {
-    const [judged] = evaluateRedeemables(request);
-    expect(judged?.explanation).toEqual({
+    const [evaluated] = evaluateRedeemables(request);
+    expect(evaluated?.explanation).toEqual({
       steps: [
         { kind: "active", passed: true, message: "is active" },
         { kind: "dates", passed: true, message: "is valid at 2026-11-21T11:00:00.000Z" },
@@ -108,8 +108,8 @@ describe("an explanation", () => {
   });
 
   test("ends with the failed step of a rejected redeemable", () => {
-    const last = (refused: Partial<DecisionRequest>) =>
-      evaluateRejected(refused).explanation?.steps.at(-1);
+    const last = (rejected: Partial<DecisionRequest>) =>
+      evaluateRejected(rejected).explanation?.steps.at(-1);
     expect(last({ ...request, order: buildOrder({ amount: 100n }) })).toMatchObject({
       passed: false,
       value: 100,
@@ -129,8 +129,11 @@ describe("an explanation", () => {
     const campaign = { ...unlimited, startDate: NOW, hours: { daily: [hours] } };
     const validity = { ...unlimited, daysOfWeek: [6] };
     const inTime = { ...voucher, validity, campaign: buildCampaign({ validity: campaign }) };
-    const [judged] = evaluateRedeemables({ ...request, redeemables: [voucherRedeemable(inTime)] });
-    expect(judged?.explanation?.steps[1]).toMatchObject({
+    const [evaluated] = evaluateRedeemables({
+      ...request,
+      redeemables: [voucherRedeemable(inTime)],
+    });
+    expect(evaluated?.explanation?.steps[1]).toMatchObject({
       kind: "dates",
       passed: true,
       operands: {
@@ -165,15 +168,15 @@ describe("an explanation", () => {
     },
   ])("contains the operands of the formula $formula", ({ formula, step }) => {
     const discount = { type: "PERCENT", percentOff: "5", percentOffFormula: formula } as const;
-    const given = buildDiscountVoucher("f", buildDiscount(discount));
+    const formulaVoucher = buildDiscountVoucher("f", buildDiscount(discount));
     const customer = buildCustomer({ metadata: { age: 20 } });
-    const [judged] = evaluateRedeemables({
+    const [evaluated] = evaluateRedeemables({
       ...request,
-      redeemables: [voucherRedeemable(given)],
+      redeemables: [voucherRedeemable(formulaVoucher)],
       customer,
     });
-    const [told] = judged?.explanation?.steps.filter(({ kind }) => kind === "formula") ?? [];
-    expect(told).toEqual({ kind: "formula", ...step });
+    const [first] = evaluated?.explanation?.steps.filter(({ kind }) => kind === "formula") ?? [];
+    expect(first).toEqual({ kind: "formula", ...step });
   });
 
   test("contains the value of a formula for each discounted line", () => {
@@ -183,16 +186,16 @@ describe("an explanation", () => {
       amountOffFormula: "ORDER_ITEM_PRICE / 10",
       effect: "APPLY_TO_ITEMS",
     } as const;
-    const given = buildDiscountVoucher("f", buildDiscount(discount));
+    const formulaVoucher = buildDiscountVoucher("f", buildDiscount(discount));
     const twice = [...lines, buildLine({ productId: "prod_2", prices: { line: 500n } })];
     const order = buildOrder({ lines: twice });
-    const [judged] = evaluateRedeemables({
+    const [evaluated] = evaluateRedeemables({
       ...request,
       order,
-      redeemables: [voucherRedeemable(given)],
+      redeemables: [voucherRedeemable(formulaVoucher)],
     });
-    const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
-    expect(told).toMatchObject([
+    const steps = evaluated?.explanation?.steps.filter(({ kind }) => kind === "formula");
+    expect(steps).toMatchObject([
       {
         message: "the formula returned 2 for line 0",
         value: 2,
@@ -211,10 +214,16 @@ describe("an explanation", () => {
     (effect) => {
       const discount = { type: "AMOUNT", amountOff: 1n, effect } as const;
       const amountOffFormula = "ORDER_ITEM_PRICE / 10";
-      const given = buildDiscountVoucher("f", buildDiscount({ ...discount, amountOffFormula }));
-      const [judged] = evaluateRedeemables({ ...request, redeemables: [voucherRedeemable(given)] });
-      const told = judged?.explanation?.steps.filter(({ kind }) => kind === "formula");
-      expect(told).toEqual([
+      const formulaVoucher = buildDiscountVoucher(
+        "f",
+        buildDiscount({ ...discount, amountOffFormula }),
+      );
+      const [evaluated] = evaluateRedeemables({
+        ...request,
+        redeemables: [voucherRedeemable(formulaVoucher)],
+      });
+      const steps = evaluated?.explanation?.steps.filter(({ kind }) => kind === "formula");
+      expect(steps).toEqual([
         {
           kind: "formula",
           passed: false,
@@ -241,13 +250,13 @@ describe("an explanation", () => {
   test("contains the stacking steps", () => {
     const redeemables = ["a", "b", "c"].map((code) => voucherRedeemable(buildVoucher({ code })));
     const stacking = { ...buildRequest({}).stacking, applicableRedeemablesLimit: 2 };
-    const judged = evaluateRedeemables({ ...request, redeemables, stacking });
-    expect(judged.map(({ explanation: trace }) => trace?.steps.at(-1)?.message)).toEqual([
+    const evaluated = evaluateRedeemables({ ...request, redeemables, stacking });
+    expect(evaluated.map(({ explanation }) => explanation?.steps.at(-1)?.message)).toEqual([
       "COMMON, applies as number 1 of at most 2",
       "COMMON, applies as number 2 of at most 2",
       "Applicable redeemables limit exceeded",
     ]);
-    expect(judged.at(-1)?.explanation?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
+    expect(evaluated.at(-1)?.explanation?.steps.at(-1)).toMatchObject({ used: 2n, limit: 2n });
   });
 
   test("allocates every cent of the discount", () => {
@@ -257,12 +266,12 @@ describe("an explanation", () => {
         const redeemables = discounts.map((off, at) =>
           voucherRedeemable(buildDiscountVoucher(`c${at}`, amountOff(off))),
         );
-        const judged = evaluateRedeemables({
+        const evaluated = evaluateRedeemables({
           redeemables,
           order: buildOrder({ amount }),
           explain: true,
         });
-        for (const one of judged) {
+        for (const one of evaluated) {
           if (one.status !== "APPLICABLE") continue;
           const allocated = one.explanation?.allocations.reduce(
             (sum, part) => sum + part.amount,

@@ -329,9 +329,9 @@ const scenarios: readonly HintScenario[] = [
 
 describe("hints for", () => {
   test.each(scenarios)("%s", (_what, request, hints) => {
-    const told = evaluateRejected({ ...request, explain: true }).hints;
-    expect(told).toMatchObject(hints);
-    expect(told).toHaveLength(hints.length);
+    const found = evaluateRejected({ ...request, explain: true }).hints;
+    expect(found).toMatchObject(hints);
+    expect(found).toHaveLength(hints.length);
     expect(evaluateRejected(request).hints).toEqual([]);
   });
 

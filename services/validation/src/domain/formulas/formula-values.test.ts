@@ -20,7 +20,7 @@ import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const time = { now: Date.parse("2026-11-20T23:30:00Z"), timeZone: "Europe/Warsaw" };
 
-type Given = {
+type FormulaInput = {
   readonly order?: Partial<OrderSnapshot> | null;
   readonly customer?: CustomerSnapshot | null;
   readonly metadata?: Metadata;
@@ -51,7 +51,7 @@ const order = buildOrder({
 });
 
 describe("the formula of a discount on the order", () => {
-  const cases: readonly (readonly [string, bigint | typeof FALLBACK, Given?])[] = [
+  const cases: readonly (readonly [string, bigint | typeof FALLBACK, FormulaInput?])[] = [
     ["ORDER_AMOUNT", 7500n],
     ["ORDER_AMOUNT", FALLBACK, { order: {} }],
     ["ORDER_AMOUNT", FALLBACK, { order: null }],
@@ -95,12 +95,12 @@ describe("the formula of a discount on the order", () => {
     ["1.005", 101n],
     ["5 / 0", FALLBACK],
   ];
-  const rows = cases.map(([formula, value, given = {}]) => ({ formula, value, given }));
+  const rows = cases.map(([formula, value, input = {}]) => ({ formula, value, input }));
 
-  test.each(rows)("$formula returns $value", ({ formula, value, given }) => {
-    const voucher = given.voucher ?? {};
+  test.each(rows)("$formula returns $value", ({ formula, value, input }) => {
+    const voucher = input.voucher ?? {};
     const discount = { type: "AMOUNT", amountOff: 1n, amountOffFormula: formula } as const;
-    const decision = decided(discount, { order, ...given, voucher });
+    const decision = decided(discount, { order, ...input, voucher });
     const expected =
       value === FALLBACK
         ? { isDynamic: false, value: null }
@@ -223,14 +223,14 @@ function dated(start: string | null, expiration: string | null): Partial<Voucher
 
 function decided(
   definition: Partial<DiscountDefinition> & Pick<DiscountDefinition, "type">,
-  given: Given,
+  input: FormulaInput,
 ): Extract<Decision, { kind: "decided" }> {
-  const voucher = buildDiscountVoucher("F", buildDiscount(definition), given.voucher);
+  const voucher = buildDiscountVoucher("F", buildDiscount(definition), input.voucher);
   const decision = decide({
     redeemables: [voucherRedeemable(voucher)],
-    order: given.order ? buildOrder(given.order) : null,
-    customer: given.customer ?? null,
-    metadata: given.metadata ?? {},
+    order: input.order ? buildOrder(input.order) : null,
+    customer: input.customer ?? null,
+    metadata: input.metadata ?? {},
     time,
     stacking: DEFAULT_STACKING_RULES,
     ...EMPTY_INPUT,

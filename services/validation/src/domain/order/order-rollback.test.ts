@@ -106,7 +106,10 @@ describe("rollBackFigures", () => {
       discountAmount: 100n,
       lines: [lineOf("a", { amount: 300n, initialAmount: 300n, discountAmount: 50n })],
     };
-    const applied = appliedOf(900n, { a: { discountAmount: 80n }, gone: { discountAmount: 70n } });
+    const applied = appliedOf(900n, {
+      a: { discountAmount: 80n },
+      removed: { discountAmount: 70n },
+    });
     expect(rollBackFigures(order, applied, false)).toMatchObject({
       amount: 300n,
       discountAmount: 0n,

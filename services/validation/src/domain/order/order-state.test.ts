@@ -215,7 +215,7 @@ describe("checkOrder", () => {
       { lines: Array.from({ length: 501 }, () => buildLine()) },
       "Property .order.items must NOT have more than 500 items",
     ],
-  ] satisfies [string, Partial<OrderSnapshot>, string][])("refuses %s", (_what, order, details) => {
+  ] satisfies [string, Partial<OrderSnapshot>, string][])("rejects %s", (_what, order, details) => {
     expect(checkOrder(buildOrder(order))).toEqual({ key: "invalid_order", details });
   });
 

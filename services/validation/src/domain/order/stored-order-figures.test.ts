@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { buildLine, buildLines } from "../../../test/builders.ts";
 import { storedOrderFigures, type StoredOrderInput } from "./stored-order-figures.ts";
 
-const given = (record: Partial<StoredOrderInput> = {}): StoredOrderInput => ({
+const input = (record: Partial<StoredOrderInput> = {}): StoredOrderInput => ({
   amount: null,
   initialAmount: null,
   discountAmount: 0n,
@@ -13,7 +13,7 @@ const given = (record: Partial<StoredOrderInput> = {}): StoredOrderInput => ({
 });
 
 function figuresOf(record: Partial<StoredOrderInput>) {
-  const outcome = storedOrderFigures(given(record));
+  const outcome = storedOrderFigures(input(record));
   if (outcome.kind === "rejected") throw new Error(outcome.rejection.details);
   return outcome.figures;
 }
@@ -40,7 +40,7 @@ test("multiplies price and quantity if both exist, otherwise uses the line's amo
 
 test("rejects an amount that JSON cannot represent exactly", () => {
   const lines = buildLines([2n, BigInt(Number.MAX_SAFE_INTEGER)]);
-  expect(storedOrderFigures(given({ lines }))).toMatchObject({
+  expect(storedOrderFigures(input({ lines }))).toMatchObject({
     kind: "rejected",
     rejection: { key: "invalid_order" },
   });

@@ -55,13 +55,18 @@ describe("spendGift", () => {
     ],
   ];
   test.each(payments)("pays %s", (_what, ...row) => {
-    const [gift, credits, order, spent] = row;
+    const [gift, credits, order, spentCredits] = row;
     const { outcome, figures } = spend(gift, credits, order);
     expect(outcome).toMatchObject({
       kind: "spent",
-      benefit: { kind: "gift", effect: "APPLY_TO_ORDER", balance: gift.balance, credits: spent },
+      benefit: {
+        kind: "gift",
+        effect: "APPLY_TO_ORDER",
+        balance: gift.balance,
+        credits: spentCredits,
+      },
     });
-    expect(figures.appliedDiscountAmount).toBe(spent);
+    expect(figures.appliedDiscountAmount).toBe(spentCredits);
   });
 
   test.each([
@@ -141,8 +146,8 @@ describe("spendGift", () => {
   ] as const)("pays for lines %s", (_what, gift, credits, expected) => {
     const order = { lines: buildLines([2n, 1000n], [1n, 1500n], [1n, 300n]) };
     const { outcome, figures } = spend({ ...gift, effect: "APPLY_TO_ITEMS" }, credits, order);
-    const spent = expected.reduce<bigint>((sum, amount) => sum + amount, 0n);
-    expect(outcome).toMatchObject({ benefit: { effect: "APPLY_TO_ITEMS", credits: spent } });
+    const spentCredits = expected.reduce<bigint>((sum, amount) => sum + amount, 0n);
+    expect(outcome).toMatchObject({ benefit: { effect: "APPLY_TO_ITEMS", credits: spentCredits } });
     expect(figures.lines.map((line) => line.discountAmount)).toEqual(expected);
     expect(figures.discountAmount).toBe(0n);
   });
@@ -161,13 +166,13 @@ describe("spendGift", () => {
         (gift, credits, lines) => {
           const { outcome, figures } = spend(gift, credits, { lines: buildLines(...lines) });
           if (outcome.kind === "rejected") return;
-          const spent = outcome.benefit.credits;
-          const held = gift.balance - gift.lockedCredits;
-          expect(spent <= (held > 0n ? held : 0n)).toBe(true);
-          expect(credits === null || spent <= credits).toBe(true);
+          const spentCredits = outcome.benefit.credits;
+          const available = gift.balance - gift.lockedCredits;
+          expect(spentCredits <= (available > 0n ? available : 0n)).toBe(true);
+          expect(credits === null || spentCredits <= credits).toBe(true);
           expect(figures.totalAmount >= 0n).toBe(true);
-          const paid = lines.length === 0 ? spent : figures.totalAppliedDiscountAmount;
-          expect(paid).toBe(spent);
+          const paid = lines.length === 0 ? spentCredits : figures.totalAppliedDiscountAmount;
+          expect(paid).toBe(spentCredits);
         },
       ),
     );
@@ -188,8 +193,8 @@ function spend(
   };
   const voucher = { ...buildGiftCard(gift), code: "GIFT" };
   const start = initialOrderState(order === null ? null : buildOrder(order));
-  const picks = wholeLines(start);
-  const outcome: GiftOutcome = spendGift({ voucher, value, credits, selectedLines: picks }, start);
+  const selectedLines = wholeLines(start);
+  const outcome: GiftOutcome = spendGift({ voucher, value, credits, selectedLines }, start);
   const end = outcome.kind === "spent" ? outcome.state : start;
   return { outcome, figures: orderFigures(start, end) };
 }

@@ -295,8 +295,8 @@ describe("any discount on any order", () => {
         anyOrder,
         anyMode,
         (discounts, order, mode) => {
-          const facts = buildOrder({ amount: order.amount, lines: buildLines(...order.lines) });
-          const start = initialOrderState(facts);
+          const snapshot = buildOrder({ amount: order.amount, lines: buildLines(...order.lines) });
+          const start = initialOrderState(snapshot);
           let state = start;
           let applied = 0n;
           for (const discount of discounts) {
@@ -347,8 +347,8 @@ describe("any discount on any order", () => {
   test("respects limits", () => {
     fc.assert(
       fc.property(anyDiscount, anyOrder, (discount, order) => {
-        const facts = { amount: order.amount, lines: buildLines(...order.lines) };
-        const figures = figuresOf([discount], facts);
+        const snapshot = { amount: order.amount, lines: buildLines(...order.lines) };
+        const figures = figuresOf([discount], snapshot);
         const { aggregatedAmountLimit, amountLimit } = discount;
         const off = figures.totalAppliedDiscountAmount;
         expect(aggregatedAmountLimit === null || off <= aggregatedAmountLimit).toBe(true);
@@ -386,9 +386,9 @@ function figuresOf(
   selection?: readonly number[],
 ): OrderFigures {
   const start = initialOrderState(buildOrder(order));
-  const picks = wholeLines(start, selection);
+  const selectedLines = wholeLines(start, selection);
   const end = discounts.reduce(
-    (state, discount) => apply(discount, state, { mode, selectedLines: picks }).state,
+    (state, discount) => apply(discount, state, { mode, selectedLines }).state,
     start,
   );
   return orderFigures(start, end);

@@ -63,14 +63,15 @@ function calculated(one: Omit<Case, "id">, known: VectorCatalogue): Expected {
   const sent = request.order?.lines ?? [];
   const decision = decide(request);
   if (decision.kind === "malformed") throw new Error(decision.rejection.details);
-  const refused = decision.redeemables.find(({ status }) => status !== "APPLICABLE");
-  if (refused?.status === "INAPPLICABLE") throw new Error(refused.rejection.details);
+  const rejected = decision.redeemables.find(({ status }) => status !== "APPLICABLE");
+  if (rejected?.status === "INAPPLICABLE") throw new Error(rejected.rejection.details);
   if (!decision.valid || decision.order === null) throw new Error("nothing was calculated");
   const expected = { order: figuresOf(decision.order, sent) };
   if (decision.redeemables.length === 1) return expected;
-  const redeemables = decision.redeemables.map((judged) => {
-    if (judged.status !== "APPLICABLE" || judged.order === null) throw new Error("it was skipped");
-    return figuresOf(judged.order, sent);
+  const redeemables = decision.redeemables.map((evaluated) => {
+    if (evaluated.status !== "APPLICABLE" || evaluated.order === null)
+      throw new Error("it was skipped");
+    return figuresOf(evaluated.order, sent);
   });
   return { ...expected, redeemables };
 }

@@ -6,7 +6,7 @@ const is = (...values: readonly string[]) => ({ conditions: { $is: values } });
 const sale = { category_id: is("cat_1") };
 const time = { now: 0, timeZone: "UTC" };
 
-const given = (candidate: Partial<Candidate> = {}): Candidate => ({
+const input = (candidate: Partial<Candidate> = {}): Candidate => ({
   object: "voucher",
   id: "CODE",
   resourceId: "v_1",
@@ -22,7 +22,7 @@ const given = (candidate: Partial<Candidate> = {}): Candidate => ({
 const matches = (filters: object, candidate: Partial<Candidate>): boolean => {
   const compiled = candidateFilter(filters);
   if (compiled.kind === "violation") throw new Error(compiled.text);
-  return compiled.matches(given(candidate), time);
+  return compiled.matches(input(candidate), time);
 };
 
 const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[] = [
@@ -38,7 +38,7 @@ const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[]
   ["a category of several", sale, { categoryIds: ["cat_0", "cat_1"] }, true],
   ["no category", sale, {}, false],
   [
-    "no category, where none is asked for",
+    "no category, where none is request for",
     { category_id: { conditions: { $is_unknown: "" } } },
     {},
     true,

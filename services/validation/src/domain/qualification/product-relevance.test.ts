@@ -31,9 +31,9 @@ const items = (operator: string, ...ids: readonly string[]) => ({
 const objectOf = (id: string): string =>
   id.startsWith("pc_") ? "products_collection" : id.startsWith("sku_") ? "sku" : "product";
 
-const voucher = (facts: Parameters<typeof buildVoucher>[0] = {}): Subject => ({
+const voucher = (snapshot: Parameters<typeof buildVoucher>[0] = {}): Subject => ({
   kind: "voucher",
-  snapshot: buildVoucher(facts),
+  snapshot: buildVoucher(snapshot),
 });
 const worth = (discount: ReturnType<typeof buildDiscount>): Subject =>
   voucher({ value: { type: "DISCOUNT_VOUCHER", discount } });

@@ -35,12 +35,12 @@ describe("ignoredConditions", () => {
   });
 
   test("lists the ignored parts of a rule", () => {
-    const omits = ignoredConditions(SCENARIOS.ALL, true);
-    expect(ignoredParts(buildSingleRule("order.amount", { $more_than: [1] }), omits)).toEqual([]);
+    const ignored = ignoredConditions(SCENARIOS.ALL, true);
+    expect(ignoredParts(buildSingleRule("order.amount", { $more_than: [1] }), ignored)).toEqual([]);
     const count = { name: "redemption.count.daily", conditions: { $less_than: [5] } };
     const bundleRules = { 1: { name: "order.items.any", conditions: { $is: ["prod_1"] } } };
     const rule = buildRule("val_1", { 1: count, 2: count }, { bundleRules });
-    expect(ignoredParts(rule, omits)).toEqual(["redemption.count.daily"]);
+    expect(ignoredParts(rule, ignored)).toEqual(["redemption.count.daily"]);
     expect(ignoredParts(rule, ignoredConditions(SCENARIOS.PRODUCTS, true))).toEqual([
       "redemption.count.daily",
       "bundle_rules",

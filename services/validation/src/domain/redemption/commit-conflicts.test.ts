@@ -41,16 +41,16 @@ const short = (remainingCredits: bigint): CommitConflict => ({
   remainingCredits,
 });
 
-const lossesOf = (losses: readonly (readonly CommitConflict[])[]): CommitConflicts =>
-  losses.reduce((all, lost) => addConflicts(all, lost), NO_CONFLICTS);
+const lossesOf = (conflicts: readonly (readonly CommitConflict[])[]): CommitConflicts =>
+  conflicts.reduce((all, attempt) => addConflicts(all, attempt), NO_CONFLICTS);
 
 /** Of the voucher, the discount; of the gift card, the credits. Else why there is nothing. */
-const outcomesAfter = (losses: CommitConflicts) =>
-  evaluateRedeemables(withConflicts(request, losses)).map((judged) => {
-    if (judged.status !== "APPLICABLE") {
-      return judged.status === "SKIPPED" ? judged.skip.key : judged.rejection.key;
+const outcomesAfter = (conflicts: CommitConflicts) =>
+  evaluateRedeemables(withConflicts(request, conflicts)).map((evaluated) => {
+    if (evaluated.status !== "APPLICABLE") {
+      return evaluated.status === "SKIPPED" ? evaluated.skip.key : evaluated.rejection.key;
     }
-    const { benefit, order } = judged;
+    const { benefit, order } = evaluated;
     return benefit.kind === "gift" ? benefit.credits : order?.appliedDiscountAmount;
   });
 
@@ -67,8 +67,8 @@ describe("after conflicts", () => {
       [100n, "gift_amount_exceeded"],
     ],
     ["of several redeemables", [[used, short(70n)]], ["quantity_exceeded", 70n]],
-  ] as const)("%s", (_name, losses, outcomes) => {
-    expect(outcomesAfter(lossesOf(losses))).toEqual(outcomes);
+  ] as const)("%s", (_name, conflicts, outcomes) => {
+    expect(outcomesAfter(lossesOf(conflicts))).toEqual(outcomes);
   });
 
   test("uses loaded balances after a refresh, but keeps exhausted redeemables rejected", () => {
@@ -76,7 +76,7 @@ describe("after conflicts", () => {
       "quantity_exceeded",
       480n,
     ]);
-    const spent = lossesOf([[short(70n)], [short(30n)], [short(20n)]]);
-    expect(outcomesAfter(refreshed(spent))).toEqual([100n, "gift_amount_exceeded"]);
+    const outcome = lossesOf([[short(70n)], [short(30n)], [short(20n)]]);
+    expect(outcomesAfter(refreshed(outcome))).toEqual([100n, "gift_amount_exceeded"]);
   });
 });

@@ -52,9 +52,9 @@ const line = (productId: string, quantity: bigint, price: bigint | null = 1000n)
   buildLine({ productId, quantity, prices: { line: price } });
 
 function appliedIn(request: Partial<DecisionRequest>): readonly ApplicableRedeemable[] {
-  return evaluateRedeemables({ catalogue, ...request }).map((judged) => {
-    if (judged.status !== "APPLICABLE") throw new Error(`it is ${judged.status}`);
-    return judged;
+  return evaluateRedeemables({ catalogue, ...request }).map((evaluated) => {
+    if (evaluated.status !== "APPLICABLE") throw new Error(`it is ${evaluated.status}`);
+    return evaluated;
   });
 }
 
@@ -94,13 +94,13 @@ describe("free units", () => {
   test("are an effect even if nothing is discounted", () => {
     const order = buildOrder({ lines: [line("poster", 1n)] });
     const skipping = { redeemablesNoEffectRule: "SKIP" } as const;
-    const [judged] = evaluateRedeemables({
+    const [evaluated] = evaluateRedeemables({
       redeemables: [giving({})],
       order,
       catalogue,
       stacking: { ...STACKING, ...skipping },
     });
-    expect(judged?.status).toBe("APPLICABLE");
+    expect(evaluated?.status).toBe("APPLICABLE");
     const [none] = evaluateRedeemables({
       redeemables: [giving({ unitOff: 0n })],
       order,
