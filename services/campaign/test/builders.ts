@@ -32,7 +32,7 @@ export const newCall = (overrides: Partial<Call> = {}): Call => ({
 export const TEN_PERCENT = { type: DiscountType.PERCENT, percentOff: "10" };
 
 let names = 0;
-export const newName = (): string => `name ${(names += 1)}`;
+const newName = (): string => `name ${(names += 1)}`;
 
 type CampaignRequest = Partial<Init<typeof CreateCampaignRequestSchema>>;
 

@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { notFound, ApiError } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { type CampaignLock, tryAcquireCampaignLock } from "../store/campaign-lock.ts";
-import { type CampaignRecord, findCampaign } from "../store/campaigns.ts";
+import type { CampaignRecord } from "../store/campaigns.ts";
+import { requireCampaign } from "./require-campaign.ts";
 
 const POLL_MS = 25;
 
@@ -26,8 +27,7 @@ export async function acquireCampaignLock(
   idOrName: string,
 ): Promise<{ readonly lock: CampaignLock; readonly record: CampaignRecord }> {
   const projectId = call.project.id;
-  const found = await findCampaign(deps.db, projectId, idOrName);
-  if (found === undefined) throw notFound("campaign", idOrName);
+  const found = await requireCampaign(deps.db, projectId, idOrName);
   const lock = { projectId, campaignId: found.campaign.id, token: newLockToken() };
   for (;;) {
     const record = await tryAcquireCampaignLock(deps.db, lock);

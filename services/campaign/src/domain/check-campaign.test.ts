@@ -25,16 +25,16 @@ const newCampaign = (more: Partial<CampaignParts>): CampaignParts => ({
   ...more,
 });
 
-describe("a new campaign", () => {
+describe("checkNewCampaign", () => {
   test.each<[string, Partial<CampaignParts>]>([
     ["coupons", {}],
     ["coupons with a rule", { rules: true }],
-    ["coupons that name their type", { voucher: { ...coupon, type: "DISCOUNT_VOUCHER" } }],
+    ["coupons with their type", { voucher: { ...coupon, type: "DISCOUNT_VOUCHER" } }],
     ["gift cards", { campaignType: "GIFT_VOUCHERS", voucher: gift }],
     ["loyalty cards", { campaignType: "LOYALTY_PROGRAM", voucher: card, vouchersCount: 100n }],
     ["referral codes", { campaignType: "REFERRAL_PROGRAM" }],
     ["a promotion", { campaignType: "PROMOTION", voucher: nothing, promotion: true }],
-    ["a promotion of no vouchers", { campaignType: "PROMOTION", vouchersCount: 0n }],
+    ["a promotion without vouchers", { campaignType: "PROMOTION", vouchersCount: 0n }],
     ["one public code", { kind: "STANDALONE", voucher: { ...coupon, code: true } }],
     [
       "one public gift card",
@@ -45,14 +45,14 @@ describe("a new campaign", () => {
         vouchersCount: 1n,
       },
     ],
-  ])("can be %s", (_name, parts) => {
+  ])("accepts %s", (_name, parts) => {
     expect(checkNewCampaign(newCampaign(parts))).toBeNull();
   });
 
   test.each<[string, Partial<CampaignParts>, string]>([
-    ["a public code of none", { kind: "STANDALONE" }, "'code' is required"],
+    ["a STANDALONE campaign without a code", { kind: "STANDALONE" }, "'code' is required"],
     [
-      "public codes",
+      "a STANDALONE campaign with two codes",
       { kind: "STANDALONE", voucher: { ...coupon, code: true }, vouchersCount: 2n },
       "exactly one",
     ],
@@ -75,12 +75,12 @@ describe("a new campaign", () => {
       "'discount' does not belong",
     ],
     [
-      "gift cards of no amount",
+      "gift cards without an amount",
       { campaignType: "GIFT_VOUCHERS", voucher: { ...nothing, gift: true } },
       "'gift.amount' is required",
     ],
     [
-      "cards of no points",
+      "loyalty cards without points",
       { campaignType: "LOYALTY_PROGRAM", voucher: { ...nothing, loyaltyCard: true } },
       "'loyalty_card.points' is required",
     ],
@@ -90,7 +90,7 @@ describe("a new campaign", () => {
       "must be of type DISCOUNT_VOUCHER",
     ],
     [
-      "cards with a rule",
+      "loyalty cards with a rule",
       { campaignType: "LOYALTY_PROGRAM", voucher: card, rules: true },
       "'validation_rules' does not belong",
     ],
@@ -100,12 +100,12 @@ describe("a new campaign", () => {
       { campaignType: "PROMOTION", voucher: nothing, vouchersCount: 1n },
       "can not generate vouchers",
     ],
-  ])("cannot be %s", (_name, parts, text) => {
+  ])("rejects %s", (_name, parts, text) => {
     expect(checkNewCampaign(newCampaign(parts))).toContain(text);
   });
 });
 
-test("vouchers are added to campaigns of codes, unless there is just one", () => {
+test("checkVoucherCreation accepts campaigns with vouchers unless they are STANDALONE", () => {
   const campaignType = "DISCOUNT_COUPONS";
   expect(checkVoucherCreation({ campaignType, kind: "STATIC" })).toBeNull();
   expect(checkVoucherCreation({ campaignType, kind: "AUTO_UPDATE" })).toBeNull();

@@ -1,4 +1,4 @@
-import { invalidPayload, notFound } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import type {
   CampaignService,
   CreateCampaignVouchersRequest,
@@ -7,6 +7,7 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
 import { MAX_CODES_PER_REQUEST } from "../campaign/plan-campaign.ts";
+import { requireCampaign } from "../campaign/require-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
@@ -14,7 +15,6 @@ import { checkVoucherCreation } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
 import { inheritFromCampaign, type VoucherItem } from "../mapping/campaign-voucher.ts";
 import { voucherCodeConfig } from "../mapping/code-config.ts";
-import { findCampaign } from "../store/campaigns.ts";
 
 export const createCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaignVouchers> =>
@@ -46,8 +46,7 @@ async function rejectEarly(
   request: CreateCampaignVouchersRequest,
   call: Call,
 ): Promise<void> {
-  const found = await findCampaign(deps.db, call.project.id, request.campaignId);
-  if (found === undefined) throw notFound("campaign", request.campaignId);
+  const found = await requireCampaign(deps.db, call.project.id, request.campaignId);
   const violation = checkVoucherCreation(found.campaign);
   if (violation !== null) throw invalidCampaign(violation);
   voucherItem(found.campaign, { request, call, categoryId: undefined });

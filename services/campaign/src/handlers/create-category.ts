@@ -1,13 +1,13 @@
 import { duplicate } from "@scrip/errors";
 import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import type { Handlers } from "@scrip/rpc";
+import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoryToProto } from "../mapping/category.ts";
 import { insertCategory } from "../store/categories.ts";
 
 export const createCategory =
-  (deps: Deps): Handlers<typeof CategoryService>["createCategory"] =>
+  (deps: Deps): Handler<typeof CategoryService.method.createCategory> =>
   async ({ name, hierarchy = 0n }, { project, now }) => {
     const category = {
       id: deps.newId("cat"),

@@ -1,21 +1,19 @@
-import { notFound } from "@scrip/errors";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import { tierToProto } from "../mapping/promotion-tier.ts";
 import { requireTierCapacity } from "../promotion/capacity.ts";
 import { lockPromotionCampaign } from "../promotion/lock-promotion.ts";
 import { planTier } from "../promotion/plan-tiers.ts";
-import { findCampaign } from "../store/campaigns.ts";
 import { countTiers, findTier, insertTier } from "../store/promotion-tiers.ts";
 
 export const createPromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.createPromotionTier> =>
   async (request, call) => {
     const projectId = call.project.id;
-    const found = await findCampaign(deps.db, projectId, request.campaignId);
-    if (found === undefined) throw notFound("campaign", request.campaignId);
+    const found = await requireCampaign(deps.db, projectId, request.campaignId);
     const campaignId = found.campaign.id;
     const planned = await planTier(deps, call, { campaignId, request });
     const record = await deps.definitions.write(projectId, async (tx) => {

@@ -1,4 +1,4 @@
-import { notFound, ApiError } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import { enumName } from "@scrip/mapping";
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
@@ -8,20 +8,19 @@ import {
 import type { Call, Handler } from "@scrip/rpc";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
+import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
 import { checkVoucherCreation } from "../domain/check-campaign.ts";
 import { invalidCampaign } from "../domain/errors.ts";
 import { inheritFromCampaign, type VoucherItem } from "../mapping/campaign-voucher.ts";
 import { voucherCodeConfig } from "../mapping/code-config.ts";
-import { findCampaign } from "../store/campaigns.ts";
 
 export const createVoucher =
   (deps: Deps): Handler<typeof CampaignService.method.createVoucher> =>
   async (request, call) => {
     const idOrName = request.campaignId ?? request.campaign ?? "";
-    const found = await findCampaign(deps.db, call.project.id, idOrName);
-    if (found === undefined) throw notFound("campaign", idOrName);
+    const found = await requireCampaign(deps.db, call.project.id, idOrName);
     rejectOtherType(found.campaign, request);
     return addVouchers(deps, call, found.campaign.id, (campaign) => [
       voucherItem(campaign, request, call),

@@ -1,19 +1,17 @@
-import { notFound } from "@scrip/errors";
 import { parsePage } from "@scrip/postgres";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import { tierToProto } from "../mapping/promotion-tier.ts";
-import { findCampaign } from "../store/campaigns.ts";
 import { NEWEST_FIRST } from "../store/columns.ts";
 import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listCampaignTiers =
   (deps: Deps): Handler<typeof PromotionService.method.listCampaignTiers> =>
   async (request, { project }) => {
-    const found = await findCampaign(deps.db, project.id, request.campaignId);
-    if (found === undefined) throw notFound("campaign", request.campaignId);
+    const found = await requireCampaign(deps.db, project.id, request.campaignId);
     const { records, total } = await listTiers(deps.db, {
       projectId: project.id,
       campaignId: found.campaign.id,

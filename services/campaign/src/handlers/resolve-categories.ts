@@ -4,13 +4,13 @@ import {
   type CategoryService,
   ResolveCategoriesResponseSchema,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import type { Handlers } from "@scrip/rpc";
+import type { Handler } from "@scrip/rpc";
 
 import { resolveCategoriesByName } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 
 export const resolveCategories =
-  (deps: Deps): Handlers<typeof CategoryService>["resolveCategories"] =>
+  (deps: Deps): Handler<typeof CategoryService.method.resolveCategories> =>
   async ({ queries }, { now }) => {
     const byProject = Map.groupBy(queries, ({ projectId }) => projectId);
     const found = new Map(

@@ -1,4 +1,4 @@
-import { notFound, ApiError } from "@scrip/errors";
+import { ApiError } from "@scrip/errors";
 import type {
   CampaignService,
   UpdateCampaignRequest,
@@ -7,6 +7,7 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import { applyCampaignUpdate, changesCategory } from "../campaign/apply-campaign-update.ts";
 import { acquireCampaignLock } from "../campaign/campaign-lock.ts";
+import { requireCampaign } from "../campaign/require-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 import { statusAfterFailedUpdate } from "../domain/campaign-status.ts";
@@ -19,7 +20,7 @@ import {
   setCampaignStatus,
   type CampaignLock,
 } from "../store/campaign-lock.ts";
-import { findCampaign, updateCampaign as storeCampaign } from "../store/campaigns.ts";
+import { updateCampaign as storeCampaign } from "../store/campaigns.ts";
 
 export const updateCampaign =
   (deps: Deps): Handler<typeof CampaignService.method.updateCampaign> =>
@@ -41,16 +42,14 @@ export const updateCampaign =
       });
       if (voucherUpdate !== undefined) await deps.vouchers.updateVouchers(voucherUpdate, call);
     });
-    const after = await findCampaign(deps.db, projectId, before.id);
-    if (after === undefined) throw notFound("campaign", request.campaignId);
+    const after = await requireCampaign(deps.db, projectId, before.id);
     const [view] = await loadCampaignTiers(deps.db, projectId, [after]);
     return campaignToProto(view ?? after);
   };
 
 /** Rejects an invalid request before its category is created. */
 async function rejectEarly(deps: Deps, request: UpdateCampaignRequest, call: Call): Promise<void> {
-  const found = await findCampaign(deps.db, call.project.id, request.campaignId);
-  if (found === undefined) throw notFound("campaign", request.campaignId);
+  const found = await requireCampaign(deps.db, call.project.id, request.campaignId);
   const sent = new Set(request.updateMask?.paths);
   applyCampaignUpdate(found.campaign, { request, sent, categoryId: undefined, now: call.now });
 }

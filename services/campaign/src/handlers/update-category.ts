@@ -1,14 +1,14 @@
 import { duplicate, notFound } from "@scrip/errors";
 import { isUniqueViolation, type Queryable } from "@scrip/postgres";
 import type { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
-import type { Handlers } from "@scrip/rpc";
+import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { categoryToProto } from "../mapping/category.ts";
 import { updateCategory as update } from "../store/categories.ts";
 
 export const updateCategory =
-  (deps: Deps): Handlers<typeof CategoryService>["updateCategory"] =>
+  (deps: Deps): Handler<typeof CategoryService.method.updateCategory> =>
   async ({ categoryId, name, hierarchy = 0n }, { project, now }) => {
     const change = { id: categoryId, name, hierarchy, at: new Date(now) };
     const edit = async (tx: Queryable) => {

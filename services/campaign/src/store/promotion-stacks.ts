@@ -32,7 +32,7 @@ const COLUMNS = `s.id, s.campaign_id, s.name, s.tier_ids, s.category_id, s.metad
 const JOIN = "left join category c on c.project_id = s.project_id and c.id = s.category_id";
 const FROM_STACK = `from promotion_stack s ${JOIN}`;
 
-type StackKey = {
+export type StackKey = {
   readonly projectId: string;
   readonly campaignId: string;
   readonly id: string;

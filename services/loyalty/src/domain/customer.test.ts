@@ -2,21 +2,21 @@ import { expect, test } from "vitest";
 
 import { averageOf, customerChangeOf, hasChanges } from "./customer.ts";
 
-test("only what was said changes when no mask tells what was sent", () => {
+test("changes only the fields with a value when there is no mask", () => {
   expect(customerChangeOf({ id: "cust_1", name: "Ada", metadata: { a: 1 } })).toEqual({
     fields: { name: "Ada" },
     metadata: { a: 1 },
   });
 });
 
-test("a field that was sent without a value is cleared", () => {
+test("clears a field that was sent without a value", () => {
   expect(customerChangeOf({ name: "Ada" }, ["name", "email", "source_id"]).fields).toEqual({
     name: "Ada",
     email: null,
   });
 });
 
-test("an address changes the parts that it names, and none clears them all", () => {
+test("changes the sent parts of an address, and a null address clears all of them", () => {
   expect(
     customerChangeOf({ address: { city: "Paris", line1: "1 Rue" } }, ["address"]).fields,
   ).toEqual({
@@ -31,14 +31,14 @@ test("an address changes the parts that it names, and none clears them all", () 
   });
 });
 
-test("a country beside the address is the address's, which wins", () => {
+test("sets the country of the address, which takes precedence over the one beside it", () => {
   expect(customerChangeOf({ country: "FR" }).fields).toEqual({ country: "FR" });
   expect(customerChangeOf({ country: "FR", address: { country: "PL" } }).fields).toEqual({
     country: "PL",
   });
 });
 
-test("birthday is the old name of birthdate, which wins", () => {
+test("treats birthday as an alias of birthdate, which takes precedence", () => {
   expect(customerChangeOf({ birthday: "1990-01-01" }).fields).toEqual({ birthdate: "1990-01-01" });
   expect(customerChangeOf({ birthday: "1990-01-01", birthdate: "1991-02-02" }).fields).toEqual({
     birthdate: "1991-02-02",
@@ -48,13 +48,13 @@ test("birthday is the old name of birthdate, which wins", () => {
   });
 });
 
-test("ids alone say nothing to store", () => {
+test("finds no changes in ids alone", () => {
   expect(hasChanges({ id: "cust_1", sourceId: "ada" })).toBe(false);
   expect(hasChanges({ sourceId: "ada", address: {}, metadata: {} })).toBe(false);
   expect(hasChanges({ sourceId: "ada", address: { city: "" } })).toBe(true);
 });
 
-test("an average is rounded half up, and that of nothing is 0", () => {
+test("rounds an average half up, and returns 0 without values", () => {
   expect(averageOf(0n, 0n)).toBe(0n);
   expect(averageOf(5n, 2n)).toBe(3n);
   expect(averageOf(7n, 3n)).toBe(2n);

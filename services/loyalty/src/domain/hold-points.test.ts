@@ -62,15 +62,15 @@ const decide = (
 const kinds = ({ decisions }: ReturnType<typeof decide>) =>
   decisions.map((one) => (one.kind === "rejected" ? one.key : one.kind));
 
-describe("decideSpends", () => {
-  test("holds what there is, and refuses more", () => {
+describe("decidePointsHolds", () => {
+  test("holds available points and rejects more", () => {
     const commands = [60n, 50n, 40n].map((points) => commandOf([["v_1", points]]));
     const decided = decide(commands, [cardOf("v_1", 100n)]);
     expect(kinds(decided)).toEqual(["held", "loyalty_card_points_exceeded", "held"]);
     expect([...decided.cards.values()]).toMatchObject([{ balance: 100n, heldPoints: 100n }]);
   });
 
-  test("holds the points of all cards of a command, or of none", () => {
+  test("holds the points of all cards of a command or of none", () => {
     const both = commandOf([
       ["v_1", 60n],
       ["v_2", 60n],
@@ -83,7 +83,7 @@ describe("decideSpends", () => {
     expect(decided.created).toMatchObject([{ cardId: "v_1", points: 60n }]);
   });
 
-  test("finds what an earlier try of the same request holds, and nobody else's", () => {
+  test("finds the holds of an earlier attempt of the same request and of no other", () => {
     const mine = commandOf([["v_1", 100n]], { requestKey: "key" });
     const twice = decide(
       [mine, mine, commandOf([["v_1", 100n]], { requestKey: "other" })],
@@ -93,19 +93,19 @@ describe("decideSpends", () => {
     expect(twice.created).toHaveLength(1);
   });
 
-  test("counts what sessions of others hold until they end, and takes the place of its own", () => {
+  test("leaves unexpired locks of other sessions and replaces the lock of its own session", () => {
     const locks = [lockOf("a", 50n), lockOf("b", 30n), lockOf("old", 100n, NOW)];
-    const spend = (points: bigint, sessionKey: string | null) =>
+    const holdPoints = (points: bigint, sessionKey: string | null) =>
       decide([commandOf([["v_1", points]], { sessionKey })], [cardOf("v_1", 100n)], { locks });
-    expect(kinds(spend(21n, null))).toEqual(["loyalty_card_points_exceeded"]);
-    expect(kinds(spend(20n, null))).toEqual(["held"]);
-    const own = spend(70n, "a");
+    expect(kinds(holdPoints(21n, null))).toEqual(["loyalty_card_points_exceeded"]);
+    expect(kinds(holdPoints(20n, null))).toEqual(["held"]);
+    const own = holdPoints(70n, "a");
     expect(kinds(own)).toEqual(["held"]);
     expect(own.replacedLocks).toEqual([locks[0]]);
     expect(own.created).toMatchObject([{ lockedPoints: 50n, lockedUntil: NOW + 1 }]);
   });
 
-  test("takes no more rewards than there are", () => {
+  test("takes no more items than are in stock", () => {
     const stocks = new Map<string, Stock>([[keyOf(PROJECT, "rew_1"), { stock: 2n, redeemed: 1n }]]);
     const one = commandOf([["v_1", 1n]]);
     const taking = { ...one, parts: one.parts.map((part) => ({ ...part, takesStock: true })) };
@@ -113,11 +113,11 @@ describe("decideSpends", () => {
     expect(kinds(decided)).toEqual(["held", "reward_out_of_stock"]);
   });
 
-  test("never holds or locks more than there is, whatever comes in whatever order", () => {
+  test("never holds or locks more points than the card has, in any order of holds and locks", () => {
     const session = fc.constantFrom("a", "b", "c");
     const step = fc.oneof(
       fc.record({
-        kind: fc.constant("spend" as const),
+        kind: fc.constant("hold" as const),
         sessionKey: fc.option(session),
         points: fc.bigInt({ min: 1n, max: 120n }),
       }),
@@ -133,12 +133,12 @@ describe("decideSpends", () => {
         let locks: readonly PointsLock[] = [];
         const key = keyOf(PROJECT, "v_1");
         for (const { kind, sessionKey, points } of steps) {
-          if (kind === "spend") {
+          if (kind === "hold") {
             const own = locks.find((lock) => lock.sessionKey === sessionKey);
             const decided = decide([commandOf([["v_1", points]], { sessionKey })], [card], {
               locks,
             });
-            // A session gets what it holds, whatever others want.
+            // A session can always hold the points that it locks.
             if (own !== undefined && own.points >= points) expect(kinds(decided)).toEqual(["held"]);
             card = decided.cards.get(key) ?? card;
             locks = locks.filter((lock) => !decided.replacedLocks.includes(lock));

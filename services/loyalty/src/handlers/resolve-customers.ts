@@ -5,7 +5,7 @@ import {
   type CustomerService,
   ResolveCustomersResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import type { Call, Handlers } from "@scrip/rpc";
+import type { Call, Handler } from "@scrip/rpc";
 
 import {
   type CustomerRequest,
@@ -18,7 +18,7 @@ import { evaluateSegments } from "../segment/evaluate-segments.ts";
 import type { StoredCustomer } from "../store/customers.ts";
 
 export const resolveCustomers =
-  (deps: Deps): Handlers<typeof CustomerService>["resolveCustomers"] =>
+  (deps: Deps): Handler<typeof CustomerService.method.resolveCustomers> =>
   async ({ queries }, call) => {
     const requests = queries.map((query) => customerRequest(query, call));
     const customers = await resolve(deps, requests);
