@@ -96,7 +96,7 @@ function requestedCount({ kind, vouchersCount }: CampaignParts): bigint {
   const count = kind === "STANDALONE" ? 1n : (vouchersCount ?? 0n);
   if (count > MAX_CODES_PER_REQUEST) {
     throw invalidCampaignParams(
-      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: larger campaigns are not available yet`,
+      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: larger campaigns are not supported yet`,
     );
   }
   return count;

@@ -37,16 +37,16 @@ async function addUsageChanges(tx: Queryable, changes: readonly UsageChange[]): 
 /** The change of a tier's usage by an event. Most events concern vouchers, which the event key shows. */
 function usageChangeOf(event: DeliveredEvent): UsageChange | undefined {
   if (!event.key.startsWith("promo_")) return undefined;
-  const made = eventMessage(event, RedemptionMadeSchema);
-  if (made !== undefined) {
-    const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = made;
+  const redemption = eventMessage(event, RedemptionMadeSchema);
+  if (redemption !== undefined) {
+    const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = redemption;
     if (tierId === undefined) return undefined;
     return { projectId, tierId, redemptions: 1n, ordersAmount: orderAmount, discountedAmount };
   }
-  const back = eventMessage(event, RedemptionRolledBackSchema);
-  if (back !== undefined) {
-    const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = back;
-    if (tierId === undefined || back.rejected) return undefined;
+  const rollback = eventMessage(event, RedemptionRolledBackSchema);
+  if (rollback !== undefined) {
+    const { projectId, promotionTierId: tierId, orderAmount, discountedAmount } = rollback;
+    if (tierId === undefined || rollback.rejected) return undefined;
     return {
       projectId,
       tierId,

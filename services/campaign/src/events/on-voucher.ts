@@ -10,7 +10,7 @@ import { changeVoucherCounts, type VoucherCountChange } from "../store/voucher-c
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
 /**
- * Counts vouchers that publications created (vouchers that this service creates are counted at once) and
+ * Counts vouchers that publications created (this service counts the vouchers that it creates itself) and
  * deleted vouchers, each exactly once although events are delivered at least once.
  */
 export const onVoucher = (db: Database): EventHandler =>

@@ -31,11 +31,11 @@ export const createCampaignVouchers =
 function requestedCount({ vouchersCount = 1n, code }: CreateCampaignVouchersRequest): number {
   if (vouchersCount > MAX_CODES_PER_REQUEST) {
     throw invalidCampaignParams(
-      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: more vouchers at once are not available yet`,
+      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: send several requests to add more vouchers`,
     );
   }
   if (code !== undefined && vouchersCount !== 1n) {
-    throw invalidPayload("Property .code is for one voucher");
+    throw invalidPayload("Property .code requires .vouchers_count to be 1 or absent");
   }
   return Number(vouchersCount);
 }

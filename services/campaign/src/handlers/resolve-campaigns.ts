@@ -25,7 +25,7 @@ async function resultOf(
     query.allActiveTiers || query.allActiveStacks || query.allActiveStandalone
       ? await definitions.activeIds.get(projectId, WHOLE_PROJECT)
       : undefined;
-  const [named, stacks] = await Promise.all([
+  const [idsByName, stacks] = await Promise.all([
     definitions.campaignIds.getMany(projectId, query.campaignNames),
     definitions.stacks.getMany(
       projectId,
@@ -45,7 +45,7 @@ async function resultOf(
     unique(
       query.campaignIds,
       query.allActiveStandalone ? (activeIds?.standaloneIds ?? []) : [],
-      [...named.values()],
+      [...idsByName.values()],
       [...tiers.values()].map(({ campaignId }) => campaignId),
       [...stacks.values()].map(({ campaignId }) => campaignId),
     ),

@@ -10,15 +10,21 @@ export function requireTierCapacity(count: {
   readonly ofProject: number;
 }): void {
   if (count.ofCampaign >= MAX_TIERS_OF_CAMPAIGN) {
-    throw invalidCampaignParams(`A campaign holds up to ${MAX_TIERS_OF_CAMPAIGN} promotion tiers`);
+    throw invalidCampaignParams(
+      `A campaign cannot have more than ${MAX_TIERS_OF_CAMPAIGN} promotion tiers`,
+    );
   }
   if (count.ofProject >= MAX_TIERS_OF_PROJECT) {
-    throw invalidCampaignParams(`A project holds up to ${MAX_TIERS_OF_PROJECT} promotion tiers`);
+    throw invalidCampaignParams(
+      `A project cannot have more than ${MAX_TIERS_OF_PROJECT} promotion tiers`,
+    );
   }
 }
 
 export function requireStackCapacity(stacksOfProject: number): void {
   if (stacksOfProject >= MAX_STACKS_OF_PROJECT) {
-    throw invalidCampaignParams(`A project holds up to ${MAX_STACKS_OF_PROJECT} promotion stacks`);
+    throw invalidCampaignParams(
+      `A project cannot have more than ${MAX_STACKS_OF_PROJECT} promotion stacks`,
+    );
   }
 }

@@ -41,7 +41,7 @@ export type CampaignLockRelease = {
   readonly createdVouchers: number;
 };
 
-/** A lock that has expired meanwhile belongs to another change; the created vouchers are counted anyway. */
+/** After its expiry the lock can belong to another change, which keeps it; created vouchers are counted anyway. */
 export async function releaseCampaignLock(
   db: Queryable,
   { projectId, campaignId, token }: CampaignLock,

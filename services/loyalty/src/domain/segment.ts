@@ -79,8 +79,8 @@ export type DynamicSegment = {
 export const matchingSegments = (
   subject: SegmentSubject,
   segments: readonly DynamicSegment[],
-  moment: TimeContext,
-): readonly DynamicSegment[] => segments.filter(({ matches }) => matches(subject, moment));
+  time: TimeContext,
+): readonly DynamicSegment[] => segments.filter(({ matches }) => matches(subject, time));
 
 const TEXTS = ["name", "description", "email", "phone"] as const;
 

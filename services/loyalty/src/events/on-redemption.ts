@@ -40,16 +40,19 @@ export const onRedemption = (db: Database): EventHandler =>
 const NO_COUNTS = { succeeded: 0, failed: 0, rolledBack: 0, rollbacksRejected: 0, giftAmount: 0n };
 
 function summaryChangeOf(event: DeliveredEvent): SummaryChange | undefined {
-  const made = eventMessage(event, RedemptionMadeSchema);
-  if (made !== undefined) {
-    return summaryChangeOfCustomer(made, { succeeded: 1, giftAmount: made.amount ?? 0n });
+  const redemption = eventMessage(event, RedemptionMadeSchema);
+  if (redemption !== undefined) {
+    return summaryChangeOfCustomer(redemption, {
+      succeeded: 1,
+      giftAmount: redemption.amount ?? 0n,
+    });
   }
-  const back = eventMessage(event, RedemptionRolledBackSchema);
-  if (back !== undefined) {
-    const { rejected: refused, amount = 0n } = back;
+  const rollback = eventMessage(event, RedemptionRolledBackSchema);
+  if (rollback !== undefined) {
+    const { rejected, amount = 0n } = rollback;
     return summaryChangeOfCustomer(
-      back,
-      refused ? { rollbacksRejected: 1 } : { rolledBack: 1, giftAmount: -amount },
+      rollback,
+      rejected ? { rollbacksRejected: 1 } : { rolledBack: 1, giftAmount: -amount },
     );
   }
   const failed = eventMessage(event, RedemptionFailedSchema);
@@ -74,11 +77,14 @@ function summaryChangeOfCustomer(
 
 async function addSummaryChanges(tx: Queryable, changes: readonly SummaryChange[]): Promise<void> {
   const orders = newestOrders(changes.flatMap(({ order }) => order ?? []));
-  const left = await lockExistingCustomers(tx, [...changes.map(({ counts }) => counts), ...orders]);
-  const redemptions = left(sumByCustomer(changes));
+  const withoutDeleted = await lockExistingCustomers(tx, [
+    ...changes.map(({ counts }) => counts),
+    ...orders,
+  ]);
+  const redemptions = withoutDeleted(sumByCustomer(changes));
   if (redemptions.length > 0) await addRedemptionCounts(tx, redemptions);
-  const known = left(orders);
-  if (known.length > 0) await upsertOrders(tx, known);
+  const existing = withoutDeleted(orders);
+  if (existing.length > 0) await upsertOrders(tx, existing);
 }
 
 function sumByCustomer(changes: readonly SummaryChange[]): readonly RedemptionCounts[] {

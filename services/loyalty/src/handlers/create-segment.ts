@@ -42,10 +42,12 @@ export const createSegment =
 
 function parseFilter({ type, filter, customers }: CreateSegmentRequest): SegmentRow["filter"] {
   if (type === "static") {
-    if (filter !== undefined) throw invalidPayload("A 'static' segment has no .filter");
+    if (filter !== undefined)
+      throw invalidPayload("Property .filter does not belong to a 'static' segment");
     return null;
   }
-  if (customers.length > 0) throw invalidPayload(`A '${type}' segment has no .customers`);
+  if (customers.length > 0)
+    throw invalidPayload(`Property .customers does not belong to a '${type}' segment`);
   if (filter === undefined) {
     throw invalidPayload("Payload should have required property 'filter'");
   }

@@ -21,7 +21,7 @@ export const listCustomers =
     const order = parseOrder(request.order);
     if (request.startingAfter !== undefined && order.by === "source_id") {
       throw new ApiError("invalid_query_params", {
-        details: "Property .starting_after is a time and needs an .order by time",
+        details: "Property .starting_after is a time: .order must be by created_at or updated_at",
       });
     }
     const values: unknown[] = [project.id];

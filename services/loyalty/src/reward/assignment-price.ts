@@ -27,4 +27,4 @@ export function parseAssignmentPrice(
 }
 
 export const secondAutoRedeemError = (): ApiError =>
-  invalidPayload("A campaign can have one reward with .parameters.loyalty.auto_redeem at most");
+  invalidPayload("Only one reward of a campaign can have .parameters.loyalty.auto_redeem");
