@@ -30,7 +30,7 @@ test("brings each event to its handler or to the dead letters, once and in order
               throw new Error("poison");
             handled.push(...batch.map(({ offset }) => offset));
           },
-          bury: async ({ offset }, _error, attempts) => {
+          storeDeadLetter: async ({ offset }, _error, attempts) => {
             expect(attempts).toBe(POLICY.attempts);
             buried.push(offset);
           },
@@ -52,7 +52,7 @@ test("retries to store a dead letter until it succeeds", async () => {
   let attempts = 0;
   await deliver(buildEvents(1), {
     handle: () => Promise.reject(new Error("poison")),
-    bury: async () => {
+    storeDeadLetter: async () => {
       attempts += 1;
       if (attempts < 4) throw new Error("no ground");
     },
@@ -70,7 +70,7 @@ test("halves a batch that exceeds a time limit repeatedly, without dead letters"
       if (batch.length > 30) throw new Error("passing");
       handled.push(batch.length);
     },
-    bury: () => Promise.reject(new Error("nobody is to be buried")),
+    storeDeadLetter: () => Promise.reject(new Error("no event may become a dead letter")),
     onError: () => {},
     policy: POLICY,
     signal: new AbortController().signal,
@@ -82,7 +82,7 @@ test("stops immediately when aborted, even in a pause", async () => {
   const stop = new AbortController();
   const delivery = deliver(buildEvents(1), {
     handle: () => Promise.reject(new Error("passing")),
-    bury: () => Promise.reject(new Error("nobody is to be buried")),
+    storeDeadLetter: () => Promise.reject(new Error("no event may become a dead letter")),
     onError: () => setImmediate(() => stop.abort()),
     policy: { ...POLICY, backOffMs: 60_000, maxBackOffMs: 60_000 },
     signal: stop.signal,

@@ -14,7 +14,11 @@ export type DeliveryPolicy = {
 export type Delivery = {
   readonly handle: (batch: readonly DeliveredEvent[]) => Promise<void>;
   /** Stores an event that cannot be handled; it must be durable when it resolves. */
-  readonly bury: (event: DeliveredEvent, error: unknown, attempts: number) => Promise<void>;
+  readonly storeDeadLetter: (
+    event: DeliveredEvent,
+    error: unknown,
+    attempts: number,
+  ) => Promise<void>;
   readonly onError: (error: Error) => void;
   readonly policy: DeliveryPolicy;
   readonly signal: AbortSignal;
@@ -50,7 +54,7 @@ export async function deliver(batch: readonly DeliveredEvent[], delivery: Delive
         return;
       }
       if (failures >= policy.attempts) {
-        await buryForSure(only, error, failures, delivery);
+        await storeUntilDone(only, error, failures, delivery);
         return;
       }
       await backOff(policy, passes ? transientFailures : failures, signal);
@@ -68,7 +72,7 @@ async function deliverInHalves(
 }
 
 /** An event that is neither handled nor stored would be lost, so this retries without limit. */
-async function buryForSure(
+async function storeUntilDone(
   event: DeliveredEvent,
   cause: unknown,
   attempts: number,
@@ -76,7 +80,7 @@ async function buryForSure(
 ): Promise<void> {
   for (let failures = 1; ; failures += 1) {
     try {
-      await delivery.bury(event, cause, attempts);
+      await delivery.storeDeadLetter(event, cause, attempts);
       return;
     } catch (error) {
       delivery.signal.throwIfAborted();

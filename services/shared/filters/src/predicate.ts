@@ -56,21 +56,21 @@ function predicateOf<Subject>(filters: unknown, fields: RecordFields<Subject>): 
 
 function testOf<Subject>(
   { type }: RecordField<Subject>,
-  said: Omit<ScalarCondition, "type">,
+  parsed: Omit<ScalarCondition, "type">,
 ): ValueTest {
-  const condition = { ...said, type };
-  if (condition.operator === "$has_value") return isKnown;
-  if (condition.operator === "$is_unknown") return (value) => !isKnown(value);
+  const condition = { ...parsed, type };
+  if (condition.operator === "$has_value") return hasValue;
+  if (condition.operator === "$is_unknown") return (value) => !hasValue(value);
   const test = valueTest(condition);
   if (test === undefined) {
-    throw new Violation(`Operator ${condition.operator} cannot be used on filter ${said.name}`);
+    throw new Violation(`Operator ${condition.operator} cannot be used on filter ${parsed.name}`);
   }
   // Unreadable values are rejected now, not at the first record.
   test(null, { now: 0, timeZone: "UTC" });
   return test;
 }
 
-const isKnown = (value: RecordValue): boolean => value !== null;
+const hasValue = (value: RecordValue): boolean => value !== null;
 
 function valueTest(condition: ScalarCondition): ValueTest | undefined {
   if (condition.type === "date") {

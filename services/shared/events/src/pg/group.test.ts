@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { PARTITIONS } from "../partition.ts";
-import { planShare } from "./group.ts";
+import { assignPartitions } from "./group.ts";
 import { keyOf } from "./log.ts";
 
 test("assigns every partition of every topic to one member, evenly", () => {
@@ -16,13 +16,13 @@ test("assigns every partition of every topic to one member, evenly", () => {
       for (const topic of topics) {
         const readers = members.filter((member) => member.topics.includes(topic));
         const shares = readers.map((member) =>
-          planShare(members.toReversed(), member)
+          assignPartitions(members.toReversed(), member)
             .filter((partition) => partition.topic === topic)
             .map(keyOf),
         );
         expect(new Set(shares.flat()).size).toBe(readers.length === 0 ? 0 : PARTITIONS);
         expect(shares.flat()).toHaveLength(readers.length === 0 ? 0 : PARTITIONS);
-        const sizes = shares.map((share) => share.length);
+        const sizes = shares.map((assigned) => assigned.length);
         if (sizes.length > 0)
           expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
       }

@@ -57,15 +57,15 @@ export async function heartbeat(
  * The partitions assigned to `self`. All members compute the same assignment from the same list, so
  * they need no leader; while their lists differ, the leases leave a partition with one of them.
  */
-export function planShare(members: readonly Member[], self: Member): PartitionId[] {
+export function assignPartitions(members: readonly Member[], self: Member): PartitionId[] {
   return self.topics.flatMap((topic) => {
-    const sharers = members
+    const subscribers = members
       .filter((other) => other.topics.includes(topic))
       .map((other) => other.member)
       .toSorted();
-    const place = sharers.indexOf(self.member);
+    const place = subscribers.indexOf(self.member);
     return Array.from({ length: PARTITIONS }, (_, partition) => ({ topic, partition })).filter(
-      ({ partition }) => partition % sharers.length === place,
+      ({ partition }) => partition % subscribers.length === place,
     );
   });
 }

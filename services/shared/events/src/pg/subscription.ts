@@ -11,16 +11,16 @@ import {
   heartbeat,
   leaveGroup,
   type Member,
-  planShare,
+  assignPartitions,
   releasePartitions,
 } from "./group.ts";
 import {
-  createHandOver,
+  createHandlerRunner,
   type Fetched,
-  type HandOver,
-  type HandOverOptions,
-  joinSmall,
-} from "./hand-over.ts";
+  type HandlerRunner,
+  type HandlerRunnerOptions,
+  groupSmallBatches,
+} from "./handler-runner.ts";
 import type { LogReader } from "./log-reader.ts";
 import { keyOf } from "./log.ts";
 import { followClaims, dropPartition, type OwnedPartitions } from "./partitions.ts";
@@ -37,7 +37,7 @@ export type ConsumerTimings = {
   readonly busyForMs: number;
 };
 
-export type ConsumerOptions = HandOverOptions & {
+export type ConsumerOptions = HandlerRunnerOptions & {
   readonly topics: readonly string[];
   readonly read: LogReader["read"];
   readonly timings: ConsumerTimings;
@@ -73,9 +73,9 @@ class Consumer {
   readonly #self: Member;
   readonly #owned: OwnedPartitions = new Map();
   readonly #alarm = createAlarm();
-  readonly #handOver: HandOver;
+  readonly #runner: HandlerRunner;
   /** The keys of the assigned partitions; other owned ones must be released. */
-  #share: ReadonlySet<string> = new Set();
+  #assigned: ReadonlySet<string> = new Set();
   /** Aborts on close: running handlers may finish, but nothing is retried. */
   readonly #closing = new AbortController();
   #state: "running" | "closing" | "crashed" = "running";
@@ -86,7 +86,7 @@ class Consumer {
   constructor(options: ConsumerOptions) {
     this.#options = options;
     this.#self = { member: randomUUID(), topics: options.topics };
-    this.#handOver = createHandOver(options, this.#closing.signal);
+    this.#runner = createHandlerRunner(options, this.#closing.signal);
   }
 
   wake(topics: ReadonlySet<string>): void {
@@ -167,13 +167,13 @@ class Consumer {
     const startedAt = performance.now();
     if (startedAt < this.#beatAt) return;
     const members = await heartbeat(db, group, this.#self, timings.leaseMs);
-    const share = planShare(members, this.#self);
-    this.#share = new Set(share.map(keyOf));
+    const assigned = assignPartitions(members, this.#self);
+    this.#assigned = new Set(assigned.map(keyOf));
     await this.#giveBack();
     const finishing = [...this.#owned.values()].filter(
-      (partition) => !this.#share.has(keyOf(partition)),
+      (partition) => !this.#assigned.has(keyOf(partition)),
     );
-    const requested = [...share, ...finishing];
+    const requested = [...assigned, ...finishing];
     const claims = await claimPartitions(db, group, {
       member: this.#self.member,
       requested,
@@ -190,7 +190,7 @@ class Consumer {
   async #giveBack(): Promise<void> {
     const { db, group } = this.#options;
     const leaving = [...this.#owned.values()].filter(
-      (partition) => !this.#share.has(keyOf(partition)) && partition.delivery === undefined,
+      (partition) => !this.#assigned.has(keyOf(partition)) && partition.delivery === undefined,
     );
     if (leaving.length === 0) return;
     await this.#commit();
@@ -223,7 +223,7 @@ class Consumer {
   async #read(): Promise<void> {
     if (performance.now() > this.#leaseEndsAt) return;
     const idle = [...this.#owned.entries()].filter(
-      ([key, partition]) => partition.delivery === undefined && this.#share.has(key),
+      ([key, partition]) => partition.delivery === undefined && this.#assigned.has(key),
     );
     if (idle.length === 0) return;
     const batches = await this.#options.read(
@@ -235,10 +235,11 @@ class Consumer {
       const partition = first && this.#owned.get(keyOf(first));
       return partition === undefined || !this.#isRunning() ? [] : [{ partition, batch }];
     });
-    for (const joint of joinSmall(fetched, this.#options.batch)) {
+    for (const fetchedGroup of groupSmallBatches(fetched, this.#options.batch)) {
       this.#stayBusy();
-      const together = joint.length === 1 ? undefined : this.#handOver.together(joint);
-      for (const one of joint) one.partition.delivery = this.#deliver(one, together);
+      const together =
+        fetchedGroup.length === 1 ? undefined : this.#runner.handleTogether(fetchedGroup);
+      for (const one of fetchedGroup) one.partition.delivery = this.#deliver(one, together);
     }
   }
 
@@ -247,14 +248,14 @@ class Consumer {
     const { signal: lost } = partition.lost;
     try {
       const isDone = (await together) ?? false;
-      if (!isDone) await this.#handOver.alone({ partition, batch });
+      if (!isDone) await this.#runner.handleAlone({ partition, batch });
       partition.offset = (batch.at(-1)?.offset ?? partition.offset) + 1n;
     } catch (error) {
       if (!lost.aborted && !this.#closing.signal.aborted) onError(asError(error));
     } finally {
       partition.delivery = undefined;
     }
-    if (!this.#share.has(keyOf(partition))) this.#beatAt = 0;
+    if (!this.#assigned.has(keyOf(partition))) this.#beatAt = 0;
     else if (batch.length < this.#options.batch) return;
     this.#alarm.ring();
   }

@@ -6,7 +6,7 @@ import { insertDeadLetter } from "./dead-letters.ts";
 import { createLimiter } from "./limiter.ts";
 import type { OwnedPartition } from "./partitions.ts";
 
-export type HandOverOptions = Pick<SubscribeOptions, "group" | "handler"> & {
+export type HandlerRunnerOptions = Pick<SubscribeOptions, "group" | "handler"> & {
   readonly db: Database;
   readonly onError: (error: Error) => void;
   readonly policy: DeliveryPolicy;
@@ -24,29 +24,32 @@ export type Fetched = {
  * Passes entries to the handler of a group. Partitions with few events are handled together in one
  * transaction of the handler; when that fails, each continues alone.
  */
-export type HandOver = {
+export type HandlerRunner = {
   /**
    * Handles the events of several partitions of one topic; returns whether all of them are done.
    */
-  readonly together: (joint: readonly Fetched[]) => Promise<boolean>;
+  readonly handleTogether: (fetchedGroup: readonly Fetched[]) => Promise<boolean>;
   /** Continues until all events of the partition are handled or dead letters. */
-  readonly alone: (fetched: Fetched) => Promise<void>;
+  readonly handleAlone: (fetched: Fetched) => Promise<void>;
 };
 
 /** Once `closing` aborts, nothing is retried. */
-export function createHandOver(options: HandOverOptions, closing: AbortSignal): HandOver {
+export function createHandlerRunner(
+  options: HandlerRunnerOptions,
+  closing: AbortSignal,
+): HandlerRunner {
   const { db, group, handler, onError, policy } = options;
   const limit = createLimiter(options.concurrency);
   return {
-    async together(joint) {
-      const topic = joint[0]?.partition.topic ?? "";
-      const signal = AbortSignal.any(joint.map(({ partition }) => partition.lost.signal));
+    async handleTogether(fetchedGroup) {
+      const topic = fetchedGroup[0]?.partition.topic ?? "";
+      const signal = AbortSignal.any(fetchedGroup.map(({ partition }) => partition.lost.signal));
       try {
         await limit(async () => {
           signal.throwIfAborted();
           closing.throwIfAborted();
           await handler(
-            joint.flatMap(({ batch }) => batch),
+            fetchedGroup.flatMap(({ batch }) => batch),
             { group, topic, signal },
           );
         });
@@ -56,7 +59,7 @@ export function createHandOver(options: HandOverOptions, closing: AbortSignal): 
         return false;
       }
     },
-    alone({ partition: { topic, lost }, batch }) {
+    handleAlone({ partition: { topic, lost }, batch }) {
       const signal = AbortSignal.any([lost.signal, closing]);
       return deliver(batch, {
         handle: (events) =>
@@ -64,9 +67,9 @@ export function createHandOver(options: HandOverOptions, closing: AbortSignal): 
             signal.throwIfAborted();
             return handler(events, { group, topic, signal: lost.signal });
           }),
-        bury: async (event, error, attempts) => {
+        storeDeadLetter: async (event, error, attempts) => {
           await insertDeadLetter(db, { group, event, error, attempts });
-          onError(new Error(`event ${event.id} lies with the dead letters of ${group}`));
+          onError(new Error(`event ${event.id} moved to the dead letters of ${group}`));
         },
         onError,
         policy,
@@ -79,20 +82,21 @@ export function createHandOver(options: HandOverOptions, closing: AbortSignal): 
 /**
  * In the order of reading: of one topic, and at most as many events as a handler receives at once.
  */
-export function joinSmall(
+export function groupSmallBatches(
   fetched: readonly Fetched[],
-  most: number,
+  maxEvents: number,
 ): readonly (readonly Fetched[])[] {
-  const joints: Fetched[][] = [];
+  const groups: Fetched[][] = [];
   let events = 0;
   for (const one of fetched) {
-    const joint = joints.at(-1);
+    const fetchedGroup = groups.at(-1);
     events += one.batch.length;
-    if (joint?.[0]?.partition.topic === one.partition.topic && events <= most) joint.push(one);
+    if (fetchedGroup?.[0]?.partition.topic === one.partition.topic && events <= maxEvents)
+      fetchedGroup.push(one);
     else {
-      joints.push([one]);
+      groups.push([one]);
       events = one.batch.length;
     }
   }
-  return joints;
+  return groups;
 }
