@@ -30,6 +30,7 @@ import {
 import { RedemptionSchema, RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import {
   type CreateVoucherRequest,
+  type ListVouchersRequest,
   ListVouchersResponseSchema,
   type UpdateVoucherRequest,
   VoucherSchema,
@@ -50,6 +51,7 @@ let outage: Error | undefined;
 const batches: ResolveCategoriesRequest[] = [];
 let arrived: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
 let listed: string[] = [];
+const listRequests: ListVouchersRequest[] = [];
 const unitQuestions: string[][] = [];
 
 const category = (id: string) => create(CategorySchema, { id, name: names.get(id) ?? "" });
@@ -84,7 +86,8 @@ const gateway = await startTestGateway({
           },
         });
       },
-      async listVouchers() {
+      async listVouchers(request: ListVouchersRequest) {
+        listRequests.push(request);
         return create(ListVouchersResponseSchema, {
           vouchers: listed.map((id) =>
             id.startsWith("v_") ? { id, campaignId: "camp_1" } : { categoryId: id },
@@ -148,9 +151,10 @@ const gateway = await startTestGateway({
       async resolveCategories(request: ResolveCategoriesRequest) {
         batches.push(request);
         return create(ResolveCategoriesResponseSchema, {
-          results: request.queries.map(({ id, name }) => {
+          results: request.queries.map(({ id, name, existingOnly }) => {
             if (id !== undefined) return names.has(id) ? { category: category(id) } : {};
             const known = [...names].find(([, each]) => each === name)?.[0];
+            if (known === undefined && existingOnly) return {};
             const found = known ?? `cat_${names.size + 1}`;
             names.set(found, name ?? "");
             return { category: category(found) };
@@ -254,6 +258,25 @@ test("loads the categories of a list in one call", async () => {
   expect(json.vouchers[3]).toMatchObject({ category_id: null, categories: [] });
   await call("GET", "/v1/vouchers");
   expect(batches).toHaveLength(1);
+});
+
+test("filters a list by the id or the name of a category, without creating one", async () => {
+  const before = names.size;
+  const filterOf = async (value: string) => {
+    expect((await call("GET", `/v1/vouchers?category=${value}`)).status).toBe(200);
+    return listRequests.at(-1);
+  };
+  expect(await filterOf("Books")).toMatchObject({ categoryId: "cat_1", category: undefined });
+  expect(await filterOf("cat_1")).toMatchObject({ categoryId: "cat_1", category: undefined });
+  expect(await filterOf("Nothing")).toMatchObject({ categoryId: "Nothing", category: undefined });
+  expect(names.size).toBe(before);
+  expect(await call("GET", "/v1/vouchers?category=Books&category_id=cat_1")).toMatchObject({
+    status: 400,
+    json: {
+      key: "invalid_query_params",
+      details: "Property .category and .category_id exclude each other",
+    },
+  });
 });
 
 test("returns the response of a write when references cannot be loaded", async () => {

@@ -5,6 +5,7 @@ import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
 import { resolveCampaignStep } from "./resolve-campaign.ts";
+import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
 import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
 import type { CompileStep } from "./step.ts";
@@ -81,6 +82,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Replaces the name of a category with its id and creates the category when the name is new; 404 for an unknown id.",
     directGrpc: "Services accept `category_id` only; `CategoryService` resolves names.",
     compile: resolveCategoryStep,
+  },
+  {
+    name: "resolve-category-filter",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_CATEGORY_FILTER`",
+    does: "Moves the id or name of a category into `category_id`; an unknown category matches nothing.",
+    directGrpc: "Services filter by `category_id` only.",
+    compile: resolveCategoryFilterStep,
   },
   {
     name: "create-voucher-in-campaign",

@@ -176,6 +176,20 @@ describe("a query", () => {
     expect(message["force"]).toBe(true);
   });
 
+  test.each(["filters[code][conditions][$in][0]=A", "created_at[after]=2026-01-01"])(
+    "of a list without this filter is rejected: %s",
+    (query) => {
+      const [filter = ""] = query.split("[");
+      expect(() => decode("GET", "/v1/categories", { query })).toThrow(
+        expect.objectContaining({
+          key: "invalid_query_params",
+          options: { details: `Property .${filter} is not a filter of this list` },
+        }),
+      );
+      expect(decode("GET", "/v1/categories", { query: "utm_source=mail" })).toBeDefined();
+    },
+  );
+
   test("decodes filters as a tree of strings", () => {
     const filters =
       "filters[code][conditions][$in][0]=A&filters[code][conditions][$in][1]=B&filters[junction]=OR";

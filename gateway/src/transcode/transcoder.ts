@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { type Binding, compileCheck, isSafeText, LIMITS } from "@scrip/contract";
+import { type Binding, compileCheck, isSafeText, LIMITS, shapeOf } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 
 import { DecodeError } from "./decode-error.ts";
@@ -68,14 +68,17 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
   );
   const inPath = new Set(pathFields.map(({ name }) => name));
   const readBody = compileBody(compiled);
+  const isList = shapeOf(binding.method.output).object === "list";
   const addMask = compileMask(json, binding.method.input, inPath);
   const fillPath = compilePath(pathFields, text);
   const violationError = binding.body === "none" ? invalidQuery : invalidPayload;
   return ({ path, query, body }) => {
     const sent = readBody(body);
     const draft = sent.draft;
-    if (query !== "")
-      fillFromQuery(draft, query, (name) => inPath.has(name) || sent.has(name), text);
+    if (query !== "") {
+      const isTaken = (name: string): boolean => inPath.has(name) || sent.has(name);
+      fillFromQuery(draft, query, { isTaken, isList, text });
+    }
     fillPath(draft, path);
     addMask?.(draft, sent.keys);
     const message = toMessage(draft);
@@ -152,20 +155,32 @@ function compileFieldBody(
   };
 }
 
-function fillFromQuery(
-  draft: Draft,
-  query: string,
-  isTaken: (name: string) => boolean,
-  text: MessageDecoder,
-): void {
+type QueryContext = {
+  readonly isTaken: (name: string) => boolean;
+  readonly isList: boolean;
+  readonly text: MessageDecoder;
+};
+
+function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: QueryContext): void {
   try {
     const parameters = parseQuery(query);
     for (const name of Object.keys(parameters)) {
-      if (!isTaken(name)) text.fields.get(name)?.fill(draft, parameters[name] ?? "");
+      if (isTaken(name)) continue;
+      const value = parameters[name] ?? "";
+      const field = text.fields.get(name);
+      if (field !== undefined) field.fill(draft, value);
+      else if (isList && isObject(value)) throw unknownFilter(name);
     }
   } catch (error) {
     throw toQueryError(error);
   }
+}
+
+/** Ignoring a filter such as `filters[…]` or `created_at[after]` would list too much. */
+function unknownFilter(name: string): DecodeError {
+  const error = new DecodeError("is not a filter of this list");
+  error.path = `.${name}`;
+  return error;
 }
 
 /** Path parameters take precedence over body and query. */

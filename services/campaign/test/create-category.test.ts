@@ -109,6 +109,20 @@ describe("ResolveCategories", () => {
     ]);
   });
 
+  test("creates no category for an unknown name with existing_only", async () => {
+    const call = newCall();
+    const projectId = call.project.id;
+    const query = { projectId, name: "Unknown", existingOnly: true };
+    const lookUp = async () =>
+      (await categories.resolveCategories({ queries: [query] }, call)).results[0]?.category;
+    expect(await lookUp()).toBeUndefined();
+    const { results } = await categories.resolveCategories(
+      { queries: [{ projectId, name: "Unknown" }] },
+      call,
+    );
+    expect(await lookUp()).toEqual(results[0]?.category);
+  });
+
   test("creates one category for concurrent requests with the same name", async () => {
     const call = newCall();
     const queries = [{ projectId: call.project.id, name: "Race" }];

@@ -7,6 +7,8 @@ import { LRUCache } from "lru-cache";
 /** Categories by id or name; lookups of concurrent requests are sent together. */
 export type Categories = {
   byId(projectId: string, id: string): Promise<Category | undefined>;
+  /** An existing category by id or name; an id wins. */
+  existing(projectId: string, idOrName: string): Promise<Category | undefined>;
   /** Creates the category when the name is new. */
   byName(projectId: string, name: string): Promise<Category | undefined>;
   /** For names in responses, which may be a second old. */
@@ -48,13 +50,26 @@ export function createCategoriesClient(transport: Transport): Categories {
   // Counts evictions: a lookup that started before one must not cache the old name.
   let evictions = 0;
 
+  const query = (projectId: string, by: Partial<CategoryQuery>): Promise<Category | undefined> =>
+    lookUp({
+      $typeName: "scrip.campaign.v1.CategoryQuery",
+      projectId,
+      existingOnly: false,
+      ...by,
+    });
   const byId = (projectId: string, id: string): Promise<Category | undefined> =>
-    lookUp({ $typeName: "scrip.campaign.v1.CategoryQuery", projectId, id });
+    query(projectId, { id });
 
   return {
     byId,
-    byName: (projectId, name) =>
-      lookUp({ $typeName: "scrip.campaign.v1.CategoryQuery", projectId, name }),
+    byName: (projectId, name) => query(projectId, { name }),
+    async existing(projectId, idOrName) {
+      const [withId, withName] = await Promise.all([
+        byId(projectId, idOrName),
+        query(projectId, { name: idOrName, existingOnly: true }),
+      ]);
+      return withId ?? withName;
+    },
     async cachedById(projectId, id) {
       const entry = `${projectId}\n${id}`;
       const known = cache.get(entry);

@@ -16,7 +16,7 @@ export async function resolveCategoriesByName(
   deps: Deps,
   { projectId, names, now }: CategoryNames,
 ): Promise<ReadonlyMap<string, Category>> {
-  const { categoryIds, categories, write } = deps.definitions;
+  const { categoryIds, write } = deps.definitions;
   const requested = [...new Set(names)].filter((name) => name !== "");
   const known = await categoryIds.getMany(projectId, requested);
   const missing = requested.filter((name) => !known.has(name));
@@ -30,7 +30,17 @@ export async function resolveCategoriesByName(
       ),
     );
   }
-  const ids = missing.length === 0 ? known : await categoryIds.getMany(projectId, requested);
+  return findCategoriesByName(deps, projectId, requested);
+}
+
+/** Returns the existing categories with these names. */
+export async function findCategoriesByName(
+  deps: Deps,
+  projectId: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Category>> {
+  const { categoryIds, categories } = deps.definitions;
+  const ids = await categoryIds.getMany(projectId, [...new Set(names)]);
   const found = await categories.getMany(projectId, [...ids.values()]);
   return new Map(
     [...ids].flatMap(([name, id]) => {

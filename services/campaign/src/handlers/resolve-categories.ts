@@ -6,7 +6,7 @@ import {
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { resolveCategoriesByName } from "../category/resolve-category.ts";
+import { findCategoriesByName, resolveCategoriesByName } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
 
 export const resolveCategories =
@@ -17,12 +17,17 @@ export const resolveCategories =
       await Promise.all(
         [...byProject].map(async ([projectId, own]) => {
           const ids = own.flatMap(({ id }) => id ?? []);
-          const names = own.flatMap(({ id, name }) => (id === undefined ? (name ?? []) : []));
-          const [byId, byName] = await Promise.all([
+          const byNames = own.filter(({ id }) => id === undefined);
+          const namesOf = (existingOnly: boolean): string[] =>
+            byNames.flatMap((query) =>
+              query.existingOnly === existingOnly ? (query.name ?? []) : [],
+            );
+          const [byId, created, existing] = await Promise.all([
             deps.definitions.categories.getMany(projectId, ids),
-            resolveCategoriesByName(deps, { projectId, names, now }),
+            resolveCategoriesByName(deps, { projectId, names: namesOf(false), now }),
+            findCategoriesByName(deps, projectId, namesOf(true)),
           ]);
-          return [projectId, { byId, byName }] as const;
+          return [projectId, { byId, byName: new Map([...existing, ...created]) }] as const;
         }),
       ),
     );
