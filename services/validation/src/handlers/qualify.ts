@@ -37,9 +37,9 @@ export const qualify =
     const settings = await loadStackingRules(deps, call);
     const stacking = qualificationStacking(settings, scenario);
     const { requestContext, tracking } = await loadRequestContext(deps, call, input, stacking);
-    const { customer, requestedCustomer, storedOrder: stored } = requestContext;
+    const { customer, requestedCustomer, storedOrder } = requestContext;
     const { order } = requestContext.input;
-    const rejection = order === undefined ? null : checkOrder(orderFromProto(order, stored));
+    const rejection = order === undefined ? null : checkOrder(orderFromProto(order, storedOrder));
     if (rejection !== null) throw rejectionToApiError(rejection);
     const source = await openCandidateSource(deps, call, {
       candidates: scenario.candidates,

@@ -23,7 +23,7 @@ export const validate =
       (evaluated) => redeemableResultToProto(evaluated, context, call),
       call.deadline,
     );
-    const { stacking, storedOrder: stored } = context;
+    const { stacking, storedOrder } = context;
     const { order } = context.input;
     const shown =
       decision.valid && stacking.redeemablesApplicationMode === "PARTIAL"
@@ -39,6 +39,6 @@ export const validate =
       ...(tracking !== undefined && { trackingId: tracking }),
       ...(session !== undefined && { session }),
       ...(decision.order !== null &&
-        order !== undefined && { order: orderToProto(decision.order, order, stored) }),
+        order !== undefined && { order: orderToProto(decision.order, order, storedOrder) }),
     });
   };

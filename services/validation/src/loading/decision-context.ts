@@ -34,15 +34,8 @@ export async function loadDecisionContext(
   requestContext: RequestContext,
   resolved: ResolvedRedeemables,
 ): Promise<DecisionContext> {
-  const {
-    input,
-    requestedCustomer,
-    customer,
-    storedOrder: stored,
-    stacking,
-    trace,
-    omits,
-  } = requestContext;
+  const { input, requestedCustomer, customer, storedOrder, stacking, trace, omits } =
+    requestContext;
   const loaded = await loadRedeemables(deps, call, requestContext, resolved);
   const redeemables = redeemablesFromProto(loaded);
   const allRules = [...loaded.rules.values()].flat();
@@ -55,7 +48,7 @@ export async function loadDecisionContext(
           collectionIds: collectionsToLoad(allRules),
           itemNames,
         });
-  const order = input.order === undefined ? null : orderFromProto(input.order, stored);
+  const order = input.order === undefined ? null : orderFromProto(input.order, storedOrder);
   const questions = {
     order: order && withCollections(order, ruleData.collections),
     customer: withMemberships(customerFromProto(requestedCustomer, customer), ruleData),

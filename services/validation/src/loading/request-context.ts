@@ -16,7 +16,7 @@ export async function loadRequestContext(
   stacking: StackingRules,
 ): Promise<{ readonly requestContext: RequestContext; readonly tracking: string | undefined }> {
   const requestedCustomer = customerOf(input);
-  const [{ sent: order, stored, lines }, customer] = await Promise.all([
+  const [{ sent: order, stored: storedOrder, lines }, customer] = await Promise.all([
     loadOrderWithCatalogueData(deps, call, input.order, (orderInput) =>
       loadOrder(deps, call, orderInput),
     ),
@@ -34,7 +34,7 @@ export async function loadRequestContext(
       input: { ...input, order },
       requestedCustomer,
       customer,
-      storedOrder: stored,
+      storedOrder,
       lines,
       stacking,
       trace,

@@ -40,11 +40,11 @@ export function qualificationsToProto(
   { page, unqualified, nextCursor: more }: QualificationPage,
   { requestContext, tracking, settings, limit, assignments }: QualificationsContext,
 ): Qualifications {
-  const { input, storedOrder: stored } = requestContext;
+  const { input, storedOrder } = requestContext;
   const expand = expandOf(input);
   const audience = audienceOf(call);
   const order = input.order;
-  const start = order && initialOrderState(orderFromProto(order, stored));
+  const start = order && initialOrderState(orderFromProto(order, storedOrder));
   return create(QualificationsSchema, {
     redeemables: {
       data: page.map((one) => ({
@@ -60,7 +60,9 @@ export function qualificationsToProto(
     stackingRules: stackingRulesToProto(settings),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(start !== undefined &&
-      order !== undefined && { order: orderToProto(orderFigures(start, start), order, stored) }),
+      order !== undefined && {
+        order: orderToProto(orderFigures(start, start), order, storedOrder),
+      }),
     ...(expand.has("hints") && { inapplicableRedeemables: nearMisses(unqualified, limit, call) }),
   });
 }
@@ -85,7 +87,7 @@ function nearMisses(
 
 function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeemable {
   const { candidate, evaluated, order, context } = one;
-  const { input, storedOrder: stored } = context;
+  const { input, storedOrder } = context;
   const results = evaluated.map((each) => redeemableResultToProto(each, context, call));
   return create(QualifiedRedeemableSchema, {
     ...(candidate.object === "promotion_stack"
@@ -96,7 +98,7 @@ function qualifiedToProto(one: EvaluatedCandidate, call: Call): QualifiedRedeema
     createdAt: instantToProto(candidate.createdAt),
     // Included regardless of `expand`: candidates are compared by it.
     ...(order !== null &&
-      input.order !== undefined && { order: orderToProto(order, input.order, stored) }),
+      input.order !== undefined && { order: orderToProto(order, input.order, storedOrder) }),
   });
 }
 

@@ -26,7 +26,7 @@ export function redeemableResultToProto(
   context: DecisionContext,
   call: Call,
 ): RedeemableResult {
-  const { input, storedOrder: stored } = context;
+  const { input, storedOrder } = context;
   const { object, id } = evaluated.redeemable;
   const expand = expandOf(input);
   // Expanding something else omits the order unless it is expanded too.
@@ -40,7 +40,9 @@ export function redeemableResultToProto(
     ...(evaluated.status === "APPLICABLE" &&
       showsOrder &&
       evaluated.order !== null &&
-      input.order !== undefined && { order: orderToProto(evaluated.order, input.order, stored) }),
+      input.order !== undefined && {
+        order: orderToProto(evaluated.order, input.order, storedOrder),
+      }),
     ...(expand.has("redeemable") && redeemableDetails(evaluated, context)),
     ...(expand.has("category") && { categories: categoriesOf(evaluated, context) }),
   });

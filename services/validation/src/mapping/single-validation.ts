@@ -19,7 +19,7 @@ export type SingleValidation = Pick<
 /** The parts that validations of one voucher and of one promotion tier share. */
 export function singleValidationToProto(
   evaluated: EvaluatedRedeemable,
-  { input, storedOrder: stored }: DecisionContext,
+  { input, storedOrder }: DecisionContext,
   call: Call,
 ): SingleValidation {
   if (evaluated.status === "SKIPPED") throw new Error("a single redeemable cannot be skipped");
@@ -38,7 +38,7 @@ export function singleValidationToProto(
       valid: true,
       hints: [],
       ...(order !== null &&
-        input.order !== undefined && { order: orderToProto(order, input.order, stored) }),
+        input.order !== undefined && { order: orderToProto(order, input.order, storedOrder) }),
       ...beside,
     };
   }

@@ -35,29 +35,29 @@ const MAX_WINDOWS = 1_000 / WINDOW;
 export const listQualifications = (
   deps: Deps,
   call: Call,
-  one: QualificationQuery,
+  query: QualificationQuery,
 ): Promise<QualificationPage> =>
-  one.sorting === "DEFAULT"
-    ? listNewest(deps, call, one)
-    : listRanked(deps, call, one, one.sorting);
+  query.sorting === "DEFAULT"
+    ? listNewest(deps, call, query)
+    : listRanked(deps, call, query, query.sorting);
 
 /** Reads until the page is full and one more candidate shows that another page exists. */
 async function listNewest(
   deps: Deps,
   call: Call,
-  one: QualificationQuery,
+  query: QualificationQuery,
 ): Promise<QualificationPage> {
   const found: EvaluatedCandidate[] = [];
   const unqualified: EvaluatedCandidate[] = [];
   let next: PageCursor | null = null;
-  for await (const window of evaluateWindows(deps, call, one, one.after)) {
+  for await (const window of evaluateWindows(deps, call, query, query.after)) {
     found.push(...window.qualified);
     unqualified.push(...window.unqualified);
     next = window.next;
-    if (found.length > one.limit) break;
+    if (found.length > query.limit) break;
   }
-  const page = found.slice(0, one.limit);
-  const [last, following] = [page.at(-1), found[one.limit]];
+  const page = found.slice(0, query.limit);
+  const [last, following] = [page.at(-1), found[query.limit]];
   const end = last && following ? pageEnd(last.cursor, following.cursor) : next;
   return { page, unqualified, nextCursor: end && formatPageCursor(withoutAmount(end)) };
 }
@@ -66,29 +66,34 @@ async function listNewest(
 async function listRanked(
   deps: Deps,
   call: Call,
-  one: QualificationQuery,
+  query: QualificationQuery,
   rule: Exclude<SortingRule, "DEFAULT">,
 ): Promise<QualificationPage> {
-  const after = one.after !== null && "amount" in one.after ? one.after : null;
-  const ranking = { rule, after, limit: one.limit + 1 };
+  const after = query.after !== null && "amount" in query.after ? query.after : null;
+  const ranking = { rule, after, limit: query.limit + 1 };
   const unqualified: EvaluatedCandidate[] = [];
   let best: readonly EvaluatedCandidate[] = [];
-  for await (const window of evaluateWindows(deps, call, one, after === null ? one.after : null)) {
+  for await (const window of evaluateWindows(
+    deps,
+    call,
+    query,
+    after === null ? query.after : null,
+  )) {
     best = rankByDiscount([...best, ...window.qualified], ranking);
     unqualified.push(...window.unqualified);
   }
-  const page = best.slice(0, one.limit);
+  const page = best.slice(0, query.limit);
   const last = page.at(-1);
   return {
     page,
     unqualified,
-    nextCursor: last && best.length > one.limit ? formatPageCursor(last.cursor) : null,
+    nextCursor: last && best.length > query.limit ? formatPageCursor(last.cursor) : null,
   };
 }
 
-const withoutAmount = ({ createdAt: at, idSuffix: tail }: PageCursor): PageCursor => ({
-  createdAt: at,
-  idSuffix: tail,
+const withoutAmount = ({ createdAt, idSuffix }: PageCursor): PageCursor => ({
+  createdAt,
+  idSuffix,
 });
 
 type EvaluatedWindow = {
@@ -100,13 +105,13 @@ type EvaluatedWindow = {
 async function* evaluateWindows(
   deps: Deps,
   call: Call,
-  one: QualificationQuery,
+  query: QualificationQuery,
   start: PageCursor | null,
 ): AsyncGenerator<EvaluatedWindow, void> {
   let after = start;
   for (let count = 0; count < MAX_WINDOWS; count += 1) {
-    const { found, next } = await loadNextCandidates(deps, call, one.source, after);
-    const candidates = found.length === 0 ? [] : await evaluateWindow(deps, call, one, found);
+    const { found, next } = await loadNextCandidates(deps, call, query.source, after);
+    const candidates = found.length === 0 ? [] : await evaluateWindow(deps, call, query, found);
     const qualifies = candidates.map((each) => isQualified(each));
     yield {
       qualified: candidates.filter((_, position) => qualifies[position]),
@@ -121,12 +126,12 @@ async function* evaluateWindows(
 async function evaluateWindow(
   deps: Deps,
   call: Call,
-  one: QualificationQuery,
+  query: QualificationQuery,
   found: readonly LoadedCandidate[],
 ): Promise<readonly EvaluatedCandidate[]> {
-  const resolved = resolvedCandidates(one.source, found);
-  const context = await loadDecisionContext(deps, call, one.requestContext, resolved);
-  return runInterleaved(evaluateEach(one, found, context), call.deadline);
+  const resolved = resolvedCandidates(query.source, found);
+  const context = await loadDecisionContext(deps, call, query.requestContext, resolved);
+  return runInterleaved(evaluateEach(query, found, context), call.deadline);
 }
 
 /** Evaluates each candidate alone, on the untouched order. */
