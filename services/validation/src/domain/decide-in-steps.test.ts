@@ -28,7 +28,7 @@ function requestWith({ redeemables, rules, lines }: Size) {
       voucherRedeemable(
         buildDiscountVoucher(`CODE${n}`, onItems, {
           campaign,
-          // Vouchers of a campaign share their rules; others have rules of their own.
+          // Half of the vouchers share their rules, the others have their own.
           rules: n % 2 === 0 ? shared : shared.map((_rule, at) => ruleOf(at)),
         }),
       ),

@@ -70,7 +70,7 @@ describe("a budget of units", () => {
     return { name, request: { ...request, counts: new Map([[countKey(name), used]]) } };
   };
 
-  // B42 of the specification.
+  // docs/order-calculation.md#selecting-lines-and-units
   test.each([
     [5n, 0n, 5n],
     [4n, 5n, 4n],
@@ -244,7 +244,7 @@ describe("the applicable items of a redeemable", () => {
 
   test("lists the units if only a part of a line is discounted", () => {
     const entry = { effect: "APPLY_FROM_CHEAPEST", target: "UNIT", skipInitially: 1n, repeat: 2n };
-    // The line of one unit has the lower subtotal, so its unit is the first of five.
+    // The line with one unit has the lower subtotal, so its unit is the first of five.
     expect(reach([entry], [], [line(4n), line(1n)]).applicable).toMatchObject([
       { orderItemIndices: [0], orderItemUnits: [{ index: 0, units: [1n, 3n] }] },
     ]);

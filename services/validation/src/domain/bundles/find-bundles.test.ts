@@ -16,7 +16,7 @@ import { findBundles } from "./find-bundles.ts";
 
 type Part = {
   readonly object: "product" | "sku" | "products_collection";
-  /** Any of them will do. */
+  /** Alternative items of the part. */
   readonly ids: readonly string[];
   readonly quantity: number;
 };
@@ -198,7 +198,7 @@ describe("findBundles", () => {
   });
 });
 
-/** Hands out unit by unit in every way there is. */
+/** Tries every assignment, unit by unit. */
 function mostByTrying(parts: readonly Part[], lines: readonly Sent[], limit: number): number {
   const fits = (wanted: readonly Part[], free: readonly number[]): boolean => {
     const [part, ...others] = wanted;

@@ -12,7 +12,7 @@ import { DEFAULT_STACKING_RULES } from "../stacking/stacking-rules.ts";
 
 const holder = buildCustomer({ id: "cust_1" });
 
-/** A card of the holder's, for something that is handed out. */
+/** A loyalty card redeemed by its holder for a material reward. */
 function cardFor(code: string, rewardId: string, stockLeft: bigint | null): Redeemable {
   const voucher = buildVoucher({
     id: `v_${code}`,

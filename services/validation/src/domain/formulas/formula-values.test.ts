@@ -29,7 +29,7 @@ type FormulaInput = {
 
 const FALLBACK = "falls back";
 
-/** Two mugs at 10.00, three posters at 15.00 of which 5.00 are off already, a bag at 10.00. */
+/** Two mugs at 10.00, three posters at 15.00 with a discount of 5.00, a bag at 10.00. */
 const order = buildOrder({
   metadata: { region: 7 },
   lines: [

@@ -119,7 +119,8 @@ describe("rollBackFigures", () => {
 });
 
 /**
- * What a redemption may do to lines of a thousand: take something off, and add units of a hundred.
+ * A possible change of a redemption to a line: a discount, and added units with a price of a
+ * hundred.
  */
 const effects = fc.record({
   order: fc.bigInt({ min: 0n, max: 50n }),

@@ -331,7 +331,7 @@ describe("any discount on any order", () => {
   });
 
   test("applies percentages of the initial amount equally in any sequence", () => {
-    // Of at most three, so that nothing is cut to what is left.
+    // At most three discounts, so that none is limited to the amount left to pay.
     const percents = fc.array(fc.integer({ min: 0, max: 3333 }), { maxLength: 3 });
     fc.assert(
       fc.property(percents, cents, (hundredths, amount) => {

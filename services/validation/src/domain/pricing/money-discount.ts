@@ -88,11 +88,11 @@ export function applyMoneyDiscount(
 /** Summarises the formula's values for all lines; null stands for the static value. */
 function formulaOutcome(
   discount: MoneyDiscount,
-  formulaValue: readonly (Decimal | null)[],
+  formulaValues: readonly (Decimal | null)[],
 ): Pick<MoneyDiscountResult, "isDynamic" | "value"> {
-  const [first = null, ...others] = formulaValue;
+  const [first = null, ...others] = formulaValues;
   return {
-    isDynamic: formulaValue.some((value) => value !== null),
+    isDynamic: formulaValues.some((value) => value !== null),
     value:
       first === null || others.some((value) => value !== first)
         ? null
@@ -148,12 +148,12 @@ function discountItems(
       return lineDiscount(withFormulaValue(discount, formulaValue), one, { ...context, price });
     },
   });
-  const known = formulaOutcome(
+  const summary = formulaOutcome(
     discount,
     [...lineValues.values()].map(({ value: formulaValue }) => formulaValue),
   );
-  const isDynamic = known.isDynamic || [...lineValues.values()].some((line) => line.isDynamic);
-  return { state: discountLines(state, lines), lines, value: known.value, isDynamic };
+  const isDynamic = summary.isDynamic || [...lineValues.values()].some((line) => line.isDynamic);
+  return { state: discountLines(state, lines), lines, value: summary.value, isDynamic };
 }
 
 type LineFormulaValue = {

@@ -237,7 +237,7 @@ function itemsOf(known: VectorCatalogue): ReadonlyMap<string, CatalogueItem> {
 const big = (value: number | undefined): bigint | null =>
   value === undefined ? null : BigInt(value);
 
-/** As the vectors tell an order. */
+/** The order in the format of the vectors. */
 const figuresOf = (figures: OrderFigures, sent: readonly LineSnapshot[]): Figures => ({
   amount: Number(figures.amount),
   initial_amount: Number(figures.initialAmount),

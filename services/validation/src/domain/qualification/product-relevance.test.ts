@@ -61,7 +61,9 @@ const units = (effect: "ADD_MISSING_ITEMS" | "ADD_SAME_ITEMS", unitType: string 
 
 const nothing = { included: [], excluded: [], includedAll: true };
 
-/** Whether it has to do with a mug by its effect, and by its effect or what it requires. */
+/**
+ * Whether the subject is relevant to a mug by its effect, and by its effect or its requirements.
+ */
 const cases: readonly (readonly [string, Subject, boolean, boolean])[] = [
   ["an order-level discount", voucher(), false, false],
   ["a discount on all items", worth(amountOff(5n, "APPLY_TO_ITEMS")), true, true],

@@ -24,15 +24,15 @@ export type ProductContext = {
 export function isRelevantToProducts(
   subject: Subject,
   products: QualificationScenario["products"],
-  cart: ProductContext,
+  context: ProductContext,
 ): boolean {
   switch (products) {
     case "any":
       return true;
     case "effect":
-      return isDiscounted(subject, cart);
+      return isDiscounted(subject, context);
     case "effect_or_requirement":
-      return isDiscounted(subject, cart) || isRequired(subject, cart);
+      return isDiscounted(subject, context) || isRequired(subject, context);
     default:
       return products satisfies never;
   }

@@ -44,7 +44,9 @@ const short = (remainingCredits: bigint): CommitConflict => ({
 const lossesOf = (conflicts: readonly (readonly CommitConflict[])[]): CommitConflicts =>
   conflicts.reduce((all, attempt) => addConflicts(all, attempt), NO_CONFLICTS);
 
-/** Of the voucher, the discount; of the gift card, the credits. Else why there is nothing. */
+/**
+ * The discount of the voucher and the credits of the gift card, or the keys of their rejections.
+ */
 const outcomesAfter = (conflicts: CommitConflicts) =>
   evaluateRedeemables(withConflicts(request, conflicts)).map((evaluated) => {
     if (evaluated.status !== "APPLICABLE") {

@@ -42,8 +42,9 @@ export function findSkipCause(
     applicableExclusiveRedeemablesLimit: maxExclusive,
     applicableExclusiveRedeemablesPerCategoryLimit: maxExclusivePerCategory,
   } = stacking;
-  if (tally.applied >= maxApplicable)
+  if (tally.applied >= maxApplicable) {
     return { key: "applicable_redeemables_limit_exceeded", limit: maxApplicable };
+  }
   if (kind === "EXCLUSIVE") {
     if (tally.exclusive >= maxExclusive) {
       return { key: "applicable_exclusive_redeemables_limit_exceeded", limit: maxExclusive };

@@ -262,7 +262,7 @@ describe("exchanged units", () => {
         voucherRedeemable(buildDiscountVoucher("ORDER", amountOff(3000n), { id: "v_1" })),
         exchange(1n),
       ],
-      // Each exchange makes the order cheaper by 1500, and 1600 are left to pay.
+      // Each exchange lowers the order by 1500, and 1600 are left to pay.
       order: buildOrder({ amount: 4600n, lines: [line("poster", 2n, 2500n)] }),
     });
     expect(linesOf(applied)).toEqual([
