@@ -387,7 +387,7 @@ describe("concurrent batches", () => {
 
 const DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()";
 
-/** Checks the books of a voucher (design/reliability.md §1.2), and answers where they stand. */
+/** Checks the invariants of a voucher (docs/operations.md#invariants) and returns its figures. */
 async function invariantsOf({ db, projectId }: Fixture, voucherId: string) {
   const { rows } = await db.query<{
     redeemed: bigint;
