@@ -18,25 +18,25 @@ export async function checkPoints(
   const violations: Violation[] = [];
   let checked = 0;
   for (let after: string | undefined = ""; after !== undefined;) {
-    const made = await readPointsRedemptions(ledgers.redemptions, projectId, {
+    const redemptions = await readPointsRedemptions(ledgers.redemptions, projectId, {
       after,
       limit: CHUNK,
     });
-    const ids = made.map(({ spendId }) => spendId);
-    const spends = byId(await readPointsHolds(ledgers.points, projectId, { ids }));
-    for (const one of made) violations.push(...faultOf(one, spends.get(one.spendId)));
-    checked += made.length;
-    after = made.length < CHUNK ? undefined : made.at(-1)?.id;
+    const ids = redemptions.map(({ spendId }) => spendId);
+    const holds = byId(await readPointsHolds(ledgers.points, projectId, { ids }));
+    for (const one of redemptions) violations.push(...faultOf(one, holds.get(one.spendId)));
+    checked += redemptions.length;
+    after = redemptions.length < CHUNK ? undefined : redemptions.at(-1)?.id;
   }
   for (let after: string | undefined = ""; after !== undefined;) {
-    const spends = await readPointsHolds(ledgers.points, projectId, { after, limit: CHUNK });
-    const taken = spends.filter(({ status }) => status === "CONFIRMED");
-    const ids = taken.flatMap(({ redemptionId }) => redemptionId ?? []);
-    const made = byId(await readPointsRedemptions(ledgers.redemptions, projectId, { ids }));
-    for (const spend of taken) {
-      violations.push(...orphanOf(spend, made.get(spend.redemptionId ?? "")));
+    const holds = await readPointsHolds(ledgers.points, projectId, { after, limit: CHUNK });
+    const committed = holds.filter(({ status }) => status === "CONFIRMED");
+    const ids = committed.flatMap(({ redemptionId }) => redemptionId ?? []);
+    const redemptions = byId(await readPointsRedemptions(ledgers.redemptions, projectId, { ids }));
+    for (const hold of committed) {
+      violations.push(...orphanOf(hold, redemptions.get(hold.redemptionId ?? "")));
     }
-    after = spends.length < CHUNK ? undefined : spends.at(-1)?.id;
+    after = holds.length < CHUNK ? undefined : holds.at(-1)?.id;
   }
   return { checked, violations };
 }
@@ -46,30 +46,30 @@ const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Map<st
 
 function faultOf(
   { id: subject, cardId, points }: PointsRedemption,
-  spend: AuditedPointsHold | undefined,
+  hold: AuditedPointsHold | undefined,
 ): readonly Violation[] {
   const details =
-    spend === undefined
+    hold === undefined
       ? "deducted points without a points hold"
-      : spend.status === "RETURNED"
+      : hold.status === "RETURNED"
         ? "deducted points whose hold was released"
-        : spend.points !== points || spend.cardId !== cardId
-          ? `deducted ${points} points of ${cardId}, but ${spend.points} of ${spend.cardId} were held`
-          : spend.redemptionId !== null && spend.redemptionId !== subject
-            ? `deducted points held for ${spend.redemptionId}`
+        : hold.points !== points || hold.cardId !== cardId
+          ? `deducted ${points} points of ${cardId}, but ${hold.points} of ${hold.cardId} were held`
+          : hold.redemptionId !== null && hold.redemptionId !== subject
+            ? `deducted points held for ${hold.redemptionId}`
             : undefined;
   return details === undefined ? [] : [{ subject, details }];
 }
 
 function orphanOf(
   { id: subject, refunded }: AuditedPointsHold,
-  made: PointsRedemption | undefined,
+  redemption: PointsRedemption | undefined,
 ): readonly Violation[] {
-  if (made === undefined || made.spendId !== subject) {
+  if (redemption === undefined || redemption.spendId !== subject) {
     return [{ subject, details: "was committed without a redemption" }];
   }
-  if (refunded && made.status !== "ROLLED_BACK") {
-    return [{ subject, details: `was refunded, but ${made.id} was not rolled back` }];
+  if (refunded && redemption.status !== "ROLLED_BACK") {
+    return [{ subject, details: `was refunded, but ${redemption.id} was not rolled back` }];
   }
   return [];
 }

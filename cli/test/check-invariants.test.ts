@@ -60,7 +60,7 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
     expect(await redeem(gift, order(2_000))).toMatchObject({ status: 200 });
   }
   for (const coupon of ["COUNT", "LIMIT", "KEY", "ONCE"]) await createCoupon(coupon);
-  const made = await redeem("KEY", order(700), { "Idempotency-Key": "one" });
+  const created = await redeem("KEY", order(700), { "Idempotency-Key": "one" });
   await redeem("KEY", order(700), { "Idempotency-Key": "one" });
   await redeem("LIMIT");
   await redeem("LIMIT", order(900));
@@ -72,7 +72,7 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
     /ok +proj_\w+ +I1 quantity: 8 checked/,
   );
 
-  await tamper(made.json.id);
+  await tamper(created.json.id);
   const broken = await scrip(env, "check-invariants", "--json");
   expect(broken).toMatchObject({
     exitCode: 1,
@@ -91,7 +91,7 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
     "I2 ledger: 1 balances do not follow from the one before",
     "I2 spends: entry 2 of -1000: redemption r_none has none",
     "I3 vouchers: belongs to no voucher: v_none",
-    `I4 answers: ${made.json.id} does not exist`,
+    `I4 answers: ${created.json.id} does not exist`,
     "I5 events: is announced by no event",
     expect.stringMatching(/^Orders: its document is order ord_/),
   ];

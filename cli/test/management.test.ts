@@ -11,7 +11,7 @@ const createProject = async (...args: readonly string[]): Promise<string> =>
 
 describe("projects", () => {
   test("creates, shows, changes, lists and deletes projects", async () => {
-    const made = await scrip(
+    const created = await scrip(
       env,
       "projects",
       "create",
@@ -26,7 +26,7 @@ describe("projects", () => {
       "--set",
       'default_code_config={"length":12}',
     );
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       exitCode: 0,
       json: {
         name: "Toys",
@@ -36,7 +36,7 @@ describe("projects", () => {
         server_side_key: { app_id: expect.any(String), app_token: expect.any(String) },
       },
     });
-    const { id } = made.json;
+    const { id } = created.json;
 
     await scrip(env, "projects", "update", id, "--currency", "PLN");
     const { json: shown } = await scrip(env, "projects", "show", id, "--json");
@@ -89,7 +89,7 @@ describe("projects", () => {
 describe("keys", () => {
   test("creates, lists, blocks, regenerates and deletes keys", async () => {
     const project = await createProject();
-    const made = await scrip(
+    const created = await scrip(
       env,
       "keys",
       "create",
@@ -100,8 +100,8 @@ describe("keys", () => {
       "--scope",
       "vouchers",
     );
-    expect(made.json).toMatchObject({ kind: "server", scopes: ["vouchers"], blocked: false });
-    const { app_id: id, app_token: token } = made.json;
+    expect(created.json).toMatchObject({ kind: "server", scopes: ["vouchers"], blocked: false });
+    const { app_id: id, app_token: token } = created.json;
     expect((await scrip(env, "keys", "list", project)).out).not.toContain(token);
 
     const regenerated = await scrip(env, "keys", "regenerate", project, id, "--yes", "--json");
@@ -135,8 +135,8 @@ test("prints a token without a label, ready for a header", async () => {
 });
 
 test("names an installation that does not respond", async () => {
-  const nobody = { ...env, SCRIP_BASE_URL: "http://127.0.0.1:9" };
-  expect(await scrip(nobody, "projects", "list")).toMatchObject({
+  const unreachable = { ...env, SCRIP_BASE_URL: "http://127.0.0.1:9" };
+  expect(await scrip(unreachable, "projects", "list")).toMatchObject({
     exitCode: 1,
     errors: expect.stringMatching(/^scrip: http:\/\/127\.0\.0\.1:9 does not respond \(.+\)/),
   });

@@ -14,9 +14,9 @@ export function eventMessage<Desc extends DescMessage>(
   schema: Desc,
 ): Readonly<MessageShape<Desc>> | undefined {
   if (event.type !== schema.typeName) return undefined;
-  const known = decoded.get(event);
+  const cached = decoded.get(event);
   // An event has one type, so its message has that of the schema.
-  if (known !== undefined) return known as MessageShape<Desc>;
+  if (cached !== undefined) return cached as MessageShape<Desc>;
   const message = fromBinary(schema, event.payload);
   decoded.set(event, message);
   return message;

@@ -93,8 +93,8 @@ export function createTokenVerifier(
     const token = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined)
       throw new ApiError("unauthorized", { details: "A service token is required" });
-    const known = verified.get(token);
-    if (known !== undefined && known.until > Date.now()) return known.claims;
+    const cached = verified.get(token);
+    if (cached !== undefined && cached.until > Date.now()) return cached.claims;
     const { payload } = await jwtVerify(token, keySet, {
       audience,
       algorithms: [ALGORITHM],

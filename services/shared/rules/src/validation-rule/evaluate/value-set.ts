@@ -11,9 +11,9 @@ const keySets = new WeakMap<readonly KnownValue[], ReadonlySet<string>>();
 
 /** Whether a value equals one of these; numbers never equal texts, and lists equal nothing. */
 export function isAmong(value: KnownValue, values: readonly KnownValue[]): boolean {
-  const known = keySets.get(values) ?? new Set(values.map(keyOf));
-  keySets.set(values, known);
-  return value.kind !== "list" && known.has(keyOf(value));
+  const cached = keySets.get(values) ?? new Set(values.map(keyOf));
+  keySets.set(values, cached);
+  return value.kind !== "list" && cached.has(keyOf(value));
 }
 
 function keyOf(value: KnownValue): string {
@@ -82,8 +82,8 @@ function isAt(items: readonly Named[], at: number, line: ItemIdentity): boolean 
 
 /** Positions of items by id and source id. */
 function indexOf(items: readonly Named[]): ReadonlyMap<string, readonly number[]> {
-  const known = itemIndices.get(items);
-  if (known !== undefined) return known;
+  const cached = itemIndices.get(items);
+  if (cached !== undefined) return cached;
   const index = new Map<string, number[]>();
   for (const [at, { id, sourceId }] of items.entries()) {
     for (const name of [id, sourceId]) {

@@ -45,8 +45,8 @@ describe("a validation rule", () => {
     [{ 0: amount }, "Property .rules.0 is not a rule number"],
     [{ 1: "amount" }, "Property .rules.1 must be object"],
     [{ 1: { conditions: {} } }, "Property .rules.1 should have required property 'name'"],
-    [{ 1: { name: "order.total" } }, "Rule 'order.total' is not known"],
-    [{ 1: { name: "toString" } }, "Rule 'toString' is not known"],
+    [{ 1: { name: "order.total" } }, "Rule 'order.total' is unknown"],
+    [{ 1: { name: "toString" } }, "Rule 'toString' is unknown"],
     [{ 1: { name: "order.amount" } }, "Rule 'order.amount' must have 'conditions'"],
     [
       { 1: { name: "order.metadata", conditions: { $is: [1] } } },

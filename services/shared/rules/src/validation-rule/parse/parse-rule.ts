@@ -103,7 +103,7 @@ function parseName(name: MetadataValue, path: string, parent: RuleName | null): 
   if (typeof name !== "string") {
     throw new Violation(`Property .${path} should have required property 'name'`);
   }
-  if (!isRuleName(name)) throw new Violation(`Rule '${name.slice(0, MAX_TEXT)}' is not known`);
+  if (!isRuleName(name)) throw new Violation(`Rule '${name.slice(0, MAX_TEXT)}' is unknown`);
   const { under } = traitsOf(name);
   if (parent === null && under !== undefined) {
     throw new Violation(`Rule '${name}' must be a sub-rule of ${listed(under)}`);
