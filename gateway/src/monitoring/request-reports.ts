@@ -29,7 +29,7 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
   });
   const fallbacks = metrics.counter({
     name: "limiter_fallbacks_total",
-    help: "Rate limit checks that Redis did not response, so that the process counted for itself.",
+    help: "Rate limit checks to which Redis did not respond, so that the process counted for itself.",
   });
   const brokenRequests = metrics.counter({
     name: "http_broken_requests_total",
@@ -60,7 +60,7 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
     invalidHttp: (status) => brokenRequests.inc({ status: String(status) }),
     rateLimitFallback(error) {
       fallbacks.inc();
-      logger.warn({ error }, "Redis does not response; this process counts rate limits for itself");
+      logger.warn({ error }, "Redis does not respond; this process counts rate limits for itself");
     },
     redisFailed: (error) => logger.warn({ error }, "Redis failed"),
     responseNotStored: (error) =>
