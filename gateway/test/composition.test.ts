@@ -42,25 +42,25 @@ import { newToken, send, serverHeaders } from "./builders.ts";
 import { startTestGateway } from "./deps.ts";
 import { stubService } from "./service-stubs.ts";
 
-const names = new Map([["cat_1", "Books"]]);
+const categoryNames = new Map([["cat_1", "Books"]]);
 const assigned = new Map<string, readonly string[]>();
-const questions: ResolveAssignmentsRequest[] = [];
+const assignmentLookups: ResolveAssignmentsRequest[] = [];
 let failure: Error | undefined;
-/** Of the service that knows the rules. */
+/** Thrown by the validation rule service. */
 let outage: Error | undefined;
-const batches: ResolveCategoriesRequest[] = [];
-let arrived: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
+const categoryLookups: ResolveCategoriesRequest[] = [];
+let received: CreateVoucherRequest | UpdateVoucherRequest | CreateCampaignRequest | undefined;
 let listed: string[] = [];
 const listRequests: ListVouchersRequest[] = [];
-const unitQuestions: string[][] = [];
+const unitLookups: string[][] = [];
 
-const category = (id: string) => create(CategorySchema, { id, name: names.get(id) ?? "" });
+const category = (id: string) => create(CategorySchema, { id, name: categoryNames.get(id) ?? "" });
 
 const gateway = await startTestGateway({
   implementations: [
     stubService(VoucherService, {
       async createVoucher(request: CreateVoucherRequest) {
-        arrived = request;
+        received = request;
         if (failure !== undefined) throw failure;
         const categoryId = request.categoryId ?? "";
         return create(VoucherSchema, {
@@ -69,7 +69,7 @@ const gateway = await startTestGateway({
         });
       },
       async updateVoucher(request: UpdateVoucherRequest) {
-        arrived = request;
+        received = request;
         return create(VoucherSchema, { id: "v_1" });
       },
       async getVoucher() {
@@ -97,7 +97,7 @@ const gateway = await startTestGateway({
     }),
     stubService(ProductService, {
       async resolveUnits({ queries }: ResolveUnitsRequest) {
-        unitQuestions.push(...queries.map((query) => query.names));
+        unitLookups.push(...queries.map((query) => query.names));
         return create(ResolveUnitsResponseSchema, {
           results: queries.map((query) => ({
             units: query.names.flatMap((name) =>
@@ -116,7 +116,7 @@ const gateway = await startTestGateway({
     }),
     stubService(CampaignService, {
       async createCampaign(request: CreateCampaignRequest) {
-        arrived = request;
+        received = request;
         return create(CampaignSchema, { id: request.reservedId ?? "" });
       },
     }),
@@ -136,7 +136,7 @@ const gateway = await startTestGateway({
         return create(RevokeRulesResponseSchema);
       },
       async resolveAssignments(request: ResolveAssignmentsRequest) {
-        questions.push(request);
+        assignmentLookups.push(request);
         if (outage !== undefined) throw outage;
         return create(ResolveAssignmentsResponseSchema, {
           results: request.queries.map(({ relatedObjectIds }) => ({
@@ -149,21 +149,21 @@ const gateway = await startTestGateway({
     }),
     stubService(CategoryService, {
       async resolveCategories(request: ResolveCategoriesRequest) {
-        batches.push(request);
+        categoryLookups.push(request);
         return create(ResolveCategoriesResponseSchema, {
           results: request.queries.map(({ id, name, existingOnly }) => {
-            if (id !== undefined) return names.has(id) ? { category: category(id) } : {};
-            const known = [...names].find(([, each]) => each === name)?.[0];
+            if (id !== undefined) return categoryNames.has(id) ? { category: category(id) } : {};
+            const known = [...categoryNames].find(([, each]) => each === name)?.[0];
             if (known === undefined && existingOnly) return {};
-            const found = known ?? `cat_${names.size + 1}`;
-            names.set(found, name ?? "");
+            const found = known ?? `cat_${categoryNames.size + 1}`;
+            categoryNames.set(found, name ?? "");
             return { category: category(found) };
           }),
         });
       },
       async updateCategory({ categoryId, name }: UpdateCategoryRequest) {
-        if (!names.has(categoryId)) throw new ApiError("not_found");
-        names.set(categoryId, name);
+        if (!categoryNames.has(categoryId)) throw new ApiError("not_found");
+        categoryNames.set(categoryId, name);
         return category(categoryId);
       },
     }),
@@ -175,13 +175,13 @@ const call = (method: string, path: string, body?: object) =>
   send(gateway.url + path, method, { headers, ...(body !== undefined && { body }) });
 
 beforeEach(() => {
-  batches.length = 0;
-  arrived = undefined;
-  questions.length = 0;
+  categoryLookups.length = 0;
+  received = undefined;
+  assignmentLookups.length = 0;
   assigned.clear();
   failure = undefined;
   outage = undefined;
-  unitQuestions.length = 0;
+  unitLookups.length = 0;
 });
 
 test("fills in the product of a unit discount unless the service did", async () => {
@@ -194,13 +194,13 @@ test("fills in the product of a unit discount unless the service did", async () 
   const [gone, known] = json["discount"].units;
   expect(gone).toEqual({ effect: "ADD_NEW_ITEMS", unit_type: "gone" });
   expect(known).toMatchObject({ unit_type: "known", product: { id: "prod_2" } });
-  expect(unitQuestions).toEqual([["sku_1", "gone"]]);
+  expect(unitLookups).toEqual([["sku_1", "gone"]]);
 });
 
 test("replaces a category name with its id and fills in both in the response", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", category: "Books" });
-  expect(arrived).toMatchObject({ categoryId: "cat_1" });
-  expect((arrived as CreateVoucherRequest).category).toBeUndefined();
+  expect(received).toMatchObject({ categoryId: "cat_1" });
+  expect((received as CreateVoucherRequest).category).toBeUndefined();
   expect(json).toMatchObject({
     category: "Books",
     category_id: "cat_1",
@@ -224,31 +224,31 @@ test("rejects an unknown category id, and a name together with an id", async () 
     status: 400,
     json: { key: "invalid_payload" },
   });
-  expect(arrived).toBeUndefined();
+  expect(received).toBeUndefined();
 });
 
 test("looks up nothing without a category", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER" });
-  expect(batches).toEqual([]);
+  expect(categoryLookups).toEqual([]);
   expect(json).toMatchObject({ category: null, category_id: null, categories: [] });
 });
 
 test("lists category_id in the update mask for a name and for null", async () => {
   await call("PUT", "/v1/vouchers/x", { category: "Books" });
-  expect(arrived).toMatchObject({ categoryId: "cat_1", updateMask: { paths: ["category_id"] } });
+  expect(received).toMatchObject({ categoryId: "cat_1", updateMask: { paths: ["category_id"] } });
   await call("PUT", "/v1/vouchers/x", { category: null, active: true });
-  expect(arrived).toMatchObject({ updateMask: { paths: ["category_id", "active"] } });
-  expect((arrived as UpdateVoucherRequest).categoryId).toBeUndefined();
+  expect(received).toMatchObject({ updateMask: { paths: ["category_id", "active"] } });
+  expect((received as UpdateVoucherRequest).categoryId).toBeUndefined();
   await call("PUT", "/v1/vouchers/x", { active: true });
-  expect(arrived).toMatchObject({ updateMask: { paths: ["active"] } });
+  expect(received).toMatchObject({ updateMask: { paths: ["active"] } });
 });
 
 test("loads the categories of a list in one call", async () => {
-  names.set("cat_a", "A").set("cat_b", "B");
+  categoryNames.set("cat_a", "A").set("cat_b", "B");
   listed = ["cat_a", "cat_b", "cat_a", "cat_gone"];
   const { json } = await call("GET", "/v1/vouchers");
-  expect(batches).toHaveLength(1);
-  expect(batches[0]?.queries).toHaveLength(3);
+  expect(categoryLookups).toHaveLength(1);
+  expect(categoryLookups[0]?.queries).toHaveLength(3);
   expect(json.vouchers.map((each: { category: string | null }) => each.category)).toEqual([
     "A",
     "B",
@@ -257,11 +257,11 @@ test("loads the categories of a list in one call", async () => {
   ]);
   expect(json.vouchers[3]).toMatchObject({ category_id: null, categories: [] });
   await call("GET", "/v1/vouchers");
-  expect(batches).toHaveLength(1);
+  expect(categoryLookups).toHaveLength(1);
 });
 
 test("filters a list by the id or the name of a category, without creating one", async () => {
-  const before = names.size;
+  const before = categoryNames.size;
   const filterOf = async (value: string) => {
     expect((await call("GET", `/v1/vouchers?category=${value}`)).status).toBe(200);
     return listRequests.at(-1);
@@ -269,7 +269,7 @@ test("filters a list by the id or the name of a category, without creating one",
   expect(await filterOf("Books")).toMatchObject({ categoryId: "cat_1", category: undefined });
   expect(await filterOf("cat_1")).toMatchObject({ categoryId: "cat_1", category: undefined });
   expect(await filterOf("Nothing")).toMatchObject({ categoryId: "Nothing", category: undefined });
-  expect(names.size).toBe(before);
+  expect(categoryNames.size).toBe(before);
   expect(await call("GET", "/v1/vouchers?category=Books&category_id=cat_1")).toMatchObject({
     status: 400,
     json: {
@@ -304,7 +304,7 @@ const withRules = (...rules: string[]) => ({ type: "GIFT_VOUCHER", validation_ru
 test("assigns validation rules to the reserved id before the voucher is created", async () => {
   const { json } = await call("POST", "/v1/vouchers", withRules("val_1", "val_2"));
   expect(json.id).toMatch(/^v_[0-9a-f]{18}$/);
-  expect(arrived).toMatchObject({ reservedId: json.id, validationRules: [] });
+  expect(received).toMatchObject({ reservedId: json.id, validationRules: [] });
   expect(assigned).toEqual(new Map([[json.id, ["val_1", "val_2"]]]));
   expect(json.validation_rules_assignments).toMatchObject({
     object: "list",
@@ -319,7 +319,7 @@ test("assigns validation rules to the reserved id before the voucher is created"
 
 test("ignores a reserved id sent by a client", async () => {
   await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", reserved_id: "v_mine" });
-  expect((arrived as CreateVoucherRequest).reservedId).toBeUndefined();
+  expect((received as CreateVoucherRequest).reservedId).toBeUndefined();
 });
 
 test("creates neither voucher nor assignment for an unknown rule", async () => {
@@ -327,7 +327,7 @@ test("creates neither voucher nor assignment for an unknown rule", async () => {
     status: 404,
     json: { key: "not_found", resource_type: "validation_rules", resource_id: "other" },
   });
-  expect(arrived).toBeUndefined();
+  expect(received).toBeUndefined();
   expect(assigned.size).toBe(0);
 });
 
@@ -354,7 +354,7 @@ test("assigns rules to objects inside a new object, all or none", async () => {
   expect((await call("POST", "/v1/campaigns", campaign("other"))).status).toBe(404);
   expect(assigned.size).toBe(0);
   await call("POST", "/v1/campaigns", campaign("val_3"));
-  const { reservedId, promotion } = arrived as CreateCampaignRequest;
+  const { reservedId, promotion } = received as CreateCampaignRequest;
   const tiers = promotion?.tiers ?? [];
   expect(assigned).toEqual(
     new Map([
@@ -370,7 +370,7 @@ test("fills in the assignments of vouchers and their campaign in one call", asyn
   assigned.set("v_2", ["val_2"]).set("camp_1", ["val_1"]);
   listed = ["v_1", "v_2"];
   const { json } = await call("GET", "/v1/vouchers");
-  expect(questions.flatMap(({ queries }) => queries)).toHaveLength(1);
+  expect(assignmentLookups.flatMap(({ queries }) => queries)).toHaveLength(1);
   const shown = json.vouchers.map((voucher: { validation_rules_assignments: Assignments }) =>
     voucher.validation_rules_assignments.data.map((each) => each.rule_id),
   );

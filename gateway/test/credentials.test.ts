@@ -11,7 +11,7 @@ const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
 const SERVER_PATH = `${gateway.url}/v1/vouchers/x`;
 const CLIENT_PATH = `${gateway.url}/client/v1/validations`;
-/** The stand-ins response this to everybody who was let in. */
+/** The stubs respond with this status to every request that was passed on. */
 const LET_IN = 501;
 
 const token = await newToken(gateway, server, "api");
@@ -168,11 +168,11 @@ test("a key can be restricted to IP addresses", async () => {
     return { appId: json.app_id, appToken: json.app_token };
   };
   const outside = await make(["10.0.0.0/8", "2001:db8::/32"]);
-  const refused = await tokenCall(gateway, "token", outside, {
+  const rejected = await tokenCall(gateway, "token", outside, {
     grant_type: "client_credentials",
     scope: "api",
   });
-  expect(refused).toMatchObject({
+  expect(rejected).toMatchObject({
     status: 403,
     json: { key: "forbidden", details: "Address 127.0.0.1 is not allowed" },
   });

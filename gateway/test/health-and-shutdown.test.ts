@@ -113,7 +113,7 @@ test("keeps serving for the drain time while it is not ready", async () => {
   await expect(send(`${leaving.url}/livez`, "GET")).rejects.toThrow("fetch failed");
 });
 
-/** A client that uses the same connection again, where it may. */
+/** A client that reuses its connection where possible. */
 function oneConnection() {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {

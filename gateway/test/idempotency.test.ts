@@ -112,13 +112,13 @@ describe("a repeat with the same Idempotency-Key", () => {
     ["409", new ApiError("duplicate_found"), 409],
     ["404", notFound("category", "cat_x"), 404],
     ["400", new ApiError("invalid_voucher", { details: "why" }), 400],
-  ])("replays a %s with its request id", async (name, refusal, status) => {
+  ])("replays a %s with its request id", async (name, rejection, status) => {
     behave = async () => {
-      throw refusal;
+      throw rejection;
     };
-    const first = await post(`refused-${name}`, voucher("refused"));
+    const first = await post(`rejected-${name}`, voucher("rejected"));
     behave = async () => {};
-    const second = await post(`refused-${name}`, voucher("refused"));
+    const second = await post(`rejected-${name}`, voucher("rejected"));
     expect(first.status).toBe(status);
     expect(second.status).toBe(status);
     expect(second.text).toBe(first.text);
@@ -259,12 +259,12 @@ describe("a call whose service stores the response", () => {
       "v-first",
     );
     behave = async () => {
-      throw new ConnectError("refused", Code.FailedPrecondition, undefined, [
+      throw new ConnectError("rejected", Code.FailedPrecondition, undefined, [
         { desc: ErrorSchema, value: stored },
       ]);
     };
-    await redeem("refused");
-    const again = await redeem("refused");
+    await redeem("rejected");
+    const again = await redeem("rejected");
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     expect(again.json).toEqual({
       code: 400,

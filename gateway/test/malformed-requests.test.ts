@@ -263,12 +263,12 @@ const lines = (all: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");
 
-/** Sends bytes as they are, and responses whatever comes back until the connection ends. */
+/** Sends raw bytes and returns everything received until the connection closes. */
 async function raw(bytes: string): Promise<string> {
   const socket = connect(gateway.gateway.port, "127.0.0.1");
   let response = "";
   socket.on("data", (chunk: Buffer) => (response += chunk.toString()));
-  // A reset ends it as well; what came before counts.
+  // A reset closes it as well; bytes received before count.
   socket.on("error", () => {});
   socket.write(bytes);
   await new Promise((resolve) => socket.on("close", resolve));

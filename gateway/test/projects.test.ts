@@ -120,7 +120,7 @@ describe("a project", () => {
       sandbox: false,
       updated_at: expect.stringMatching(/Z$/),
     });
-    // Shown at once, although the project was remembered.
+    // Effective immediately, although the project was cached.
     expect((await callOf(gateway, server)).project.timeZone).toBe("Asia/Kolkata");
   });
 

@@ -38,9 +38,9 @@ describe("rate limits with Redis", () => {
     // The count of another replica.
     await other.incrby(keys[0] ?? "", 2);
     other.disconnect();
-    const refused = await call();
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
+    const rejected = await call();
+    expect(rejected.status).toBe(429);
+    expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(50);
   });
 
   test("each process counts alone and without delay while Redis is unavailable", async () => {

@@ -24,7 +24,7 @@ describe("the rate limit of a project", () => {
   test("counts down in the headers and rejects calls until the window ends", async () => {
     await using gateway = await start({ callsPerMinute: 5 });
     const call = await callerOf(gateway);
-    // The token was the first call.
+    // Creating the token counted as the first call.
     for (let remaining = 3; remaining >= 0; remaining -= 1) {
       const { status, headers } = await call();
       expect(status).toBe(501);
@@ -91,8 +91,8 @@ test("creating several vouchers is a bulk call, creating one is not", async () =
   }
   const several = await make("?vouchers_count=2");
   expect([several.status, several.headers.get("x-rate-limit-limit")]).toEqual([501, "1"]);
-  const refused = await make("?vouchers_count=2");
-  expect([refused.status, refused.headers.get("x-rate-limit-type")]).toEqual([
+  const rejected = await make("?vouchers_count=2");
+  expect([rejected.status, rejected.headers.get("x-rate-limit-type")]).toEqual([
     429,
     "bulk_api_calls",
   ]);
@@ -106,11 +106,11 @@ test("an address may send five client-side calls in five seconds", async () => {
   const body = { redeemables: [{ object: "voucher", id: "x" }] };
   const call = () => send(`${gateway.url}/client/v1/validations`, "POST", { headers, body });
   for (let made = 0; made < 5; made += 1) expect((await call()).status).toBe(501);
-  const refused = await call();
-  expect(refused).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
-  expect(Number(refused.headers.get("retry-after"))).toBeLessThanOrEqual(5);
-  expect(refused.headers.get("ratelimit-policy")).toBe('"client";q=5;w=5');
-  // The server side of the same address goes on.
+  const rejected = await call();
+  expect(rejected).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
+  expect(Number(rejected.headers.get("retry-after"))).toBeLessThanOrEqual(5);
+  expect(rejected.headers.get("ratelimit-policy")).toBe('"client";q=5;w=5');
+  // Server-side calls from the same address are not affected.
   expect((await (await callerOf(gateway))()).status).toBe(501);
 });
 
@@ -123,8 +123,8 @@ test("failed logins block further attempts, but not valid credentials", async ()
       headers: serverHeaders(gateway.keys, `guess-${Math.random()}`),
     });
   for (let made = 0; made < 10; made += 1) expect((await guess()).status).toBe(401);
-  const refused = await guess();
-  expect(refused).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
-  expect(refused.headers.get("retry-after")).not.toBeNull();
+  const rejected = await guess();
+  expect(rejected).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
+  expect(rejected.headers.get("retry-after")).not.toBeNull();
   expect((await call()).status).toBe(501);
 });

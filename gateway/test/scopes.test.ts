@@ -13,7 +13,7 @@ import {
 import { startTestGateway } from "./deps.ts";
 import { stubAllServices } from "./service-stubs.ts";
 
-/** The scopes of the contract (docs/authentication.md#scopes), and the usual spelling of SKUs. */
+/** The scopes of the API (docs/authentication.md#scopes), and the lower-case spelling of SKUs. */
 const SCOPES =
   "api client_api assets async-actions campaigns categories client_consents client_customers " +
   "client_events client_promotions client_publish client_qualifications client_redeem " +
@@ -29,7 +29,7 @@ const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
 await enableClientFeatures(gateway, { client_redeem_enabled: true, client_publish_enabled: true });
 
-/** What a scope opens, by the first segment of the path (docs/authentication.md#scopes). */
+/** Endpoints of a scope, by the first segment of their path (docs/authentication.md#scopes). */
 function opens(scope: string, path: string): boolean {
   const [, first, second, third] = path.split("/");
   if (first === "client") return scope === "client_api" || scope === `client_${third}`;

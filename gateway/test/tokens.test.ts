@@ -151,7 +151,7 @@ test("ignores form parameters in the query string", async () => {
 });
 
 test("an expired token is rejected, also when it is cached", async () => {
-  // The database has a clock of its own, for which the token lives for a minute more.
+  // The database uses its own clock, by which the token lives a minute longer.
   let now = Date.now() + 60_000;
   await using brief = await startTestGateway({
     implementations: stubAllServices(),

@@ -35,7 +35,7 @@ test("allows the configured ranges only, or all addresses without ranges", () =>
 test.each([
   ["without proxies it is the connection's", ["203.0.113.9", "1.2.3.4", 0], "203.0.113.9"],
   ["IPv4 in IPv6 form is plain", ["::ffff:203.0.113.9", undefined, 0], "203.0.113.9"],
-  ["one proxy tells it", ["10.0.0.1", "1.2.3.4, 198.51.100.7", 1], "198.51.100.7"],
+  ["one proxy appends it", ["10.0.0.1", "1.2.3.4, 198.51.100.7", 1], "198.51.100.7"],
   ["two proxies tell it", ["10.0.0.1", "6.6.6.6, 198.51.100.7, 10.0.0.2", 2], "198.51.100.7"],
   ["too few entries: the first", ["10.0.0.1", "198.51.100.7", 2], "198.51.100.7"],
   ["nonsense is not believed", ["10.0.0.1", "evil", 1], "10.0.0.1"],

@@ -17,7 +17,7 @@ import type { Schemas } from "../domain/metadata-check.ts";
 import { enforceMetadataSchemas } from "./enforce-metadata-schema.ts";
 import { planMetadata } from "./metadata-plan.ts";
 
-/** Each resource has one key, which must be there and be a number. */
+/** Each resource has one required key of type number. */
 const demanding = (...resources: readonly string[]): Schemas =>
   new Map(
     resources.map((relatedObject) => [
@@ -35,7 +35,7 @@ const demanding = (...resources: readonly string[]): Schemas =>
     ]),
   );
 
-function refused<Desc extends DescMessage>(
+function rejected<Desc extends DescMessage>(
   desc: Desc,
   init: MessageInitShape<Desc>,
   schemas: Schemas,
@@ -57,7 +57,7 @@ test("requests without metadata have no plan", () => {
 describe("the metadata of a campaign", () => {
   const both = demanding("campaign", "voucher");
   const made = (metadata: JsonObject, useVoucherMetadataSchema?: boolean): string | undefined =>
-    refused(
+    rejected(
       CreateCampaignRequestSchema,
       { metadata, ...(useVoucherMetadataSchema !== undefined && { useVoucherMetadataSchema }) },
       both,
@@ -73,19 +73,19 @@ describe("the metadata of a campaign", () => {
 
   test("may match either schema on updates", () => {
     const changed = (metadata: JsonObject): string | undefined =>
-      refused(UpdateCampaignRequestSchema, { metadata }, both);
+      rejected(UpdateCampaignRequestSchema, { metadata }, both);
     expect(changed({ campaign: "x", voucher: 1 })).toBeUndefined();
     expect(changed({ campaign: 1, voucher: "x" })).toBeUndefined();
     expect(changed({ campaign: "x", voucher: "x" })).toBe(
       "campaign: must be a number (actual value is 'x')",
     );
-    expect(refused(UpdateCampaignRequestSchema, {}, both)).toBeUndefined();
+    expect(rejected(UpdateCampaignRequestSchema, {}, both)).toBeUndefined();
   });
 });
 
 test("a promotion tier must have its required keys even without metadata", () => {
   const schemas = demanding("promotion_tier");
-  expect(refused(CreatePromotionTierRequestSchema, {}, schemas)).toBe(
+  expect(rejected(CreatePromotionTierRequestSchema, {}, schemas)).toBe(
     "promotion_tier: must be present",
   );
 });
@@ -94,7 +94,7 @@ test("a reference to a stored order may omit required keys, its lines may not", 
   const schemas = demanding("order", "order_item", "customer");
   const line = { metadata: { order_item: 1 } };
   const order = (init: object): string | undefined =>
-    refused(ValidateRequestSchema, { order: init, customer: { sourceId: "ann" } }, schemas);
+    rejected(ValidateRequestSchema, { order: init, customer: { sourceId: "ann" } }, schemas);
   expect(order({ items: [line] })).toBe("order: must be present");
   expect(order({ id: "ord_1", items: [line] })).toBeUndefined();
   expect(order({ sourceId: "1", items: [line, {}] })).toBe("order_item: must be present");
@@ -102,6 +102,6 @@ test("a reference to a stored order may omit required keys, its lines may not", 
 
 test("lists 20 faults and counts the rest", () => {
   const items = Array.from({ length: 30 }, () => ({}));
-  const details = refused(ValidateRequestSchema, { order: { items } }, demanding("order_item"));
+  const details = rejected(ValidateRequestSchema, { order: { items } }, demanding("order_item"));
   expect(details).toMatch(/^(order_item: must be present, ){20}and 10 more$/);
 });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { publicServices } from "../public-services.ts";
 
-/** Resources that have no schemas (docs/metadata-schemas.md#definitions). */
+/** Resources without metadata schemas (docs/metadata-schemas.md#definitions). */
 const WITHOUT_SCHEMAS = new Set([
   "scrip.campaign.v1.CreatePromotionStackRequest",
   "scrip.campaign.v1.UpdatePromotionStackRequest",

@@ -12,7 +12,7 @@ test("formats every time as Date.toISOString does", () => {
   fc.assert(
     fc.property(dates, fc.integer({ min: -100_000_000, max: 100_000_000 }), (date, offset) => {
       expect(formatTimestamp(date.getTime())).toBe(date.toISOString());
-      // Another time of the same day or of a neighbour finds what the first one left.
+      // Another time of the same or the next day uses the cached text of the first one.
       const near = Math.min(
         Math.max(date.getTime() + offset, -62_135_596_800_000),
         253_402_300_799_999,

@@ -24,7 +24,7 @@ const valid = Buffer.from(
   }),
 );
 
-/** Bytes that mean something to parsers, whole or cut. */
+/** Byte sequences with a meaning to parsers, whole or truncated. */
 const PIECES = [
   "{",
   "}",
@@ -66,7 +66,7 @@ const edit = fc.record({
   added: fc.constantFrom(Buffer.alloc(0), ...PIECES, ...RAW),
 });
 
-/** Every outcome but a message or a refusal is a bug. */
+/** Every outcome except a message or an ApiError is a bug. */
 function attempt(body: Buffer, query: string, path: string): void {
   try {
     expect(decode({ path: [path], query, body })).toHaveProperty("$typeName");

@@ -153,7 +153,7 @@ test.each([
   } catch (error) {
     expect(error).toBeInstanceOf(DecodeError);
   }
-  // Quadratic work would take minutes; a busy machine does not.
+  // Quadratic work would take minutes, far more than a busy machine adds.
   expect(performance.now() - start).toBeLessThan(60_000);
 });
 

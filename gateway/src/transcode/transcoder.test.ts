@@ -19,7 +19,7 @@ function decode(method: string, path: string, sent: Sent): Record<string, unknow
   return message;
 }
 
-function refusal(method: string, path: string, sent: Sent): string {
+function rejection(method: string, path: string, sent: Sent): string {
   try {
     decode(method, path, sent);
   } catch (error) {
@@ -73,7 +73,7 @@ describe("a body", () => {
       items: [{ quantity: 3n, price: 9_007_199_254_740n, amount: 1000n }],
     });
     expect(
-      refusal("POST", "/v1/vouchers/{code}/redemption", {
+      rejection("POST", "/v1/vouchers/{code}/redemption", {
         path: ["A"],
         body: { gift: { credits: "-5" } },
       }),
@@ -87,9 +87,9 @@ describe("a body", () => {
       "invalid_order: Property .order.items[0].quantity must be integer",
     ],
     [{ amount: "many" }, "invalid_payload: Property .order.amount must be number"],
-  ])("distinguishes an invalid order from a malformed one: %j", (order, refused) => {
+  ])("distinguishes an invalid order from a malformed one: %j", (order, rejected) => {
     const sent = { path: ["A"], body: { order } };
-    expect(refusal("POST", "/v1/vouchers/{code}/redemption", sent)).toBe(refused);
+    expect(rejection("POST", "/v1/vouchers/{code}/redemption", sent)).toBe(rejected);
   });
 
   test("decodes decimals as their shortest text", () => {
@@ -143,10 +143,12 @@ describe("a path", () => {
 
   test.each(["%", "%zz", "%ff", "%ed%a0%80", "%00", "a%00b"])("rejects %s", (segment) => {
     const at = ["POST", "/v1/vouchers/{code}/redemption"] as const;
-    expect(refusal(...at, { path: [segment], body: {} })).toMatch(
+    expect(rejection(...at, { path: [segment], body: {} })).toMatch(
       /^invalid_payload: Payload has a path/,
     );
-    expect(refusal("GET", "/v1/vouchers/{code}", { path: [segment] })).toMatch(/^invalid_payload/);
+    expect(rejection("GET", "/v1/vouchers/{code}", { path: [segment] })).toMatch(
+      /^invalid_payload/,
+    );
   });
 });
 
@@ -219,9 +221,9 @@ describe("a query", () => {
     ["code=%ff", "Query must be percent-encoded UTF-8"],
     ["a[b=1", "Query must NOT have the malformed name 'a[b'"],
   ])("rejects %s", (query, details) => {
-    const refused = refusal("GET", "/v1/vouchers", { query });
-    expect(refused.slice(0, 22)).toBe("invalid_query_params: ");
-    expect(refused.slice(22)).toEqual(details);
+    const rejected = rejection("GET", "/v1/vouchers", { query });
+    expect(rejected.slice(0, 22)).toBe("invalid_query_params: ");
+    expect(rejected.slice(22)).toEqual(details);
   });
 });
 
@@ -233,7 +235,7 @@ describe("a form", () => {
       grantType: "client_credentials",
       scope: "vouchers validations",
     });
-    expect(refusal(...at, { body: "scope=a&scope=b" })).toBe(
+    expect(rejection(...at, { body: "scope=a&scope=b" })).toBe(
       "invalid_payload: Payload must NOT repeat 'scope'",
     );
   });
@@ -340,7 +342,7 @@ describe("invalid values are rejected with their path:", () => {
       "Property .order.status must be one of: CREATED, PAID, CANCELED, FULFILLED",
     ],
   ])("%s", (_, body, details) => {
-    expect(refusal("POST", "/v1/validations", { body })).toBe(`invalid_payload: ${details}`);
+    expect(rejection("POST", "/v1/validations", { body })).toBe(`invalid_payload: ${details}`);
   });
 
   test.each<[object, string]>([
@@ -395,11 +397,11 @@ describe("invalid values are rejected with their path:", () => {
       'Property .validity_hours.daily[0].start_time must match pattern "([01][0-9]|2[0-3]):[0-5][0-9]"',
     ],
   ])("%j", (body, details) => {
-    expect(refusal("POST", "/v1/vouchers", { body })).toBe(`invalid_payload: ${details}`);
+    expect(rejection("POST", "/v1/vouchers", { body })).toBe(`invalid_payload: ${details}`);
   });
 
   test.each(["[]", "5", "null", '"x"', "true"])("a body that is %s", (body) => {
-    expect(refusal("POST", "/v1/vouchers", { body })).toBe(
+    expect(rejection("POST", "/v1/vouchers", { body })).toBe(
       "invalid_payload: Payload must be object",
     );
   });
