@@ -13,7 +13,6 @@ import { callSteps } from "./steps.ts";
 
 export { compileCompletion, type CompleteResponse } from "./complete-response.ts";
 export type { CompositionDeps, Invoke, Target } from "./step.ts";
-export { compositionSteps } from "./steps.ts";
 
 /** Wraps the call of an endpoint in the steps that it needs; the first step is the outermost. */
 export function composeCall(target: Target, invoke: Invoke, deps: CompositionDeps): Invoke {

@@ -110,7 +110,7 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
 ];
 
 /** Runs last and apart from the others: stored responses need the response before and after it. */
-export const completeResponseStep: StepDescription = {
+const completeResponseStep: StepDescription = {
   name: "complete-response",
   runs: "after the call",
   appliesTo: "`REFERENCE_CATEGORIES`, `REFERENCE_RULES_ASSIGNMENTS` and `REFERENCE_UNIT_TYPE`",
