@@ -17,7 +17,7 @@ export async function changeVoucherCounts(
   await tx.query(
     `with change as materialized (
        select project_id, campaign_id, sum(by_count) as by_count
-         from unnest($1::text[], $2::text[], $3::int8[]) as one (project_id, campaign_id, by_count)
+         from unnest($1::text[], $2::text[], $3::int8[]) as item (project_id, campaign_id, by_count)
         group by project_id, campaign_id
      ), held as materialized (
        select p.project_id, p.id

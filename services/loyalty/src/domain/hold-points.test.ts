@@ -60,7 +60,7 @@ const decide = (
 };
 
 const kinds = ({ decisions }: ReturnType<typeof decide>) =>
-  decisions.map((one) => (one.kind === "rejected" ? one.key : one.kind));
+  decisions.map((decision) => (decision.kind === "rejected" ? decision.key : decision.kind));
 
 describe("decidePointsHolds", () => {
   test("holds available points and rejects more", () => {

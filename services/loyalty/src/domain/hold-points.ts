@@ -173,7 +173,7 @@ function holdPart(
   if (part.takesStock && !takeFromStock(keyOf(projectId, part.rewardId), draft.stocks)) {
     return { kind: "rejected", key: "reward_out_of_stock" };
   }
-  const lock = locks.find((one) => one.sessionKey === sessionKey && one.expiresAt > now) ?? null;
+  const lock = locks.find((own) => own.sessionKey === sessionKey && own.expiresAt > now) ?? null;
   const hold: PointsHold = {
     projectId,
     id: newId(),
@@ -195,7 +195,7 @@ function holdPart(
   if (lock !== null)
     draft.locks.set(
       cardKey,
-      locks.filter((one) => one !== lock),
+      locks.filter((other) => other !== lock),
     );
   return { kind: "held", hold, card: after, isNew: true, lock };
 }

@@ -53,7 +53,7 @@ export function decidePointsReservations(
     if (!fits) return { reserved: false, previous };
     const own = reservations
       .filter(({ points }) => points > 0n)
-      .map((one) => ({ projectId, sessionKey, lockedAt: now, ...one }));
+      .map((reservation) => ({ projectId, sessionKey, lockedAt: now, ...reservation }));
     held = [...held.filter((lock) => !isOwn(lock)), ...own];
     sessions.set(keyOf(projectId, sessionKey), own);
     return { reserved: true, previous };

@@ -61,7 +61,7 @@ export async function openCards(
   await tx.query(
     `insert into loyalty_card (project_id, id, points, balance, opened_at)
      select project_id, id, points, points, $4
-       from unnest($1::text[], $2::text[], $3::int8[]) as one (project_id, id, points)
+       from unnest($1::text[], $2::text[], $3::int8[]) as item (project_id, id, points)
          on conflict do nothing`,
     [
       sorted.map(({ projectId }) => projectId),
@@ -84,11 +84,11 @@ export async function saveCards(tx: Queryable, cards: readonly Card[]): Promise<
   if (cards.length === 0) return;
   await tx.query(
     `update loyalty_card c
-        set redeemed_points = one.redeemed_points, balance = one.balance,
-            held_points = one.held_points, ledger_version = one.ledger_version
+        set redeemed_points = item.redeemed_points, balance = item.balance,
+            held_points = item.held_points, ledger_version = item.ledger_version
        from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
-              as one (project_id, id, redeemed_points, balance, held_points, ledger_version)
-      where c.project_id = one.project_id and c.id = one.id`,
+              as item (project_id, id, redeemed_points, balance, held_points, ledger_version)
+      where c.project_id = item.project_id and c.id = item.id`,
     [
       cards.map(({ projectId }) => projectId),
       cards.map(({ id }) => id),

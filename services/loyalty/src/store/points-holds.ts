@@ -87,10 +87,10 @@ export async function updateResolvedHolds(
   if (resolved.length === 0) return;
   await tx.query(
     `update points_spend s
-        set status = one.status, redemption_id = one.redemption_id
+        set status = item.status, redemption_id = item.redemption_id
        from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-              as one (project_id, id, status, redemption_id)
-      where s.project_id = one.project_id and s.id = one.id`,
+              as item (project_id, id, status, redemption_id)
+      where s.project_id = item.project_id and s.id = item.id`,
     [
       resolved.map(({ projectId }) => projectId),
       resolved.map(({ id }) => id),

@@ -52,7 +52,7 @@ export async function upsertLocks(tx: Queryable, locks: readonly PointsLock[]): 
     `insert into points_lock (${COLUMNS}, kept_until)
      select *, now() + greatest(expires_at - locked_at, interval '0') + interval '${RETENTION_DAYS} days'
        from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
-                   $6::timestamptz[]) as one (${COLUMNS})
+                   $6::timestamptz[]) as item (${COLUMNS})
          on conflict (project_id, card_id, session_key) do update
         set points = excluded.points, locked_at = excluded.locked_at,
             expires_at = excluded.expires_at, kept_until = excluded.kept_until`,
@@ -99,10 +99,10 @@ export async function releaseLocks(
   await tx.query(
     `delete from points_lock l
       using unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-              as one (project_id, session_key, card_id, until)
-      where l.project_id = one.project_id and l.session_key = one.session_key
-        and (one.card_id is null or l.card_id = one.card_id)
-        and (one.until is null or l.locked_at <= one.until)`,
+              as item (project_id, session_key, card_id, until)
+      where l.project_id = item.project_id and l.session_key = item.session_key
+        and (item.card_id is null or l.card_id = item.card_id)
+        and (item.until is null or l.locked_at <= item.until)`,
     [
       releases.map(({ projectId }) => projectId),
       releases.map(({ sessionKey }) => sessionKey),

@@ -169,9 +169,9 @@ export async function changeStocks(
   await lockStocks(tx, [...sums.values()]);
   const sorted = [...sums.values()];
   await tx.query(
-    `update reward r set redeemed = r.redeemed + one.by
-       from unnest($1::text[], $2::text[], $3::int8[]) as one (project_id, id, by)
-      where r.project_id = one.project_id and r.id = one.id`,
+    `update reward r set redeemed = r.redeemed + item.by
+       from unnest($1::text[], $2::text[], $3::int8[]) as item (project_id, id, by)
+      where r.project_id = item.project_id and r.id = item.id`,
     [
       sorted.map(({ projectId }) => projectId),
       sorted.map(({ rewardId }) => rewardId),
