@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
 import { serverApi } from "../stack/api.ts";
-import { loyaltyShop } from "../stack/loyalty-shop.ts";
-import { ok } from "../stack/rules.ts";
+import { createLoyaltyProgram } from "../stack/loyalty-program.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("the longest decimals of JavaScript on %s", async (composition) => {
@@ -25,8 +25,10 @@ describe.each(COMPOSITIONS)("the longest decimals of JavaScript on %s", async (c
   });
 
   test("are what points are worth", async () => {
-    const shop = await loyaltyShop(api, { coin: { exchange_ratio: 100 / 3, points_ratio: 100 } });
-    const card = await shop.card();
+    const shop = await createLoyaltyProgram(api, {
+      coin: { exchange_ratio: 100 / 3, points_ratio: 100 },
+    });
+    const card = await shop.createCard();
     const redeemed = await ok(
       api.post(`/v1/vouchers/${card.code}/redemption`, {
         customer: card.customer,

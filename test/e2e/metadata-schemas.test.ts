@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type ApiResponse,
   type Api,
   type Json,
   managementApi,
@@ -94,7 +94,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
 
   test("are refused where they make no sense", async () => {
     const { path } = await givenProject();
-    const keys = async (answer: Promise<Answer>): Promise<unknown[]> => {
+    const keys = async (answer: Promise<ApiResponse>): Promise<unknown[]> => {
       const { status, body } = await answer;
       return [status, body["key"]];
     };
@@ -258,7 +258,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
       vouchers_count: 0,
       voucher: { discount },
     });
-    const make = (more: Json): Promise<Answer> =>
+    const make = (more: Json): Promise<ApiResponse> =>
       api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount, ...more });
     expect((await make({})).body["details"]).toBe("gate: must be present");
     const added = await make({ campaign_id: campaign.body["id"] });
@@ -270,7 +270,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
   test("change at once for who changes them, and leave other projects alone", async () => {
     const one = await givenProject();
     const two = await givenProject();
-    const make = (api: Api): Promise<Answer> =>
+    const make = (api: Api): Promise<ApiResponse> =>
       api.post("/v1/products", { name: "Tea", metadata: { kind: 1 } });
     expect((await make(one.api)).status).toBe(200);
     const { id } = await one.given("product", { kind: { type: "string" } });

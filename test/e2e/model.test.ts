@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
 import { type Api, serverApi } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { ok } from "../stack/rules.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { startStack } from "../stack/stack.ts";
 import type { Command, Model } from "./model/command.ts";
-import { CRASHES, patientWithClaims } from "./model/crashes.ts";
+import { CRASHES, retryingClaimConflicts } from "./model/crashes.ts";
 import { DEFINITIONS } from "./model/definitions.ts";
-import { newProduct, type Product } from "./model/product.ts";
+import { createRealSystem, type RealSystem } from "./model/real-system.ts";
 import { REDEMPTIONS } from "./model/redemptions.ts";
-import { balanceOf, EMPTY, judge, usesOf } from "./model/reference.ts";
+import { balanceOf, EMPTY, evaluate, usesOf } from "./model/reference.ts";
 
 /** The same commands in each run; MODEL_SEED=$RANDOM tries others, and MODEL_RUNS=5000 more. */
 const SEED = Number(process.env["MODEL_SEED"] ?? 20_261_121);
@@ -18,7 +18,7 @@ const RUNS = Number(process.env["MODEL_RUNS"] ?? 300);
 const RUNS_WITH_CRASHES = Math.ceil(RUNS / 50);
 /** Each lane waits for one request at a time; together they keep a small machine busy. */
 const LANES = 4;
-const MOST_COMMANDS = 40;
+const MAX_COMMANDS = 40;
 const TIMEOUT_MS = 600_000;
 
 const stack = await startStack("standalone");
@@ -36,21 +36,21 @@ test(
       }),
     );
     await Promise.all(lanes);
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await invariantViolations(stack)).toEqual([]);
   },
 );
 
 test("and so they do through crashes", { timeout: TIMEOUT_MS }, async () => {
   await assertRuns([...DEFINITIONS, ...REDEMPTIONS, ...CRASHES], {
-    caller: patientWithClaims(api),
+    caller: retryingClaimConflicts(api),
     numRuns: RUNS_WITH_CRASHES,
     seed: SEED,
     endOnFailure: true,
   });
-  expect(await brokenInvariants(stack)).toEqual([]);
+  expect(await invariantViolations(stack)).toEqual([]);
 });
 
-type Chosen = {
+type RunOptions = {
   readonly numRuns: number;
   readonly seed: number;
   readonly endOnFailure?: boolean;
@@ -63,13 +63,13 @@ type Chosen = {
  */
 async function assertRuns(
   commands: fc.Arbitrary<Command>[],
-  { caller = api, ...chosen }: Chosen,
+  { caller = api, ...chosen }: RunOptions,
 ): Promise<void> {
   console.log(`MODEL_SEED=${chosen.seed}`);
-  const runs = fc.commands(commands, { maxCommands: MOST_COMMANDS, size: "max" });
+  const runs = fc.commands(commands, { maxCommands: MAX_COMMANDS, size: "max" });
   const property = fc.asyncProperty(runs, async (run) => {
     const model: Model = { state: EMPTY, crashes: 0 };
-    const real = newProduct(caller, stack.crash);
+    const real = createRealSystem(caller, stack.crash);
     await fc.asyncModelRun(() => ({ model, real }), run);
     await expectSame(model, real);
   });
@@ -77,7 +77,7 @@ async function assertRuns(
 }
 
 /** What is left of everything, by its books and by asking for it. */
-async function expectSame({ state }: Model, { codes }: Product): Promise<void> {
+async function expectSame({ state }: Model, { codes }: RealSystem): Promise<void> {
   for (const [position, code] of codes.entries()) {
     const expected = state.vouchers[position]!;
     const voucher = await ok(api.get(`/v1/vouchers/${code}`));
@@ -91,7 +91,7 @@ async function expectSame({ state }: Model, { codes }: Product): Promise<void> {
     }
     const order = { amount: 10_000 };
     const asked = { vouchers: [position], amount: order.amount, key: null, credits: null };
-    const { error, discount } = judge(state, asked);
+    const { error, discount } = evaluate(state, asked);
     const redeemables = [{ object: "voucher", id: code }];
     const answer = await ok(api.post("/v1/validations", { redeemables, order }));
     expect(answer["redeemables"][0].result.error?.key ?? null).toBe(error);

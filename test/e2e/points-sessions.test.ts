@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type ApiResponse,
   inParallel,
   type Json,
   managementApi,
@@ -9,17 +9,21 @@ import {
   newProject,
   serverApi,
 } from "../stack/api.ts";
-import { insist, untilAnswered } from "../stack/insist.ts";
-import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
-import { ok } from "../stack/rules.ts";
+import { balanceOf, type Card, createLoyaltyProgram } from "../stack/loyalty-program.ts";
+import { postWithRetry, retryUnavailable } from "../stack/retry.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const shop = await loyaltyShop(api, { points: 1_000 });
+  const shop = await createLoyaltyProgram(api, { points: 1_000 });
 
-  const validate = (cards: readonly Card[], points: number, body: Json = {}): Promise<Answer> =>
+  const validate = (
+    cards: readonly Card[],
+    points: number,
+    body: Json = {},
+  ): Promise<ApiResponse> =>
     api.post("/v1/validations", {
       customer: cards[0]?.customer,
       order: { amount: 100_000 },
@@ -31,7 +35,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
       ...body,
     });
 
-  const lock = (card: Card, points: number, key: string): Promise<Answer> =>
+  const lock = (card: Card, points: number, key: string): Promise<ApiResponse> =>
     validate([card], points, { session: { type: "LOCK", key } });
 
   const redeem = ({ code, customer }: Card, points: number | undefined, session?: Json) =>
@@ -48,7 +52,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
   };
 
   test("lock points, of which others see the free ones only", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const key = newCode("key");
     expect((await lock(card, 700, key)).body).toMatchObject({ valid: true, session: { key } });
     expect((await lock(card, 400, newCode("key"))).body).toMatchObject(exceeded);
@@ -65,7 +69,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
   });
 
   test("hold what they asked for last, and are released by hand", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
     await ok(lock(card, 200, key));
@@ -79,8 +83,8 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     const { id, api: sandbox } = await newProject(stack, { sandbox: true });
     const clock = `/management/v1/projects/${id}/clock`;
     await ok(managementApi(stack).put(clock, { now: "2040-06-01T12:00:00Z" }));
-    const { card, rewardId } = await loyaltyShop(sandbox, { points: 1_000 });
-    const { code, customer } = await card();
+    const { createCard, rewardId } = await createLoyaltyProgram(sandbox, { points: 1_000 });
+    const { code, customer } = await createCard();
     const validated = (session?: Json): Promise<Json> =>
       ok(
         sandbox.post("/v1/validations", {
@@ -99,7 +103,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
   });
 
   test("let go of a card when they lock something else", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
     const code = newCode("OTHER");
@@ -115,7 +119,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
   });
 
   test("keep what they hold when their redemption fails", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
     const failed = await redeem(card, 1_001, { type: "LOCK", key });
@@ -124,9 +128,11 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
   });
 
   test("never hold more than there is, however many ask at once", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const keys = Array.from({ length: 20 }, () => newCode("key"));
-    const answers = await inParallel(keys, 20, (key) => untilAnswered(() => lock(card, 300, key)));
+    const answers = await inParallel(keys, 20, (key) =>
+      retryUnavailable(() => lock(card, 300, key)),
+    );
     const held = answers.filter(({ body }) => body["valid"] === true);
     // Who is refused while somebody else's attempt is put back may be one too many.
     expect(held.length).toBeGreaterThan(0);
@@ -135,7 +141,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
       if (body["valid"] !== true) expect(body).toMatchObject(exceeded);
     }
     const redeemed = await inParallel(held, 3, ({ body: { session } }) =>
-      insist(api, `/v1/vouchers/${card.code}/redemption`, {
+      postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, {
         customer: card.customer,
         order: { amount: 100_000 },
         reward: { id: shop.rewardId, points: 300 },

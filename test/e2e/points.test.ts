@@ -8,18 +8,23 @@ import {
   newProject,
   serverApi,
 } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { insist } from "../stack/insist.ts";
-import { balanceOf, type Card, loyaltyShop, type LoyaltyShop } from "../stack/loyalty-shop.ts";
-import { ok } from "../stack/rules.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import {
+  balanceOf,
+  type Card,
+  createLoyaltyProgram,
+  type LoyaltyProgram,
+} from "../stack/loyalty-program.ts";
+import { postWithRetry } from "../stack/retry.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const shop = await loyaltyShop(api, { points: 3_000 });
+  const shop = await createLoyaltyProgram(api, { points: 3_000 });
 
-  const bodyOf = ({ customer }: Card, of: LoyaltyShop, body: Json) => ({
+  const bodyOf = ({ customer }: Card, of: LoyaltyProgram, body: Json) => ({
     customer,
     order: { amount: 45_000 },
     reward: { id: of.rewardId },
@@ -28,13 +33,13 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   const redeem = (
     card: Card,
     body: Json = {},
-    { of = shop, headers = {} }: { of?: LoyaltyShop; headers?: Record<string, string> } = {},
+    { of = shop, headers = {} }: { of?: LoyaltyProgram; headers?: Record<string, string> } = {},
   ) => api.post(`/v1/vouchers/${card.code}/redemption`, bodyOf(card, of, body), headers);
   const insistOn = (card: Card, body: Json, of = shop) =>
-    insist(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, of, body));
+    postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, of, body));
 
   test("takes the blocks of points that the order needs, and shows what is left", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const validated = await api.post(`/v1/vouchers/${card.code}/validate`, {
       customer: card.customer,
       order: { amount: 45_000 },
@@ -87,8 +92,8 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     { what: "whole blocks of what there is", points: 250, amount: 45_000, gives: [200, 4_000] },
     { what: "less than a block", points: 250, named: 150, amount: 45_000, gives: [150, 3_000] },
   ])("takes $what", async ({ points, named, amount, gives: [taken = 0, discount] }) => {
-    const of = await loyaltyShop(api, { points });
-    const card = await of.card();
+    const of = await createLoyaltyProgram(api, { points });
+    const card = await of.createCard();
     const body = { order: { amount }, reward: { id: of.rewardId, points: named } };
     const redeemed = await redeem(card, body, { of });
     expect(redeemed.body, redeemed.text).toMatchObject({
@@ -99,7 +104,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("refuses what a card cannot be redeemed for, and keeps its points", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const stranger = { source_id: newCode("stranger") };
     const refusals: readonly (readonly [Json, number, Json])[] = [
       [{ reward: {} }, 400, { key: "missing_reward" }],
@@ -129,13 +134,13 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     }
     expect(await balanceOf(api, card)).toBe(3_000);
 
-    const poor = await loyaltyShop(api, { points: 99 });
-    const refused = await redeem(await poor.card(), {}, { of: poor });
+    const poor = await createLoyaltyProgram(api, { points: 99 });
+    const refused = await redeem(await poor.createCard(), {}, { of: poor });
     expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
   });
 
   test("tells how a card was decided, and how many points too many were named", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const validated = await api.post("/v1/validations", {
       customer: card.customer,
       order: { amount: 6_000 },
@@ -177,8 +182,8 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
         },
       }),
     );
-    const of = await loyaltyShop(api, { points: 3_000, rules: [rule["id"]] });
-    const card = await of.card();
+    const of = await createLoyaltyProgram(api, { points: 3_000, rules: [rule["id"]] });
+    const card = await of.createCard();
     const refused = await redeem(card, {}, { of });
     expect(refused.body).toMatchObject({
       key: "redemption_rules_violated",
@@ -189,7 +194,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("pays what other redeemables of a stack leave, all or nothing", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const [ten, gift] = [newCode("TEN"), newCode("GIFT")];
     const discount = { type: "PERCENT", percent_off: 10 };
     await ok(api.post(`/v1/vouchers/${ten}`, { type: "DISCOUNT_VOUCHER", discount }));
@@ -225,7 +230,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("gives points back once when the redemption is rolled back", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const redeemed = await redeem(card);
     const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
     const twice = await Promise.all([api.post(path), api.post(path)]);
@@ -246,7 +251,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("tells what became of the points of a card, page by page", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const [first, second] = [
       await ok(redeem(card)),
       await ok(redeem(card, { order: { amount: 1 } })),
@@ -296,13 +301,13 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
       data,
       has_more: false,
     });
-    const elsewhere = (await loyaltyShop(api)).campaignId;
+    const elsewhere = (await createLoyaltyProgram(api)).campaignId;
     const wrong = await api.get(`/v1/loyalties/${elsewhere}/members/${card.code}/transactions`);
     expect(wrong.body).toMatchObject({ key: "not_found", resource_type: "voucher" });
   });
 
   test("spends once however often a request is sent under one key", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const headers = { "idempotency-key": newCode("key") };
     const reward = { id: shop.rewardId, points: 3_000 };
     const order = { amount: 60_000 };
@@ -316,7 +321,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("never spends more than there is, however many want it at once", async () => {
-    const card = await shop.card();
+    const card = await shop.createCard();
     const answers = await inParallel(Array.from({ length: 24 }), 24, () =>
       insistOn(card, { reward: { id: shop.rewardId, points: 400 }, order: { amount: 10_000 } }),
     );
@@ -332,8 +337,8 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("gives points back at once when a redemption cannot be committed", async () => {
-    const of = await loyaltyShop(api, { points: 3_000, quantity: 1 });
-    const card = await of.card();
+    const of = await createLoyaltyProgram(api, { points: 3_000, quantity: 1 });
+    const card = await of.createCard();
     const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
       insistOn(card, { reward: { id: of.rewardId, points: 100 } }, of),
     );
@@ -351,8 +356,8 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
         redeemables_application_mode: "PARTIAL",
       }),
     );
-    const of = await loyaltyShop(own, { points: 800 });
-    const card = await of.card();
+    const of = await createLoyaltyProgram(own, { points: 800 });
+    const card = await of.createCard();
     const code = newCode("SCARCE");
     await ok(
       own.post(`/v1/vouchers/${code}`, {
@@ -363,7 +368,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     );
     // Each holds its points once at a time, so there are enough for all.
     const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
-      insist(own, "/v1/redemptions", {
+      postWithRetry(own, "/v1/redemptions", {
         customer: card.customer,
         order: { amount: 10_000 },
         redeemables: [
@@ -379,6 +384,6 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   });
 
   test("leaves the books in order", async () => {
-    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
+    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { apiWith, clientApi, type Json, managementApi, newCode, serverApi } from "../stack/api.ts";
+import {
+  createApi,
+  clientApi,
+  type Json,
+  managementApi,
+  newCode,
+  serverApi,
+} from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
@@ -51,7 +58,7 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
     expect((await two.api.get(`/v1/vouchers/${first.body["id"]}`)).status).toBe(404);
     expect((await two.api.post("/v1/vouchers", voucher)).status).toBe(200);
 
-    const mixed = apiWith(stack.url, {
+    const mixed = createApi(stack.url, {
       ...one.api.headers,
       authorization: two.api.headers["authorization"] ?? "",
     });
@@ -120,7 +127,7 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
       id: project["id"] as string,
       project,
       api,
-      client: (origin: string) => apiWith(stack.url, { ...template.headers, origin }),
+      client: (origin: string) => createApi(stack.url, { ...template.headers, origin }),
     };
   }
 });

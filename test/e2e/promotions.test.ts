@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { ok } from "../stack/rules.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, managementApi, newCode, newProject, serverApi } from "../stack/api.ts";
-import { ok, refusal, ruleShop, TEN_PERCENT } from "../stack/rules.ts";
+import { ok, errorOf, ruleBuilders, TEN_PERCENT } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const { givenVoucher, givenCampaign } = ruleShop(api);
+  const { createVoucher, createCampaign } = ruleBuilders(api);
 
   const publish = (body: Json): Promise<Json> => ok(api.post("/v1/publications", body));
   const refused = (body: Json, query = ""): Promise<unknown[]> =>
-    refusal(api.post(`/v1/publications${query}`, body));
+    errorOf(api.post(`/v1/publications${query}`, body));
   const failuresOf = async (query: string): Promise<Json[]> =>
     (await ok(api.get(`/v1/publications?result=FAILURE&${query}`)))["publications"];
 
   test("publications are listed, sorted and filtered", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 2 });
+    const campaign = await createCampaign({ vouchers_count: 2 });
     const customer = newCode("reader");
     const { code: gift } = await ok(
       api.post("/v1/vouchers", { type: "GIFT_VOUCHER", gift: { amount: 1000 } }),
@@ -60,12 +60,12 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
       "result=maybe",
       "filters[x][conditions][$is]=1",
     ]) {
-      expect((await refusal(api.get(`/v1/publications?${query}`))).slice(0, 2), query).toEqual([
+      expect((await errorOf(api.get(`/v1/publications?${query}`))).slice(0, 2), query).toEqual([
         400,
         "invalid_query_params",
       ]);
     }
-    expect((await refusal(api.get("/v1/publications?page=1001"))).slice(0, 2)).toEqual([
+    expect((await errorOf(api.get("/v1/publications?page=1001"))).slice(0, 2)).toEqual([
       400,
       "page_over_limit",
     ]);
@@ -81,7 +81,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
       USED: { redemption: { quantity: 0 } },
     };
     for (const body of Object.values(states)) {
-      const { code } = await givenVoucher(body);
+      const { code } = await createVoucher(body);
       await publish({ customer, voucher: code });
     }
     const statuses: string[] = [];
@@ -99,8 +99,8 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
   });
 
   test("decisions see the holder and the publication's metadata", async () => {
-    const { givenRule, assign } = ruleShop(api);
-    const rule = await givenRule({
+    const { createRule, assign } = ruleBuilders(api);
+    const rule = await createRule({
       rules: {
         "1": {
           name: "publication.redeemable_by_linked_customer",
@@ -109,7 +109,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
         logic: "1",
       },
     });
-    const voucher = await givenVoucher({
+    const voucher = await createVoucher({
       discount: {
         type: "AMOUNT",
         amount_off: 100,
@@ -131,7 +131,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
   });
 
   test("a member of a loyalty programme gets a card, and always the same", async () => {
-    const programme = await givenCampaign({
+    const programme = await createCampaign({
       campaign_type: "LOYALTY_PROGRAM",
       vouchers_count: 2,
       voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 7 } },
@@ -152,16 +152,16 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     const byName = `/v1/loyalties/${encodeURIComponent(programme["name"])}/members`;
     expect(await ok(api.post(byName, { customer: { source_id: customer } }))).toEqual(card);
     expect(
-      (await refusal(api.post(path, { customer: newCode("m"), voucher: card["id"] })))[1],
+      (await errorOf(api.post(path, { customer: newCode("m"), voucher: card["id"] })))[1],
     ).toBe("voucher_already_published");
-    const other = await givenVoucher();
-    expect(await refusal(api.post(path, { customer, voucher: other["code"] }))).toEqual([
+    const other = await createVoucher();
+    expect(await errorOf(api.post(path, { customer, voucher: other["code"] }))).toEqual([
       404,
       "not_found",
       "voucher",
     ]);
-    const coupons = await givenCampaign();
-    expect(await refusal(api.post(`/v1/loyalties/${coupons["id"]}/members`, { customer }))).toEqual(
+    const coupons = await createCampaign();
+    expect(await errorOf(api.post(`/v1/loyalties/${coupons["id"]}/members`, { customer }))).toEqual(
       [404, "not_found", "campaign"],
     );
   });
@@ -176,14 +176,14 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     );
     const body = { customer: "c", voucher: voucher["code"] };
     for (const metadata of [{}, { way: 1 }]) {
-      const [, key] = await refusal(shop.api.post("/v1/publications", { ...body, metadata }));
+      const [, key] = await errorOf(shop.api.post("/v1/publications", { ...body, metadata }));
       expect(key).toBe("metadata_validation_failed");
     }
     await ok(shop.api.post("/v1/publications", { ...body, metadata: { way: "mail" } }));
   });
 
   test("the scope is publications", async () => {
-    const { code } = await givenVoucher();
+    const { code } = await createVoucher();
     const narrow = await serverApi(stack, "publications");
     await ok(narrow.post("/v1/publications", { customer: newCode("c"), voucher: code }));
     await ok(narrow.get("/v1/publications"));

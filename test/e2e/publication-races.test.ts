@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { ok, ruleShop, voucherBody } from "../stack/rules.ts";
+import { type ApiResponse, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { ok, ruleBuilders, voucherBody } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("publications at once on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const { givenVoucher, givenCampaign } = ruleShop(api);
+  const { createVoucher, createCampaign } = ruleBuilders(api);
 
   const WIDTH = 32;
   /** One request for each body, many at a time. */
-  const publishAll = (bodies: readonly Json[], query = ""): Promise<Answer[]> =>
+  const publishAll = (bodies: readonly Json[], query = ""): Promise<ApiResponse[]> =>
     inParallel(bodies, WIDTH, (body) => api.post(`/v1/publications${query}`, body));
   const customers = (count: number): string[] =>
     Array.from({ length: count }, () => newCode("racer"));
-  const made = (answers: readonly Answer[]): Json[] =>
+  const made = (answers: readonly ApiResponse[]): Json[] =>
     answers.filter(({ status }) => status === 200).map(({ body }) => body);
   /** What the others were told. */
-  const refusals = (answers: readonly Answer[]): unknown[] => [
+  const refusals = (answers: readonly ApiResponse[]): unknown[] => [
     ...new Set(
       answers
         .filter(({ status }) => status !== 200)
@@ -30,7 +30,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     publications.flatMap(({ voucher, vouchers }) => vouchers ?? [voucher.code]);
 
   test("a campaign never gives one code to two customers, and gives them all", async () => {
-    const { name } = await givenCampaign({ vouchers_count: 100 });
+    const { name } = await createCampaign({ vouchers_count: 100 });
     const answers = await publishAll(
       customers(200).map((customer) => ({ customer, campaign: name })),
     );
@@ -47,7 +47,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   }, 120_000);
 
   test("several at once are all or none, and those that nobody could have stay", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 23 });
+    const campaign = await createCampaign({ vouchers_count: 23 });
     const answers = await publishAll(
       customers(12).map((customer) => ({
         customer,
@@ -62,7 +62,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   });
 
   test("a voucher goes to one of those who are given it", async () => {
-    const { code } = await givenVoucher();
+    const { code } = await createVoucher();
     const answers = await publishAll(
       customers(60).map((customer) => ({ customer, voucher: code })),
     );
@@ -75,7 +75,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   });
 
   test("who joins once gets one code, however often they ask at once", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 50, join_once: true });
+    const campaign = await createCampaign({ vouchers_count: 50, join_once: true });
     const customer = newCode("member");
     const answers = await publishAll(
       Array.from({ length: 60 }, () => ({ customer, campaign: campaign["name"] })),
@@ -88,7 +88,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   });
 
   test("a source id is published once, however often it is sent at once", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 50 });
+    const campaign = await createCampaign({ vouchers_count: 50 });
     const source = newCode("order");
     const answers = await publishAll(
       customers(50).map((customer) => ({
@@ -104,7 +104,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   });
 
   test("an AUTO_UPDATE campaign makes one for each who finds none, and counts them all", async () => {
-    const campaign = await givenCampaign({ type: "AUTO_UPDATE", vouchers_count: 10 });
+    const campaign = await createCampaign({ type: "AUTO_UPDATE", vouchers_count: 10 });
     const answers = await publishAll(
       customers(100).map((customer) => ({ customer, campaign: campaign["name"] })),
     );
@@ -119,7 +119,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   });
 
   test("edits and redemptions of the same vouchers stop no publication", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 60, voucher: voucherBody() });
+    const campaign = await createCampaign({ vouchers_count: 60, voucher: voucherBody() });
     const { vouchers } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
     const names: string[] = vouchers.map(({ code }: Json) => code as string);
     const [answers, edits, uses] = await Promise.all([
@@ -143,6 +143,6 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   }, 120_000);
 
   test("and the books are in order after all of it", async () => {
-    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
+    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   }, 120_000);
 });

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
-import { ok, refusal, ruleShop, TEN_PERCENT } from "../stack/rules.ts";
+import { ok, errorOf, ruleBuilders, TEN_PERCENT } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const { givenVoucher, givenCampaign } = ruleShop(api);
+  const { createVoucher, createCampaign } = ruleBuilders(api);
 
   const publish = (body: Json): Promise<Json> => ok(api.post("/v1/publications", body));
   const refused = (body: Json, query = ""): Promise<unknown[]> =>
-    refusal(api.post(`/v1/publications${query}`, body));
+    errorOf(api.post(`/v1/publications${query}`, body));
   const voucherOf = (name: string): Promise<Json> => ok(api.get(`/v1/vouchers/${name}`));
   const failuresOf = async (query: string): Promise<Json[]> =>
     (await ok(api.get(`/v1/publications?result=FAILURE&${query}`)))["publications"];
@@ -21,7 +21,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     ].map(({ code }: Json) => code);
 
   test("a voucher is published to a customer", async () => {
-    const { code, id } = await givenVoucher();
+    const { code, id } = await createVoucher();
     const source = newCode("ann");
     const made = await publish({
       customer: { source_id: source, name: "Ann" },
@@ -69,7 +69,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("the query form does the same, and says who with a bare string", async () => {
-    const { code } = await givenVoucher();
+    const { code } = await createVoucher();
     const source = newCode("bob");
     const path = `/v1/publications/create?voucher=${code}&customer=${source}&source_id=${source}`;
     const made = await ok(api.get(`${path}&metadata[way]=link`));
@@ -80,7 +80,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
       metadata: { way: "link" },
       voucher: { code, holder_id: made["customer_id"] },
     });
-    const second = await givenVoucher();
+    const second = await createVoucher();
     const again = await ok(
       api.get(
         `/v1/publications/create?voucher=${second["id"]}&customer=${made["customer_id"]}&campaign=nothing`,
@@ -90,7 +90,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("a campaign gives its oldest voucher that is active, valid and was never published", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 5 });
+    const campaign = await createCampaign({ vouchers_count: 5 });
     const [first, second, third, ...rest] = await codesOf(campaign);
     await ok(api.post(`/v1/vouchers/${first}/disable`));
     await ok(api.put(`/v1/vouchers/${second}`, { expiration_date: "2020-01-01T00:00:00.000Z" }));
@@ -127,7 +127,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("several are published all or none", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 2 });
+    const campaign = await createCampaign({ vouchers_count: 2 });
     const customer = newCode("greedy");
     const [status, key] = await refused({
       customer,
@@ -145,7 +145,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("an AUTO_UPDATE campaign makes what is missing, and counts it", async () => {
-    const campaign = await givenCampaign({
+    const campaign = await createCampaign({
       type: "AUTO_UPDATE",
       activity_duration_after_publishing: "P1D",
       start_date: "2020-01-01T00:00:00.000Z",
@@ -189,7 +189,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("an AUTO_UPDATE campaign without a free code says so", async () => {
-    const campaign = await givenCampaign({
+    const campaign = await createCampaign({
       type: "AUTO_UPDATE",
       vouchers_count: 1,
       voucher: {
@@ -207,7 +207,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("a voucher is one customer's for good", async () => {
-    const { code, id } = await givenVoucher();
+    const { code, id } = await createVoucher();
     const [first, second] = [newCode("first"), newCode("second")];
     await publish({ customer: first, voucher: code });
     const again = [400, "voucher_already_published", `Voucher '${id}' has already been published`];
@@ -224,7 +224,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("who joins once gets what is there, and nothing is made", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 3, join_once: true });
+    const campaign = await createCampaign({ vouchers_count: 3, join_once: true });
     const [customer, source] = [newCode("member"), newCode("source")];
     const body = { customer, campaign: campaign["name"], source_id: source };
     const joined = await publish(body);
@@ -253,11 +253,11 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("join_once in the query holds for campaigns and vouchers that do not ask for it", async () => {
-    const campaign = await givenCampaign({ vouchers_count: 2 });
+    const campaign = await createCampaign({ vouchers_count: 2 });
     const body = { customer: newCode("once"), campaign: campaign["name"] };
     const first = await publish(body);
     expect(await ok(api.post("/v1/publications?join_once=true", body))).toEqual(first);
-    const { code } = await givenVoucher();
+    const { code } = await createVoucher();
     const alone = await publish({ customer: body.customer, voucher: code });
     expect(
       await ok(
@@ -269,7 +269,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("a loyalty programme is joined once, whatever is sent; a referral code has a referrer", async () => {
-    const loyalty = await givenCampaign({
+    const loyalty = await createCampaign({
       campaign_type: "LOYALTY_PROGRAM",
       vouchers_count: 2,
       voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 0 } },
@@ -282,7 +282,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
       ),
     ).toEqual(card);
 
-    const referral = await givenCampaign({
+    const referral = await createCampaign({
       campaign_type: "REFERRAL_PROGRAM",
       vouchers_count: 1,
       referral_program: { conversion_event_type: "redemption" },
@@ -321,7 +321,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
         customer: buyer,
         order: { amount: 1000 },
       });
-    expect((await refusal(use(customer))).slice(0, 2)).toEqual([
+    expect((await errorOf(use(customer))).slice(0, 2)).toEqual([
       400,
       "referrer_not_permitted_to_redeem",
     ]);
@@ -329,7 +329,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
   });
 
   test("a source id is published once", async () => {
-    const [first, second] = [await givenVoucher(), await givenVoucher()];
+    const [first, second] = [await createVoucher(), await createVoucher()];
     const source = newCode("order");
     const made = await publish({ customer: "a", voucher: first["code"], source_id: source });
     const repeated = [
@@ -347,7 +347,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect(
       await refused({
         customer: "a",
-        campaign: { name: (await givenCampaign())["name"], count: 2 },
+        campaign: { name: (await createCampaign())["name"], count: 2 },
         source_id: newCode("many"),
       }),
     ).toEqual([400, "too_many_vouchers_requested", "Only up to 1 can be published"]);
@@ -355,7 +355,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
 
   test("what is missing or unknown is refused, and nothing is kept", async () => {
     const stranger = newCode("stranger");
-    const { code } = await givenVoucher();
+    const { code } = await createVoucher();
     const cases: readonly (readonly [Json, unknown[]])[] = [
       [{ customer: stranger }, [400, "missing_vouchers", "Either Campaign or Voucher is required"]],
       [{ customer: stranger, voucher: "no-such" }, [404, "not_found", "voucher"]],
@@ -378,12 +378,12 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     for (const [body, answer] of cases) expect(await refused(body)).toEqual(answer);
     expect((await api.get(`/v1/customers/${stranger}`)).status).toBe(404);
     expect((await ok(api.get(`/v1/publications?customer=${stranger}`)))["total"]).toBe(0);
-    expect(await refusal(api.get("/v1/vouchers/no-such/publications"))).toEqual([
+    expect(await errorOf(api.get("/v1/vouchers/no-such/publications"))).toEqual([
       404,
       "not_found",
       "voucher",
     ]);
-    expect(await refusal(api.get("/v1/customers/no-such/redeemables"))).toEqual([
+    expect(await errorOf(api.get("/v1/customers/no-such/redeemables"))).toEqual([
       404,
       "not_found",
       "customer",

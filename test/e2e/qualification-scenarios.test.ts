@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, newProject } from "../stack/api.ts";
-import { onlyOn, percent, qualificationShop, when } from "../stack/qualification-shop.ts";
-import { ok } from "../stack/rules.ts";
+import {
+  appliesOnlyTo,
+  percent,
+  qualificationBuilders,
+  when,
+} from "../stack/qualification-builders.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composition) => {
@@ -10,7 +15,7 @@ describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composit
 
   const givenShop = async () => {
     const { api } = await newProject(stack);
-    return { api, ...qualificationShop(api) };
+    return { api, ...qualificationBuilders(api) };
   };
 
   test("answer every scenario", async () => {
@@ -50,14 +55,14 @@ describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composit
     );
     await voucher("ONCE", {}, when("redemption.count.per_customer", { $less_than_or_equal: [0] }));
     await voucher("APP", {}, when("redemption.metadata", { $is: ["app"] }, { property: "from" }));
-    await voucher("MUG", {}, onlyOn(mug), when("order.amount", { $more_than: [100_000] }));
-    await voucher("PEN", {}, onlyOn(pen));
+    await voucher("MUG", {}, appliesOnlyTo(mug), when("order.amount", { $more_than: [100_000] }));
+    await voucher("PEN", {}, appliesOnlyTo(pen));
     await voucher("WITH_MUG", {}, when("order.items.any", item(mug)));
     await voucher("NO_MUG", {}, when("order.items.none", item(mug)));
     await voucher(
       "MUG_DE",
       {},
-      onlyOn(mug),
+      appliesOnlyTo(mug),
       when("customer.metadata", { $is: ["DE"] }, { property: "country" }),
     );
     await voucher("SET", {}, bundle(mug, pen));

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 
 import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import {
-  insertUsedVouchers,
-  onlyOn,
+  insertExhaustedVouchers,
+  appliesOnlyTo,
   percent,
-  qualificationShop,
-} from "../stack/qualification-shop.ts";
-import { ok, refusal } from "../stack/rules.ts";
+  qualificationBuilders,
+} from "../stack/qualification-builders.ts";
+import { ok, errorOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
@@ -15,7 +15,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
 
   const givenShop = async (settings: Json = {}) => {
     const project = await newProject(stack, settings);
-    return { ...project, ...qualificationShop(project.api) };
+    return { ...project, ...qualificationBuilders(project.api) };
   };
 
   test("calculate everything that can be used on the untouched order", async () => {
@@ -23,10 +23,10 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     const tool = await product("tool", 10_000);
     const book = await product("book", 1_500);
     await tier("ten percent", { discount: percent(10) });
-    await voucher("BOOK20", { discount: percent(20) }, onlyOn(book));
+    await voucher("BOOK20", { discount: percent(20) }, appliesOnlyTo(book));
     await gift("GIFT", 2_500);
     await publish("GIFT", "ann");
-    await voucher("TOOL10", { discount: percent(10) }, onlyOn(tool));
+    await voucher("TOOL10", { discount: percent(10) }, appliesOnlyTo(tool));
 
     const body = {
       customer: { source_id: "ann" },
@@ -194,7 +194,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     const { id, voucher, tier, qualify } = await givenShop();
     await voucher("OLD");
     await tier("tier");
-    await insertUsedVouchers(stack.databaseUrl, id, 10_500);
+    await insertExhaustedVouchers(stack.databaseUrl, id, 10_500);
     const ask = (after: Json = {}): Promise<Json> =>
       qualify({ order: { amount: 1000 }, options: after });
     const first = (await ask())["redeemables"];
@@ -256,7 +256,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
       [{ tracking_id: "bob", customer: { source_id: "ann" } }, 400, "ambiguous_tracking_id"],
     ];
     for (const [body, ...expected] of cases) {
-      const refused = await refusal(api.post("/v1/qualifications", body));
+      const refused = await errorOf(api.post("/v1/qualifications", body));
       expect(refused.slice(0, expected.length), JSON.stringify(body)).toEqual(expected);
     }
   });

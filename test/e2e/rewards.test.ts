@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { balanceOf, loyaltyShop } from "../stack/loyalty-shop.ts";
-import { ok, refusal, rulesOf } from "../stack/rules.ts";
+import { balanceOf, createLoyaltyProgram } from "../stack/loyalty-program.ts";
+import { ok, errorOf, rulesOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const COIN = { coin: { exchange_ratio: 0.25, points_ratio: 3 } };
@@ -56,8 +56,8 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     expect(await ok(api.get(path))).toEqual(changed);
     expect((await ok(api.get("/v1/rewards?limit=100")))["data"]).toContainEqual(changed);
     expect((await api.delete(path)).status).toBe(204);
-    expect(await refusal(api.get(path))).toEqual([404, "not_found", "reward"]);
-    expect(await refusal(api.delete(path))).toEqual([404, "not_found", "reward"]);
+    expect(await errorOf(api.get(path))).toEqual([404, "not_found", "reward"]);
+    expect(await errorOf(api.delete(path))).toEqual([404, "not_found", "reward"]);
   });
 
   test("must have the parameters of their type", async () => {
@@ -98,14 +98,14 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     const coin = await reward({ type: "COIN", parameters: COIN });
     const path = `/v1/rewards/${mug["id"]}/assignments`;
     const price = (points: number) => ({ parameters: { loyalty: { points } } });
-    expect(await refusal(api.post(path, { campaign: campaignId }))).toEqual([
+    expect(await errorOf(api.post(path, { campaign: campaignId }))).toEqual([
       400,
       "missing_param",
       "Parameter 'parameters.loyalty' is required",
     ]);
     const other = await coupons();
     const foreign = api.post(path, { campaign: other["id"], ...price(5) });
-    expect(await refusal(foreign)).toEqual([404, "not_found", "campaign"]);
+    expect(await errorOf(foreign)).toEqual([404, "not_found", "campaign"]);
 
     const made = await ok(api.post(path, { campaign: name, ...price(5) }));
     expect(made).toMatchObject({
@@ -116,10 +116,10 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
       related_object_type: "campaign",
       parameters: { loyalty: { points: 5 } },
     });
-    const again = await refusal(api.post(path, { campaign: campaignId, ...price(5) }));
+    const again = await errorOf(api.post(path, { campaign: campaignId, ...price(5) }));
     expect(again.slice(0, 2)).toEqual([409, "duplicate_found"]);
     const coinPath = `/v1/rewards/${coin["id"]}/assignments`;
-    const priced = await refusal(api.post(coinPath, { campaign: campaignId, ...price(5) }));
+    const priced = await errorOf(api.post(coinPath, { campaign: campaignId, ...price(5) }));
     expect(priced.slice(0, 2)).toEqual([400, "invalid_payload"]);
     await ok(api.post(coinPath, { campaign: campaignId }));
 
@@ -147,13 +147,13 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
       id: mug["id"],
     });
     expect(await ok(api.put(`${loyalty}/rewards/${made["id"]}`, price(9)))).toMatchObject(price(9));
-    expect(await refusal(api.get(`/v1/loyalties/${other["id"]}/rewards`))).toEqual([
+    expect(await errorOf(api.get(`/v1/loyalties/${other["id"]}/rewards`))).toEqual([
       404,
       "not_found",
       "campaign",
     ]);
     expect((await api.delete(`${loyalty}/rewards/${made["id"]}`)).status).toBe(204);
-    expect(await refusal(api.get(`${path}/${made["id"]}`))).toEqual([
+    expect(await errorOf(api.get(`${path}/${made["id"]}`))).toEqual([
       404,
       "not_found",
       "reward_assignment",
@@ -168,10 +168,10 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
         rules: { "1": { name: "order.amount", conditions: { $more_than: [100] } }, logic: "1" },
       }),
     );
-    const shop = await loyaltyShop(api, { rules: [rule["id"]] });
+    const shop = await createLoyaltyProgram(api, { rules: [rule["id"]] });
     const path = `/v1/rewards/${shop.rewardId}/assignments/${shop.assignmentId}`;
     expect(rulesOf(await ok(api.get(path)))).toEqual([rule["id"]]);
-    const other = await loyaltyShop(api);
+    const other = await createLoyaltyProgram(api);
     const assigned = await ok(
       api.post(`/v1/validation-rules/${rule["id"]}/assignments`, {
         related_object_type: "reward_assignment",
@@ -183,7 +183,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
       related_object_type: "reward_assignment",
       related_object_id: "rewa_none",
     });
-    expect(await refusal(unknown)).toEqual([404, "not_found", "reward_assignment"]);
+    expect(await errorOf(unknown)).toEqual([404, "not_found", "reward_assignment"]);
     for (const { rewardId, assignmentId } of [shop, other]) {
       const one = `/v1/rewards/${rewardId}/assignments/${assignmentId}`;
       expect((await api.delete(one)).status).toBe(204);
@@ -192,7 +192,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
   });
 
   test("that are handed out cost their price while there are some left", async () => {
-    const shop = await loyaltyShop(api, { points: 500 });
+    const shop = await createLoyaltyProgram(api, { points: 500 });
     const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
     await ok(
       api.post(`/v1/rewards/${mug["id"]}/assignments`, {
@@ -204,7 +204,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
       const { stock, redeemed } = await ok(api.get(`/v1/rewards/${mug["id"]}`));
       return [stock, redeemed];
     };
-    const [first, second] = [await shop.card(), await shop.card()];
+    const [first, second] = [await shop.createCard(), await shop.createCard()];
     const redeem = ({ code, customer }: typeof first) =>
       api.post(`/v1/vouchers/${code}/redemption`, { customer, reward: { id: mug["id"] } });
     const redeemed = await redeem(first);
@@ -225,13 +225,13 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
 
   test("are taken from one stock by all cards of a request", async () => {
     const customer = { source_id: newCode("holder") };
-    const shops = [await loyaltyShop(api), await loyaltyShop(api)];
+    const shops = [await createLoyaltyProgram(api), await createLoyaltyProgram(api)];
     const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
     for (const { campaignId: campaign } of shops) {
       const parameters = { loyalty: { points: 200 } };
       await ok(api.post(`/v1/rewards/${mug["id"]}/assignments`, { campaign, parameters }));
     }
-    const cards = await inParallel(shops, 1, (shop) => shop.card(customer));
+    const cards = await inParallel(shops, 1, (shop) => shop.createCard(customer));
     const redeemables = cards.map(({ code }) => ({
       object: "voucher",
       id: code,
@@ -253,7 +253,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
   });
 
   test("of campaigns are not handed out yet", async () => {
-    const shop = await loyaltyShop(api);
+    const shop = await createLoyaltyProgram(api);
     const { id } = await coupons();
     const coupon = await reward({ type: "CAMPAIGN", parameters: { campaign: { id } } });
     await ok(
@@ -262,7 +262,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
         parameters: { loyalty: { points: 10 } },
       }),
     );
-    const card = await shop.card();
+    const card = await shop.createCard();
     const refused = await api.post(`/v1/vouchers/${card.code}/redemption`, {
       customer: card.customer,
       reward: { id: coupon["id"] },

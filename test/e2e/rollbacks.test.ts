@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type ApiResponse,
   type Api,
   inParallel,
   type Json,
@@ -236,7 +236,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     const path = `/v1/redemptions/${made.body["id"]}/rollback`;
     const failed = await redeem(api, await usedVoucher(api), { order: { amount: 100 } });
 
-    const refusals: readonly (readonly [Answer, Json])[] = [
+    const refusals: readonly (readonly [ApiResponse, Json])[] = [
       [
         await api.post("/v1/redemptions/r_0/rollback"),
         { code: 404, key: "not_found", resource_type: "redemption", resource_id: "r_0" },
@@ -315,5 +315,5 @@ async function usedVoucher(api: Api): Promise<string> {
   return code;
 }
 
-const redeem = (api: Api, code: string, body: Json): Promise<Answer> =>
+const redeem = (api: Api, code: string, body: Json): Promise<ApiResponse> =>
   api.post(`/v1/vouchers/${code}/redemption`, body);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, type Json, newCode, serverApi } from "../stack/api.ts";
+import { type ApiResponse, type Json, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** What validation rules read, from what is sent and from what is stored, over HTTP. */
@@ -222,6 +222,6 @@ describe.each(COMPOSITIONS)("rules on %s", async (composition) => {
     return voucher["code"] as string;
   }
 
-  const validate = (code: string, body: Json): Promise<Answer> =>
+  const validate = (code: string, body: Json): Promise<ApiResponse> =>
     api.post("/v1/validations", { redeemables: [{ object: "voucher", id: code }], ...body });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, type Api, inParallel, newCode, serverApi } from "../stack/api.ts";
+import { type ApiResponse, type Api, inParallel, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
@@ -191,7 +191,7 @@ async function givenVoucher(api: Api, quantity: number): Promise<string> {
   return code;
 }
 
-const lock = (api: Api, code: string, session?: unknown): Promise<Answer> =>
+const lock = (api: Api, code: string, session?: unknown): Promise<ApiResponse> =>
   api.post("/v1/validations", {
     redeemables: [{ object: "voucher", id: code }],
     order: { amount: 1000 },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { ok } from "../stack/rules.ts";
+import { type ApiResponse, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const CLIENTS = 64;
@@ -37,7 +37,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     const answers = await inParallel(times(150), CLIENTS, (n) => redeem([codes[n % 8]!]));
     expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
     expect(made(answers)).toHaveLength(fits);
-    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
+    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
   test.each(PERSONAL)("and $name, each customer who is new", async ({ name, limit, fits }) => {
@@ -51,7 +51,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
       made(answers).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
     );
     expect(perBuyer.map(({ length }) => length)).toEqual(buyers.map(() => fits));
-    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
+    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
   test("roll each redemption back once, alone or in a stack", async () => {
@@ -72,7 +72,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     expect(taken).toBeLessThanOrEqual(60);
     const again = await inParallel(times(100), CLIENTS, (n) => redeem([codes[n % 8]!]));
     expect(made(again)).toHaveLength(60);
-    expect(await brokenInvariants(stack, stack.projectId)).toEqual([]);
+    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
   /** Eight codes without limits of their own in a campaign with the rule. */
@@ -99,7 +99,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     });
   }
 
-  const redeem = (codes: readonly string[], beside: Json = {}): Promise<Answer> =>
+  const redeem = (codes: readonly string[], beside: Json = {}): Promise<ApiResponse> =>
     api.post("/v1/redemptions", {
       redeemables: codes.map((id) => ({ object: "voucher", id })),
       order: { amount: 1_000 },
@@ -109,12 +109,12 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
 
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
-const made = (answers: readonly Answer[]): readonly Answer[] =>
+const made = (answers: readonly ApiResponse[]): readonly ApiResponse[] =>
   answers.filter(({ status }) => status === 200);
 
 /** The redemption of the whole: the parent of a stack, or the only one. */
 const bodyOf = (body: Json): Json => body["parent_redemption"] ?? body["redemptions"][0];
 
-const refusalsIn = (answers: readonly Answer[]): readonly string[] => [
+const refusalsIn = (answers: readonly ApiResponse[]): readonly string[] => [
   ...new Set(answers.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])]))),
 ];

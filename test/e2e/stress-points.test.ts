@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { insist } from "../stack/insist.ts";
-import { balanceOf, type Card, loyaltyShop } from "../stack/loyalty-shop.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { balanceOf, type Card, createLoyaltyProgram } from "../stack/loyalty-program.ts";
+import { postWithRetry } from "../stack/retry.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
 /** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
@@ -36,11 +36,11 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (comp
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
   // Somebody has one card of a programme.
-  const shops = await inParallel([1, 2, 3], 1, () => loyaltyShop(api, { points: POINTS }));
+  const shops = await inParallel([1, 2, 3], 1, () => createLoyaltyProgram(api, { points: POINTS }));
 
   test("loses none of them, spends none twice, and gives back what came to nothing", async () => {
     const customer = { source_id: newCode("holder") };
-    const cards = await inParallel(shops, 1, (shop) => shop.card(customer));
+    const cards = await inParallel(shops, 1, (shop) => shop.createCard(customer));
     const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
     const load = { answered: 0, over: false };
     const kill = async (): Promise<void> => {
@@ -60,14 +60,14 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (comp
         })),
         ...(kind === "session" && { session: { type: "LOCK", key: newCode("key") } }),
       };
-      if (kind === "session") await insist(api, "/v1/validations", body);
-      const answer = await insist(api, "/v1/redemptions", body);
+      if (kind === "session") await postWithRetry(api, "/v1/validations", body);
+      const answer = await postWithRetry(api, "/v1/redemptions", body);
       load.answered += 1;
       if (answer.status !== 200) return { answer, parts: [] };
       const parts = answer.body["redemptions"] as readonly Json[];
       if (kind !== "roll_back") return { answer, parts };
       const whole = answer.body["parent_redemption"] ?? parts[0];
-      const undone = await insist(api, `/v1/redemptions/${whole["id"]}/rollbacks`);
+      const undone = await postWithRetry(api, `/v1/redemptions/${whole["id"]}/rollbacks`);
       expect(undone.status, undone.text).toBe(200);
       return { answer, parts: [] };
     }).finally(() => (load.over = true));
@@ -88,6 +88,6 @@ describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (comp
       expect(left, said).toBeGreaterThanOrEqual(0);
       await expect.poll(() => balanceOf(api, card), { timeout: SETTLED_MS }).toBe(left);
     }
-    expect(await brokenInvariants(stack), said).toEqual([]);
+    expect(await invariantViolations(stack), said).toEqual([]);
   }, 300_000);
 });

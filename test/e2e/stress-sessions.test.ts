@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type ApiResponse,
   inParallel,
   type Json,
   managementApi,
   newCode,
   newProject,
 } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { ok } from "../stack/rules.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 const CLIENTS = 64;
@@ -48,7 +48,7 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
     await setClock(begin + HOUR_MS);
     const late = await redeem([code]);
     expect(late.status, late.text).toBe(200);
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await invariantViolations(stack)).toEqual([]);
   });
 
   test("give the last use to one of many, who alone can redeem it", async () => {
@@ -76,7 +76,7 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
     for (const { key } of holders) expect(winners.map((one) => one.key)).toContain(key);
     const used = winners.flatMap(({ pair }) => pair);
     expect(new Set(used).size).toBe(used.length);
-    expect(await brokenInvariants(stack)).toEqual([]);
+    expect(await invariantViolations(stack)).toEqual([]);
   });
 
   async function setClock(now: number): Promise<void> {
@@ -92,10 +92,10 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
     return code;
   }
 
-  const lock = (codes: readonly string[], session: Json): Promise<Answer> =>
+  const lock = (codes: readonly string[], session: Json): Promise<ApiResponse> =>
     api.post("/v1/validations", { ...stackOf(codes), session: { type: "LOCK", ...session } });
 
-  const redeem = (codes: readonly string[], key?: string): Promise<Answer> =>
+  const redeem = (codes: readonly string[], key?: string): Promise<ApiResponse> =>
     api.post("/v1/redemptions", {
       ...stackOf(codes),
       ...(key !== undefined && { session: { type: "LOCK", key } }),
@@ -110,7 +110,7 @@ const stackOf = (codes: readonly string[]): Json => ({
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
 /** Why validations failed, each reason once. */
-const keysOf = (answers: readonly Answer[]): readonly string[] => [
+const keysOf = (answers: readonly ApiResponse[]): readonly string[] => [
   ...new Set(
     answers.flatMap(({ body }) =>
       body["redeemables"].flatMap(({ result }: Json) => result?.error?.key ?? []),

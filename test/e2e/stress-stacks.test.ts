@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode } from "../stack/api.ts";
-import { brokenInvariants } from "../stack/books.ts";
-import { untilAnswered } from "../stack/insist.ts";
+import { type ApiResponse, inParallel, type Json, newCode } from "../stack/api.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { retryUnavailable } from "../stack/retry.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
-import { givenStressShop, type StressShop } from "../stack/stress-shop.ts";
+import { createStressProject, type StressProject } from "../stack/stress-project.ts";
 
 /** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
@@ -48,7 +48,7 @@ describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async
   test.each(["ALL", "PARTIAL"] as const)(
     "take all of a stack or none, in mode %s",
     async (mode) => {
-      const shop = await givenStressShop(stack, mode);
+      const shop = await createStressProject(stack, mode);
       const customers = Array.from({ length: 5 }, () => newCode("buyer"));
       const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
 
@@ -70,24 +70,24 @@ describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async
         said,
       ).toEqual([]);
       await expectTaken(shop, outcomes, said);
-      expect(await brokenInvariants(stack, shop.projectId), said).toEqual([]);
+      expect(await invariantViolations(stack, shop.projectId), said).toEqual([]);
     },
     TIMEOUT_MS,
   );
 });
 
 async function redeem(
-  { api, redeemables }: StressShop,
+  { api, redeemables }: StressProject,
   { picks, amount }: Pick<Wish, "picks" | "amount">,
   { customer, twice }: { readonly customer: string; readonly twice: boolean },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const body = {
     redeemables: picks.map((position) => redeemables[position]),
     order: { amount },
     customer: { source_id: customer },
   };
   const headers = { "idempotency-key": newCode("key") };
-  const send = (): Promise<Answer> => sent(api, "/v1/redemptions", { body, headers });
+  const send = (): Promise<ApiResponse> => sent(api, "/v1/redemptions", { body, headers });
   const [first, second] = await Promise.all([send(), twice ? send() : undefined]);
   if (second !== undefined) expect(second.text).toBe(first.text);
   return first;
@@ -95,18 +95,18 @@ async function redeem(
 
 /** Who is told to come back does, as where processors are scarce; a failure is nothing of the kind. */
 const sent = (
-  api: StressShop["api"],
+  api: StressProject["api"],
   path: string,
   { body, headers }: { readonly body: Json; readonly headers: Record<string, string> },
-): Promise<Answer> =>
-  untilAnswered(async () => {
+): Promise<ApiResponse> =>
+  retryUnavailable(async () => {
     const answer = await api.post(path, body, headers);
     expect(answer.body["key"], path).not.toBe("internal_error");
     return answer;
   });
 
 /** Of two who ask at the same time one is served. */
-async function rollBack({ api }: StressShop, { body }: Answer): Promise<boolean> {
+async function rollBack({ api }: StressProject, { body }: ApiResponse): Promise<boolean> {
   const { redemptions, parent_redemption: parent } = body;
   const path = parent === undefined ? `${redemptions[0].id}/rollback` : `${parent.id}/rollbacks`;
   const answers = await Promise.all(
@@ -123,7 +123,7 @@ async function rollBack({ api }: StressShop, { body }: Answer): Promise<boolean>
 type Part = { readonly of: string; readonly credits: number };
 type Outcome = { readonly customer: string; readonly parts: readonly Part[] };
 
-const partsOf = ({ body }: Answer): Part[] =>
+const partsOf = ({ body }: ApiResponse): Part[] =>
   body["redemptions"].map(({ voucher, amount, related_object_id: id }: Json) => ({
     of: voucher?.code ?? id,
     credits: amount ?? 0,
@@ -131,7 +131,7 @@ const partsOf = ({ body }: Answer): Part[] =>
 
 /** What was answered adds up to what is left, and nothing was taken too often. */
 async function expectTaken(
-  shop: StressShop,
+  shop: StressProject,
   outcomes: readonly Outcome[],
   said: string,
 ): Promise<void> {

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import {
+  type ApiResponse,
+  type Api,
+  inParallel,
+  type Json,
+  newCode,
+  serverApi,
+} from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("units on %s", async (composition) => {
@@ -276,7 +283,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
       rules: [await rule({ applicable_to: { included } })],
     });
     const codes = await Promise.all(Array.from({ length: 12 }, () => codeIn(id)));
-    const redeem = (code: string | undefined, quantity: number): Promise<Answer> =>
+    const redeem = (code: string | undefined, quantity: number): Promise<ApiResponse> =>
       api.post(`/v1/vouchers/${code}/redemption`, {
         order: { items: [{ product_id: mug["id"], quantity }] },
       });
@@ -301,7 +308,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
   }
 });
 
-async function ok(sent: Promise<Answer>): Promise<Json> {
+async function ok(sent: Promise<ApiResponse>): Promise<Json> {
   const { status, text, body } = await sent;
   expect(status, text).toBe(200);
   return body;

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, serverApi } from "../stack/api.ts";
-import { above, ok, refusal, ruleShop, rulesOf } from "../stack/rules.ts";
+import { orderAbove, ok, errorOf, ruleBuilders, rulesOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const { assign, givenRule, givenVoucher } = ruleShop(api);
+  const { assign, createRule, createVoucher } = ruleBuilders(api);
 
   test("names a rule by its id when nobody names it", async () => {
-    const made = await api.post("/v1/validation-rules", { rules: above(10) });
+    const made = await api.post("/v1/validation-rules", { rules: orderAbove(10) });
     expect([made.status, made.body["name"]], made.text).toEqual([200, made.body["id"]]);
     const path = `/v1/validation-rules/${made.body["id"]}`;
-    expect((await api.put(path, { rules: above(20) })).body["name"]).toBe(made.body["id"]);
+    expect((await api.put(path, { rules: orderAbove(20) })).body["name"]).toBe(made.body["id"]);
     expect((await api.put(path, { name: "Above 20" })).body["name"]).toBe("Above 20");
   });
 
@@ -55,7 +55,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
         },
       },
     };
-    const rule = await givenRule({
+    const rule = await createRule({
       applicable_to: applicableTo,
       bundle_rules: bundleRules,
       error: { message: "Buy more" },
@@ -67,7 +67,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
       name: "Big orders",
       type: "expression",
       context_type: "voucher.discount_voucher.discount.apply_to_order",
-      rules: above(10_000),
+      rules: orderAbove(10_000),
       bundle_rules: bundleRules,
       applicable_to: applicableTo,
       error: { message: "Buy more" },
@@ -93,21 +93,21 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     expect(await ok(api.get(path))).toEqual(changed);
 
     expect((await api.delete(path)).status).toBe(204);
-    expect(await refusal(api.get(path))).toEqual([404, "not_found", "validation_rules"]);
-    expect(await refusal(api.put(path, {}))).toEqual([404, "not_found", "validation_rules"]);
-    expect(await refusal(api.delete(path))).toEqual([404, "not_found", "validation_rules"]);
+    expect(await errorOf(api.get(path))).toEqual([404, "not_found", "validation_rules"]);
+    expect(await errorOf(api.put(path, {}))).toEqual([404, "not_found", "validation_rules"]);
+    expect(await errorOf(api.delete(path))).toEqual([404, "not_found", "validation_rules"]);
   });
 
   test("refuses a rule that cannot be evaluated, and keeps the one that it should replace", async () => {
-    const rule = await givenRule();
+    const rule = await createRule();
     const path = `/v1/validation-rules/${rule["id"]}`;
     const broken: [Json, string | RegExp][] = [
       [
         { rules: { "1": { name: "order.metadata", conditions: { $is: ["a"] } } } },
         "Rule 'order.metadata' must have a 'property'",
       ],
-      [{ rules: { ...above(1), logic: "1 AND 2" } }, /2/],
-      [{ rules: { ...above(1), logic: "1 AND" } }, /logic/i],
+      [{ rules: { ...orderAbove(1), logic: "1 AND 2" } }, /2/],
+      [{ rules: { ...orderAbove(1), logic: "1 AND" } }, /logic/i],
       [{ rules: { "1": { name: "order.colour", conditions: { $is: [1] } } } }, /order\.colour/],
     ];
     for (const [body, details] of broken) {
@@ -124,7 +124,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
       }
     }
     expect(await ok(api.get(path))).toEqual(rule);
-    expect(await refusal(api.post("/v1/validation-rules", { name: "" }))).toEqual([
+    expect(await errorOf(api.post("/v1/validation-rules", { name: "" }))).toEqual([
       400,
       "invalid_payload",
       expect.stringContaining("name"),
@@ -142,8 +142,8 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
   });
 
   test("assigns a rule to a voucher once, and takes it away again", async () => {
-    const rule = await givenRule();
-    const voucher = await givenVoucher();
+    const rule = await createRule();
+    const voucher = await createVoucher();
     const assignment = await ok(assign(rule, "voucher", voucher["code"]));
     expect(assignment).toEqual({
       object: "validation_rules_assignment",
@@ -153,7 +153,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
       related_object_type: "voucher",
       created_at: expect.stringMatching(/Z$/),
     });
-    expect(await refusal(assign(rule, "voucher", voucher["id"]))).toEqual([
+    expect(await errorOf(assign(rule, "voucher", voucher["id"]))).toEqual([
       409,
       "duplicate_found",
       "validation_rules_assignment",
@@ -172,7 +172,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
       related_object_total: 1,
     });
 
-    const other = await givenRule();
+    const other = await createRule();
     const assignments = `${path}/assignments/${assignment["id"]}`;
     const wrong = `/v1/validation-rules/${other["id"]}/assignments/${assignment["id"]}`;
     expect((await api.delete(wrong)).status).toBe(404);
@@ -183,24 +183,24 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
   });
 
   test("does not assign what is not there", async () => {
-    const rule = await givenRule();
-    const voucher = await givenVoucher();
+    const rule = await createRule();
+    const voucher = await createVoucher();
     const unknown = { id: "val_unknown" };
-    expect(await refusal(assign(unknown, "voucher", voucher["id"]))).toEqual([
+    expect(await errorOf(assign(unknown, "voucher", voucher["id"]))).toEqual([
       404,
       "not_found",
       "validation_rules",
     ]);
     for (const type of ["voucher", "campaign", "promotion_tier", "earning_rule"]) {
-      expect(await refusal(assign(rule, type, "nothing"))).toEqual([404, "not_found", type]);
+      expect(await errorOf(assign(rule, type, "nothing"))).toEqual([404, "not_found", type]);
     }
     expect((await assign(rule, "shop", "x")).body["key"]).toBe("invalid_payload");
     await ok(api.get(`/v1/validation-rules/${rule["id"]}`));
   });
 
   test("of many requests to assign a rule one does", async () => {
-    const rule = await givenRule();
-    const voucher = await givenVoucher();
+    const rule = await createRule();
+    const voucher = await createVoucher();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => assign(rule, "voucher", voucher["id"])),
     );
@@ -211,10 +211,10 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
   });
 
   test("lists assignments in pages, of one rule and of all", async () => {
-    const rule = await givenRule();
+    const rule = await createRule();
     const ids: string[] = [];
     for (let i = 0; i < 12; i += 1) {
-      ids.push((await givenVoucher({ validation_rules: [rule["id"]] }))["id"]);
+      ids.push((await createVoucher({ validation_rules: [rule["id"]] }))["id"]);
     }
     const path = `/v1/validation-rules/${rule["id"]}/assignments`;
     const objectsOf = (list: Json): string[] =>

@@ -2,7 +2,7 @@ import type { Stack } from "./compositions.ts";
 
 export type Json = { readonly [key: string]: any };
 
-export type Answer = {
+export type ApiResponse = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -10,47 +10,50 @@ export type Answer = {
 };
 
 /** Where Scrip is, and who one is there. */
-export type Reached = Pick<Stack, "url" | "keys">;
+export type StackAccess = Pick<Stack, "url" | "keys">;
 
 /** An HTTP client with the credentials of a shop's server. */
 export type Api = {
-  readonly get: (path: string) => Promise<Answer>;
+  readonly get: (path: string) => Promise<ApiResponse>;
   readonly post: (
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ) => Promise<Answer>;
-  readonly put: (path: string, body?: unknown) => Promise<Answer>;
-  readonly delete: (path: string) => Promise<Answer>;
+  ) => Promise<ApiResponse>;
+  readonly put: (path: string, body?: unknown) => Promise<ApiResponse>;
+  readonly delete: (path: string) => Promise<ApiResponse>;
   readonly headers: Record<string, string>;
 };
 
-export async function serverApi(stack: Reached, scope = "api"): Promise<Api> {
+export async function serverApi(stack: StackAccess, scope = "api"): Promise<Api> {
   const key = { "x-app-id": stack.keys.appId, "x-app-token": stack.keys.appToken };
-  return apiWith(stack.url, { ...key, authorization: await bearer(stack.url, key, scope) });
+  return createApi(stack.url, {
+    ...key,
+    authorization: await requestBearerToken(stack.url, key, scope),
+  });
 }
 
-export async function clientApi(stack: Reached, origin: string): Promise<Api> {
+export async function clientApi(stack: StackAccess, origin: string): Promise<Api> {
   const key = {
     "x-client-application-id": stack.keys.clientAppId,
     "x-client-token": stack.keys.clientToken,
   };
   const credentials = { "x-app-id": stack.keys.clientAppId, "x-app-token": stack.keys.clientToken };
-  const authorization = await bearer(stack.url, credentials, "client_api");
-  return apiWith(stack.url, { ...key, authorization, origin });
+  const authorization = await requestBearerToken(stack.url, credentials, "client_api");
+  return createApi(stack.url, { ...key, authorization, origin });
 }
 
 /** Lets pages of the project redeem, which they may not unless a project says so. */
-export async function letPagesRedeem(
-  stack: Reached & { readonly projectId: string },
+export async function enableClientRedemptions(
+  stack: StackAccess & { readonly projectId: string },
 ): Promise<void> {
   const path = `/management/v1/projects/${stack.projectId}`;
   const { status, text } = await managementApi(stack).put(path, { client_redeem_enabled: true });
   if (status !== 200) throw new Error(`pages may not redeem: ${text}`);
 }
 
-export function managementApi(stack: Reached): Api {
-  return apiWith(stack.url, {
+export function managementApi(stack: StackAccess): Api {
+  return createApi(stack.url, {
     "x-management-id": stack.keys.managementId,
     "x-management-token": stack.keys.managementToken,
   });
@@ -58,7 +61,7 @@ export function managementApi(stack: Reached): Api {
 
 /** A project of the test's own, with the credentials of its server. */
 export async function newProject(
-  stack: Reached,
+  stack: StackAccess,
   settings: Json = {},
 ): Promise<{ readonly id: string; readonly api: Api }> {
   const made = await managementApi(stack).post("/management/v1/projects", {
@@ -71,13 +74,13 @@ export async function newProject(
   return { id: made.body["id"], api };
 }
 
-export function apiWith(url: string, headers: Record<string, string>): Api {
+export function createApi(url: string, headers: Record<string, string>): Api {
   const send = async (
     method: string,
     path: string,
     body?: unknown,
     extra: Record<string, string> = {},
-  ): Promise<Answer> => {
+  ): Promise<ApiResponse> => {
     const response = await fetch(url + path, {
       method,
       headers: {
@@ -88,7 +91,7 @@ export function apiWith(url: string, headers: Record<string, string>): Api {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: parse(text) };
+    return { status: response.status, headers: response.headers, text, body: parseJson(text) };
   };
   return {
     headers,
@@ -99,7 +102,11 @@ export function apiWith(url: string, headers: Record<string, string>): Api {
   };
 }
 
-async function bearer(url: string, key: Record<string, string>, scope: string): Promise<string> {
+async function requestBearerToken(
+  url: string,
+  key: Record<string, string>,
+  scope: string,
+): Promise<string> {
   const response = await fetch(`${url}/v1/oauth/token`, {
     method: "POST",
     headers: key,
@@ -110,7 +117,7 @@ async function bearer(url: string, key: Record<string, string>, scope: string): 
   return `Bearer ${token["access_token"]}`;
 }
 
-function parse(text: string): Json {
+function parseJson(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -20,7 +20,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = createServer((request, response) => {
     const composition = COMPOSITIONS.find((each) => request.url === `/${each}`);
     if (composition === undefined) response.writeHead(404).end();
-    else void answer(response, stacks.get(composition));
+    else void respondWithStack(response, stacks.get(composition));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   parts.defer(() => void server.close());
@@ -52,7 +52,7 @@ function sharedStacks(server: TestServer) {
   };
 }
 
-async function answer(response: ServerResponse, stack: Promise<Stack>): Promise<void> {
+async function respondWithStack(response: ServerResponse, stack: Promise<Stack>): Promise<void> {
   try {
     response.end(JSON.stringify(await stack));
   } catch (error) {

@@ -21,19 +21,19 @@ export type ProcessOptions = {
 };
 
 /** Only one that hangs needs so long, however busy the machine is. */
-const START_MS = 50_000;
+const START_TIMEOUT_MS = 50_000;
 
 /** What one process has compiled the next need not: together they start in little more than half the time. */
-export const COMPILED = path.join(tmpdir(), "scrip-compiled");
-const WITH_PARENT = path.join(import.meta.dirname, "with-parent.ts");
+export const COMPILE_CACHE = path.join(tmpdir(), "scrip-compiled");
+const EXIT_WITH_PARENT = path.join(import.meta.dirname, "exit-with-parent.ts");
 
 /** Starts a real process of ours and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { main, log } = options;
   const output = openSync(log, "a");
-  const child = spawn(process.execPath, ["--import", WITH_PARENT, main], {
+  const child = spawn(process.execPath, ["--import", EXIT_WITH_PARENT, main], {
     cwd: ROOT,
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILED, ...options.env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env },
     stdio: ["ignore", output, output],
   });
   closeSync(output);
@@ -41,7 +41,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   const killChild = (): boolean => child.kill("SIGKILL");
   process.once("exit", killChild);
   child.once("exit", () => process.off("exit", killChild));
-  const deadline = Date.now() + START_MS;
+  const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await options.ready().catch(() => false))) {
     if (hasEnded(child)) throw new Error(`${main} ended:\n${readFileSync(log, "utf8")}`);
     if (Date.now() > deadline) {

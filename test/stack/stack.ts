@@ -1,7 +1,7 @@
 import { emptyDatabase } from "@scrip/testing";
 import { inject } from "vitest";
 
-import { type Answer, type Json, managementApi, newCode } from "./api.ts";
+import { type ApiResponse, type Json, managementApi, newCode } from "./api.ts";
 import { type Composition, type Stack, startComposition } from "./compositions.ts";
 
 export { type Composition, COMPOSITIONS, type ServiceName, type Stack } from "./compositions.ts";
@@ -45,7 +45,7 @@ export async function sharedStack(composition: Composition): Promise<SharedStack
   if (!response.ok) throw new Error(await response.text());
   const stack = (await response.json()) as Omit<SharedStack, "projectId">;
   logs.add(stack.log);
-  const project = made(
+  const project = createdProject(
     await managementApi(stack).post("/management/v1/projects", {
       name: newCode("file"),
       client_trusted_domains: ["*"],
@@ -57,7 +57,7 @@ export async function sharedStack(composition: Composition): Promise<SharedStack
   return { ...stack, keys, projectId: project["id"] };
 }
 
-function made({ status, body, text }: Answer): Json {
+function createdProject({ status, body, text }: ApiResponse): Json {
   if (status !== 200) throw new Error(`no project: ${text}`);
   return body;
 }

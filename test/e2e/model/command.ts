@@ -1,13 +1,13 @@
 import type { AsyncCommand } from "fast-check";
 import { expect } from "vitest";
 
-import type { Answer } from "../../stack/api.ts";
-import type { Product } from "./product.ts";
+import type { ApiResponse } from "../../stack/api.ts";
+import type { RealSystem } from "./real-system.ts";
 import type { State } from "./reference.ts";
 
 /** fast-check hands one object through a run; the states in it are never changed. */
 export type Model = { state: State; crashes: number };
-export type Command = AsyncCommand<Model, Product>;
+export type Command = AsyncCommand<Model, RealSystem>;
 
 export const hasVouchers = ({ state }: Readonly<Model>): boolean => state.vouchers.length > 0;
 
@@ -15,7 +15,7 @@ export const hasVouchers = ({ state }: Readonly<Model>): boolean => state.vouche
 export const pickFrom = (items: readonly unknown[], drawn: number): number => drawn % items.length;
 
 /** The key of the error that it must answer, or none. */
-export function expectAnswer(answer: Answer, error: string | null): void {
+export function expectResponse(answer: ApiResponse, error: string | null): void {
   const { status, body, text } = answer;
   expect([status, body["key"] ?? null], text).toEqual([error === null ? 200 : 400, error]);
 }

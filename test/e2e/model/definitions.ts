@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 
-import { ok } from "../../stack/rules.ts";
-import { type Command, expectAnswer, hasVouchers, type Model, pickFrom } from "./command.ts";
-import * as product from "./product.ts";
+import { ok } from "../../stack/rule-builders.ts";
+import { type Command, expectResponse, hasVouchers, type Model, pickFrom } from "./command.ts";
+import * as product from "./real-system.ts";
 import { change, usesOf, type Voucher } from "./reference.ts";
 
 /** Few, so that commands meet. */
-const MOST_CAMPAIGNS = 2;
-const MOST_VOUCHERS = 5;
+const MAX_CAMPAIGNS = 2;
+const MAX_VOUCHERS = 5;
 
 export const keys = fc.constantFrom("one", "two");
 
@@ -21,7 +21,7 @@ const voucherOf = (fields: Partial<Voucher>): Voucher => ({
   ...fields,
 });
 
-async function createOne(model: Model, real: product.Product, fields: Partial<Voucher>) {
+async function createOne(model: Model, real: product.RealSystem, fields: Partial<Voucher>) {
   const voucher = voucherOf(fields);
   await product.createVoucher(real, voucher);
   model.state = { ...model.state, vouchers: [...model.state.vouchers, voucher] };
@@ -37,7 +37,7 @@ const createVoucher = fc
     minimum: fc.option(fc.constantFrom(100, 200), { freq: 2 }),
   })
   .map((fields): Command => ({
-    check: ({ state }) => state.vouchers.length < MOST_VOUCHERS,
+    check: ({ state }) => state.vouchers.length < MAX_VOUCHERS,
     run: (model, real) => createOne(model, real, fields),
     toString: () => `createVoucher(${JSON.stringify(fields)})`,
   }));
@@ -46,7 +46,7 @@ const createVoucher = fc
 const createCampaign = fc
   .record({ limit: fc.integer({ min: 1, max: 4 }), off: fc.constantFrom(50, 100) })
   .map(({ limit, off }): Command => ({
-    check: ({ state }) => state.campaigns.length < MOST_CAMPAIGNS,
+    check: ({ state }) => state.campaigns.length < MAX_CAMPAIGNS,
     async run(model, real) {
       const campaign = model.state.campaigns.length;
       await product.createCampaign(real, { limit, off });
@@ -73,7 +73,7 @@ type OnVoucher<Value> = {
   readonly values: fc.Arbitrary<Value>;
   readonly run: (
     model: Model,
-    real: product.Product,
+    real: product.RealSystem,
     one: { readonly voucher: number; readonly code: string; readonly value: Value },
   ) => Promise<void>;
 };
@@ -94,7 +94,7 @@ const setQuantity = onVoucher({
   async run(model, real, { voucher, code, value: quantity }) {
     const answer = await real.api.put(`/v1/vouchers/${code}`, { redemption: { quantity } });
     const isTooLow = quantity !== null && quantity < usesOf(model.state, voucher);
-    expectAnswer(answer, isTooLow ? "invalid_voucher" : null);
+    expectResponse(answer, isTooLow ? "invalid_voucher" : null);
     if (!isTooLow) changeVoucher(model, voucher, { quantity });
   },
 });
@@ -117,7 +117,7 @@ const releaseSession = onVoucher({ name: "releaseSession", values: keys, run: re
 
 async function release(
   model: Model,
-  real: product.Product,
+  real: product.RealSystem,
   { voucher, code, value: key }: { voucher: number; code: string; value: string },
 ): Promise<void> {
   const { status, text } = await real.api.delete(

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 
-import { type Answer, type Json, newCode } from "../../stack/api.ts";
-import { type Command, expectAnswer, hasVouchers, type Model, pickFrom } from "./command.ts";
+import { type ApiResponse, type Json, newCode } from "../../stack/api.ts";
+import { type Command, expectResponse, hasVouchers, type Model, pickFrom } from "./command.ts";
 import { keys } from "./definitions.ts";
-import * as product from "./product.ts";
-import { change, judge, lock, redeem, type Request, usesOf } from "./reference.ts";
+import * as product from "./real-system.ts";
+import { change, evaluate, lock, redeem, type Request, usesOf } from "./reference.ts";
 
 const requests = fc.record({
   picks: fc.uniqueArray(fc.nat({ max: 4 }), { minLength: 1, maxLength: 4, size: "max" }),
@@ -32,10 +32,10 @@ const validate = requests.map((drawn): Command => ({
   toString: () => `validate(${JSON.stringify(drawn)})`,
 }));
 
-function expectValidated(model: Model, request: Request, answer: Answer): void {
-  const { error, parts, discount } = judge(model.state, request);
+function expectValidated(model: Model, request: Request, answer: ApiResponse): void {
+  const { error, parts, discount } = evaluate(model.state, request);
   const { body, text } = answer;
-  expectAnswer(answer, null);
+  expectResponse(answer, null);
   const failed = body["redeemables"].find(({ status }: Json) => status === "INAPPLICABLE");
   const shown = [body["valid"], failed?.result.error.key ?? null];
   expect(shown, text).toEqual([error === null, error]);
@@ -50,9 +50,9 @@ export type Sending = {
   readonly check: (model: Readonly<Model>) => boolean;
   readonly send: (
     model: Model,
-    real: product.Product,
-    once: () => Promise<Answer>,
-  ) => Promise<Answer>;
+    real: product.RealSystem,
+    once: () => Promise<ApiResponse>,
+  ) => Promise<ApiResponse>;
 };
 
 export const redeemBy = ({ name, check, send }: Sending): fc.Arbitrary<Command> =>
@@ -61,7 +61,7 @@ export const redeemBy = ({ name, check, send }: Sending): fc.Arbitrary<Command> 
     async run(model, real) {
       const request = requestOf(model, isAlone ? { ...drawn, picks: [drawn.picks[0]!] } : drawn);
       const options = { single: isAlone, idempotencyKey: newCode("key") };
-      const once = (): Promise<Answer> => product.redeem(real, request, options);
+      const once = (): Promise<ApiResponse> => product.redeem(real, request, options);
       expectRedeemed(model, real, { request, answer: await send(model, real, once) });
     },
     toString: () => `${name}(${JSON.stringify(drawn)}${isAlone ? ", alone" : ""})`,
@@ -69,14 +69,14 @@ export const redeemBy = ({ name, check, send }: Sending): fc.Arbitrary<Command> 
 
 function expectRedeemed(
   model: Model,
-  real: product.Product,
-  { request, answer }: { readonly request: Request; readonly answer: Answer },
+  real: product.RealSystem,
+  { request, answer }: { readonly request: Request; readonly answer: ApiResponse },
 ): void {
-  const { error, parts, discount } = judge(model.state, request);
-  expectAnswer(answer, error);
+  const { error, parts, discount } = evaluate(model.state, request);
+  expectResponse(answer, error);
   if (error !== null) return;
   model.state = redeem(model.state, request, parts);
-  real.redemptions.push(product.wholeOf(answer)["id"]);
+  real.redemptions.push(product.orderRedemptionOf(answer)["id"]);
   const { body, text } = answer;
   const order = body["order"];
   expect(order.total_discount_amount, text).toBe(discount);
@@ -104,9 +104,9 @@ const redeemTwice = redeemBy({ name: "redeemTwice", check: hasVouchers, send: se
 
 async function sendTwice(
   _model: Model,
-  _real: product.Product,
-  once: () => Promise<Answer>,
-): Promise<Answer> {
+  _real: product.RealSystem,
+  once: () => Promise<ApiResponse>,
+): Promise<ApiResponse> {
   const first = await once();
   expect((await once()).text).toBe(first.text);
   return first;
@@ -120,7 +120,7 @@ const rollBack = fc.nat({ max: 9 }).map((drawn): Command => ({
     const { rolledBack, parts } = redemptions[position]!;
     const kind = parts.length === 1 && drawn % 2 === 0 ? "rollback" : "rollbacks";
     const answer = await real.api.post(`/v1/redemptions/${real.redemptions[position]}/${kind}`);
-    expectAnswer(answer, rolledBack ? "already_rolled_back" : null);
+    expectResponse(answer, rolledBack ? "already_rolled_back" : null);
     const changed = change(redemptions, position, { rolledBack: true });
     model.state = { ...model.state, redemptions: changed };
   },

@@ -35,7 +35,7 @@ export type Request = {
   readonly credits: number | null;
 };
 
-export type Judgement = {
+export type Evaluation = {
   /** Why the first that fails does; null when all apply. */
   readonly error: ErrorKey | null;
   /** Those before it, as they would be redeemed. */
@@ -53,22 +53,22 @@ export type ErrorKey =
 export const EMPTY: State = { campaigns: [], vouchers: [], locks: [], redemptions: [] };
 
 /** All or none, one after the other (docs/stacking.md#algorithm). */
-export function judge(state: State, request: Request): Judgement {
-  let judgement: Judgement = { error: null, parts: [], discount: 0 };
+export function evaluate(state: State, request: Request): Evaluation {
+  let judgement: Evaluation = { error: null, parts: [], discount: 0 };
   for (const voucher of request.vouchers) {
-    judgement = judgeNext(state, request, { before: judgement, voucher });
+    judgement = evaluateNext(state, request, { before: judgement, voucher });
     if (judgement.error !== null) return judgement;
   }
   return judgement;
 }
 
-function judgeNext(
+function evaluateNext(
   state: State,
   { amount, key, credits }: Request,
-  { before, voucher }: { readonly before: Judgement; readonly voucher: number },
-): Judgement {
+  { before, voucher }: { readonly before: Evaluation; readonly voucher: number },
+): Evaluation {
   const { gives, quantity, active, campaign, minimum } = state.vouchers[voucher]!;
-  const fail = (error: ErrorKey): Judgement => ({ ...before, error });
+  const fail = (error: ErrorKey): Evaluation => ({ ...before, error });
   const others = state.locks.filter((lock) => lock.voucher === voucher && lock.key !== key);
   const left = amount - before.discount;
 
@@ -88,10 +88,10 @@ function judgeNext(
 }
 
 const apply = (
-  { parts, discount }: Judgement,
+  { parts, discount }: Evaluation,
   voucher: number,
   { credits, off }: { readonly credits: number; readonly off: number },
-): Judgement => ({
+): Evaluation => ({
   error: null,
   parts: [...parts, { voucher, credits }],
   discount: discount + off,
@@ -100,20 +100,20 @@ const apply = (
 function hasRoom(state: State, campaign: number, parts: readonly Part[]): boolean {
   const isOfCampaign = ({ voucher }: Part): boolean =>
     state.vouchers[voucher]?.campaign === campaign;
-  const uses = [...takenOf(state), ...parts].filter(isOfCampaign).length;
+  const uses = [...activePartsOf(state), ...parts].filter(isOfCampaign).length;
   return uses + 1 <= state.campaigns[campaign]!.limit;
 }
 
-const takenOf = (state: State): readonly Part[] =>
+const activePartsOf = (state: State): readonly Part[] =>
   state.redemptions.flatMap(({ parts, rolledBack }) => (rolledBack ? [] : parts));
 
 export const usesOf = (state: State, voucher: number): number =>
-  takenOf(state).filter((part) => part.voucher === voucher).length;
+  activePartsOf(state).filter((part) => part.voucher === voucher).length;
 
 /** Null for what is no gift card. */
 export function balanceOf(state: State, voucher: number): number {
   const { gives } = state.vouchers[voucher]!;
-  const own = takenOf(state).filter((part) => part.voucher === voucher);
+  const own = activePartsOf(state).filter((part) => part.voucher === voucher);
   return "loaded" in gives ? gives.loaded - sum(own.map(({ credits }) => credits)) : 0;
 }
 

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 import type { Json } from "./api.ts";
 import type { Stack } from "./compositions.ts";
-import { COMPILED, ROOT } from "./process.ts";
+import { COMPILE_CACHE, ROOT } from "./process.ts";
 
 const run = promisify(execFile);
 const CLI = path.join(ROOT, "cli/src/main.ts");
@@ -13,7 +13,7 @@ const CLI = path.join(ROOT, "cli/src/main.ts");
  * What `scrip check-invariants` finds wrong with the books of a running system, as lines to read: of
  * one project, or of all where nobody else is at work.
  */
-export async function brokenInvariants(
+export async function invariantViolations(
   { databaseUrl }: Pick<Stack, "databaseUrl">,
   projectId?: string,
 ): Promise<readonly string[]> {
@@ -21,7 +21,7 @@ export async function brokenInvariants(
   const { stdout } = await run(process.execPath, [CLI, "check-invariants", "--json", ...only], {
     env: {
       PATH: process.env["PATH"],
-      NODE_COMPILE_CACHE: COMPILED,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       DATABASE_URL: databaseUrl,
     },
     maxBuffer: 64 * 1024 * 1024,

@@ -1,22 +1,22 @@
 import { expect } from "vitest";
 
-import { type Answer, type Api, type Json, newCode } from "./api.ts";
+import { type ApiResponse, type Api, type Json, newCode } from "./api.ts";
 
 export const TEN_PERCENT = { type: "PERCENT", percent_off: 10 };
 
 /** The rules of a validation rule that wants an order of more than this. */
-export const above = (amount: number) => ({
+export const orderAbove = (amount: number) => ({
   "1": { name: "order.amount", conditions: { $more_than: [amount] } },
   logic: "1",
 });
 
-export async function ok(sent: Promise<Answer>): Promise<Json> {
-  const { status, text, body } = await sent;
+export async function ok(request: Promise<ApiResponse>): Promise<Json> {
+  const { status, text, body } = await request;
   expect(status, text).toBe(200);
   return body;
 }
 
-export async function refusal(sent: Promise<Answer>): Promise<unknown[]> {
+export async function errorOf(sent: Promise<ApiResponse>): Promise<unknown[]> {
   const { status, body } = await sent;
   return [status, body["key"], body["resource_type"] ?? body["details"]];
 }
@@ -32,11 +32,14 @@ export const rulesOf = (resource: Json): string[] =>
   resource["validation_rules_assignments"].data.map(({ rule_id: id }: Json) => id);
 
 /** What tests of validation rules make. */
-export const ruleShop = (api: Api) => ({
-  givenRule: (rule: Json = {}): Promise<Json> =>
-    ok(api.post("/v1/validation-rules", { name: "Big orders", rules: above(10_000), ...rule })),
-  givenVoucher: (body: Json = {}): Promise<Json> => ok(api.post("/v1/vouchers", voucherBody(body))),
-  givenCampaign: (body: Json = {}): Promise<Json> =>
+export const ruleBuilders = (api: Api) => ({
+  createRule: (rule: Json = {}): Promise<Json> =>
+    ok(
+      api.post("/v1/validation-rules", { name: "Big orders", rules: orderAbove(10_000), ...rule }),
+    ),
+  createVoucher: (body: Json = {}): Promise<Json> =>
+    ok(api.post("/v1/vouchers", voucherBody(body))),
+  createCampaign: (body: Json = {}): Promise<Json> =>
     ok(
       api.post("/v1/campaigns", {
         name: newCode("campaign"),
@@ -45,7 +48,7 @@ export const ruleShop = (api: Api) => ({
         ...body,
       }),
     ),
-  assign: (rule: Json, type: string, id: string): Promise<Answer> =>
+  assign: (rule: Json, type: string, id: string): Promise<ApiResponse> =>
     api.post(`/v1/validation-rules/${rule["id"]}/assignments`, {
       related_object_type: type,
       related_object_id: id,

@@ -1,19 +1,19 @@
 import { type Api, type Json, newCode } from "./api.ts";
-import { ok } from "./rules.ts";
+import { ok } from "./rule-builders.ts";
 
 /** A loyalty programme, a reward that pays with points, and cards of customers. */
-export type LoyaltyShop = {
+export type LoyaltyProgram = {
   readonly campaignId: string;
   readonly rewardId: string;
   readonly assignmentId: string;
   /** Gives a customer a card with the points that the programme's cards start with. */
-  readonly card: (customer?: Json) => Promise<Card>;
+  readonly createCard: (customer?: Json) => Promise<Card>;
 };
 
 export type Card = { readonly code: string; readonly id: string; readonly customer: Json };
 
 /** By default 100 points are worth 20.00. */
-export async function loyaltyShop(
+export async function createLoyaltyProgram(
   api: Api,
   {
     points = 1_000,
@@ -26,7 +26,7 @@ export async function loyaltyShop(
     readonly quantity?: number;
     readonly rules?: readonly string[];
   } = {},
-): Promise<LoyaltyShop> {
+): Promise<LoyaltyProgram> {
   const campaign = await ok(
     api.post("/v1/campaigns", {
       name: newCode("programme"),
@@ -55,7 +55,7 @@ export async function loyaltyShop(
     campaignId,
     rewardId,
     assignmentId: assignment["id"],
-    async card(customer = { source_id: newCode("member") }) {
+    async createCard(customer = { source_id: newCode("member") }) {
       const made = await ok(api.post(`/v1/loyalties/${campaignId}/members`, { customer }));
       return { code: made["code"], id: made["id"], customer };
     },

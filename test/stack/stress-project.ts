@@ -1,12 +1,19 @@
 import { expect } from "vitest";
 
-import { type Api, type Json, managementApi, newCode, newProject, type Reached } from "./api.ts";
-import { ok } from "./rules.ts";
+import {
+  type Api,
+  type Json,
+  managementApi,
+  newCode,
+  newProject,
+  type StackAccess,
+} from "./api.ts";
+import { ok } from "./rule-builders.ts";
 
 export type Redeemable = { readonly object: "voucher" | "promotion_tier"; readonly id: string };
 
 /** What many redeem at the same time, and how often each of it may be redeemed. */
-export type StressShop = {
+export type StressProject = {
   readonly projectId: string;
   readonly api: Api;
   readonly redeemables: readonly Redeemable[];
@@ -20,15 +27,15 @@ export type StressShop = {
   readonly tiers: { readonly ids: ReadonlySet<string>; readonly count: number };
 };
 
-const OFF = { type: "AMOUNT", amount_off: 10 };
+const DISCOUNT = { type: "AMOUNT", amount_off: 10 };
 const QUANTITY = 15;
 const CREDITS = 30_000;
 
 /** A project of its own whose stacks may be as large as they can be, and 40 redeemables in it. */
-export async function givenStressShop(
-  stack: Reached,
+export async function createStressProject(
+  stack: StackAccess,
   mode: "ALL" | "PARTIAL",
-): Promise<StressShop> {
+): Promise<StressProject> {
   const { id, api } = await newProject(stack);
   const settings = { applicable_redeemables_limit: 30, redeemables_application_mode: mode };
   await ok(
@@ -37,7 +44,7 @@ export async function givenStressShop(
       applicable_redeemables_per_category_limit: 30,
     }),
   );
-  const shop = shopOf(api);
+  const shop = buildersFor(api);
   const limited = await shop.vouchers(14, { ...COUPON, redemption: { quantity: QUANTITY } });
   const free = await shop.vouchers(2, COUPON);
   const gifts = await shop.vouchers(8, { type: "GIFT_VOUCHER", gift: { amount: CREDITS } });
@@ -65,9 +72,9 @@ export async function givenStressShop(
   };
 }
 
-const COUPON: Json = { type: "DISCOUNT_VOUCHER", discount: OFF };
+const COUPON: Json = { type: "DISCOUNT_VOUCHER", discount: DISCOUNT };
 
-const shopOf = (api: Api) => {
+const buildersFor = (api: Api) => {
   const ruleOf = async (name: string, limit: number): Promise<string> => {
     const conditions = { $less_than_or_equal: [limit] };
     const rules = { "1": { name, conditions }, logic: "1" };
@@ -106,7 +113,11 @@ const shopOf = (api: Api) => {
       const campaign = await campaignOf({ campaign_type: "PROMOTION" });
       const rule = await ruleOf("redemption.count.per_customer", limit);
       return times(count, async () => {
-        const tier = { name: newCode("tier"), action: { discount: OFF }, validation_rules: [rule] };
+        const tier = {
+          name: newCode("tier"),
+          action: { discount: DISCOUNT },
+          validation_rules: [rule],
+        };
         return (await ok(api.post(`/v1/promotions/${campaign}/tiers`, tier)))["id"];
       });
     },

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type ApiResponse,
   inParallel,
   type Json,
   managementApi,
   newCode,
   newProject,
 } from "../stack/api.ts";
-import { untilAnswered } from "../stack/insist.ts";
-import { ok, ruleShop } from "../stack/rules.ts";
+import { retryUnavailable } from "../stack/retry.ts";
+import { ok, ruleBuilders } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** Everything that an answer shows beside what was taken is changed between it and its repeat. */
@@ -21,7 +21,7 @@ describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (compos
       redeemables_application_mode: "PARTIAL",
     }),
   );
-  const shop = ruleShop(api);
+  const shop = ruleBuilders(api);
 
   const PATHS: Readonly<Record<string, (shown: Shown) => readonly [string, Json]>> = {
     "a voucher": ({ code }) => [`/v1/vouchers/${code}/redemption`, ORDER],
@@ -40,8 +40,8 @@ describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (compos
     const shown = await givenShown();
     const [path, body] = PATHS[name]!(shown);
     const key = newCode("key");
-    const send = (sent = body): Promise<Answer> =>
-      untilAnswered(() => api.post(path, sent, { "idempotency-key": key }));
+    const send = (sent = body): Promise<ApiResponse> =>
+      retryUnavailable(() => api.post(path, sent, { "idempotency-key": key }));
     const together = await inParallel([1, 2, 3], 3, () => send());
     // Those that met the first one on its way were told so.
     const firsts = together.filter(({ status }) => status !== 409);
@@ -68,9 +68,9 @@ describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (compos
       effect: "ADD_NEW_ITEMS",
     };
     const of = { category_id: category["id"], discount };
-    const voucher = await shop.givenVoucher({ ...of, code: newCode("SHOWN") });
+    const voucher = await shop.createVoucher({ ...of, code: newCode("SHOWN") });
     const past = { start_date: "2020-01-01T00:00:00Z", expiration_date: "2020-02-01T00:00:00Z" };
-    const expired = await shop.givenVoucher({ ...of, ...past, code: newCode("PAST") });
+    const expired = await shop.createVoucher({ ...of, ...past, code: newCode("PAST") });
     const campaign = await ok(
       api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
     );
@@ -91,7 +91,7 @@ describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (compos
       redeemed: redeemed["id"] as string,
       stacked: stacked["parent_redemption"].id as string,
       async change(): Promise<void> {
-        const rule = await shop.givenRule();
+        const rule = await shop.createRule();
         for (const one of [voucher, expired]) await shop.assign(rule, "voucher", one["id"]);
         await shop.assign(rule, "promotion_tier", tier["id"]);
         await ok(

@@ -3,8 +3,8 @@
  * killed and could tell nobody.
  */
 const parent = process.ppid;
-const LOOK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 setInterval(() => {
   if (process.ppid !== parent) process.kill(process.pid, "SIGKILL");
-}, LOOK_MS).unref();
+}, CHECK_INTERVAL_MS).unref();

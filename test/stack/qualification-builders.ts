@@ -1,7 +1,7 @@
 import { Client } from "pg";
 
 import { type Api, type Json, newCode } from "./api.ts";
-import { ok } from "./rules.ts";
+import { ok } from "./rule-builders.ts";
 
 export const percent = (value: number, more: Json = {}): Json => ({
   type: "PERCENT",
@@ -15,12 +15,12 @@ export const when = (name: string, conditions: Json, more: Json = {}): Json => (
 });
 
 /** Only this product. */
-export const onlyOn = (product: Json): Json => ({
+export const appliesOnlyTo = (product: Json): Json => ({
   applicable_to: { included: [{ object: "product", id: product["id"] }] },
 });
 
 /** What tests of qualifications make; everything is called by a name of its own. */
-export function qualificationShop(api: Api) {
+export function qualificationBuilders(api: Api) {
   const names = new Map<string, string>();
 
   const rulesOf = (rules: readonly Json[]): Promise<string[]> =>
@@ -85,10 +85,10 @@ export function qualificationShop(api: Api) {
   };
 }
 
-export type QualificationShop = ReturnType<typeof qualificationShop>;
+export type QualificationBuilders = ReturnType<typeof qualificationBuilders>;
 
 /** So many vouchers, newer than all others, which are used up: more than one would make over HTTP. */
-export async function insertUsedVouchers(
+export async function insertExhaustedVouchers(
   url: string,
   projectId: string,
   count: number,

@@ -8,8 +8,13 @@ import {
   newProject,
   serverApi,
 } from "../stack/api.ts";
-import { onlyOn, percent, qualificationShop, when } from "../stack/qualification-shop.ts";
-import { ok, refusal } from "../stack/rules.ts";
+import {
+  appliesOnlyTo,
+  percent,
+  qualificationBuilders,
+  when,
+} from "../stack/qualification-builders.ts";
+import { ok, errorOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (composition) => {
@@ -18,7 +23,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
 
   const givenShop = async () => {
     const project = await newProject(stack);
-    return { ...project, ...qualificationShop(project.api) };
+    return { ...project, ...qualificationBuilders(project.api) };
   };
   const find = (answer: Json, id: string): Json =>
     answer["redeemables"].data.find((one: Json) => one["id"] === id);
@@ -111,7 +116,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     await voucher("OTHER", {}, when("order.items.any", { $is: [mug["id"]] }));
     await voucher("NEVER", { expiration_date: "2020-01-01T00:00:00Z" });
     const later = await tier("later", { start_date: "2099-12-01T00:00:00Z" });
-    await voucher("NOW", {}, onlyOn(mug));
+    await voucher("NOW", {}, appliesOnlyTo(mug));
     const answer = await qualify({
       order: { amount: 1000 },
       options: { expand: ["explanation", "hints"] },
@@ -164,7 +169,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
 
   test("tell a browser no internals of rules, and no codes that are worth money", async () => {
     const api = await serverApi(stack);
-    const { voucher, gift, publish, qualify } = qualificationShop(api);
+    const { voucher, gift, publish, qualify } = qualificationBuilders(api);
     const [open, metadata, far, card, held, customer] = Array.from({ length: 6 }, () =>
       newCode("client"),
     ) as [string, string, string, string, string, string];
@@ -204,16 +209,16 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
 
   test("need a scope of their own", async () => {
     const validations = await serverApi(stack, "validations");
-    expect((await refusal(validations.post("/v1/qualifications")))[0]).toBe(403);
+    expect((await errorOf(validations.post("/v1/qualifications")))[0]).toBe(403);
     const qualifications = await serverApi(stack, "qualifications");
     expect((await qualifications.post("/v1/qualifications")).status).toBe(200);
-    expect((await refusal(client.post("/v1/qualifications")))[0]).toBe(401);
+    expect((await errorOf(client.post("/v1/qualifications")))[0]).toBe(401);
   });
 
   test("leave out what would be skipped without effect", async () => {
     const { id, voucher, product, names, qualify } = await givenShop();
     const mug = await product("mug", 1000);
-    await voucher("MUG", { discount: percent(10) }, onlyOn(mug));
+    await voucher("MUG", { discount: percent(10) }, appliesOnlyTo(mug));
     const order = { amount: 500 };
     expect(await names({ order })).toEqual(["MUG"]);
     const rules = { redeemables_no_effect_rule: "SKIP" };

@@ -4,7 +4,7 @@ import {
   type Api,
   clientApi,
   type Json,
-  letPagesRedeem,
+  enableClientRedemptions,
   newCode,
   serverApi,
 } from "../stack/api.ts";
@@ -14,7 +14,7 @@ describe.each(COMPOSITIONS)("the answers of decisions on %s", async (composition
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const client = await clientApi(stack, "https://shop.example");
-  await letPagesRedeem(stack);
+  await enableClientRedemptions(stack);
 
   test("show orders unless something else is asked for", async () => {
     const { code, campaign } = await givenVoucher(api);

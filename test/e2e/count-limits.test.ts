@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type ApiResponse,
   inParallel,
   type Json,
   managementApi,
@@ -149,13 +149,13 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
     return made.body["id"] as string;
   }
 
-  const redeem = (redeemables: readonly Json[], beside: Json = {}): Promise<Answer> =>
+  const redeem = (redeemables: readonly Json[], beside: Json = {}): Promise<ApiResponse> =>
     api.post("/v1/redemptions", { redeemables, order: { amount: 1000 }, ...beside });
 });
 
-const madeIn = (answers: readonly Answer[]): number =>
+const madeIn = (answers: readonly ApiResponse[]): number =>
   answers.filter(({ status }) => status === 200).length;
 
-const keysOf = (answers: readonly Answer[]): readonly string[] => [
+const keysOf = (answers: readonly ApiResponse[]): readonly string[] => [
   ...new Set(answers.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])]))),
 ];

@@ -1,15 +1,15 @@
 import { asAdmin } from "@scrip/testing";
 import { describe, expect, test } from "vitest";
 
-import { type Answer, type Api, managementApi, newCode, serverApi } from "../stack/api.ts";
-import { ok } from "../stack/rules.ts";
+import { type ApiResponse, type Api, managementApi, newCode, serverApi } from "../stack/api.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack, type SharedStack } from "../stack/stack.ts";
 
 type Held = {
   /** Whose rows of the project somebody holds. */
   readonly table: string;
   /** Makes what has a row there, and answers what wants to change it. */
-  readonly given: (api: Api, stack: SharedStack) => Promise<() => Promise<Answer>>;
+  readonly given: (api: Api, stack: SharedStack) => Promise<() => Promise<ApiResponse>>;
 };
 
 const givenVoucher = async (api: Api): Promise<string> => {
@@ -82,8 +82,8 @@ describe.each(COMPOSITIONS)("rows that somebody holds on %s", async (composition
 const whileHeld = (
   { databaseUrl, projectId }: SharedStack,
   table: string,
-  work: () => Promise<Answer>,
-): Promise<Answer> =>
+  work: () => Promise<ApiResponse>,
+): Promise<ApiResponse> =>
   asAdmin(databaseUrl, async (client) => {
     await client.query("begin");
     await client.query(`select 1 from ${table} where project_id = $1 for update`, [projectId]);

@@ -1,9 +1,9 @@
-import { type Answer, type Api, type Json, newCode } from "../../stack/api.ts";
-import { ok } from "../../stack/rules.ts";
+import { type ApiResponse, type Api, type Json, newCode } from "../../stack/api.ts";
+import { ok } from "../../stack/rule-builders.ts";
 import type { Request, Voucher } from "./reference.ts";
 
 /** The real thing, with the names of what a run of commands has made, in the order of the model. */
-export type Product = {
+export type RealSystem = {
   readonly api: Api;
   readonly crash: () => Promise<void>;
   readonly codes: string[];
@@ -13,7 +13,7 @@ export type Product = {
   readonly keyOf: (key: string) => string;
 };
 
-export function newProduct(api: Api, crash: () => Promise<void>): Product {
+export function createRealSystem(api: Api, crash: () => Promise<void>): RealSystem {
   const run = newCode("run");
   const keyOf = (key: string): string => `${run}-${key}`;
   return { api, crash, codes: [], campaigns: [], redemptions: [], keyOf };
@@ -30,7 +30,7 @@ const atLeast = (amount: number): Json => ({
 const discountOf = (off: number): Json => ({ type: "AMOUNT", amount_off: off });
 
 export async function createCampaign(
-  { api, campaigns }: Product,
+  { api, campaigns }: RealSystem,
   { limit, off }: { readonly limit: number; readonly off: number },
 ): Promise<void> {
   const name = newCode("campaign");
@@ -52,7 +52,7 @@ export async function createCampaign(
 }
 
 export async function changeLimit(
-  product: Product,
+  product: RealSystem,
   campaign: number,
   limit: number,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function changeLimit(
   await ok(product.api.put(`/v1/validation-rules/${rule}`, { rules: atMost(limit) }));
 }
 
-export async function createVoucher(product: Product, voucher: Voucher): Promise<void> {
+export async function createVoucher(product: RealSystem, voucher: Voucher): Promise<void> {
   const { api, codes, campaigns } = product;
   const { gives, quantity, campaign, minimum } = voucher;
   const code = newCode("MODEL");
@@ -85,16 +85,16 @@ export async function createVoucher(product: Product, voucher: Voucher): Promise
   );
 }
 
-export function validate(product: Product, request: Request): Promise<Answer> {
+export function validate(product: RealSystem, request: Request): Promise<ApiResponse> {
   return product.api.post("/v1/validations", bodyOf(product, request));
 }
 
 /** By the endpoint for one voucher, or by the one for stacks. */
 export async function redeem(
-  product: Product,
+  product: RealSystem,
   request: Request,
   { single, idempotencyKey }: { readonly single: boolean; readonly idempotencyKey: string },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const { redeemables, ...rest } = bodyOf(product, request);
   const headers = { "idempotency-key": idempotencyKey };
   if (!single) return product.api.post("/v1/redemptions", { redeemables, ...rest }, headers);
@@ -103,7 +103,7 @@ export async function redeem(
   return product.api.post(`/v1/vouchers/${id}/redemption`, body, headers);
 }
 
-function bodyOf(product: Product, { vouchers, amount, key, credits }: Request): Json {
+function bodyOf(product: RealSystem, { vouchers, amount, key, credits }: Request): Json {
   return {
     redeemables: vouchers.map((voucher) => ({
       object: "voucher",
@@ -116,7 +116,8 @@ function bodyOf(product: Product, { vouchers, amount, key, credits }: Request): 
 }
 
 /** What was redeemed, in the form of the endpoint for stacks. */
-export const redemptionsOf = ({ body }: Answer): readonly Json[] => body["redemptions"] ?? [body];
+export const redemptionsOf = ({ body }: ApiResponse): readonly Json[] =>
+  body["redemptions"] ?? [body];
 
-export const wholeOf = (answer: Answer): Json =>
+export const orderRedemptionOf = (answer: ApiResponse): Json =>
   answer.body["parent_redemption"] ?? redemptionsOf(answer)[0];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type Answer, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { type ApiResponse, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
@@ -119,7 +119,7 @@ const figuresOf = ({ summary }: Json): readonly number[] => [
   summary.orders.total_discount_amount,
 ];
 
-async function ok(sent: Promise<Answer>): Promise<Json> {
+async function ok(sent: Promise<ApiResponse>): Promise<Json> {
   const answer = await sent;
   expect(answer.status, answer.text).toBe(200);
   return answer.body;

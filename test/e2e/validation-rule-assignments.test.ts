@@ -1,17 +1,25 @@
 import { describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { above, ok, refusal, ruleShop, rulesOf, TEN_PERCENT, voucherBody } from "../stack/rules.ts";
+import {
+  orderAbove,
+  ok,
+  errorOf,
+  ruleBuilders,
+  rulesOf,
+  TEN_PERCENT,
+  voucherBody,
+} from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const { assign, givenRule, givenVoucher, givenCampaign } = ruleShop(api);
+  const { assign, createRule, createVoucher, createCampaign } = ruleBuilders(api);
 
   test("makes vouchers with their rules, or not at all", async () => {
-    const [one, two] = [await givenRule(), await givenRule()];
-    const voucher = await givenVoucher({ validation_rules: [two["id"], one["id"]] });
+    const [one, two] = [await createRule(), await createRule()];
+    const voucher = await createVoucher({ validation_rules: [two["id"], one["id"]] });
     expect(voucher["validation_rules_assignments"]).toMatchObject({
       object: "list",
       data_ref: "data",
@@ -46,13 +54,13 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
     expect(rulesOf(updated)).toEqual([one["id"]]);
     const listed = await ok(api.get(`/v1/vouchers?code=${code}`));
     expect(rulesOf(listed["vouchers"][0])).toEqual([one["id"]]);
-    expect(rulesOf(await givenVoucher())).toEqual([]);
+    expect(rulesOf(await createVoucher())).toEqual([]);
   });
 
   test("takes rules away from what is deleted", async () => {
-    const rule = await givenRule();
-    const voucher = await givenVoucher({ validation_rules: [rule["id"]] });
-    const kept = await givenVoucher({ validation_rules: [rule["id"]] });
+    const rule = await createRule();
+    const voucher = await createVoucher({ validation_rules: [rule["id"]] });
+    const kept = await createVoucher({ validation_rules: [rule["id"]] });
     const promotion = await ok(
       api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
     );
@@ -83,8 +91,8 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
   });
 
   test("gives campaigns one rule, which their vouchers show too", async () => {
-    const [one, two] = [await givenRule(), await givenRule()];
-    const campaign = await givenCampaign({ validation_rules: [one["id"]] });
+    const [one, two] = [await createRule(), await createRule()];
+    const campaign = await createCampaign({ validation_rules: [one["id"]] });
     expect(rulesOf(campaign)).toEqual([one["id"]]);
     expect(campaign["validation_rules_assignments"].data[0]).toMatchObject({
       related_object_type: "campaign",
@@ -106,7 +114,7 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
     const many = { name: newCode("x"), validation_rules: [one["id"], two["id"]] };
     expect((await api.post("/v1/campaigns", many)).body["key"]).toBe("invalid_payload");
     const unknown = { name: newCode("x"), validation_rules: ["val_unknown"] };
-    expect(await refusal(api.post("/v1/campaigns", unknown))).toEqual([
+    expect(await errorOf(api.post("/v1/campaigns", unknown))).toEqual([
       404,
       "not_found",
       "validation_rules",
@@ -124,7 +132,7 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
   });
 
   test("gives promotion tiers their rules, alone and with their campaign", async () => {
-    const [one, two] = [await givenRule(), await givenRule()];
+    const [one, two] = [await createRule(), await createRule()];
     const tier = (rules: string[]): Json => ({
       name: "Tier",
       action: { discount: TEN_PERCENT },
@@ -149,7 +157,7 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
       related_object_type: "promotion_tier",
       related_object_id: made["id"],
     });
-    const three = await givenRule();
+    const three = await createRule();
     await ok(assign(three, "promotion_tier", made["id"]));
     expect(rulesOf(await ok(api.get(`/v1/promotions/tiers/${made["id"]}`)))).toEqual([
       two["id"],
@@ -159,8 +167,8 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
   });
 
   test("decides by the rules of a voucher from the moment it exists, and by their changes", async () => {
-    const rule = await givenRule();
-    const voucher = await givenVoucher({ validation_rules: [rule["id"]] });
+    const rule = await createRule();
+    const voucher = await createVoucher({ validation_rules: [rule["id"]] });
     const validate = async (amount: number): Promise<Json> =>
       ok(api.post(`/v1/vouchers/${voucher["code"]}/validate`, { order: { amount } }));
     expect(await validate(10_000)).toMatchObject({
@@ -168,7 +176,7 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
       error: { key: "redemption_rules_violated", details: expect.stringContaining(rule["id"]) },
     });
     expect(await validate(10_001)).toMatchObject({ valid: true });
-    await ok(api.put(`/v1/validation-rules/${rule["id"]}`, { rules: above(20_000) }));
+    await ok(api.put(`/v1/validation-rules/${rule["id"]}`, { rules: orderAbove(20_000) }));
     expect(await validate(10_001)).toMatchObject({ valid: false });
 
     const redemption = await ok(
@@ -180,7 +188,7 @@ describe.each(COMPOSITIONS)("what has rules on %s", async (composition) => {
   });
 
   test("never lets a voucher through before its rules count", async () => {
-    const rule = await givenRule();
+    const rule = await createRule();
     const codes = Array.from({ length: 40 }, () => newCode("race"));
     let made = 0;
     const outcomes = await Promise.all([
