@@ -7,23 +7,22 @@ import { routes } from "../src/routes.ts";
 import { deleteExpiredResponses } from "../src/store/idempotency.ts";
 import {
   commandOf,
-  committer,
-  depsOf,
-  givenDiscount,
+  createCommit,
+  createDiscountVoucher,
   keyOf,
-  madeOf,
-  startFixture,
-} from "./fixture.ts";
+  committedRedemptions,
+} from "./builders.ts";
+import { depsOf, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
 
 /** What the driver throws when the connection dies. */
 const connectionLost = (): Error => new Error("Connection terminated unexpectedly");
 
 /** The service over a database whose transactions fail as `faults` say, one after the other. */
 function withFaults(...faults: ("before commit" | "after commit" | "none")[]) {
-  const { db } = fixture;
+  const { db } = service;
   const transaction: Database["transaction"] = async (work) => {
     const fault = faults.shift() ?? "none";
     const result = await db.transaction(async (tx) => {
@@ -35,54 +34,54 @@ function withFaults(...faults: ("before commit" | "after commit" | "none")[]) {
     return result;
   };
   const deps = depsOf({ ...db, transaction });
-  return committer(fixture, clientOf(RedemptionService, createDirectTransport(routes(deps))));
+  return createCommit(service, clientOf(RedemptionService, createDirectTransport(routes(deps))));
 }
 
 const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
-  const { rows } = await fixture.db.query<{ redeemed_quantity: bigint }>(
+  const { rows } = await service.db.query<{ redeemed_quantity: bigint }>(
     "select redeemed_quantity from voucher_usage where project_id = $1 and voucher_id = $2",
-    [fixture.projectId, voucherId],
+    [service.projectId, voucherId],
   );
   return rows[0]?.redeemed_quantity;
 };
 
 describe("a lost connection", () => {
   test("before the commit makes the batch run again", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const outcomes = await withFaults("before commit", "before commit")(
-      commandOf(fixture, [{ voucher }]),
-      commandOf(fixture, [{ voucher }]),
+      commandOf(service, [{ voucher }]),
+      commandOf(service, [{ voucher }]),
     );
-    expect(outcomes.map((outcome) => madeOf(outcome).length)).toEqual([1, 1]);
+    expect(outcomes.map((outcome) => committedRedemptions(outcome).length)).toEqual([1, 1]);
     expect(await redeemedOf(voucher.id)).toBe(2n);
   });
 
   test("after the commit redeems nothing twice, and returns the stored outcome", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const outcomes = await withFaults(
       "after commit",
       "before commit",
       "none",
     )(
-      commandOf(fixture, [{ voucher }]),
-      commandOf(fixture, [{ voucher }], { idempotency: keyOf("lost") }),
+      commandOf(service, [{ voucher }]),
+      commandOf(service, [{ voucher }], { idempotency: keyOf("lost") }),
     );
     expect(await redeemedOf(voucher.id)).toBe(2n);
     for (const outcome of outcomes) {
       expect(outcome.replayed).toBe(false);
-      const [made] = madeOf(outcome);
-      const stored = await fixture.redemptions.getRedemption(
+      const [made] = committedRedemptions(outcome);
+      const stored = await service.redemptions.getRedemption(
         { redemptionId: made?.id ?? "" },
-        fixture.call(),
+        service.call(),
       );
       expect(stored.id).toBe(made?.id);
     }
   });
 
   test("that fails repeatedly is reported to the caller", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const commit = withFaults(...Array.from({ length: 4 }, () => "before commit" as const));
-    await expect(commit(commandOf(fixture, [{ voucher }]))).rejects.toThrow(
+    await expect(commit(commandOf(service, [{ voucher }]))).rejects.toThrow(
       "Connection terminated",
     );
     expect(await redeemedOf(voucher.id)).toBe(0n);
@@ -90,16 +89,16 @@ describe("a lost connection", () => {
 });
 
 test("a stored response is deleted after 48 hours, and no earlier", async () => {
-  const voucher = await givenDiscount(fixture);
-  await committer(fixture)(
-    commandOf(fixture, [{ voucher }], { idempotency: keyOf("kept") }),
-    commandOf(fixture, [{ voucher }], { idempotency: keyOf("old") }),
+  const voucher = await createDiscountVoucher(service);
+  await createCommit(service)(
+    commandOf(service, [{ voucher }], { idempotency: keyOf("kept") }),
+    commandOf(service, [{ voucher }], { idempotency: keyOf("old") }),
   );
-  await fixture.db.query(
+  await service.db.query(
     "update idempotency set created_at = now() - make_interval(hours => 48, mins => case key when 'old' then 1 else -1 end) where key in ('old', 'kept')",
   );
-  expect(await deleteExpiredResponses(fixture.db, 48, 100)).toBe(1);
-  const { rows } = await fixture.db.query(
+  expect(await deleteExpiredResponses(service.db, 48, 100)).toBe(1);
+  const { rows } = await service.db.query(
     "select key from idempotency where key in ('old', 'kept')",
   );
   expect(rows).toEqual([{ key: "kept" }]);

@@ -10,28 +10,27 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import {
   commandOf,
-  committer,
-  type Fixture,
-  givenDiscount,
-  givenGift,
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
   keyOf,
-  madeOf,
-  persistently,
-  refusalOf,
-  startFixture,
-} from "./fixture.ts";
+  committedRedemptions,
+  rejectionOf,
+} from "./builders.ts";
+import { withRetries } from "./concurrency.ts";
+import { type TestService, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
 
 describe("CommitRedemptions", () => {
   test("returns the redemption with its voucher right after, and stores both", async () => {
-    const voucher = await givenGift(fixture, 1000n, { redemption: { quantity: 2n } });
+    const voucher = await createGiftVoucher(service, 1000n, { redemption: { quantity: 2n } });
     const order = { id: "ord_1", amount: 900n, items: [{ quantity: 1n, amount: 900n }] };
 
     const [outcome] = await commit(
-      commandOf(fixture, [{ voucher, credits: 300n }], {
+      commandOf(service, [{ voucher, credits: 300n }], {
         order,
         customerId: "cust_1",
         customer: { id: "cust_1", name: "Ann" },
@@ -40,7 +39,7 @@ describe("CommitRedemptions", () => {
       }),
     );
 
-    const [made] = madeOf(outcome);
+    const [made] = committedRedemptions(outcome);
     expect(made).toMatchObject({
       id: expect.stringMatching(/^r_[0-9a-f]{18}$/),
       customerId: "cust_1",
@@ -58,32 +57,32 @@ describe("CommitRedemptions", () => {
       },
     });
     expect(made?.order?.redemptions[made.id]).toMatchObject({ relatedObjectId: voucher.id });
-    const stored = await fixture.redemptions.getRedemption(
+    const stored = await service.redemptions.getRedemption(
       { redemptionId: made?.id ?? "" },
-      fixture.call(),
+      service.call(),
     );
     expect(stored).toEqual(made);
   });
 
   test("writes one event for each success, with the stored order", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const order = create(OrderSchema, { id: "ord_2", amount: 900n });
     const overrides = [
       create(OrderItemInputSchema, { product: { sourceId: "mug", override: true, price: 900n } }),
       create(OrderItemInputSchema, { sku: { sourceId: "red", override: true } }),
     ];
     const [outcome] = await commit(
-      commandOf(fixture, [{ voucher }], { order, overrides, customerId: "cust_2" }),
+      commandOf(service, [{ voucher }], { order, overrides, customerId: "cust_2" }),
     );
-    const [made] = madeOf(outcome);
+    const [made] = committedRedemptions(outcome);
 
-    const { rows } = await fixture.db.query<{ topic: string; key: string; payload: Buffer }>(
+    const { rows } = await service.db.query<{ topic: string; key: string; payload: Buffer }>(
       "select topic, key, payload from outbox where key = $1",
       [voucher.id],
     );
 
     const expected = create(RedemptionMadeSchema, {
-      projectId: fixture.projectId,
+      projectId: service.projectId,
       redemptionId: made?.id ?? "",
       voucherId: voucher.id,
       customerId: "cust_2",
@@ -101,10 +100,10 @@ describe("CommitRedemptions", () => {
   });
 
   test("records a failed guard as a failed redemption, and redeems nothing", async () => {
-    const voucher = await givenGift(fixture, 100n);
-    const [outcome] = await commit(commandOf(fixture, [{ voucher, credits: 101n }]));
+    const voucher = await createGiftVoucher(service, 100n);
+    const [outcome] = await commit(commandOf(service, [{ voucher, credits: 101n }]));
 
-    const error = refusalOf(outcome);
+    const error = rejectionOf(outcome);
     expect(error).toMatchObject({
       code: 400,
       key: "gift_amount_exceeded",
@@ -113,9 +112,9 @@ describe("CommitRedemptions", () => {
       resourceType: "redemption",
       resourceId: expect.stringMatching(/^rf_[0-9a-f]{18}$/),
     });
-    const failed = await fixture.redemptions.getRedemption(
+    const failed = await service.redemptions.getRedemption(
       { redemptionId: error.resourceId ?? "" },
-      fixture.call(),
+      service.call(),
     );
     expect(failed).toMatchObject({
       result: RedemptionResult.FAILURE,
@@ -125,24 +124,24 @@ describe("CommitRedemptions", () => {
       relatedObjectId: voucher.id,
     });
     expect(failed.order).toBeUndefined();
-    expect((await invariantsOf(fixture, voucher.id)).balance).toBe(100n);
+    expect((await invariantsOf(service, voucher.id)).balance).toBe(100n);
   });
 
   test("records a rejection, and nothing when the voucher does not exist", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const refused = { code: 400, key: "voucher_expired", message: "voucher expired" };
     const [known, unknown] = await commit(
-      commandOf(fixture, [{ voucher }], { rejection: refused }),
-      commandOf(fixture, [], { rejection: { ...refused, requestId: "v-1" } }),
+      commandOf(service, [{ voucher }], { rejection: refused }),
+      commandOf(service, [], { rejection: { ...refused, requestId: "v-1" } }),
     );
-    expect(refusalOf(known)).toMatchObject({ ...refused, resourceType: "redemption" });
-    expect(refusalOf(unknown)).toMatchObject({ ...refused, requestId: "v-1" });
-    expect(refusalOf(unknown).resourceId).toBeUndefined();
+    expect(rejectionOf(known)).toMatchObject({ ...refused, resourceType: "redemption" });
+    expect(rejectionOf(unknown)).toMatchObject({ ...refused, requestId: "v-1" });
+    expect(rejectionOf(unknown).resourceId).toBeUndefined();
   });
 
   test("replays the first response of a key byte by byte, whatever the voucher has left", async () => {
-    const voucher = await givenGift(fixture, 500n, { redemption: { quantity: 1n } });
-    const command = commandOf(fixture, [{ voucher, credits: 200n }], {
+    const voucher = await createGiftVoucher(service, 500n, { redemption: { quantity: 1n } });
+    const command = commandOf(service, [{ voucher, credits: 200n }], {
       idempotency: keyOf("order-1"),
       order: { id: "ord_3", amount: 200n },
       metadata: { a: [1, { b: "ü" }] },
@@ -150,9 +149,9 @@ describe("CommitRedemptions", () => {
 
     const [first, inBatch] = await commit(command, command);
     const [later] = await commit(command);
-    const [elsewhere] = await committer(
-      fixture,
-      fixture.replica(),
+    const [elsewhere] = await createCommit(
+      service,
+      service.replica(),
     )({
       ...command,
       rejection: {
@@ -167,21 +166,21 @@ describe("CommitRedemptions", () => {
 
     const bytes = (outcome: typeof first) =>
       outcome && toBinary(CommitOutcomeSchema, { ...outcome, replayed: false });
-    expect(madeOf(first)).toHaveLength(1);
+    expect(committedRedemptions(first)).toHaveLength(1);
     for (const repeat of [inBatch, later, elsewhere]) {
       expect(repeat?.replayed).toBe(true);
       expect(bytes(repeat)).toEqual(bytes(first));
     }
-    expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ balance: 300n, redeemed: 1n });
-    const gathered = await fixture.redemptions.loadVouchers(
+    expect(await invariantsOf(service, voucher.id)).toMatchObject({ balance: 300n, redeemed: 1n });
+    const gathered = await service.redemptions.loadVouchers(
       {
         queries: [
-          { projectId: fixture.projectId, codes: [], idempotency: keyOf("order-1") },
-          { projectId: fixture.projectId, codes: [], idempotency: keyOf("order-1", "other") },
+          { projectId: service.projectId, codes: [], idempotency: keyOf("order-1") },
+          { projectId: service.projectId, codes: [], idempotency: keyOf("order-1", "other") },
           { projectId: "proj_other", codes: [], idempotency: keyOf("order-1") },
         ],
       },
-      fixture.call(),
+      service.call(),
     );
     expect(gathered.results.map(({ storedOutcome: earlier }) => earlier?.replayed)).toEqual([
       true,
@@ -191,37 +190,37 @@ describe("CommitRedemptions", () => {
   });
 
   test("rejects the key of another request with 422, and redeems nothing", async () => {
-    const voucher = await givenDiscount(fixture);
-    await commit(commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-2") }));
+    const voucher = await createDiscountVoucher(service);
+    await commit(commandOf(service, [{ voucher }], { idempotency: keyOf("order-2") }));
     const [reused] = await commit(
-      commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-2", "other") }),
+      commandOf(service, [{ voucher }], { idempotency: keyOf("order-2", "other") }),
     );
-    expect(refusalOf(reused)).toMatchObject({ code: 422, key: "idempotency_key_reused" });
-    expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(1n);
+    expect(rejectionOf(reused)).toMatchObject({ code: 422, key: "idempotency_key_reused" });
+    expect((await invariantsOf(service, voucher.id)).redeemed).toBe(1n);
   });
 
   test("replays rejections too", async () => {
-    const voucher = await givenDiscount(fixture, { redemption: { quantity: 0n } });
-    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-3") });
+    const voucher = await createDiscountVoucher(service, { redemption: { quantity: 0n } });
+    const command = commandOf(service, [{ voucher }], { idempotency: keyOf("order-3") });
     const [first] = await commit(command);
     const [second] = await commit(command);
-    expect(refusalOf(second)).toEqual(refusalOf(first));
+    expect(rejectionOf(second)).toEqual(rejectionOf(first));
     expect(second?.replayed).toBe(true);
   });
 
   test("returns stale for a changed definition, and writes nothing", async () => {
-    const voucher = await givenDiscount(fixture);
-    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("order-4") });
-    await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
+    const voucher = await createDiscountVoucher(service);
+    const command = commandOf(service, [{ voucher }], { idempotency: keyOf("order-4") });
+    await service.vouchers.disableVoucher({ code: voucher.code }, service.call());
 
     const [stale] = await commit(command);
     expect(stale?.outcome.case).toBe("stale");
 
-    await fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call());
+    await service.vouchers.enableVoucher({ code: voucher.code }, service.call());
     const [gathered] = (
-      await fixture.redemptions.loadVouchers(
-        { queries: [{ projectId: fixture.projectId, codes: [voucher.code] }] },
-        fixture.call(),
+      await service.redemptions.loadVouchers(
+        { queries: [{ projectId: service.projectId, codes: [voucher.code] }] },
+        service.call(),
       )
     ).results;
     const definitionVersion = gathered?.vouchers[0]?.definitionVersion ?? 0n;
@@ -229,64 +228,68 @@ describe("CommitRedemptions", () => {
       ...command,
       parts: command.parts.map((part) => ({ ...part, definitionVersion })),
     });
-    expect(madeOf(made)[0]?.voucher?.active).toBe(true);
+    expect(committedRedemptions(made)[0]?.voucher?.active).toBe(true);
   });
 
   test("returns not_found for a deleted voucher", async () => {
-    const voucher = await givenDiscount(fixture);
-    await fixture.vouchers.deleteVoucher({ code: voucher.code }, fixture.call());
-    const [gone] = await commit(commandOf(fixture, [{ voucher }]));
-    expect(refusalOf(gone)).toMatchObject({ code: 404, key: "not_found", resourceType: "voucher" });
+    const voucher = await createDiscountVoucher(service);
+    await service.vouchers.deleteVoucher({ code: voucher.code }, service.call());
+    const [gone] = await commit(commandOf(service, [{ voucher }]));
+    expect(rejectionOf(gone)).toMatchObject({
+      code: 404,
+      key: "not_found",
+      resourceType: "voucher",
+    });
   });
 
   test("redeems all vouchers of a command or none", async () => {
-    const first = await givenGift(fixture, 100n);
-    const second = await givenDiscount(fixture, { redemption: { quantity: 0n } });
+    const first = await createGiftVoucher(service, 100n);
+    const second = await createDiscountVoucher(service, { redemption: { quantity: 0n } });
     const [refused] = await commit(
-      commandOf(fixture, [{ voucher: first, credits: 10n }, { voucher: second }]),
+      commandOf(service, [{ voucher: first, credits: 10n }, { voucher: second }]),
     );
-    expect(refusalOf(refused)).toMatchObject({ key: "quantity_exceeded", details: second.code });
-    expect((await invariantsOf(fixture, first.id)).balance).toBe(100n);
+    expect(rejectionOf(refused)).toMatchObject({ key: "quantity_exceeded", details: second.code });
+    expect((await invariantsOf(service, first.id)).balance).toBe(100n);
   });
 
   test("fails only the item of a batch that cannot be stored", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const outcomes = await commit(
-      commandOf(fixture, [{ voucher }]),
-      commandOf(fixture, [{ voucher }], { trackingId: "\u0000" }),
-      commandOf(fixture, [{ voucher }]),
+      commandOf(service, [{ voucher }]),
+      commandOf(service, [{ voucher }], { trackingId: "\u0000" }),
+      commandOf(service, [{ voucher }]),
     );
     expect(outcomes.map(({ outcome }) => outcome.case)).toEqual([
       "committed",
       "rejected",
       "committed",
     ]);
-    expect(refusalOf(outcomes[1])).toMatchObject({ code: 500, key: "internal_error" });
-    expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(2n);
+    expect(rejectionOf(outcomes[1])).toMatchObject({ code: 500, key: "internal_error" });
+    expect((await invariantsOf(service, voucher.id)).redeemed).toBe(2n);
   });
 
   test("hides vouchers and redemptions from other projects", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const stranger = { projectId: "proj_stranger" };
     const [outcome] = await commit(commandOf(stranger, [{ voucher }]));
-    expect(refusalOf(outcome)).toMatchObject({ key: "not_found" });
-    const [made] = await commit(commandOf(fixture, [{ voucher }]));
-    const redemptionId = madeOf(made)[0]?.id ?? "";
+    expect(rejectionOf(outcome)).toMatchObject({ key: "not_found" });
+    const [made] = await commit(commandOf(service, [{ voucher }]));
+    const redemptionId = committedRedemptions(made)[0]?.id ?? "";
     await expect(
-      fixture.redemptions.getRedemption({ redemptionId }, fixture.call({ id: "proj_stranger" })),
+      service.redemptions.getRedemption({ redemptionId }, service.call({ id: "proj_stranger" })),
     ).rejects.toMatchObject({ key: "not_found" });
   });
 });
 
 describe("concurrent batches", () => {
   test("never exceed a quantity of one hundred with a thousand redemptions in several processes", async () => {
-    const voucher = await givenDiscount(fixture, { redemption: { quantity: 100n } });
-    const processes = [fixture.redemptions, fixture.replica(), fixture.replica()];
+    const voucher = await createDiscountVoucher(service, { redemption: { quantity: 100n } });
+    const processes = [service.redemptions, service.replica(), service.replica()];
 
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, batch) =>
-        persistently(committer(fixture, processes[batch % processes.length]))(
-          ...Array.from({ length: 50 }, () => commandOf(fixture, [{ voucher }])),
+        withRetries(createCommit(service, processes[batch % processes.length]))(
+          ...Array.from({ length: 50 }, () => commandOf(service, [{ voucher }])),
         ),
       ),
     );
@@ -298,17 +301,17 @@ describe("concurrent batches", () => {
       .flat()
       .flatMap((one) => (one.outcome.case === "rejected" ? one.outcome.value.key : []));
     expect(new Set(keys)).toEqual(new Set(["quantity_exceeded"]));
-    expect(await invariantsOf(fixture, voucher.id)).toMatchObject({ redeemed: 100n, events: 100n });
+    expect(await invariantsOf(service, voucher.id)).toMatchObject({ redeemed: 100n, events: 100n });
   });
 
   test("never overdraw a gift card, and keep its ledger an unbroken chain", async () => {
-    const voucher = await givenGift(fixture, 10_000n);
-    const processes = [fixture.redemptions, fixture.replica()];
+    const voucher = await createGiftVoucher(service, 10_000n);
+    const processes = [service.redemptions, service.replica()];
     const outcomes = await Promise.all(
       Array.from({ length: 16 }, (_, batch) =>
-        persistently(committer(fixture, processes[batch % 2]))(
+        withRetries(createCommit(service, processes[batch % 2]))(
           ...Array.from({ length: 25 }, (__, index) =>
-            commandOf(fixture, [
+            commandOf(service, [
               { voucher, credits: BigInt(1 + ((batch * 31 + index * 17) % 97)) },
             ]),
           ),
@@ -319,76 +322,80 @@ describe("concurrent batches", () => {
       .flat()
       .flatMap((one) => (one.outcome.case === "committed" ? one.outcome.value.redemptions : []))
       .reduce((sum, { amount = 0n }) => sum + amount, 0n);
-    const after = await invariantsOf(fixture, voucher.id);
+    const after = await invariantsOf(service, voucher.id);
     expect(after.balance).toBe(10_000n - taken);
     expect(after.balance >= 0n).toBe(true);
     expect(taken > 9_900n).toBe(true);
   });
 
   test("apply one key once, in however many batches it is", async () => {
-    const vouchers = await Promise.all(Array.from({ length: 4 }, () => givenDiscount(fixture)));
+    const vouchers = await Promise.all(
+      Array.from({ length: 4 }, () => createDiscountVoucher(service)),
+    );
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, batch) => {
         const voucher = vouchers[batch % vouchers.length];
         if (voucher === undefined) throw new Error("no voucher");
-        return persistently(
-          committer(fixture, batch % 2 === 0 ? fixture.redemptions : fixture.replica()),
-        )(commandOf(fixture, [{ voucher }], { idempotency: keyOf("everywhere") }));
+        return withRetries(
+          createCommit(service, batch % 2 === 0 ? service.redemptions : service.replica()),
+        )(commandOf(service, [{ voucher }], { idempotency: keyOf("everywhere") }));
       }),
     );
     const made = outcomes.flat();
     expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(new Set(made.map((one) => madeOf(one)[0]?.id)).size).toBe(1);
-    const used = await Promise.all(vouchers.map(({ id }) => invariantsOf(fixture, id)));
+    expect(new Set(made.map((one) => committedRedemptions(one)[0]?.id)).size).toBe(1);
+    const used = await Promise.all(vouchers.map(({ id }) => invariantsOf(service, id)));
     expect(used.reduce((sum, { redeemed }) => sum + redeemed, 0n)).toBe(1n);
   });
 
   test("never deadlock on the same vouchers in opposite orders", async () => {
-    const vouchers = await Promise.all(Array.from({ length: 10 }, () => givenDiscount(fixture)));
-    const { rows: before } = await fixture.db.query<{ deadlocks: bigint }>(DEADLOCKS);
+    const vouchers = await Promise.all(
+      Array.from({ length: 10 }, () => createDiscountVoucher(service)),
+    );
+    const { rows: before } = await service.db.query<{ deadlocks: bigint }>(DEADLOCKS);
     await Promise.all(
       Array.from({ length: 40 }, (_, batch) => {
         const order = batch % 2 === 0 ? vouchers : vouchers.toReversed();
-        return persistently(commit)(
+        return withRetries(commit)(
           ...order.map((voucher, index) =>
-            commandOf(fixture, [{ voucher }], {
+            commandOf(service, [{ voucher }], {
               idempotency: keyOf(`${batch}-${batch % 2 === 0 ? index : 9 - index}`),
             }),
           ),
         );
       }),
     );
-    const { rows: after } = await fixture.db.query<{ deadlocks: bigint }>(DEADLOCKS);
+    const { rows: after } = await service.db.query<{ deadlocks: bigint }>(DEADLOCKS);
     expect(after).toEqual(before);
-    for (const { id } of vouchers) expect((await invariantsOf(fixture, id)).redeemed).toBe(40n);
+    for (const { id } of vouchers) expect((await invariantsOf(service, id)).redeemed).toBe(40n);
   });
 
   test("never see half of an edit of the voucher", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const [edits, outcomes] = await Promise.all([
       Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           index % 2 === 0
-            ? fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call())
-            : fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call()),
+            ? service.vouchers.disableVoucher({ code: voucher.code }, service.call())
+            : service.vouchers.enableVoucher({ code: voucher.code }, service.call()),
         ),
       ),
       Promise.all(
-        Array.from({ length: 20 }, () => persistently(commit)(commandOf(fixture, [{ voucher }]))),
+        Array.from({ length: 20 }, () => withRetries(commit)(commandOf(service, [{ voucher }]))),
       ),
     ]);
     expect(edits).toHaveLength(10);
     const made = outcomes.flat().filter(({ outcome }) => outcome.case === "committed");
     const stale = outcomes.flat().filter(({ outcome }) => outcome.case === "stale");
     expect(made.length + stale.length).toBe(20);
-    expect((await invariantsOf(fixture, voucher.id)).redeemed).toBe(BigInt(made.length));
+    expect((await invariantsOf(service, voucher.id)).redeemed).toBe(BigInt(made.length));
   });
 });
 
 const DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()";
 
-/** Checks the invariants of a voucher (docs/operations.md#invariants) and returns its figures. */
-async function invariantsOf({ db, projectId }: Fixture, voucherId: string) {
+/** Checks the books of a voucher (design/reliability.md §1.2), and answers where they stand. */
+async function invariantsOf({ db, projectId }: TestService, voucherId: string) {
   const { rows } = await db.query<{
     redeemed: bigint;
     quantity: bigint | null;

@@ -5,44 +5,50 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { commandOf, committer, givenDiscount, madeOf, startFixture } from "./fixture.ts";
+import {
+  commandOf,
+  createCommit,
+  createDiscountVoucher,
+  committedRedemptions,
+} from "./builders.ts";
+import { startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
 
 type UpdateInit = MessageInitShape<typeof UpdateVoucherRequestSchema>;
 type Edit = Omit<Exclude<UpdateInit, { $typeName: string }>, "$typeName">;
 
 const edit = (voucher: Voucher, change: Edit, ...paths: string[]) =>
-  fixture.vouchers.updateVoucher(
+  service.vouchers.updateVoucher(
     { code: voucher.code, updateMask: { paths }, ...change },
-    fixture.call(),
+    service.call(),
   );
 
-const gather = (voucher: Voucher) =>
-  fixture.redemptions.loadVouchers(
-    { queries: [{ projectId: fixture.projectId, codes: [voucher.code] }] },
-    fixture.call(),
+const load = (voucher: Voucher) =>
+  service.redemptions.loadVouchers(
+    { queries: [{ projectId: service.projectId, codes: [voucher.code] }] },
+    service.call(),
   );
 
 /** A voucher that the service has answered about, and a command that was decided on it then. */
 async function givenDecision() {
-  const voucher = await givenDiscount(fixture, { metadata: { season: "winter" } });
-  await gather(voucher);
-  return { voucher, command: commandOf(fixture, [{ voucher }]) };
+  const voucher = await createDiscountVoucher(service, { metadata: { season: "winter" } });
+  await load(voucher);
+  return { voucher, command: commandOf(service, [{ voucher }]) };
 }
 
 describe("a command that was decided before an edit of its voucher", () => {
   test("is committed when the edit does not affect decisions, and returns the new definition", async () => {
     const { voucher, command } = await givenDecision();
     await edit(voucher, { additionalInfo: "new" }, "additional_info");
-    const [first] = madeOf((await commit(command))[0]);
+    const [first] = committedRedemptions((await commit(command))[0]);
     expect(first?.voucher).toMatchObject({ additionalInfo: "new" });
 
     await edit(voucher, { additionalInfo: "newer" }, "additional_info");
-    await gather(voucher);
-    const [second] = madeOf((await commit({ ...command, requestId: "v-2" }))[0]);
+    await load(voucher);
+    const [second] = committedRedemptions((await commit({ ...command, requestId: "v-2" }))[0]);
     expect(second?.voucher).toMatchObject({
       additionalInfo: "newer",
       redemption: { redeemedQuantity: 2n },
@@ -73,14 +79,14 @@ describe("a command that was decided before an edit of its voucher", () => {
   test("is stale when the old definition is no longer cached", async () => {
     const { voucher, command } = await givenDecision();
     await edit(voucher, { additionalInfo: "new" }, "additional_info");
-    const [outcome] = await committer(fixture, fixture.replica())(command);
+    const [outcome] = await createCommit(service, service.replica())(command);
     expect(outcome?.outcome.case).toBe("stale");
   });
 
   test("is committed when the edit was undone", async () => {
     const { voucher, command } = await givenDecision();
-    await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
-    await fixture.vouchers.enableVoucher({ code: voucher.code }, fixture.call());
-    expect(madeOf((await commit(command))[0])).toHaveLength(1);
+    await service.vouchers.disableVoucher({ code: voucher.code }, service.call());
+    await service.vouchers.enableVoucher({ code: voucher.code }, service.call());
+    expect(committedRedemptions((await commit(command))[0])).toHaveLength(1);
   });
 });

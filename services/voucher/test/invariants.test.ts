@@ -2,46 +2,44 @@ import { afterAll, expect, test } from "vitest";
 
 import { voucherInvariants } from "../src/store/invariants.ts";
 import {
-  checkInvariants,
-  committer,
-  givenDiscount,
-  givenGift,
-  madeOf,
-  NOON,
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
+  committedRedemptions,
   stackOf,
-  startFixture,
   tierOf,
   voucherPart,
-} from "./fixture.ts";
+} from "./builders.ts";
+import { checkInvariants, NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
 
 const NOW = { seconds: BigInt(NOON / 1000), nanos: 0 };
 /** Real time: the check takes no other for the project's. */
 const LATER = { seconds: BigInt(Math.floor(Date.now() / 1000) + 600), nanos: 0 };
 
 async function violations(): Promise<string[]> {
-  const request = { projectId: fixture.projectId, after: "", limit: 1000 };
+  const request = { projectId: service.projectId, after: "", limit: 1000 };
   const found: string[] = [];
   for (const { name, checkChunk } of voucherInvariants) {
-    const chunk = await checkChunk(fixture.db, request);
+    const chunk = await checkChunk(service.db, request);
     found.push(...chunk.violations.map(({ details }) => `${name}: ${details}`));
   }
   return found;
 }
 
 test("a gift card with amount zero violates no invariant", async () => {
-  await givenGift(fixture, 0n);
+  await createGiftVoucher(service, 0n);
   expect(await violations()).toEqual([]);
 });
 
 test("each check finds a violation in the rows of stacks, rollbacks and sessions", async () => {
-  const gift = await givenGift(fixture, 1000n, { redemption: { quantity: 5n } });
-  const held = await givenDiscount(fixture, { redemption: { quantity: 1n } });
+  const gift = await createGiftVoucher(service, 1000n, { redemption: { quantity: 5n } });
+  const held = await createDiscountVoucher(service, { redemption: { quantity: 1n } });
   const stack = () =>
-    stackOf(fixture, [
+    stackOf(service, [
       voucherPart(gift, {
         credits: 100n,
         campaignId: "camp_1",
@@ -51,21 +49,23 @@ test("each check finds a violation in the rows of stacks, rollbacks and sessions
       tierOf("promo_1"),
     ]);
   const [first, second] = await commit(stack(), stack());
-  const parents = [first, second].map((outcome) => madeOf(outcome)[0]?.redemption ?? "");
-  const call = fixture.call();
-  await fixture.redemptions.commitRollbacks(
+  const parents = [first, second].map(
+    (outcome) => committedRedemptions(outcome)[0]?.redemption ?? "",
+  );
+  const call = service.call();
+  await service.redemptions.commitRollbacks(
     {
       commands: [
-        { projectId: fixture.projectId, redemptionId: parents[1] ?? "", stacked: true, now: NOW },
+        { projectId: service.projectId, redemptionId: parents[1] ?? "", stacked: true, now: NOW },
       ],
     },
     call,
   );
-  await fixture.redemptions.reserveVouchers(
+  await service.redemptions.reserveVouchers(
     {
       commands: [
         {
-          projectId: fixture.projectId,
+          projectId: service.projectId,
           sessionKey: "session",
           now: { seconds: LATER.seconds - 600n, nanos: 0 },
           expiresAt: LATER,
@@ -78,7 +78,7 @@ test("each check finds a violation in the rows of stacks, rollbacks and sessions
     },
     call,
   );
-  await checkInvariants(fixture);
+  await checkInvariants(service);
 
   // What the service never does.
   for (const [statement, value] of [
@@ -88,7 +88,7 @@ test("each check finds a violation in the rows of stacks, rollbacks and sessions
     ["update voucher_usage set reserved = false where voucher_id = $1", held.id],
     ["update reservation set credits = 901 where voucher_id = $1", gift.id],
   ] as const) {
-    await fixture.db.query(statement, [value]);
+    await service.db.query(statement, [value]);
   }
 
   const expected = [

@@ -4,20 +4,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import {
   commandOf,
-  committer,
-  givenDiscount,
-  madeOf,
-  NOON,
-  refusalOf,
+  createCommit,
+  createDiscountVoucher,
+  committedRedemptions,
+  rejectionOf,
   stackOf,
-  startFixture,
   tierOf,
   voucherPart,
-} from "./fixture.ts";
+} from "./builders.ts";
+import { NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
 
 const at = (minutes: number) => ({
   $typeName: "google.protobuf.Timestamp" as const,
@@ -28,9 +27,9 @@ const at = (minutes: number) => ({
 type Request = Omit<MessageInitShape<typeof ListRedemptionsRequestSchema>, "$typeName">;
 
 const list = async (request: Request = {}) => {
-  const { redemptions, total } = await fixture.redemptions.listRedemptions(
+  const { redemptions, total } = await service.redemptions.listRedemptions(
     { limit: 100n, ...request },
-    fixture.call(),
+    service.call(),
   );
   return { names: redemptions.map(({ id }) => names.get(id) ?? id), total, redemptions };
 };
@@ -40,12 +39,12 @@ const names = new Map<string, string>();
 let code = "";
 
 beforeAll(async () => {
-  const voucher = await givenDiscount(fixture, { redemption: { quantity: 2n } });
+  const voucher = await createDiscountVoucher(service, { redemption: { quantity: 2n } });
   ({ code } = voucher);
-  const [single] = madeOf(
+  const [single] = committedRedemptions(
     (
       await commit(
-        commandOf(fixture, [{ voucher }], {
+        commandOf(service, [{ voucher }], {
           now: at(1),
           customerId: "cust_1",
           metadata: { shop: "north" },
@@ -55,7 +54,7 @@ beforeAll(async () => {
   );
   const [stacked] = await commit(
     stackOf(
-      fixture,
+      service,
       [voucherPart(voucher, { campaignId: "camp_1", explanation: WHY }), tierOf("promo_1")],
       { now: at(2) },
     ),
@@ -63,20 +62,20 @@ beforeAll(async () => {
   if (stacked?.outcome.case !== "committed") throw new Error("not made");
   const { redemptions, parentRedemption } = stacked.outcome.value;
   const [failed] = await commit(
-    commandOf(fixture, [{ voucher }], { now: at(3), customerId: "cust_1" }),
+    commandOf(service, [{ voucher }], { now: at(3), customerId: "cust_1" }),
   );
-  const { outcomes } = await fixture.redemptions.commitRollbacks(
+  const { outcomes } = await service.redemptions.commitRollbacks(
     {
       commands: [
         {
-          projectId: fixture.projectId,
+          projectId: service.projectId,
           redemptionId: single?.id ?? "",
           now: at(4),
           reason: "returned",
         },
       ],
     },
-    fixture.call(),
+    service.call(),
   );
   const [back] = outcomes;
   if (back?.outcome.case !== "committed") throw new Error("not rolled back");
@@ -84,7 +83,7 @@ beforeAll(async () => {
   names.set(redemptions[0]?.id ?? "", "part 1");
   names.set(redemptions[1]?.id ?? "", "part 2");
   names.set(parentRedemption?.id ?? "", "parent");
-  names.set(refusalOf(failed).resourceId ?? "", "failed");
+  names.set(rejectionOf(failed).resourceId ?? "", "failed");
   names.set(back.outcome.value.rollbacks[0]?.id ?? "", "rollback");
 });
 
@@ -130,7 +129,7 @@ describe("ListRedemptions", () => {
     expect(redemptions[5]?.relatedRedemptions?.rollbacks).toMatchObject([{ id: idOf("rollback") }]);
     for (const [index, redemption] of redemptions.entries()) {
       expect(
-        await fixture.redemptions.getRedemption({ redemptionId: redemption.id }, fixture.call()),
+        await service.redemptions.getRedemption({ redemptionId: redemption.id }, service.call()),
       ).toEqual(redemptions[index]);
     }
   });
@@ -188,46 +187,24 @@ describe("ListRedemptions", () => {
   });
 
   test("lists nothing of another project", async () => {
-    const { total } = await fixture.redemptions.listRedemptions(
+    const { total } = await service.redemptions.listRedemptions(
       {},
-      fixture.call({ id: "proj_stranger" }),
+      service.call({ id: "proj_stranger" }),
     );
     expect(total).toBe(0n);
   });
 });
 
 test("ListVoucherRedemptions lists the parts of stacks", async () => {
-  const { redemptionEntries, total } = await fixture.redemptions.listVoucherRedemptions(
+  const { redemptionEntries, total } = await service.redemptions.listVoucherRedemptions(
     { code },
-    fixture.call(),
+    service.call(),
   );
   expect(redemptionEntries.map(({ id }) => names.get(id))).toEqual(["failed", "part 1", "single"]);
   expect(total).toBe(3n);
-  const page = await fixture.redemptions.listVoucherRedemptions(
+  const page = await service.redemptions.listVoucherRedemptions(
     { code, limit: 1n, page: 2n },
-    fixture.call(),
+    service.call(),
   );
   expect(page.redemptionEntries.map(({ id }) => names.get(id))).toEqual(["part 1"]);
-});
-
-describe("GetExplanation", () => {
-  const explain = (redemptionId: string) =>
-    fixture.redemptions.getExplanation({ redemptionId }, fixture.call());
-
-  test("returns the explanation of a redemption, and of all parts for a parent", async () => {
-    for (const name of ["part 1", "parent"]) {
-      expect(await explain(idOf(name))).toMatchObject({
-        redemptionId: idOf(name),
-        date: at(2),
-        redeemables: [
-          { id: code, object: "voucher", redemptionId: idOf("part 1"), explanation: WHY },
-        ],
-      });
-    }
-  });
-
-  test("returns none when none was stored, and not_found for an unknown redemption", async () => {
-    expect((await explain(idOf("single"))).redeemables).toEqual([]);
-    await expect(explain("r_unknown")).rejects.toMatchObject({ key: "not_found" });
-  });
 });

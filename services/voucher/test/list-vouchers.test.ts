@@ -2,20 +2,21 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { commandOf, committer, givenDiscount, givenGift, NOON, startFixture } from "./fixture.ts";
+import { commandOf, createCommit, createDiscountVoucher, createGiftVoucher } from "./builders.ts";
+import { NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
 
 const DAY = 86_400_000;
 const at = (instant: number) => ({ seconds: BigInt(Math.floor(instant / 1000)), nanos: 0 });
 
-type Query = Parameters<typeof fixture.vouchers.listVouchers>[0];
+type Query = Parameters<typeof service.vouchers.listVouchers>[0];
 
 const list = async (query: Query = {}, timeZone = "UTC") => {
-  const { vouchers, total } = await fixture.vouchers.listVouchers(
+  const { vouchers, total } = await service.vouchers.listVouchers(
     query,
-    fixture.call({ timeZone }),
+    service.call({ timeZone }),
   );
   expect(total >= BigInt(vouchers.length)).toBe(true);
   return vouchers.map(({ code }) => code);
@@ -28,8 +29,8 @@ const filtered = async (filters: object, timeZone?: string) =>
 const one = (field: string, conditions: object) => ({ [field]: { conditions } });
 
 beforeAll(async () => {
-  const call = (days: number) => fixture.call({ now: NOON + days * DAY });
-  const make = (days: number, body: object) => fixture.vouchers.createVoucher(body, call(days));
+  const call = (days: number) => service.call({ now: NOON + days * DAY });
+  const make = (days: number, body: object) => service.vouchers.createVoucher(body, call(days));
   await make(-40, {
     code: "A-old",
     type: VoucherType.GIFT_VOUCHER,
@@ -51,23 +52,30 @@ beforeAll(async () => {
     loyaltyCard: { points: 1n },
     startDate: at(NOON + 3 * DAY),
   });
-  await givenDiscount(fixture, { code: "D-off", active: false, redemption: { quantity: 1n } });
-  const spent = await givenDiscount(fixture, { code: "E-spent%", redemption: { quantity: 1n } });
-  await committer(fixture)(commandOf(fixture, [{ voucher: spent }]));
-  const gone = await givenGift(fixture, 1n, { code: "F-gone" });
-  await fixture.vouchers.deleteVoucher({ code: gone.code }, fixture.call());
+  await createDiscountVoucher(service, {
+    code: "D-off",
+    active: false,
+    redemption: { quantity: 1n },
+  });
+  const spent = await createDiscountVoucher(service, {
+    code: "E-spent%",
+    redemption: { quantity: 1n },
+  });
+  await createCommit(service)(commandOf(service, [{ voucher: spent }]));
+  const gone = await createGiftVoucher(service, 1n, { code: "F-gone" });
+  await service.vouchers.deleteVoucher({ code: gone.code }, service.call());
 });
 
 describe("ListVouchers", () => {
   test("lists vouchers newest first without deleted ones, by page, with the total", async () => {
     expect(await list()).toEqual(["E-spent%", "D-off", "C-starts", "B-ends", "A-old"]);
-    const page = await fixture.vouchers.listVouchers({ limit: 2n, page: 2n }, fixture.call());
+    const page = await service.vouchers.listVouchers({ limit: 2n, page: 2n }, service.call());
     expect(page.vouchers.map(({ code }) => code)).toEqual(["C-starts", "B-ends"]);
     expect(page.total).toBe(5n);
-    const past = await fixture.vouchers.listVouchers({ limit: 2n, page: 9n }, fixture.call());
+    const past = await service.vouchers.listVouchers({ limit: 2n, page: 9n }, service.call());
     expect(past).toMatchObject({ vouchers: [], total: 5n });
     expect(
-      (await fixture.vouchers.listVouchers({}, fixture.call({ id: "proj_other" }))).total,
+      (await service.vouchers.listVouchers({}, service.call({ id: "proj_other" }))).total,
     ).toBe(0n);
   });
 

@@ -10,7 +10,7 @@ import { findStoredResponses } from "../src/store/idempotency.ts";
 import { lockUnpublishedVouchers } from "../src/store/unpublished-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
 import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
-import { startFixture } from "./fixture.ts";
+import { startTestService } from "./deps.ts";
 
 const ROWS = 6_000;
 const FEW_ROWS = 60;
@@ -129,11 +129,11 @@ const STATES: Readonly<Record<string, (run: Run) => Promise<void>>> = {
 test.each(Object.entries(STATES))(
   "plans that were made for few rows still use the indexes when there are many (%s)",
   async (_, prepare) => {
-    await using fixture = await startFixture();
+    await using service = await startTestService();
     await using parts = new AsyncDisposableStack();
     // Plans belong to a connection, so there is one.
     const db = createDatabase({
-      url: fixture.db.url,
+      url: service.db.url,
       schema: SCHEMA,
       role: ROLE,
       poolSize: 1,
@@ -142,7 +142,7 @@ test.each(Object.entries(STATES))(
       statementTimeoutMs: 20_000,
     });
     parts.defer(() => db.close());
-    await asAdmin(fixture.db.url, async (client) => {
+    await asAdmin(service.db.url, async (client) => {
       const run: Run = (statement) => client.query(statement);
       // Otherwise Postgres would analyse them at a moment of its own choice.
       await eachTable(run, (table) => `alter table ${table} set (autovacuum_enabled = false)`);

@@ -11,14 +11,14 @@ import { afterAll, describe, expect, test } from "vitest";
 import { onCustomerDeleted } from "../src/events/on-customer-deleted.ts";
 import { routes } from "../src/routes.ts";
 import { deleteHoldings } from "../src/store/deleted-customers.ts";
-import { depsOf, startFixture } from "./fixture.ts";
+import { depsOf, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const transport = createDirectTransport(routes(depsOf(fixture.db)));
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const transport = createDirectTransport(routes(depsOf(service.db)));
 const campaigns = clientOf(CampaignVoucherService, transport);
 const publications = clientOf(PublicationService, transport);
-const { projectId } = fixture;
+const { projectId } = service;
 
 const item = {
   voucher: {
@@ -30,12 +30,12 @@ const item = {
 let count = 0;
 
 /** A campaign as it tells about itself, with so many vouchers. */
-async function givenCampaign(vouchers: number, told: object = {}) {
+async function createCampaign(vouchers: number, reported: object = {}) {
   count += 1;
   const campaign = { id: `camp_${count}`, name: `c${count}`, campaignType: "DISCOUNT_COUPONS" };
   await campaigns.createVouchers(
-    { campaign: { ...campaign, ...told }, items: Array.from({ length: vouchers }, () => item) },
-    fixture.call(),
+    { campaign: { ...campaign, ...reported }, items: Array.from({ length: vouchers }, () => item) },
+    service.call(),
   );
   return campaign;
 }
@@ -43,11 +43,11 @@ async function givenCampaign(vouchers: number, told: object = {}) {
 const publish = (customer: string, campaign: { readonly name: string }) =>
   publications.createPublication(
     { customer: { id: customer }, campaign: { name: campaign.name } },
-    fixture.call(),
+    service.call(),
   );
 
 const idOf = async (campaign: { readonly id: string }): Promise<string> => {
-  const { rows } = await fixture.db.query<{ id: string }>(
+  const { rows } = await service.db.query<{ id: string }>(
     "select id from voucher where project_id = $1 and campaign_id = $2",
     [projectId, campaign.id],
   );
@@ -56,14 +56,14 @@ const idOf = async (campaign: { readonly id: string }): Promise<string> => {
 
 describe("the stored campaign", () => {
   test("is stored without vouchers too, and replaced by later versions", async () => {
-    const campaign = await givenCampaign(0);
+    const campaign = await createCampaign(0);
     await expect(publish("cust_1", campaign)).rejects.toMatchObject({
       key: "no_voucher_suitable_for_publication",
     });
-    const tell = (told: object) =>
+    const tell = (reported: object) =>
       campaigns.updateVouchers(
-        { campaignId: campaign.id, campaign: { ...campaign, ...told } },
-        fixture.call(),
+        { campaignId: campaign.id, campaign: { ...campaign, ...reported } },
+        service.call(),
       );
     expect(await tell({ joinOnce: true, template: item })).toMatchObject({ updatedCount: 0n });
     const first = await publish("cust_1", campaign);
@@ -77,20 +77,20 @@ describe("the stored campaign", () => {
   });
 
   test("stays when an update of its vouchers does not include it", async () => {
-    const campaign = await givenCampaign(0, { template: item });
+    const campaign = await createCampaign(0, { template: item });
     await campaigns.updateVouchers(
       { campaignId: campaign.id, categoryId: "cat_1", updateMask: { paths: ["category_id"] } },
-      fixture.call(),
+      service.call(),
     );
     expect((await publish("cust_1", campaign)).voucher?.campaignId).toBe(campaign.id);
   });
 });
 
 test("a voucher that is published while its customer is deleted keeps its holder", async () => {
-  const campaign = await givenCampaign(1);
+  const campaign = await createCampaign(1);
   await publish("cust_gone", campaign);
-  await deleteHoldings(fixture.db, { projectId, customerId: "cust_gone" });
-  const { rows } = await fixture.db.query(
+  await deleteHoldings(service.db, { projectId, customerId: "cust_gone" });
+  const { rows } = await service.db.query(
     `select v.holder_id, h.customer_id
        from voucher v
        left join redeemable_holder h on h.project_id = v.project_id and h.voucher_id = v.id
@@ -101,10 +101,10 @@ test("a voucher that is published while its customer is deleted keeps its holder
 });
 
 test("a voucher that is deleted while its customer is deleted has no holder", async () => {
-  const campaign = await givenCampaign(1);
+  const campaign = await createCampaign(1);
   await publish("cust_left", campaign);
   const customer = { projectId, customerId: "cust_left" };
-  const { db } = fixture;
+  const { db } = service;
   let statements = 0;
   const query: typeof db.query = async (...asked) => {
     const answer = await db.query(...asked);
@@ -146,21 +146,21 @@ const deletionOf = (customer: { readonly projectId: string; readonly customerId:
 });
 
 test("each published voucher has an event that says whether it was generated", async () => {
-  const campaign = await givenCampaign(1, { template: item });
+  const campaign = await createCampaign(1, { template: item });
   const { id, vouchersId } = await publications.createPublication(
     { customer: { id: "cust_9" }, campaign: { name: campaign.id, count: 2n }, channel: "shop" },
-    fixture.call(),
+    service.call(),
   );
-  const { rows } = await fixture.db.query<{ key: string; payload: Uint8Array }>(
+  const { rows } = await service.db.query<{ key: string; payload: Uint8Array }>(
     "select key, payload from outbox where type = $1 order by id",
     [VoucherPublishedSchema.typeName],
   );
-  const told = rows
+  const reported = rows
     .map(({ key, payload }) => ({ key, event: fromBinary(VoucherPublishedSchema, payload) }))
     .filter(({ event }) => event.publicationId === id);
-  expect(told.map(({ key }) => key)).toEqual(vouchersId);
-  expect(told.map(({ event }) => event.generated)).toEqual([false, true]);
-  expect(told[0]?.event).toMatchObject({
+  expect(reported.map(({ key }) => key)).toEqual(vouchersId);
+  expect(reported.map(({ event }) => event.generated)).toEqual([false, true]);
+  expect(reported[0]?.event).toMatchObject({
     projectId,
     voucherId: vouchersId[0],
     campaignId: campaign.id,
@@ -172,10 +172,10 @@ test("each published voucher has an event that says whether it was generated", a
 
 describe("the last voucher of a campaign, locked by another publication", () => {
   test("is published after the other publication rolls back", async () => {
-    const campaign = await givenCampaign(1);
+    const campaign = await createCampaign(1);
     const id = await idOf(campaign);
     let taken: ReturnType<typeof publish> | undefined;
-    await fixture.db.transaction(async (tx) => {
+    await service.db.transaction(async (tx) => {
       await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
       taken = publish("cust_1", campaign);
       await aWaiter();
@@ -184,10 +184,10 @@ describe("the last voucher of a campaign, locked by another publication", () => 
   });
 
   test("is rejected after the other publication commits", async () => {
-    const campaign = await givenCampaign(1);
+    const campaign = await createCampaign(1);
     const id = await idOf(campaign);
     let refused: Promise<unknown> | undefined;
-    await fixture.db.transaction(async (tx) => {
+    await service.db.transaction(async (tx) => {
       await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
       refused = publish("cust_1", campaign).catch((error: unknown) => error);
       await aWaiter();
@@ -200,7 +200,7 @@ describe("the last voucher of a campaign, locked by another publication", () => 
   async function aWaiter(): Promise<void> {
     await expect
       .poll(async () => {
-        const { rows } = await fixture.db.query<{ waiting: bigint }>(
+        const { rows } = await service.db.query<{ waiting: bigint }>(
           `select count(*) as waiting from pg_locks
             where not granted
               and pid in (select pid from pg_stat_activity where datname = current_database())`,

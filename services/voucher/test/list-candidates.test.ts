@@ -9,11 +9,11 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
-import { depsOf, NOON, startFixture } from "./fixture.ts";
+import { depsOf, NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const candidates = clientOf(CandidateService, createDirectTransport(routes(depsOf(fixture.db))));
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const candidates = clientOf(CandidateService, createDirectTransport(routes(depsOf(service.db))));
 
 type Query = Omit<MessageInitShape<typeof CandidateQuerySchema>, "$typeName">;
 
@@ -30,7 +30,7 @@ const queryOf = (query: Query = {}) =>
 async function ask(query: Query = {}): Promise<CandidateResult> {
   const { results: answers } = await candidates.listCandidates(
     { queries: [queryOf(query)] },
-    fixture.call(),
+    service.call(),
   );
   const [answer] = answers;
   if (answer === undefined) throw new Error("not answered");
@@ -57,7 +57,7 @@ type Given = { readonly columns?: string; readonly values?: string; readonly usa
 /** Vouchers `from` to `to`, one a second, the higher the newer. */
 async function given(from: number, to: number, more: Given = {}): Promise<void> {
   const { columns = "", values = "", usage = "null, 0" } = more;
-  await fixture.db.query(
+  await service.db.query(
     `insert into voucher (project_id, id, code, code_key, type, discount, metadata, asset_id,
             is_referral_code, created_at, definition_version${columns})
      select 'p', 'v_' || lpad(n::text, 18, '0'), 'C' || n, 'C' || n, 'DISCOUNT_VOUCHER',
@@ -66,7 +66,7 @@ async function given(from: number, to: number, more: Given = {}): Promise<void> 
        from generate_series($1::int, $2::int) n`,
     [from, to],
   );
-  await fixture.db.query(
+  await service.db.query(
     `insert into voucher_usage (project_id, voucher_id, definition_version, quantity,
             redeemed_quantity)
      select 'p', 'v_' || lpad(n::text, 18, '0'), 1, ${usage}
@@ -80,8 +80,8 @@ const held = { columns: ", holder_id", values: ", 'ann'" };
 
 describe("candidates", () => {
   beforeEach(async () => {
-    await fixture.db.query("delete from voucher");
-    await fixture.db.query("delete from voucher_usage");
+    await service.db.query("delete from voucher");
+    await service.db.query("delete from voucher_usage");
   });
 
   test("returns candidates of all sources newest first, each once", async () => {
@@ -106,7 +106,7 @@ describe("candidates", () => {
 
   test("continues between vouchers that were created at the same instant", async () => {
     await given(1, 5);
-    await fixture.db.query("update voucher set created_at = '2026-02-01'");
+    await service.db.query("update voucher set created_at = '2026-02-01'");
     expect((await askOn({ limit: 2n })).flat()).toEqual([5, 4, 3, 2, 1].map(id));
     const after = { createdAt: { seconds: BigInt(Date.parse("2026-02-01") / 1000), nanos: 0 } };
     expect(idsOf(await ask({ after }))).toEqual([]);
@@ -135,7 +135,7 @@ describe("candidates", () => {
     await given(1, 2);
     await given(3, 3, held);
     const queries = [queryOf(), queryOf({ holderId: "ann" }), queryOf({ projectId: "other" })];
-    const { results: answers } = await candidates.listCandidates({ queries }, fixture.call());
+    const { results: answers } = await candidates.listCandidates({ queries }, service.call());
     expect(answers.map(idsOf)).toEqual([[id(2), id(1)], [id(3), id(2), id(1)], []]);
   });
 });

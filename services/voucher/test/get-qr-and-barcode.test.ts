@@ -1,48 +1,49 @@
 import { afterAll, describe, expect, test } from "vitest";
 
-import { givenDiscount, startFixture } from "./fixture.ts";
+import { createDiscountVoucher } from "./builders.ts";
+import { startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
 
 describe("GetQr and GetBarcode", () => {
   test("draw a voucher's code as PNG and SVG, in the requested size", async () => {
-    const { assets } = await givenDiscount(fixture);
+    const { assets } = await createDiscountVoucher(service);
     const id = assets?.qr?.id ?? "";
     expect(assets?.qr?.url).toBe(`/v1/assets/qr/${id}`);
-    const png = await fixture.vouchers.getQr({ id }, fixture.call());
+    const png = await service.vouchers.getQr({ id }, service.call());
     expect(png.contentType).toBe("image/png");
     expect(Buffer.from(png.data.subarray(1, 4)).toString()).toBe("PNG");
-    const large = await fixture.vouchers.getQr({ id, size: 100n }, fixture.call());
+    const large = await service.vouchers.getQr({ id, size: 100n }, service.call());
     expect(widthOf(large.data)).toBeGreaterThan(widthOf(png.data) * 3);
-    const svg = await fixture.vouchers.getBarcode(
+    const svg = await service.vouchers.getBarcode(
       { id: assets?.barcode?.id ?? "", format: "svg" },
-      fixture.call(),
+      service.call(),
     );
     expect(svg.contentType).toBe("image/svg+xml");
     expect(Buffer.from(svg.data).toString()).toMatch(/^<svg/);
   });
 
   test("draw a QR code but no barcode for a code that Code 128 cannot hold", async () => {
-    const { assets } = await givenDiscount(fixture, { code: "Zürich-✓" });
+    const { assets } = await createDiscountVoucher(service, { code: "Zürich-✓" });
     const id = assets?.qr?.id ?? "";
-    expect((await fixture.vouchers.getQr({ id }, fixture.call())).data.length).toBeGreaterThan(100);
-    await expect(fixture.vouchers.getBarcode({ id }, fixture.call())).rejects.toMatchObject({
+    expect((await service.vouchers.getQr({ id }, service.call())).data.length).toBeGreaterThan(100);
+    await expect(service.vouchers.getBarcode({ id }, service.call())).rejects.toMatchObject({
       key: "invalid_code_config",
     });
   });
 
   test("limit the width of long codes in the largest size", async () => {
-    const { assets } = await givenDiscount(fixture, { code: "W".repeat(255) });
+    const { assets } = await createDiscountVoucher(service, { code: "W".repeat(255) });
     const id = assets?.qr?.id ?? "";
-    for (const image of [fixture.vouchers.getQr, fixture.vouchers.getBarcode]) {
-      const { data } = await image({ id, size: 100n }, fixture.call());
+    for (const image of [service.vouchers.getQr, service.vouchers.getBarcode]) {
+      const { data } = await image({ id, size: 100n }, service.call());
       expect(widthOf(data)).toBeLessThan(4000);
     }
   });
 
   test("return not_found for an id that was not created with the secret", async () => {
-    const { assets } = await givenDiscount(fixture);
+    const { assets } = await createDiscountVoucher(service);
     const id = assets?.qr?.id ?? "";
     for (const forged of [
       "",
@@ -52,7 +53,7 @@ describe("GetQr and GetBarcode", () => {
       `${id.slice(0, -4)}AAAA`,
       "%%%",
     ]) {
-      await expect(fixture.vouchers.getQr({ id: forged }, fixture.call())).rejects.toMatchObject({
+      await expect(service.vouchers.getQr({ id: forged }, service.call())).rejects.toMatchObject({
         key: "not_found",
       });
     }

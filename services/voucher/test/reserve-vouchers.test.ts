@@ -3,21 +3,20 @@ import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 import { deleteExpiredReservations } from "../src/store/reservations.ts";
 import {
-  checkInvariants,
   commandOf,
-  committer,
-  givenDiscount,
-  givenGift,
-  madeOf,
-  refusalOf,
-  startFixture,
-} from "./fixture.ts";
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
+  committedRedemptions,
+  rejectionOf,
+} from "./builders.ts";
+import { checkInvariants, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-afterEach(() => checkInvariants(fixture));
-const commit = committer(fixture);
-const replica = fixture.replica();
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+afterEach(() => checkInvariants(service));
+const commit = createCommit(service);
+const replica = service.replica();
 
 /** Of the clock that decides by default: what has expired by the test's noon is long gone by now. */
 const NOW = Date.now();
@@ -34,7 +33,7 @@ const sessionOf = (
   wishes: readonly Wish[],
   { now = NOW, ttl = 60_000 }: { readonly now?: number; readonly ttl?: number } = {},
 ) => ({
-  projectId: fixture.projectId,
+  projectId: service.projectId,
   sessionKey,
   now: instant(now),
   expiresAt: instant(now + ttl),
@@ -46,7 +45,7 @@ const sessionOf = (
 });
 
 const reserve = async (...commands: ReturnType<typeof sessionOf>[]) =>
-  (await fixture.redemptions.reserveVouchers({ commands }, fixture.call())).outcomes;
+  (await service.redemptions.reserveVouchers({ commands }, service.call())).outcomes;
 
 /** The key of the refusal, or how it ended otherwise. */
 const endOf = (outcome: Awaited<ReturnType<typeof reserve>>[number] | undefined) =>
@@ -55,7 +54,7 @@ const endOf = (outcome: Awaited<ReturnType<typeof reserve>>[number] | undefined)
 const redeem = async (wishes: readonly Wish[], sessionKey?: string, now = NOW) =>
   (
     await commit(
-      commandOf(fixture, wishes, {
+      commandOf(service, wishes, {
         now: instant(now),
         ...(sessionKey !== undefined && { sessionKey }),
       }),
@@ -63,30 +62,30 @@ const redeem = async (wishes: readonly Wish[], sessionKey?: string, now = NOW) =
   )[0];
 
 const lockedFor = async (voucher: Voucher, sessionKey?: string, now = NOW) => {
-  const { results: answers } = await fixture.redemptions.loadVouchers(
+  const { results: answers } = await service.redemptions.loadVouchers(
     {
       queries: [
         {
-          projectId: fixture.projectId,
+          projectId: service.projectId,
           codes: [voucher.code],
           now: instant(now),
           ...(sessionKey !== undefined && { sessionKey }),
         },
       ],
     },
-    fixture.call(),
+    service.call(),
   );
   const [found] = answers[0]?.vouchers ?? [];
   return [found?.lockedQuantity, found?.lockedCredits];
 };
 
 const release = (voucher: Voucher, sessionKey: string) =>
-  fixture.redemptions.releaseSession(
+  service.redemptions.releaseSession(
     { code: voucher.code, sessionKey },
-    fixture.call({ now: NOW }),
+    service.call({ now: NOW }),
   );
 
-const given = (quantity: bigint) => givenDiscount(fixture, { redemption: { quantity } });
+const given = (quantity: bigint) => createDiscountVoucher(service, { redemption: { quantity } });
 
 describe("ReserveVouchers", () => {
   test("accepts four sessions for a limit of four, and rejects the fifth", async () => {
@@ -100,9 +99,11 @@ describe("ReserveVouchers", () => {
     ]);
     expect(await lockedFor(voucher)).toEqual([4n, 0n]);
     expect(await lockedFor(voucher, "a")).toEqual([3n, 0n]);
-    expect(refusalOf(await redeem([{ voucher }])).key).toBe("quantity_exceeded");
-    expect(refusalOf(await redeem([{ voucher }], "e")).key).toBe("quantity_exceeded");
-    expect(madeOf(await redeem([{ voucher }], "b"))[0]).toMatchObject({ session: { key: "b" } });
+    expect(rejectionOf(await redeem([{ voucher }])).key).toBe("quantity_exceeded");
+    expect(rejectionOf(await redeem([{ voucher }], "e")).key).toBe("quantity_exceeded");
+    expect(committedRedemptions(await redeem([{ voucher }], "b"))[0]).toMatchObject({
+      session: { key: "b" },
+    });
     expect(await lockedFor(voucher)).toEqual([3n, 0n]);
   });
 
@@ -116,7 +117,7 @@ describe("ReserveVouchers", () => {
     expect(outcomes.map(endOf)).toEqual(["reserved", "reserved", "reserved"]);
     expect(await lockedFor(first)).toEqual([0n, 0n]);
     expect(await lockedFor(second)).toEqual([1n, 0n]);
-    expect(madeOf(await redeem([{ voucher: first }]))).toHaveLength(1);
+    expect(committedRedemptions(await redeem([{ voucher: first }]))).toHaveLength(1);
   });
 
   test("locks everything it requests or stays unchanged", async () => {
@@ -130,7 +131,7 @@ describe("ReserveVouchers", () => {
   });
 
   test("locks credits of a gift card against other sessions", async () => {
-    const voucher = await givenGift(fixture, 1000n);
+    const voucher = await createGiftVoucher(service, 1000n);
     const outcomes = await reserve(
       sessionOf("gift-1", [{ voucher, credits: 700n }]),
       sessionOf("gift-2", [{ voucher, credits: 400n }]),
@@ -138,13 +139,15 @@ describe("ReserveVouchers", () => {
     );
     expect(outcomes.map(endOf)).toEqual(["reserved", "gift_amount_exceeded", "reserved"]);
     expect(await lockedFor(voucher, "gift-1")).toEqual([1n, 300n]);
-    expect(refusalOf(await redeem([{ voucher, credits: 1n }])).key).toBe("gift_amount_exceeded");
-    expect(refusalOf(await redeem([{ voucher, credits: 800n }], "gift-1")).key).toBe(
+    expect(rejectionOf(await redeem([{ voucher, credits: 1n }])).key).toBe("gift_amount_exceeded");
+    expect(rejectionOf(await redeem([{ voucher, credits: 800n }], "gift-1")).key).toBe(
       "gift_amount_exceeded",
     );
     // A failed redemption keeps what its session holds.
     expect(await lockedFor(voucher)).toEqual([2n, 1000n]);
-    expect(madeOf(await redeem([{ voucher, credits: 700n }], "gift-1"))).toHaveLength(1);
+    expect(committedRedemptions(await redeem([{ voucher, credits: 700n }], "gift-1"))).toHaveLength(
+      1,
+    );
     expect(await lockedFor(voucher)).toEqual([1n, 300n]);
   });
 
@@ -156,7 +159,7 @@ describe("ReserveVouchers", () => {
     const [next] = await reserve(sessionOf("next", [{ voucher }], { now: NOW + 61_000 }));
     expect(endOf(next)).toBe("reserved");
     const made = await redeem([{ voucher }], "next", NOW + 62_000);
-    expect(madeOf(made)).toHaveLength(1);
+    expect(committedRedemptions(made)).toHaveLength(1);
   });
 
   test("ReleaseSession releases one voucher, once", async () => {
@@ -166,24 +169,24 @@ describe("ReserveVouchers", () => {
     expect(await lockedFor(voucher)).toEqual([0n, 0n]);
     await expect(release(voucher, "given-up")).rejects.toMatchObject({ key: "not_found" });
     await expect(
-      fixture.redemptions.releaseSession({ code: "NO-SUCH", sessionKey: "x" }, fixture.call()),
+      service.redemptions.releaseSession({ code: "NO-SUCH", sessionKey: "x" }, service.call()),
     ).rejects.toMatchObject({ key: "not_found" });
-    expect(madeOf(await redeem([{ voucher }]))).toHaveLength(1);
+    expect(committedRedemptions(await redeem([{ voucher }]))).toHaveLength(1);
   });
 
   test("accepts any number of sessions for a voucher without a limit, until it gets one", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const keys = Array.from({ length: 5 }, (_, index) => `free-${index}`);
     const outcomes = await reserve(...keys.map((key) => sessionOf(key, [{ voucher }])));
     expect(outcomes.map(endOf)).toEqual(keys.map(() => "reserved"));
-    expect(madeOf(await redeem([{ voucher }]))).toHaveLength(1);
-    await fixture.vouchers.updateVoucher(
+    expect(committedRedemptions(await redeem([{ voucher }]))).toHaveLength(1);
+    await service.vouchers.updateVoucher(
       {
         code: voucher.code,
         redemption: { quantity: 6n },
         updateMask: { paths: ["redemption"] },
       },
-      fixture.call(),
+      service.call(),
     );
     expect(await lockedFor(voucher)).toEqual([5n, 0n]);
     await release(voucher, "free-0");
@@ -192,7 +195,7 @@ describe("ReserveVouchers", () => {
 
   test("returns stale when the voucher changed since it was validated", async () => {
     const voucher = await given(1n);
-    await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
+    await service.vouchers.disableVoucher({ code: voucher.code }, service.call());
     const [outcome] = await reserve(sessionOf("stale", [{ voucher }]));
     expect(endOf(outcome)).toBe("stale");
   });
@@ -200,11 +203,11 @@ describe("ReserveVouchers", () => {
   test("deletes sessions some days after they expired", async () => {
     const voucher = await given(1n);
     await reserve(sessionOf("old", [{ voucher }]));
-    expect(await deleteExpiredReservations(fixture.db, 100)).toBe(0);
-    await fixture.db.query(
+    expect(await deleteExpiredReservations(service.db, 100)).toBe(0);
+    await service.db.query(
       "update reservation set kept_until = now() - interval '1 second' where session_key = 'old'",
     );
-    expect(await deleteExpiredReservations(fixture.db, 100)).toBe(1);
+    expect(await deleteExpiredReservations(service.db, 100)).toBe(1);
   });
 });
 
@@ -212,27 +215,27 @@ test("of a hundred concurrent sessions for five redemptions, five get one and re
   const voucher = await given(5n);
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, batch) =>
-      (batch % 2 === 0 ? fixture.redemptions : replica).reserveVouchers(
+      (batch % 2 === 0 ? service.redemptions : replica).reserveVouchers(
         {
           commands: Array.from({ length: 5 }, (__, index) =>
             sessionOf(`race-${batch}-${index}`, [{ voucher }]),
           ),
         },
-        fixture.call(),
+        service.call(),
       ),
     ),
   );
   const ends = outcomes.flatMap((one) => one.outcomes).map(endOf);
   expect(ends.filter((end) => end === "reserved")).toHaveLength(5);
   expect(new Set(ends)).toEqual(new Set(["reserved", "quantity_exceeded"]));
-  expect(refusalOf(await redeem([{ voucher }])).key).toBe("quantity_exceeded");
+  expect(rejectionOf(await redeem([{ voucher }])).key).toBe("quantity_exceeded");
   const winners = ends.flatMap((end, index) =>
     end === "reserved" ? [`race-${Math.floor(index / 5)}-${index % 5}`] : [],
   );
   const redeemed = await Promise.all(winners.map((key) => redeem([{ voucher }], key)));
   expect(redeemed.map((one) => one?.outcome.case)).toEqual(winners.map(() => "committed"));
   expect(await lockedFor(voucher)).toEqual([0n, 0n]);
-  const { rows } = await fixture.db.query(
+  const { rows } = await service.db.query(
     "select reserved from voucher_usage where voucher_id = $1",
     [voucher.id],
   );

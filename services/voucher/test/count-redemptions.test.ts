@@ -3,33 +3,30 @@ import { CountMeasure, type CountSchema } from "@scrip/proto/scrip/voucher/v1/re
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 import {
-  checkInvariants,
-  committer,
-  createDice,
-  givenDiscount,
-  givenGift,
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
   limitOf,
-  madeOf,
-  NOON,
-  race,
-  refusalOf,
+  committedRedemptions,
+  rejectionOf,
   stackOf,
-  startFixture,
   tierOf,
   voucherPart,
-} from "./fixture.ts";
+} from "./builders.ts";
+import { createDice, race } from "./concurrency.ts";
+import { checkInvariants, NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-afterEach(() => checkInvariants(fixture));
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+afterEach(() => checkInvariants(service));
+const commit = createCommit(service);
 
 type CountInit = MessageInitShape<typeof CountSchema>;
 
 const count = async (...counts: CountInit[]): Promise<bigint[]> => {
-  const { results: answers } = await fixture.redemptions.countRedemptions(
-    { queries: [{ projectId: fixture.projectId, counts }] },
-    fixture.call(),
+  const { results: answers } = await service.redemptions.countRedemptions(
+    { queries: [{ projectId: service.projectId, counts }] },
+    service.call(),
   );
   return answers[0]?.values ?? [];
 };
@@ -41,8 +38,8 @@ const campaign = (value: string) => ({ case: "campaignId" as const, value });
 
 describe("CountRedemptions", () => {
   test("counts by code, tier and campaign, by customer, application, and since an instant", async () => {
-    const voucher = await givenDiscount(fixture);
-    const gift = await givenGift(fixture, 1000n);
+    const voucher = await createDiscountVoucher(service);
+    const gift = await createGiftVoucher(service, 1000n);
     const campaignId = "camp_counts";
     const of = (customerId: string | undefined, at: number, channelId = "app_1") => ({
       ...(customerId !== undefined && { customerId }),
@@ -56,16 +53,16 @@ describe("CountRedemptions", () => {
       units: [{ productId: "prod_1", quantity: 2n }],
     });
     const outcomes = await commit(
-      stackOf(fixture, [part], of("cust_1", NOON - 30 * HOUR)),
-      stackOf(fixture, [part], of("cust_1", NOON)),
-      stackOf(fixture, [part], of("cust_2", NOON, "app_2")),
+      stackOf(service, [part], of("cust_1", NOON - 30 * HOUR)),
+      stackOf(service, [part], of("cust_1", NOON)),
+      stackOf(service, [part], of("cust_2", NOON, "app_2")),
       stackOf(
-        fixture,
+        service,
         [tierOf("promo_counts", campaignId), voucherPart(gift, { credits: 70n, campaignId })],
         of(undefined, NOON),
       ),
     );
-    for (const outcome of outcomes) madeOf(outcome);
+    for (const outcome of outcomes) committedRedemptions(outcome);
 
     const inCampaign = campaign(campaignId);
     const ofVoucher = { case: "voucherId" as const, value: voucher.id };
@@ -102,58 +99,58 @@ describe("CountRedemptions", () => {
 
 describe("a count guard", () => {
   test("counts earlier commands of its batch, and rejects with its own error", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const guards = [limitOf(campaign("camp_batch"), 2, { refusal: "redemption_rules_violated" })];
     const command = () =>
-      stackOf(fixture, [voucherPart(voucher, { campaignId: "camp_batch", guards })]);
+      stackOf(service, [voucherPart(voucher, { campaignId: "camp_batch", guards })]);
     const outcomes = await commit(command(), command(), command());
     expect(outcomes.map(({ outcome }) => outcome.case)).toEqual([
       "committed",
       "committed",
       "rejected",
     ]);
-    const refusal = refusalOf(outcomes[2]);
+    const refusal = rejectionOf(outcomes[2]);
     expect(refusal).toMatchObject({ key: "redemption_rules_violated", message: "too often" });
-    const failed = await fixture.redemptions.getRedemption(
+    const failed = await service.redemptions.getRedemption(
       { redemptionId: refusal.resourceId ?? "" },
-      fixture.call(),
+      service.call(),
     );
     expect(failed).toMatchObject({ failureCode: "redemption_rules_violated" });
   });
 
   test("without an error makes the decision stale", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const guards = [limitOf({ case: "voucherId", value: voucher.id }, 0)];
-    const [outcome] = await commit(stackOf(fixture, [voucherPart(voucher, { guards })]));
+    const [outcome] = await commit(stackOf(service, [voucherPart(voucher, { guards })]));
     expect(outcome?.outcome.case).toBe("stale");
   });
 
   test("counts earlier parts of its own command", async () => {
-    const voucher = await givenDiscount(fixture);
-    const other = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
+    const other = await createDiscountVoucher(service);
     const guards = [limitOf(campaign("camp_parts"), 1, { refusal: "too_many" })];
     const campaignId = "camp_parts";
     const [outcome] = await commit(
-      stackOf(fixture, [
+      stackOf(service, [
         voucherPart(voucher, { campaignId, guards }),
         voucherPart(other, { campaignId, guards }),
       ]),
     );
-    expect(refusalOf(outcome).key).toBe("too_many");
+    expect(rejectionOf(outcome).key).toBe("too_many");
     // Nothing of the refused command counts.
-    const [next] = await commit(stackOf(fixture, [voucherPart(other, { campaignId, guards })]));
-    expect(madeOf(next)).toHaveLength(1);
+    const [next] = await commit(stackOf(service, [voucherPart(other, { campaignId, guards })]));
+    expect(committedRedemptions(next)).toHaveLength(1);
   });
 
   test("may count in a scope that the redemption does not change", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const guards = [
       limitOf({ case: "promotionTierId", value: "promo_other" }, 1),
       limitOf({ case: "voucherId", value: voucher.id }, 1),
     ];
-    const other = await givenDiscount(fixture);
-    const [outcome] = await commit(stackOf(fixture, [voucherPart(other, { guards })]));
-    expect(madeOf(outcome)).toHaveLength(1);
+    const other = await createDiscountVoucher(service);
+    const [outcome] = await commit(stackOf(service, [voucherPart(other, { guards })]));
+    expect(committedRedemptions(outcome)).toHaveLength(1);
   });
 });
 
@@ -162,7 +159,7 @@ async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: nu
   const batches = Array.from({ length: Math.ceil(commands.length / size) }, (_, index) =>
     commands.slice(index * size, (index + 1) * size),
   );
-  const kinds = (await race(fixture, batches)).map(({ outcome }) => outcome.case);
+  const kinds = (await race(service, batches)).map(({ outcome }) => outcome.case);
   return {
     made: kinds.filter((kind) => kind === "committed").length,
     others: new Set(kinds.filter((kind) => kind !== "committed")),
@@ -171,12 +168,14 @@ async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: nu
 
 describe("concurrent redemptions with count guards", () => {
   test("let one customer redeem once through many codes of a campaign", async () => {
-    const codes = await Promise.all(Array.from({ length: 40 }, () => givenDiscount(fixture)));
+    const codes = await Promise.all(
+      Array.from({ length: 40 }, () => createDiscountVoucher(service)),
+    );
     const scope = campaign("camp_once");
     const guards = [limitOf(scope, 1, { customerId: "cust_once", refusal: "once" })];
     const { made, others } = await raceFor(
       codes.map((code) =>
-        stackOf(fixture, [voucherPart(code, { campaignId: "camp_once", guards })], {
+        stackOf(service, [voucherPart(code, { campaignId: "camp_once", guards })], {
           customerId: "cust_once",
         }),
       ),
@@ -187,20 +186,22 @@ describe("concurrent redemptions with count guards", () => {
   });
 
   test("let one customer redeem once through one code", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const scope = { case: "voucherId" as const, value: voucher.id };
     const guards = [limitOf(scope, 1, { customerId: "cust_code", refusal: "once" })];
     const commands = Array.from({ length: 30 }, () =>
-      stackOf(fixture, [voucherPart(voucher, { guards })], { customerId: "cust_code" }),
+      stackOf(service, [voucherPart(voucher, { guards })], { customerId: "cust_code" }),
     );
     expect((await raceFor(commands, 1)).made).toBe(1);
   });
 
   test("redeem a hundred times of ten thousand attempts through fifty codes of a campaign limited to a hundred", async () => {
-    const codes = await Promise.all(Array.from({ length: 50 }, () => givenDiscount(fixture)));
+    const codes = await Promise.all(
+      Array.from({ length: 50 }, () => createDiscountVoucher(service)),
+    );
     const guards = [limitOf(campaign("camp_hundred"), 100, { refusal: "enough" })];
     const commands = Array.from({ length: 10_000 }, (_, index) =>
-      stackOf(fixture, [
+      stackOf(service, [
         voucherPart(codes[index % codes.length] ?? throwMissing(), {
           campaignId: "camp_hundred",
           guards,
@@ -221,7 +222,7 @@ describe("concurrent redemptions with count guards", () => {
         conditions: { $less_than_or_equal: [20_000] },
         rejection: { code: 400, key: "budget", message: "" },
       };
-      return stackOf(fixture, [
+      return stackOf(service, [
         {
           ...tierOf("promo_budget", "camp_budget"),
           discountedAmount,

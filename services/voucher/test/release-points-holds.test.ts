@@ -11,23 +11,22 @@ import { afterAll, describe, expect, test } from "vitest";
 import { releasePointsHolds } from "../src/points/release-holds.ts";
 import { claimHolds } from "../src/store/points-claims.ts";
 import {
-  checkInvariants,
   commandOf,
-  committer,
-  givenDiscount,
+  createCommit,
+  createDiscountVoucher,
   keyOf,
-  madeOf,
-  startFixture,
+  committedRedemptions,
   voucherPart,
-} from "./fixture.ts";
+} from "./builders.ts";
+import { checkInvariants, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const commit = committer(fixture);
-const { db, projectId } = fixture;
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
+const { db, projectId } = service;
 
-/** What loyalty was told of the ends of spends: the redemption, or null for none. */
-const told = new Map<string, string | null>();
+/** What loyalty was reported of the ends of spends: the redemption, or null for none. */
+const reported = new Map<string, string | null>();
 
 const cards = clientOf(
   CardService,
@@ -36,12 +35,12 @@ const cards = clientOf(
       service: CardService,
       handlers: {
         resolvePointsHolds: ({ resolutions: ends }: ResolvePointsHoldsRequest) => {
-          for (const { holdId: spendId, redemptionId = null } of ends) {
-            const before = told.get(spendId);
+          for (const { holdId, redemptionId = null } of ends) {
+            const before = reported.get(holdId);
             if (before !== undefined && before !== redemptionId) {
-              throw new Error(`${spendId} ended as ${before}, and now as ${redemptionId}`);
+              throw new Error(`${holdId} ended as ${before}, and now as ${redemptionId}`);
             }
-            told.set(spendId, redemptionId);
+            reported.set(holdId, redemptionId);
           }
           return Promise.resolve(create(ResolvePointsHoldsResponseSchema));
         },
@@ -49,16 +48,16 @@ const cards = clientOf(
     },
   ]),
 );
-const abandon = (...spendIds: readonly string[]) =>
+const release = (...holdIds: readonly string[]) =>
   releasePointsHolds(
     { db, cards },
-    spendIds.map((holdId) => ({ projectId, holdId })),
+    holdIds.map((holdId) => ({ projectId, holdId })),
   );
 
-async function redeeming(spendId: string, key?: string) {
-  const voucher = await givenDiscount(fixture);
-  const points = { holdId: spendId, points: 5n, cardPoints: 9n, balance: 4n, redeemedPoints: 5n };
-  return commandOf(fixture, [], {
+async function redeeming(holdId: string, key?: string) {
+  const voucher = await createDiscountVoucher(service);
+  const points = { holdId, points: 5n, cardPoints: 9n, balance: 4n, redeemedPoints: 5n };
+  return commandOf(service, [], {
     parts: [voucherPart(voucher, { points })],
     ...(key !== undefined && { idempotency: keyOf(key) }),
   });
@@ -66,39 +65,39 @@ async function redeeming(spendId: string, key?: string) {
 
 describe("a points hold", () => {
   test("that was released is used by no commit, which becomes stale", async () => {
-    const spendId = newId("ps");
-    await abandon(spendId);
-    const [outcome] = await commit(await redeeming(spendId));
+    const holdId = newId("ps");
+    await release(holdId);
+    const [outcome] = await commit(await redeeming(holdId));
     expect(outcome?.outcome.case).toBe("stale");
-    await abandon(spendId);
-    expect(told.get(spendId)).toBeNull();
+    await release(holdId);
+    expect(reported.get(holdId)).toBeNull();
   });
 
   test("that a redemption used is not released any more", async () => {
-    const spendId = newId("ps");
-    const [made] = madeOf((await commit(await redeeming(spendId)))[0]);
+    const holdId = newId("ps");
+    const [made] = committedRedemptions((await commit(await redeeming(holdId)))[0]);
     expect(made).toMatchObject({ amount: 5n, loyaltyCard: { points: 5n }, gift: undefined });
-    await abandon(spendId);
-    expect(told.get(spendId)).toBe(made?.id);
-    expect((await commit(await redeeming(spendId)))[0]?.outcome.case).toBe("stale");
+    await release(holdId);
+    expect(reported.get(holdId)).toBe(made?.id);
+    expect((await commit(await redeeming(holdId)))[0]?.outcome.case).toBe("stale");
   });
 
   test("is used again only by a replay of its request", async () => {
-    const spendId = newId("ps");
-    const command = await redeeming(spendId, newId("ps"));
+    const holdId = newId("ps");
+    const command = await redeeming(holdId, newId("ps"));
     const [first, second] = await commit(command, command);
     expect(second?.replayed).toBe(true);
-    expect(madeOf((await commit(command))[0])).toEqual(madeOf(first));
+    expect(committedRedemptions((await commit(command))[0])).toEqual(committedRedemptions(first));
   });
 
   test("waits for a commit that is using it, and then reports its redemption", async () => {
     const [used, left] = [newId("ps"), newId("ps")];
     const ended = Promise.withResolvers<void>();
-    const open = (spendId: string, redemptionId: string | null) => {
+    const open = (holdId: string, redemptionId: string | null) => {
       const claimed = Promise.withResolvers<void>();
       const over = db
         .transaction(async (tx) => {
-          await claimHolds(tx, [{ projectId, holdId: spendId, redemptionId }]);
+          await claimHolds(tx, [{ projectId, holdId, redemptionId }]);
           claimed.resolve();
           await ended.promise;
           if (redemptionId === null) throw new Error("nothing is committed");
@@ -108,35 +107,36 @@ describe("a points hold", () => {
     };
     const commits = [open(used, "r_used"), open(left, null)];
     await Promise.all(commits.map(({ claimed }) => claimed));
-    const waiting = Promise.all([abandon(used), abandon(left)]);
+    const waiting = Promise.all([release(used), release(left)]);
     ended.resolve();
     await Promise.all([waiting, ...commits.map(({ over }) => over)]);
-    expect([told.get(used), told.get(left)]).toEqual(["r_used", null]);
+    expect([reported.get(used), reported.get(left)]).toEqual(["r_used", null]);
   });
 
   test("is either committed or released, never both", async () => {
-    const spendIds = Array.from({ length: 60 }, () => newId("ps"));
-    const commands = await Promise.all(spendIds.map((spendId) => redeeming(spendId)));
+    const holdIds = Array.from({ length: 60 }, () => newId("ps"));
+    const commands = await Promise.all(holdIds.map((holdId) => redeeming(holdId)));
     const results = await Promise.all(
       commands.map(async (command, at) => {
         const [[outcome]] = await Promise.all([
           at % 2 === 0
             ? commit(command)
-            : fixture
+            : service
                 .replica()
-                .commitRedemptions({ commands: [command] }, fixture.call())
+                .commitRedemptions({ commands: [command] }, service.call())
                 .then(({ outcomes }) => outcomes),
-          abandon(spendIds[at] ?? ""),
+          release(holdIds[at] ?? ""),
         ]);
         return outcome;
       }),
     );
-    await abandon(...spendIds);
+    await release(...holdIds);
     for (const [at, outcome] of results.entries()) {
-      const redemption = told.get(spendIds[at] ?? "");
-      if (outcome?.outcome.case === "committed") expect(madeOf(outcome)[0]?.id).toBe(redemption);
+      const redemption = reported.get(holdIds[at] ?? "");
+      if (outcome?.outcome.case === "committed")
+        expect(committedRedemptions(outcome)[0]?.id).toBe(redemption);
       else expect([outcome?.outcome.case, redemption]).toEqual(["stale", null]);
     }
-    await checkInvariants(fixture);
+    await checkInvariants(service);
   });
 });

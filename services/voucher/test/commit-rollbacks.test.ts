@@ -11,27 +11,25 @@ import {
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 import {
-  checkInvariants,
   commandOf,
-  committer,
-  givenDiscount,
-  givenGift,
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
   keyOf,
   limitOf,
-  madeOf,
-  NOON,
-  refusalOf,
+  committedRedemptions,
+  rejectionOf,
   stackOf,
-  startFixture,
   tierOf,
   voucherPart,
-} from "./fixture.ts";
+} from "./builders.ts";
+import { checkInvariants, NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-afterEach(() => checkInvariants(fixture));
-const commit = committer(fixture);
-const replica = fixture.replica();
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+afterEach(() => checkInvariants(service));
+const commit = createCommit(service);
+const replica = service.replica();
 
 type CommandInit = Omit<MessageInitShape<typeof RollbackCommandSchema>, "$typeName">;
 
@@ -39,7 +37,7 @@ const LATER = { seconds: BigInt(NOON / 1000 + 60), nanos: 0 };
 
 const rollbackOf = (redemptionId: string | undefined, overrides: CommandInit = {}) =>
   create(RollbackCommandSchema, {
-    projectId: fixture.projectId,
+    projectId: service.projectId,
     redemptionId: redemptionId ?? "",
     now: { $typeName: "google.protobuf.Timestamp", ...LATER },
     orderMode: "WITH_ORDER",
@@ -47,7 +45,7 @@ const rollbackOf = (redemptionId: string | undefined, overrides: CommandInit = {
   });
 
 const rollBack = async (...commands: ReturnType<typeof rollbackOf>[]) =>
-  (await fixture.redemptions.commitRollbacks({ commands }, fixture.call())).outcomes;
+  (await service.redemptions.commitRollbacks({ commands }, service.call())).outcomes;
 
 const rolledBackOf = (outcome: RollbackOutcome | undefined) => {
   if (outcome?.outcome.case !== "committed") {
@@ -63,10 +61,10 @@ const refusedOf = (outcome: RollbackOutcome | undefined) => {
 };
 
 const get = (redemptionId: string | undefined) =>
-  fixture.redemptions.getRedemption({ redemptionId: redemptionId ?? "" }, fixture.call());
+  service.redemptions.getRedemption({ redemptionId: redemptionId ?? "" }, service.call());
 
 const eventsOf = async (key: string) => {
-  const { rows } = await fixture.db.query<{ payload: Buffer }>(
+  const { rows } = await service.db.query<{ payload: Buffer }>(
     "select payload from outbox where key = $1 and type = $2 order by id",
     [key, RedemptionRolledBackSchema.typeName],
   );
@@ -75,12 +73,12 @@ const eventsOf = async (key: string) => {
 
 describe("CommitRollbacks", () => {
   test("returns the redemption and the credits, and stores the reason", async () => {
-    const voucher = await givenGift(fixture, 1000n, { redemption: { quantity: 1n } });
+    const voucher = await createGiftVoucher(service, 1000n, { redemption: { quantity: 1n } });
     const order = create(OrderSchema, { id: "ord_1", sourceId: "shop-1", amount: 900n });
-    const [redeemed] = madeOf(
+    const [redeemed] = committedRedemptions(
       (
         await commit(
-          commandOf(fixture, [{ voucher, credits: 300n }], {
+          commandOf(service, [{ voucher, credits: 300n }], {
             order,
             customerId: "cust_1",
             customer: { $typeName: "scrip.common.v1.Customer", id: "cust_1", name: "Ann" },
@@ -160,12 +158,12 @@ describe("CommitRollbacks", () => {
       },
     ]);
     // What was given back can be redeemed again.
-    const [again] = await commit(commandOf(fixture, [{ voucher, credits: 1000n }]));
-    expect(madeOf(again)).toHaveLength(1);
+    const [again] = await commit(commandOf(service, [{ voucher, credits: 1000n }]));
+    expect(committedRedemptions(again)).toHaveLength(1);
   });
 
   test("rolls back a whole stack, and decreases its counts", async () => {
-    const gift = await givenGift(fixture, 500n);
+    const gift = await createGiftVoucher(service, 500n);
     const campaignId = "camp_back";
     const guards = [limitOf({ case: "campaignId", value: campaignId }, 3, { refusal: "too_many" })];
     const parts = [
@@ -178,15 +176,15 @@ describe("CommitRollbacks", () => {
       { ...tierOf("promo_back", campaignId), discountedAmount: 90n, guards },
     ];
     const order = create(OrderSchema, { id: "ord_2" });
-    const [outcome] = await commit(stackOf(fixture, parts, { order, customerId: "cust_2" }));
+    const [outcome] = await commit(stackOf(service, parts, { order, customerId: "cust_2" }));
     if (outcome?.outcome.case !== "committed") throw new Error("not made");
     const { parentRedemption: parent, redemptions: children } = outcome.outcome.value;
     const count = (measure: CountMeasure, productId?: string) =>
-      fixture.redemptions.countRedemptions(
+      service.redemptions.countRedemptions(
         {
           queries: [
             {
-              projectId: fixture.projectId,
+              projectId: service.projectId,
               counts: [
                 {
                   scope: { case: "campaignId", value: campaignId },
@@ -197,11 +195,11 @@ describe("CommitRollbacks", () => {
             },
           ],
         },
-        fixture.call(),
+        service.call(),
       );
 
-    const [blocked] = await commit(stackOf(fixture, parts));
-    expect(refusalOf(blocked).key).toBe("too_many");
+    const [blocked] = await commit(stackOf(service, parts));
+    expect(rejectionOf(blocked).key).toBe("too_many");
     const [back] = await rollBack(
       rollbackOf(parent?.id, { stacked: true, order: parent?.order ?? order }),
     );
@@ -237,15 +235,17 @@ describe("CommitRollbacks", () => {
     expect(first).toMatchObject({ orderAmount: 900n, discountedAmount: 0n });
     expect(second).toMatchObject({ orderAmount: 0n, discountedAmount: 90n });
     expect(second?.parentRollbackId).toBe(parentRollback?.id);
-    const [again] = await commit(stackOf(fixture, parts));
-    expect(madeOf(again)).toHaveLength(2);
+    const [again] = await commit(stackOf(service, parts));
+    expect(committedRedemptions(again)).toHaveLength(2);
   });
 
   test("returns value to a voucher that has expired, was disabled or deleted", async () => {
-    const voucher = await givenGift(fixture, 100n);
-    const [redeemed] = madeOf((await commit(commandOf(fixture, [{ voucher, credits: 100n }])))[0]);
-    await fixture.vouchers.disableVoucher({ code: voucher.code }, fixture.call());
-    await fixture.vouchers.deleteVoucher({ code: voucher.code }, fixture.call());
+    const voucher = await createGiftVoucher(service, 100n);
+    const [redeemed] = committedRedemptions(
+      (await commit(commandOf(service, [{ voucher, credits: 100n }])))[0],
+    );
+    await service.vouchers.disableVoucher({ code: voucher.code }, service.call());
+    await service.vouchers.deleteVoucher({ code: voucher.code }, service.call());
     const [outcome] = await rollBack(rollbackOf(redeemed?.id));
     expect(rolledBackOf(outcome).rollbacks[0]?.voucher).toMatchObject({
       active: false,
@@ -254,9 +254,11 @@ describe("CommitRollbacks", () => {
   });
 
   test("replays its response under its key byte by byte, and is rejected without the key", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const parts = [voucherPart(voucher, { orderAmount: 700n, discountedAmount: 70n })];
-    const [redeemed] = madeOf((await commit(stackOf(fixture, parts, { customerId: "cust_3" })))[0]);
+    const [redeemed] = committedRedemptions(
+      (await commit(stackOf(service, parts, { customerId: "cust_3" })))[0],
+    );
     const command = rollbackOf(redeemed?.id, { idempotency: { ...keyWith("back-1") } });
     const [first, inBatch] = await rollBack(command, command);
     const [later] = await rollBack(command);
@@ -293,13 +295,15 @@ describe("CommitRollbacks", () => {
   });
 
   test("commits exactly one of concurrent rollbacks", async () => {
-    const voucher = await givenGift(fixture, 100n);
-    const [redeemed] = madeOf((await commit(commandOf(fixture, [{ voucher, credits: 60n }])))[0]);
+    const voucher = await createGiftVoucher(service, 100n);
+    const [redeemed] = committedRedemptions(
+      (await commit(commandOf(service, [{ voucher, credits: 60n }])))[0],
+    );
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        (index % 2 === 0 ? fixture.redemptions : replica).commitRollbacks(
+        (index % 2 === 0 ? service.redemptions : replica).commitRollbacks(
           { commands: [rollbackOf(redeemed?.id)] },
-          fixture.call(),
+          service.call(),
         ),
       ),
     );
@@ -313,16 +317,16 @@ describe("CommitRollbacks", () => {
 
 describe("CommitRollbacks rejects the rollback", () => {
   const givenStack = async () => {
-    const voucher = await givenDiscount(fixture);
-    const [outcome] = await commit(stackOf(fixture, [voucherPart(voucher), tierOf("promo_r")]));
+    const voucher = await createDiscountVoucher(service);
+    const [outcome] = await commit(stackOf(service, [voucherPart(voucher), tierOf("promo_r")]));
     if (outcome?.outcome.case !== "committed") throw new Error("not made");
     return outcome.outcome.value;
   };
   const givenSingle = async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const order = create(OrderSchema, { id: "ord_r" });
-    const [redeemed] = madeOf(
-      (await commit(commandOf(fixture, [{ voucher }], { order, customerId: "cust_r" })))[0],
+    const [redeemed] = committedRedemptions(
+      (await commit(commandOf(service, [{ voucher }], { order, customerId: "cust_r" })))[0],
     );
     return redeemed?.id;
   };
@@ -349,9 +353,9 @@ describe("CommitRollbacks rejects the rollback", () => {
   });
 
   test("of a failed redemption", async () => {
-    const voucher = await givenDiscount(fixture, { redemption: { quantity: 0n } });
-    const [failed] = await commit(commandOf(fixture, [{ voucher }]));
-    const [outcome] = await rollBack(rollbackOf(refusalOf(failed).resourceId));
+    const voucher = await createDiscountVoucher(service, { redemption: { quantity: 0n } });
+    const [failed] = await commit(commandOf(service, [{ voucher }]));
+    const [outcome] = await rollBack(rollbackOf(rejectionOf(failed).resourceId));
     expect(refusedOf(outcome)).toMatchObject({ key: "invalid_redemption" });
   });
 

@@ -8,36 +8,34 @@ import {
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 
 import {
-  checkInvariants,
-  committer,
-  createDice,
-  givenDiscount,
-  givenGift,
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
   keyOf,
-  madeOf,
-  race,
-  refusalOf,
+  committedRedemptions,
+  rejectionOf,
   stackOf,
-  startFixture,
   tierOf,
   voucherPart,
-} from "./fixture.ts";
+} from "./builders.ts";
+import { createDice, race } from "./concurrency.ts";
+import { checkInvariants, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-afterEach(() => checkInvariants(fixture));
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+afterEach(() => checkInvariants(service));
+const commit = createCommit(service);
 
 const get = (redemptionId: string) =>
-  fixture.redemptions.getRedemption({ redemptionId }, fixture.call());
+  service.redemptions.getRedemption({ redemptionId }, service.call());
 
 describe("CommitRedemptions of a stack", () => {
   test("creates a parent, which the order lists, and a part for each redeemable", async () => {
-    const gift = await givenGift(fixture, 1000n);
+    const gift = await createGiftVoucher(service, 1000n);
     const order = create(OrderSchema, { id: "ord_1", amount: 900n, totalAmount: 500n });
     const [outcome] = await commit(
       stackOf(
-        fixture,
+        service,
         [
           { ...tierOf("promo_1"), order: create(OrderSchema, { id: "ord_1", totalAmount: 800n }) },
           voucherPart(gift, { credits: 300n }),
@@ -88,17 +86,17 @@ describe("CommitRedemptions of a stack", () => {
   });
 
   test("writes an event for each part, and the order once", async () => {
-    const voucher = await givenDiscount(fixture);
+    const voucher = await createDiscountVoucher(service);
     const order = create(OrderSchema, { id: "ord_2" });
     const [outcome] = await commit(
       stackOf(
-        fixture,
+        service,
         [voucherPart(voucher), { ...tierOf("promo_2"), orderAmount: 900n, discountedAmount: 90n }],
         { order },
       ),
     );
-    const parts = madeOf(outcome);
-    const { rows } = await fixture.db.query<{ payload: Buffer }>(
+    const parts = committedRedemptions(outcome);
+    const { rows } = await service.db.query<{ payload: Buffer }>(
       "select payload from outbox where key in ($1, 'promo_2') order by id",
       [voucher.id],
     );
@@ -113,16 +111,16 @@ describe("CommitRedemptions of a stack", () => {
   });
 
   test("redeems all parts or none, and records one failure", async () => {
-    const first = await givenGift(fixture, 100n);
-    const second = await givenDiscount(fixture, { redemption: { quantity: 0n } });
+    const first = await createGiftVoucher(service, 100n);
+    const second = await createDiscountVoucher(service, { redemption: { quantity: 0n } });
     const [outcome] = await commit(
-      stackOf(fixture, [
+      stackOf(service, [
         tierOf("promo_3", "camp_3"),
         voucherPart(first, { credits: 10n }),
         voucherPart(second),
       ]),
     );
-    const { resourceId = "", ...refusal } = refusalOf(outcome);
+    const { resourceId = "", ...refusal } = rejectionOf(outcome);
     expect(refusal).toMatchObject({ key: "quantity_exceeded", details: second.code });
     expect(await get(resourceId)).toMatchObject({
       status: RedemptionStatus.FAILED,
@@ -130,7 +128,7 @@ describe("CommitRedemptions of a stack", () => {
       relatedObjectId: second.id,
       redemption: undefined,
     });
-    const { rows } = await fixture.db.query(
+    const { rows } = await service.db.query(
       "select 1 from redemption_total where scope_id = 'camp_3' and redemptions > 0",
     );
     expect(rows).toEqual([]);
@@ -138,9 +136,9 @@ describe("CommitRedemptions of a stack", () => {
 
   test("creates no parent for one part", async () => {
     const [outcome] = await commit(
-      stackOf(fixture, [tierOf("promo_4")], { order: create(OrderSchema, { id: "ord_4" }) }),
+      stackOf(service, [tierOf("promo_4")], { order: create(OrderSchema, { id: "ord_4" }) }),
     );
-    const [made] = madeOf(outcome);
+    const [made] = committedRedemptions(outcome);
     expect(made?.redemption).toBeUndefined();
     expect(made?.order?.redemptions[made.id]).toMatchObject({
       relatedObjectType: "promotion_tier",
@@ -151,8 +149,8 @@ describe("CommitRedemptions of a stack", () => {
   });
 
   test("replays its response byte by byte", async () => {
-    const voucher = await givenDiscount(fixture);
-    const command = stackOf(fixture, [voucherPart(voucher), tierOf("promo_5")], {
+    const voucher = await createDiscountVoucher(service);
+    const command = stackOf(service, [voucherPart(voucher), tierOf("promo_5")], {
       idempotency: keyOf("stack"),
       replayData: new Uint8Array([7]),
     });
@@ -167,11 +165,11 @@ describe("CommitRedemptions of a stack", () => {
 
   test("records a rejection on its first part, also for a promotion tier", async () => {
     const [outcome] = await commit(
-      stackOf(fixture, [tierOf("promo_6")], {
+      stackOf(service, [tierOf("promo_6")], {
         rejection: { code: 400, key: "promotion_inactive", message: "Inactive Promotion" },
       }),
     );
-    const { resourceId = "" } = refusalOf(outcome);
+    const { resourceId = "" } = rejectionOf(outcome);
     expect(await get(resourceId)).toMatchObject({
       status: RedemptionStatus.FAILED,
       relatedObjectType: "promotion_tier",
@@ -185,8 +183,8 @@ test("random stacks over shared codes and tiers never deadlock, and never redeem
   const codes = await Promise.all(
     Array.from({ length: 12 }, (_, index) =>
       index % 3 === 0
-        ? givenGift(fixture, 2000n, { redemption: { quantity: 60n } })
-        : givenDiscount(fixture, { redemption: { quantity: 40n } }),
+        ? createGiftVoucher(service, 2000n, { redemption: { quantity: 60n } })
+        : createDiscountVoucher(service, { redemption: { quantity: 40n } }),
     ),
   );
   const roll = createDice(11);
@@ -203,15 +201,15 @@ test("random stacks over shared codes and tiers never deadlock, and never redeem
     });
   const deadlocks = async () =>
     (
-      await fixture.db.query<{ deadlocks: bigint }>(
+      await service.db.query<{ deadlocks: bigint }>(
         "select deadlocks from pg_stat_database where datname = current_database()",
       )
     ).rows;
   const before = await deadlocks();
 
   const outcomes = await race(
-    fixture,
-    Array.from({ length: 64 }, () => Array.from({ length: 8 }, () => stackOf(fixture, parts()))),
+    service,
+    Array.from({ length: 64 }, () => Array.from({ length: 8 }, () => stackOf(service, parts()))),
   );
 
   expect(await deadlocks()).toEqual(before);

@@ -21,11 +21,12 @@ import type { CampaignChange } from "../src/domain/campaign-change.ts";
 import { routes } from "../src/routes.ts";
 import { updateTerms } from "../src/store/campaign-vouchers.ts";
 import { voucherInvariants } from "../src/store/invariants.ts";
-import { commandOf, committer, depsOf, madeOf, NOON, startFixture } from "./fixture.ts";
+import { commandOf, createCommit, committedRedemptions } from "./builders.ts";
+import { depsOf, NOON, startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const transport = createDirectTransport(routes(depsOf(fixture.db)));
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const transport = createDirectTransport(routes(depsOf(service.db)));
 const client = clientOf(CampaignVoucherService, transport);
 const publications = clientOf(PublicationService, transport);
 
@@ -51,7 +52,7 @@ const create = async (
   vouchers: readonly VoucherInit[],
 ): Promise<CreateVoucherOutcome[]> => {
   const items = vouchers.map((voucher) => ({ voucher }));
-  return (await client.createVouchers({ campaign, items }, fixture.call())).outcomes;
+  return (await client.createVouchers({ campaign, items }, service.call())).outcomes;
 };
 
 const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
@@ -62,7 +63,7 @@ const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
 
 /** Whether somebody waits for the lock of a usage in this database. */
 async function isWaiting(): Promise<boolean | undefined> {
-  const { rows } = await fixture.db.query<{ waiting: boolean }>(
+  const { rows } = await service.db.query<{ waiting: boolean }>(
     `select exists (
        select from pg_locks
         where locktype = 'tuple' and relation = 'voucher_usage'::regclass
@@ -85,74 +86,7 @@ const NO_CHANGE: CampaignChange = {
 };
 
 const read = (code: string): Promise<Voucher> =>
-  fixture.vouchers.getVoucher({ code }, fixture.call());
-
-describe("CreateVouchers", () => {
-  test("creates vouchers with their campaign, and rejects items one by one", async () => {
-    const campaign = newCampaign();
-    const taken = `TAKEN-${campaign.id}`;
-    const [first, second, third] = await create(campaign, [
-      coupon({ code: taken }),
-      coupon({ code: taken }),
-      coupon({ codeConfig: { pattern: "S-####" } }),
-    ]);
-    expect(second?.outcome).toMatchObject({
-      case: "rejected",
-      value: { key: "duplicate_found", details: `Duplicated voucher exists with id ${taken}` },
-    });
-    const [made, drawn] = madeVouchers([first!, third!]);
-    expect(made).toMatchObject({ campaign: campaign.name, campaignId: campaign.id, code: taken });
-    expect(drawn?.code).toMatch(/^S-[0-9A-Za-z]{4}$/);
-    expect(await read(taken)).toEqual(made);
-  });
-
-  test("creates none with all_or_none when one item is rejected", async () => {
-    const campaign = newCampaign();
-    const code = `GONE-${campaign.id}`;
-    const items = [{ voucher: coupon({ code }) }, { voucher: coupon({ code }) }];
-    const { outcomes } = await client.createVouchers(
-      { campaign, items, allOrNone: true },
-      fixture.call(),
-    );
-    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["rejected"]);
-    await expect(read(code)).rejects.toMatchObject({ key: "not_found" });
-  });
-
-  test("creates referral codes for a referral programme", async () => {
-    const [made] = madeVouchers(
-      await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
-    );
-    expect(made?.isReferralCode).toBe(true);
-  });
-
-  test("rejects more codes than a mask allows, including existing codes of the campaign", async () => {
-    const campaign = newCampaign();
-    const unique = randomBytes(4).toString("hex");
-    const codeConfig = { pattern: `${unique}-#-[.]`, charset: "a]^-\\" };
-    const three = [coupon({ codeConfig }), coupon({ codeConfig }), coupon({ codeConfig })];
-    expect(madeVouchers(await create(campaign, three))).toHaveLength(3);
-
-    const counted = { ...campaign, vouchersCount: 3n };
-    const refused = await create(counted, three);
-    expect(refused.map(({ outcome }) => outcome.value)).toMatchObject(
-      three.map(() => ({
-        key: "invalid_code_config",
-        details: "Code config allows to generate up to 5 unique codes, requested 3",
-      })),
-    );
-    const rest = await create(counted, three.slice(1));
-    expect(new Set(madeVouchers(rest).map(({ code }) => code)).size).toBe(2);
-  });
-
-  test("uses the code config of the campaign instead of the project's", async () => {
-    const call = fixture.call({ codeConfig: JSON.stringify({ prefix: "PROJECT-" }) });
-    const { outcomes } = await client.createVouchers(
-      { campaign: newCampaign(), items: [{ voucher: coupon({ codeConfig: { length: 9n } }) }] },
-      call,
-    );
-    expect(madeVouchers(outcomes)[0]?.code).toMatch(/^[0-9A-Za-z]{9}$/);
-  });
-});
+  service.vouchers.getVoucher({ code }, service.call());
 
 describe("UpdateVouchers", () => {
   const update = (
@@ -162,7 +96,7 @@ describe("UpdateVouchers", () => {
   ) =>
     client.updateVouchers(
       { campaignId, ...change, updateMask: { paths: [...paths] } },
-      fixture.call({ now: NOON + 1 }),
+      service.call({ now: NOON + 1 }),
     );
 
   test("updates vouchers that are neither published nor redeemed, and increments their versions", async () => {
@@ -170,11 +104,11 @@ describe("UpdateVouchers", () => {
     const [fresh, redeemed, held] = madeVouchers(
       await create(campaign, [coupon(), coupon(), coupon()]),
     );
-    const [outcome] = await committer(fixture)(commandOf(fixture, [{ voucher: redeemed! }]));
-    madeOf(outcome);
+    const [outcome] = await createCommit(service)(commandOf(service, [{ voucher: redeemed! }]));
+    committedRedemptions(outcome);
     await publications.createPublication(
       { customer: { id: "cust_1" }, voucher: held!.code },
-      fixture.call(),
+      service.call(),
     );
 
     const { updatedCount } = await update(
@@ -201,7 +135,7 @@ describe("UpdateVouchers", () => {
         categoryId: undefined,
       });
     }
-    const [stale] = await committer(fixture)(commandOf(fixture, [{ voucher: fresh! }]));
+    const [stale] = await createCommit(service)(commandOf(service, [{ voucher: fresh! }]));
     expect(stale?.outcome.case).toBe("stale");
   });
 
@@ -210,19 +144,19 @@ describe("UpdateVouchers", () => {
     const made = madeVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
     const [redeemed, published, free] = made.map(({ id }) => id);
     let updating: Promise<readonly string[]> | undefined;
-    await fixture.db.transaction(async (tx) => {
-      const held = [fixture.projectId, [redeemed, published]];
+    await service.db.transaction(async (tx) => {
+      const held = [service.projectId, [redeemed, published]];
       await tx.query(
         `select from voucher_usage where project_id = $1 and voucher_id = any($2::text[])
           order by voucher_id for no key update`,
         held,
       );
-      updating = fixture.db.transaction(async (other) => {
+      updating = service.db.transaction(async (other) => {
         // As patient as the test needs it.
         await other.query("set local lock_timeout = 0");
         await other.query("set local statement_timeout = 0");
         return updateTerms(other, {
-          projectId: fixture.projectId,
+          projectId: service.projectId,
           now: NOON + 1,
           ids: made.map(({ id }) => id),
           change: { ...NO_CHANGE, categoryId: "cat_1" },
@@ -231,7 +165,7 @@ describe("UpdateVouchers", () => {
       await expect.poll(isWaiting, { timeout: 60_000 }).toBe(true);
       await tx.query(
         `update voucher_usage set redeemed_quantity = 1 where project_id = $1 and voucher_id = $2`,
-        [fixture.projectId, redeemed],
+        [service.projectId, redeemed],
       );
       await tx.query(
         `with given as (
@@ -240,18 +174,18 @@ describe("UpdateVouchers", () => {
            returning id, definition_version)
          update voucher_usage u set definition_version = given.definition_version
            from given where u.project_id = $1 and u.voucher_id = given.id`,
-        [fixture.projectId, published],
+        [service.projectId, published],
       );
     });
     expect(await updating).toEqual([free]);
-    const { rows } = await fixture.db.query(
+    const { rows } = await service.db.query(
       `select v.id, v.category_id as category, v.definition_version as own,
               u.definition_version as repeated
          from voucher v
          join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
         where v.project_id = $1 and v.campaign_id = $2
         order by v.id`,
-      [fixture.projectId, campaign.id],
+      [service.projectId, campaign.id],
     );
     expect(rows).toEqual([
       { id: redeemed, category: null, own: 1n, repeated: 1n },
@@ -259,10 +193,10 @@ describe("UpdateVouchers", () => {
       { id: free, category: "cat_1", own: 2n, repeated: 2n },
     ]);
     // As the books have it, for those who check them.
-    await fixture.db.query("update voucher_usage set redeemed_quantity = 0 where voucher_id = $1", [
+    await service.db.query("update voucher_usage set redeemed_quantity = 0 where voucher_id = $1", [
       redeemed,
     ]);
-    await fixture.db.query("update voucher set publish_count = 0 where id = $1", [published]);
+    await service.db.query("update voucher set publish_count = 0 where id = $1", [published]);
   });
 
   test("skips a voucher whose dates would contradict each other", async () => {
@@ -284,8 +218,8 @@ describe("UpdateVouchers", () => {
       expect((await read(code)).gift).toMatchObject({ amount: 40n, balance: 40n });
     }
     for (const { name, checkChunk } of voucherInvariants) {
-      const request = { projectId: fixture.projectId, after: "", limit: 1000 };
-      expect((await checkChunk(fixture.db, request)).violations, name).toEqual([]);
+      const request = { projectId: service.projectId, after: "", limit: 1000 };
+      expect((await checkChunk(service.db, request)).violations, name).toEqual([]);
     }
   });
 
@@ -297,7 +231,9 @@ describe("UpdateVouchers", () => {
         coupon({ metadata: { old: true } }),
       ]),
     );
-    madeOf((await committer(fixture)(commandOf(fixture, [{ voucher: redeemed! }])))[0]);
+    committedRedemptions(
+      (await createCommit(service)(commandOf(service, [{ voucher: redeemed! }])))[0],
+    );
     await update(campaign.id, { metadata: { shop: "x" }, unsetMetadataFields: ["old"] }, []);
     expect((await read(fresh!.code)).metadata).toEqual({ own: 1, shop: "x" });
     expect((await read(redeemed!.code)).metadata).toEqual({ shop: "x" });
@@ -311,19 +247,4 @@ describe("UpdateVouchers", () => {
     expect(updatedCount).toBe(0n);
     expect(await read(made!.code)).toEqual(made);
   });
-});
-
-test("ListVouchers finds vouchers by the name and by the id of their campaign", async () => {
-  const campaign = newCampaign();
-  const made = madeVouchers(await create(campaign, [coupon(), coupon()]));
-  await create(newCampaign(), [coupon()]);
-  for (const query of [
-    { campaign: campaign.name },
-    { campaignId: campaign.id },
-    { filters: { campaign: { conditions: { $is: campaign.name } } } },
-  ]) {
-    const { vouchers, total } = await fixture.vouchers.listVouchers(query, fixture.call());
-    expect(total).toBe(2n);
-    expect(new Set(vouchers.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)));
-  }
 });

@@ -2,28 +2,28 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import {
   commandOf,
-  committer,
-  givenDiscount,
+  createCommit,
+  createDiscountVoucher,
   keyOf,
-  madeOf,
-  refusalOf,
-  startFixture,
-} from "./fixture.ts";
+  committedRedemptions,
+  rejectionOf,
+} from "./builders.ts";
+import { startTestService } from "./deps.ts";
 
-const fixture = await startFixture();
-afterAll(() => fixture[Symbol.asyncDispose]());
-const commit = committer(fixture);
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
 
 /** Holds the voucher as an administrator with an open transaction does. */
-async function whileHeld(voucherId: string, work: () => Promise<void>): Promise<void> {
-  await fixture.db.transaction(async (tx) => {
+async function whileLocked(voucherId: string, work: () => Promise<void>): Promise<void> {
+  await service.db.transaction(async (tx) => {
     await tx.query("select 1 from voucher_usage where voucher_id = $1 for update", [voucherId]);
     await work();
   });
 }
 
 const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
-  const { rows } = await fixture.db.query<{ redeemed_quantity: bigint }>(
+  const { rows } = await service.db.query<{ redeemed_quantity: bigint }>(
     "select redeemed_quantity from voucher_usage where voucher_id = $1",
     [voucherId],
   );
@@ -32,21 +32,24 @@ const redeemedOf = async (voucherId: string): Promise<bigint | undefined> => {
 
 describe("a voucher that another transaction locks", () => {
   test("is rejected with service_unavailable, and the others of its batch are redeemed", async () => {
-    const [held, free] = [await givenDiscount(fixture), await givenDiscount(fixture)];
-    await whileHeld(held.id, async () => {
+    const [held, free] = [
+      await createDiscountVoucher(service),
+      await createDiscountVoucher(service),
+    ];
+    await whileLocked(held.id, async () => {
       for (const _ of ["waits for it", "knows of it"]) {
         const outcomes = await commit(
-          commandOf(fixture, [{ voucher: held }]),
-          commandOf(fixture, [{ voucher: free }]),
-          commandOf(fixture, [{ voucher: free }, { voucher: held }]),
+          commandOf(service, [{ voucher: held }]),
+          commandOf(service, [{ voucher: free }]),
+          commandOf(service, [{ voucher: free }, { voucher: held }]),
         );
-        expect(refusalOf(outcomes[0])).toMatchObject({
+        expect(rejectionOf(outcomes[0])).toMatchObject({
           code: 503,
           key: "service_unavailable",
           details: `Voucher ${held.code} is locked by another request; try again`,
         });
-        expect(madeOf(outcomes[1])).toHaveLength(1);
-        expect(refusalOf(outcomes[2])).toMatchObject({ code: 503 });
+        expect(committedRedemptions(outcomes[1])).toHaveLength(1);
+        expect(rejectionOf(outcomes[2])).toMatchObject({ code: 503 });
       }
     });
     expect(await redeemedOf(free.id)).toBe(2n);
@@ -54,23 +57,23 @@ describe("a voucher that another transaction locks", () => {
   });
 
   test("is redeemed as soon as it is free, under the key of the earlier attempts", async () => {
-    const voucher = await givenDiscount(fixture);
-    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("patient") });
-    await whileHeld(voucher.id, async () => {
+    const voucher = await createDiscountVoucher(service);
+    const command = commandOf(service, [{ voucher }], { idempotency: keyOf("patient") });
+    await whileLocked(voucher.id, async () => {
       const outcomes = [...(await commit(command)), ...(await commit(command, command))];
-      expect(outcomes.map((outcome) => refusalOf(outcome).code)).toEqual([503, 503, 503]);
+      expect(outcomes.map((outcome) => rejectionOf(outcome).code)).toEqual([503, 503, 503]);
     });
     const [made, repeated] = await commit(command, command);
-    expect(madeOf(made)).toEqual(madeOf(repeated));
+    expect(committedRedemptions(made)).toEqual(committedRedemptions(repeated));
     expect([made?.replayed, repeated?.replayed]).toEqual([false, true]);
     expect(await redeemedOf(voucher.id)).toBe(1n);
   });
 
   test("does not prevent the replay of a stored response", async () => {
-    const voucher = await givenDiscount(fixture);
-    const command = commandOf(fixture, [{ voucher }], { idempotency: keyOf("answered") });
+    const voucher = await createDiscountVoucher(service);
+    const command = commandOf(service, [{ voucher }], { idempotency: keyOf("answered") });
     const [made] = await commit(command);
-    await whileHeld(voucher.id, async () => {
+    await whileLocked(voucher.id, async () => {
       const [repeated] = await commit(command);
       expect(repeated).toEqual({ ...made, replayed: true });
     });
@@ -78,14 +81,14 @@ describe("a voucher that another transaction locks", () => {
 });
 
 test("a voucher that does not exist is not reported as locked", async () => {
-  const [held, gone] = [await givenDiscount(fixture), await givenDiscount(fixture)];
-  await whileHeld(held.id, async () => {
+  const [held, gone] = [await createDiscountVoucher(service), await createDiscountVoucher(service)];
+  await whileLocked(held.id, async () => {
     const stranger = { projectId: "proj_stranger" };
     const outcomes = await commit(
-      commandOf(fixture, [{ voucher: held }]),
+      commandOf(service, [{ voucher: held }]),
       commandOf(stranger, [{ voucher: gone }]),
     );
-    expect(outcomes.map((outcome) => refusalOf(outcome).key)).toEqual([
+    expect(outcomes.map((outcome) => rejectionOf(outcome).key)).toEqual([
       "service_unavailable",
       "not_found",
     ]);

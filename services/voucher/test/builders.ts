@@ -1,0 +1,153 @@
+import { randomBytes } from "node:crypto";
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { requestId } from "@scrip/ids";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  type CommitOutcome,
+  CountMeasure,
+  type CountSchema,
+  RedemptionCommandSchema,
+  type RedemptionPartSchema,
+  RedemptionService,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import {
+  type CreateVoucherRequestSchema,
+  type Voucher,
+  VoucherType,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { type Client } from "@scrip/rpc";
+
+import { NOON, type TestService } from "./deps.ts";
+
+type Body = Partial<Omit<CreateVoucherRequestInit, "$typeName">>;
+
+type CreateVoucherRequestInit = Exclude<
+  MessageInitShape<typeof CreateVoucherRequestSchema>,
+  { $typeName: string }
+>;
+
+export const createDiscountVoucher = (service: TestService, body: Body = {}): Promise<Voucher> =>
+  service.vouchers.createVoucher(
+    {
+      code: `CODE-${randomBytes(6).toString("hex")}`,
+      type: VoucherType.DISCOUNT_VOUCHER,
+      discount: { type: DiscountType.PERCENT, percentOff: "10" },
+      ...body,
+    },
+    service.call(),
+  );
+
+export const createGiftVoucher = (
+  service: TestService,
+  amount: bigint,
+  body: Body = {},
+): Promise<Voucher> =>
+  service.vouchers.createVoucher(
+    {
+      code: `GIFT-${randomBytes(6).toString("hex")}`,
+      type: VoucherType.GIFT_VOUCHER,
+      gift: { amount },
+      ...body,
+    },
+    service.call(),
+  );
+
+export type CommandInit = Omit<MessageInitShape<typeof RedemptionCommandSchema>, "$typeName">;
+
+/** A command that redeems these vouchers as they were made. */
+export function commandOf(
+  service: Pick<TestService, "projectId">,
+  takes: readonly { readonly voucher: Voucher; readonly credits?: bigint }[],
+  overrides: CommandInit = {},
+) {
+  return create(RedemptionCommandSchema, {
+    projectId: service.projectId,
+    requestId: requestId(),
+    now: { seconds: BigInt(NOON / 1000), nanos: 0 },
+    channel: { channelId: "app_1", channelType: "API" },
+    parts: takes.map(({ voucher, credits = 0n }) => ({
+      redeemable: { case: "voucherId" as const, value: voucher.id },
+      definitionVersion: 1n,
+      credits,
+    })),
+    ...overrides,
+  });
+}
+
+export const keyOf = (key: string, hash = "hash") => ({
+  key,
+  requestHash: new TextEncoder().encode(hash),
+});
+
+export type Commit = (...commands: ReturnType<typeof commandOf>[]) => Promise<CommitOutcome[]>;
+
+/** Commits one batch. */
+export const createCommit =
+  (service: TestService, client: Client<typeof RedemptionService> = service.redemptions): Commit =>
+  async (...commands) =>
+    (await client.commitRedemptions({ commands }, service.call())).outcomes;
+
+/** The redemptions of an outcome that took something. */
+export function committedRedemptions(outcome: CommitOutcome | undefined) {
+  if (outcome?.outcome.case !== "committed") {
+    throw new Error(
+      `not made but ${outcome?.outcome.case}: ${JSON.stringify(outcome?.outcome.value, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`,
+    );
+  }
+  return outcome.outcome.value.redemptions;
+}
+
+export function rejectionOf(outcome: CommitOutcome | undefined) {
+  if (outcome?.outcome.case !== "rejected")
+    throw new Error(`not refused but ${outcome?.outcome.case}`);
+  return outcome.outcome.value;
+}
+
+/** A promotion tier as redemptions carry it. */
+export const tierOf = (id: string, campaignId = "camp_tiers") => ({
+  redeemable: {
+    case: "promotionTier" as const,
+    value: {
+      id,
+      name: `Tier ${id}`,
+      hierarchy: 1n,
+      action: { discount: { type: DiscountType.PERCENT, percentOff: "10" } },
+      campaign: { id: campaignId, name: "Tiers", active: true },
+    },
+  },
+  campaignId,
+});
+
+type PartInit = MessageInitShape<typeof RedemptionPartSchema>;
+
+export const voucherPart = (voucher: Voucher, overrides: PartInit = {}) => ({
+  redeemable: { case: "voucherId" as const, value: voucher.id },
+  definitionVersion: 1n,
+  ...overrides,
+});
+
+/** A stack: several parts in one command. */
+export const stackOf = (
+  service: Pick<TestService, "projectId">,
+  parts: readonly PartInit[],
+  overrides: CommandInit = {},
+) => commandOf(service, [], { parts: [...parts], ...overrides });
+
+/** At most `limit` redemptions of a scope, by one customer when named. */
+export const limitOf = (
+  scope: NonNullable<MessageInitShape<typeof CountSchema>["scope"]>,
+  limit: number,
+  about: { readonly customerId?: string; readonly refusal?: string } = {},
+) => ({
+  count: {
+    scope,
+    measure: CountMeasure.REDEMPTIONS,
+    ...(about.customerId !== undefined && { customerId: about.customerId }),
+  },
+  add: 1n,
+  conditions: { $less_than_or_equal: [limit] },
+  ...(about.refusal !== undefined && {
+    rejection: { code: 400, key: about.refusal, message: "too often" },
+  }),
+});

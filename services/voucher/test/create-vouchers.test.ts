@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  CampaignVoucherService,
+  type CreateVoucherOutcome,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import {
+  type CreateVoucherRequestSchema,
+  type Voucher,
+  VoucherType,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { routes } from "../src/routes.ts";
+import { depsOf, startTestService } from "./deps.ts";
+
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const transport = createDirectTransport(routes(depsOf(service.db)));
+const client = clientOf(CampaignVoucherService, transport);
+type VoucherInit = MessageInitShape<typeof CreateVoucherRequestSchema>;
+
+const percent = (percentOff: string) => ({ type: DiscountType.PERCENT, percentOff });
+const coupon = (more: object = {}): VoucherInit => ({
+  type: VoucherType.DISCOUNT_VOUCHER,
+  discount: percent("10"),
+  ...more,
+});
+
+const newCampaign = (more: object = {}) => ({
+  id: `camp_${randomBytes(6).toString("hex")}`,
+  name: `Spring ${randomBytes(6).toString("hex")}`,
+  campaignType: "DISCOUNT_COUPONS",
+  vouchersCount: 0n,
+  ...more,
+});
+
+const create = async (
+  campaign: ReturnType<typeof newCampaign>,
+  vouchers: readonly VoucherInit[],
+): Promise<CreateVoucherOutcome[]> => {
+  const items = vouchers.map((voucher) => ({ voucher }));
+  return (await client.createVouchers({ campaign, items }, service.call())).outcomes;
+};
+
+const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
+  outcomes.map(({ outcome }) => {
+    if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
+    return outcome.value;
+  });
+
+const read = (code: string): Promise<Voucher> =>
+  service.vouchers.getVoucher({ code }, service.call());
+
+describe("CreateVouchers", () => {
+  test("creates vouchers with their campaign, and rejects items one by one", async () => {
+    const campaign = newCampaign();
+    const taken = `TAKEN-${campaign.id}`;
+    const [first, second, third] = await create(campaign, [
+      coupon({ code: taken }),
+      coupon({ code: taken }),
+      coupon({ codeConfig: { pattern: "S-####" } }),
+    ]);
+    expect(second?.outcome).toMatchObject({
+      case: "rejected",
+      value: { key: "duplicate_found", details: `Duplicated voucher exists with id ${taken}` },
+    });
+    const [made, drawn] = madeVouchers([first!, third!]);
+    expect(made).toMatchObject({ campaign: campaign.name, campaignId: campaign.id, code: taken });
+    expect(drawn?.code).toMatch(/^S-[0-9A-Za-z]{4}$/);
+    expect(await read(taken)).toEqual(made);
+  });
+
+  test("creates none with all_or_none when one item is rejected", async () => {
+    const campaign = newCampaign();
+    const code = `GONE-${campaign.id}`;
+    const items = [{ voucher: coupon({ code }) }, { voucher: coupon({ code }) }];
+    const { outcomes } = await client.createVouchers(
+      { campaign, items, allOrNone: true },
+      service.call(),
+    );
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual(["rejected"]);
+    await expect(read(code)).rejects.toMatchObject({ key: "not_found" });
+  });
+
+  test("creates referral codes for a referral programme", async () => {
+    const [made] = madeVouchers(
+      await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
+    );
+    expect(made?.isReferralCode).toBe(true);
+  });
+
+  test("rejects more codes than a mask allows, including existing codes of the campaign", async () => {
+    const campaign = newCampaign();
+    const unique = randomBytes(4).toString("hex");
+    const codeConfig = { pattern: `${unique}-#-[.]`, charset: "a]^-\\" };
+    const three = [coupon({ codeConfig }), coupon({ codeConfig }), coupon({ codeConfig })];
+    expect(madeVouchers(await create(campaign, three))).toHaveLength(3);
+
+    const counted = { ...campaign, vouchersCount: 3n };
+    const refused = await create(counted, three);
+    expect(refused.map(({ outcome }) => outcome.value)).toMatchObject(
+      three.map(() => ({
+        key: "invalid_code_config",
+        details: "Code config allows to generate up to 5 unique codes, requested 3",
+      })),
+    );
+    const rest = await create(counted, three.slice(1));
+    expect(new Set(madeVouchers(rest).map(({ code }) => code)).size).toBe(2);
+  });
+
+  test("uses the code config of the campaign instead of the project's", async () => {
+    const call = service.call({ codeConfig: JSON.stringify({ prefix: "PROJECT-" }) });
+    const { outcomes } = await client.createVouchers(
+      { campaign: newCampaign(), items: [{ voucher: coupon({ codeConfig: { length: 9n } }) }] },
+      call,
+    );
+    expect(madeVouchers(outcomes)[0]?.code).toMatch(/^[0-9A-Za-z]{9}$/);
+  });
+});
+
+test("ListVouchers finds vouchers by the name and by the id of their campaign", async () => {
+  const campaign = newCampaign();
+  const made = madeVouchers(await create(campaign, [coupon(), coupon()]));
+  await create(newCampaign(), [coupon()]);
+  for (const query of [
+    { campaign: campaign.name },
+    { campaignId: campaign.id },
+    { filters: { campaign: { conditions: { $is: campaign.name } } } },
+  ]) {
+    const { vouchers, total } = await service.vouchers.listVouchers(query, service.call());
+    expect(total).toBe(2n);
+    expect(new Set(vouchers.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)));
+  }
+});
