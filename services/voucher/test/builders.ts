@@ -9,7 +9,7 @@ import {
   type CountSchema,
   RedemptionCommandSchema,
   type RedemptionPartSchema,
-  RedemptionService,
+  type RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import {
   type CreateVoucherRequestSchema,

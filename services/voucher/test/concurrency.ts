@@ -1,6 +1,6 @@
 import { type CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import { commandOf, type Commit, createCommit } from "./builders.ts";
+import { type commandOf, type Commit, createCommit } from "./builders.ts";
 import { type TestService } from "./deps.ts";
 
 /** Repeats what was not decided because other batches held the voucher, as slow machines let them. */
