@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { requestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type CommitOutcome,
@@ -63,7 +63,7 @@ export function commandOf(
 ) {
   return create(RedemptionCommandSchema, {
     projectId: service.projectId,
-    requestId: requestId(),
+    requestId: newRequestId(),
     now: { seconds: BigInt(NOON / 1000), nanos: 0 },
     channel: { channelId: "app_1", channelType: "API" },
     parts: takes.map(({ voucher, credits = 0n }) => ({

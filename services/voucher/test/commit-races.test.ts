@@ -128,7 +128,7 @@ describe("concurrent batches", () => {
 
 const DEADLOCKS = "select deadlocks from pg_stat_database where datname = current_database()";
 
-/** Checks the invariants of a voucher and returns its counters. */
+/** Checks the invariants of a voucher (docs/operations.md#invariants) and returns its figures. */
 async function invariantsOf({ db, projectId }: TestService, voucherId: string) {
   const { rows } = await db.query<{
     redeemed: bigint;

@@ -280,7 +280,7 @@ describe("CommitRedemptions", () => {
   });
 });
 
-/** Checks the invariants of a voucher and returns its counters. */
+/** Checks the invariants of a voucher (docs/operations.md#invariants) and returns its figures. */
 async function invariantsOf({ db, projectId }: TestService, voucherId: string) {
   const { rows } = await db.query<{
     redeemed: bigint;

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { newId, requestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import {
   CardService,
   type GetCardBalancesRequest,
@@ -55,7 +55,7 @@ export async function startTestService(): Promise<TestService> {
     replica: () => clientOf(RedemptionService, transport()),
     call: ({ now = NOON, ...project } = {}) => ({
       project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true, ...project },
-      requestId: requestId(),
+      requestId: newRequestId(),
       deadline: Date.now() + 60_000,
       now,
       caller: { side: "server", id: "app_1" },
