@@ -123,6 +123,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
           order_events: 0,
           customer: 1,
         },
+        created_at: expect.stringMatching(/Z$/),
         object: "pernament_deletion",
       },
     ]);
@@ -208,6 +209,13 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect(body["customers"].map(({ name }: { name: string }) => name)).toEqual(["three", "two"]);
     const next = await api.get(`${query}&limit=2&page=2`);
     expect(next.body["customers"]).toHaveLength(1);
+    expect([body["has_more"], next.body["has_more"]]).toEqual([true, false]);
+    const after = body["customers"][0].created_at;
+    const rest = await api.get(`${query}&starting_after=${after}`);
+    expect(rest.body).toMatchObject({
+      customers: [{ name: "two" }, { name: "one" }],
+      has_more: false,
+    });
     const future = await api.get(`${query}&created_at[after]=2999-01-01`);
     expect([future.body["customers"], future.body["total"]]).toEqual([[], 0]);
 

@@ -171,6 +171,12 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     const shop = await createLoyaltyProgram(api, { rules: [rule["id"]] });
     const path = `/v1/rewards/${shop.rewardId}/assignments/${shop.assignmentId}`;
     expect(rulesOf(await ok(api.get(path)))).toEqual([rule["id"]]);
+    const two = { campaign: shop.campaignId, validation_rules: [rule["id"], rule["id"]] };
+    expect(await errorOf(api.post(`/v1/rewards/${shop.rewardId}/assignments`, two))).toEqual([
+      400,
+      "invalid_payload",
+      "Property .validation_rules must NOT have more than 1 items",
+    ]);
     const other = await createLoyaltyProgram(api);
     const assigned = await ok(
       api.post(`/v1/validation-rules/${rule["id"]}/assignments`, {

@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { newCall, newCustomers } from "./builders.ts";
@@ -59,6 +60,7 @@ describe("DeleteCustomerPermanently", () => {
       relatedObject: "customer",
       status: "DONE",
       dataJson: { customer: 1n, orders: 0n },
+      createdAt: timestampFromMs(call.now),
     });
     await expect(
       customers.deleteCustomerPermanently({ customerId: "ada" }, call),

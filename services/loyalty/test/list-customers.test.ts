@@ -16,8 +16,8 @@ async function createCustomers(count: number) {
     await create({ sourceId: `s${i}`, name: `c${i}` }, { now: NOON + i * 1000 });
   }
   const list = async (request: Init<typeof ListCustomersRequestSchema>) => {
-    const { customers: listed, total } = await customers.listCustomers(request, call);
-    return { names: listed.map(({ name }) => name), total };
+    const { customers: listed, total, hasMore } = await customers.listCustomers(request, call);
+    return { names: listed.map(({ name }) => name), total, hasMore };
   };
   return { create, list, call };
 }
@@ -25,9 +25,13 @@ async function createCustomers(count: number) {
 describe("ListCustomers", () => {
   test("returns pages, newest first, and the total of all pages", async () => {
     const { list } = await createCustomers(5);
-    expect(await list({ limit: 2n })).toEqual({ names: ["c4", "c3"], total: 5n });
-    expect(await list({ limit: 2n, page: 3n })).toEqual({ names: ["c0"], total: 5n });
-    expect(await list({ limit: 2n, page: 99n })).toEqual({ names: [], total: 5n });
+    expect(await list({ limit: 2n })).toEqual({ names: ["c4", "c3"], total: 5n, hasMore: true });
+    expect(await list({ limit: 2n, page: 3n })).toEqual({
+      names: ["c0"],
+      total: 5n,
+      hasMore: false,
+    });
+    expect(await list({ limit: 2n, page: 99n })).toEqual({ names: [], total: 5n, hasMore: false });
   });
 
   test("sorts by the requested order, customers without a value last", async () => {
@@ -55,7 +59,12 @@ describe("ListCustomers", () => {
   test("continues after a time, which an order by source id rejects", async () => {
     const { list } = await createCustomers(4);
     const after = { startingAfter: timestampFromMs(NOON + 2000) };
-    expect(await list(after)).toEqual({ names: ["c1", "c0"], total: 4n });
+    expect(await list(after)).toEqual({ names: ["c1", "c0"], total: 4n, hasMore: false });
+    expect(await list({ ...after, limit: 1n })).toEqual({
+      names: ["c1"],
+      total: 4n,
+      hasMore: true,
+    });
     expect((await list({ ...after, order: "created_at" })).names).toEqual(["c3"]);
     await expect(list({ ...after, order: "source_id" })).rejects.toMatchObject({
       key: "invalid_query_params",

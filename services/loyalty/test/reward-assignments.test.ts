@@ -224,6 +224,12 @@ describe("ListRewardAssignments and ListLoyaltyRewards", () => {
     const listed = await rewards.listLoyaltyRewards({ campaignId: "camp_2" }, call);
     expect(listed).toMatchObject({ data: [{ rewardId, reward: { id: rewardId } }], total: 1n });
     expect((await rewards.listLoyaltyRewards({ campaignId: "camp_9" }, call)).total).toBe(0n);
+    const createdAt = { after: timestampFromMs(NOON), before: timestampFromMs(NOON + 2000) };
+    const ranged = await rewards.listRewardAssignments({ rewardId, createdAt }, call);
+    expect(ranged.data.map(({ relatedObjectId }) => relatedObjectId)).toEqual(["camp_2"]);
+    expect(ranged.total).toBe(1n);
+    const later = { campaignId: "camp_2", createdAt: { after: createdAt.before } };
+    expect((await rewards.listLoyaltyRewards(later, call)).total).toBe(0n);
     await expect(rewards.listRewardAssignments({ rewardId: "rew_1" }, call)).rejects.toMatchObject({
       key: "not_found",
     });

@@ -161,6 +161,9 @@ describe("ListRewards", () => {
     );
     expect(await list({ assignmentId })).toEqual({ ids: [ids[1]], total: 1n });
     expect(await list({ assignmentId: "rewa_1" })).toEqual({ ids: [], total: 0n });
+    const createdAt = { after: timestampFromMs(NOON), before: timestampFromMs(NOON + 2000) };
+    expect(await list({ createdAt })).toEqual({ ids: [ids[1]], total: 1n });
+    expect(await list({ createdAt: { after: createdAt.before } })).toEqual({ ids: [], total: 0n });
   });
 });
 

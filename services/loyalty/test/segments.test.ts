@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { isForeignKeyViolation } from "@scrip/postgres";
 import type { CreateSegmentRequestSchema } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { afterAll, describe, expect, test } from "vitest";
@@ -124,6 +125,8 @@ describe("ListSegments", () => {
       names: ["b"],
       total: 1n,
     });
+    const createdAt = { after: timestampFromMs(NOON), before: timestampFromMs(NOON + 2000) };
+    expect(await list({ createdAt })).toEqual({ names: ["b"], total: 1n });
   });
 });
 

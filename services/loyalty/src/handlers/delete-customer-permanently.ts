@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { notFound } from "@scrip/errors";
 import {
   type CustomerService,
@@ -34,5 +35,6 @@ export const deleteCustomerPermanently =
       relatedObject: "customer",
       status: "DONE",
       dataJson: { customer: 1n, segments: removed.segments, orders: removed.orders },
+      createdAt: timestampFromMs(now),
     });
   };

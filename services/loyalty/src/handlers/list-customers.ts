@@ -11,8 +11,10 @@ import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { customerToProto } from "../mapping/customer.ts";
+import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { segmentCondition } from "../segment/segment-condition.ts";
 import { type CustomerSortOrder, listProfiles } from "../store/customer-profiles.ts";
+import { dateRangeConditions } from "../store/date-range.ts";
 import { findSegment } from "../store/segments.ts";
 
 export const listCustomers =
@@ -31,7 +33,7 @@ export const listCustomers =
       const time = timeContextOf({ now, project });
       conditions.push(segmentCondition(segment, { time, values }));
     }
-    const { customers, total } = await listProfiles(deps.db, {
+    const { customers, total, hasMore } = await listProfiles(deps.db, {
       conditions,
       values,
       order,
@@ -42,6 +44,7 @@ export const listCustomers =
     return create(ListCustomersResponseSchema, {
       customers: customers.map(customerToProto),
       total,
+      hasMore,
     });
   };
 
@@ -52,18 +55,11 @@ function fieldConditions(request: ListCustomersRequest, values: unknown[]): stri
   for (const field of ["email", "city", "name"] as const) {
     if (request[field] !== undefined) conditions.push(`${field} = ${bind(request[field])}`);
   }
-  for (const [column, range] of [
-    ["created_at", request.createdAt],
-    ["updated_at", request.updatedAt],
-  ] as const) {
-    if (range?.after !== undefined) {
-      conditions.push(`${column} > ${bind(timestampDate(range.after))}::timestamptz`);
-    }
-    if (range?.before !== undefined) {
-      conditions.push(`${column} < ${bind(timestampDate(range.before))}::timestamptz`);
-    }
-  }
-  return conditions;
+  return [
+    ...conditions,
+    ...dateRangeConditions("created_at", dateRangeFromProto(request.createdAt), values),
+    ...dateRangeConditions("updated_at", dateRangeFromProto(request.updatedAt), values),
+  ];
 }
 
 /** The contract checks the column; `-` in front is descending. */

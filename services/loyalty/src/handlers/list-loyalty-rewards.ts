@@ -4,6 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
+import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
@@ -15,6 +16,7 @@ export const listLoyaltyRewards =
     const { rows, total } = await listAssignments(deps.db, {
       projectId,
       campaignId: request.campaignId,
+      createdAt: dateRangeFromProto(request.createdAt),
       ...parsePage(request),
     });
     const rewards = await findRewards(

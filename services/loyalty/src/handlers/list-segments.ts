@@ -4,7 +4,9 @@ import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { segmentToProto } from "../mapping/segment.ts";
+import { dateRangeConditions } from "../store/date-range.ts";
 import { listSegments as list } from "../store/segments.ts";
 
 const fields: FilterFields = {
@@ -20,7 +22,10 @@ export const listSegments =
   (deps: Deps): Handler<typeof SegmentService.method.listSegments> =>
   async (request, call) => {
     const values: unknown[] = [call.project.id];
-    const condition = filterCondition(request.filters, { fields, call, values });
+    const condition = [
+      filterCondition(request.filters, { fields, call, values }),
+      ...dateRangeConditions("created_at", dateRangeFromProto(request.createdAt), values),
+    ].join(" and ");
     const { rows, total } = await list(deps.db, { condition, values, ...parsePage(request) });
     return {
       $typeName: "scrip.loyalty.v1.ListSegmentsResponse",

@@ -116,11 +116,18 @@ export type CustomerListing = {
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
-/** One page of customers, and the number of customers on all pages. Ties are broken by id. */
+/**
+ * One page of customers, whether more follow it, and the number of customers on all pages. Ties are broken by
+ * id.
+ */
 export async function listProfiles(
   db: Queryable,
   { conditions, values, order, startingAfter, page }: CustomerListing,
-): Promise<{ readonly customers: readonly CustomerProfile[]; readonly total: bigint }> {
+): Promise<{
+  readonly customers: readonly CustomerProfile[];
+  readonly total: bigint;
+  readonly hasMore: boolean;
+}> {
   const where = ["project_id = $1", ...conditions].join(" and ");
   const { rows: counts } = await db.query<{ total: bigint }>(
     `select count(*) as total from customer where ${where}`,
@@ -138,11 +145,15 @@ export async function listProfiles(
   const { rows } = await db.query<ProfileRow>(
     `${profilesSql(
       `select * from customer where ${where} ${cursor}
-        order by ${sorting("")} limit ${page.limit} offset ${page.offset}`,
+        order by ${sorting("")} limit ${page.limit + 1} offset ${page.offset}`,
     )} order by ${sorting("c.")}`,
     startingAfter === null ? [...values] : [...values, startingAfter],
   );
-  return { customers: rows.map((row) => profileFromRow(row)), total: counts[0]?.total ?? 0n };
+  return {
+    customers: rows.slice(0, page.limit).map((row) => profileFromRow(row)),
+    total: counts[0]?.total ?? 0n,
+    hasMore: rows.length > page.limit,
+  };
 }
 
 function profileFromRow(row: ProfileRow): CustomerProfile {

@@ -1,6 +1,7 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
+import { type DateRange, dateRangeConditions } from "./date-range.ts";
 
 export type AssignmentRow = {
   readonly id: string;
@@ -110,6 +111,7 @@ export type AssignmentListing = {
   readonly projectId: string;
   readonly rewardId?: string;
   readonly campaignId?: string;
+  readonly createdAt?: DateRange;
   readonly limit: number;
   readonly offset: number;
 };
@@ -117,14 +119,20 @@ export type AssignmentListing = {
 /** One page of assignments, newest first, and the number of assignments on all pages. */
 export async function listAssignments(
   db: Queryable,
-  { projectId, rewardId, campaignId, limit, offset }: AssignmentListing,
+  { projectId, rewardId, campaignId, createdAt, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
   const column = rewardId === undefined ? "campaign_id" : "reward_id";
+  const values: unknown[] = [projectId, rewardId ?? campaignId];
+  const conditions = [
+    "project_id = $1",
+    `${column} = $2`,
+    ...(createdAt === undefined ? [] : dateRangeConditions("created_at", createdAt, values)),
+  ];
   return readPage<AssignmentRow>(db, {
     columns: COLUMNS,
-    from: `from reward_assignment where project_id = $1 and ${column} = $2`,
+    from: `from reward_assignment where ${conditions.join(" and ")}`,
     order: "created_at desc, id desc",
-    values: [projectId, rewardId ?? campaignId],
+    values,
     limit,
     offset,
   });

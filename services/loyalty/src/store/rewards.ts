@@ -3,6 +3,7 @@ import { type Queryable, readPage } from "@scrip/postgres";
 import type { Stock } from "../domain/hold-points.ts";
 import { keyOf } from "../domain/key.ts";
 import type { RewardParameters, RewardType } from "../domain/reward.ts";
+import { type DateRange, dateRangeConditions } from "./date-range.ts";
 
 export type RewardRow = {
   readonly id: string;
@@ -97,21 +98,29 @@ export async function listRewards(
   {
     projectId,
     assignmentId,
+    createdAt,
     limit,
     offset,
   }: {
     readonly projectId: string;
     readonly assignmentId: string | null;
+    readonly createdAt: DateRange;
     readonly limit: number;
     readonly offset: number;
   },
 ): Promise<{ readonly rows: readonly RewardRow[]; readonly total: bigint }> {
+  const values: unknown[] = [projectId, assignmentId];
+  const conditions = [
+    "project_id = $1",
+    `($2::text is null or id = (
+             select reward_id from reward_assignment where project_id = $1 and id = $2))`,
+    ...dateRangeConditions("created_at", createdAt, values),
+  ];
   return readPage<RewardRow>(db, {
     columns: COLUMNS,
-    from: `from reward where project_id = $1 and ($2::text is null or id = (
-             select reward_id from reward_assignment where project_id = $1 and id = $2))`,
+    from: `from reward where ${conditions.join(" and ")}`,
     order: "created_at desc, id desc",
-    values: [projectId, assignmentId],
+    values,
     limit,
     offset,
   });
