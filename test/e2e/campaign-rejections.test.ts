@@ -5,7 +5,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
 
-describe.each(COMPOSITIONS)("a campaign on %s", async (composition) => {
+describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -78,7 +78,7 @@ describe.each(COMPOSITIONS)("a campaign on %s", async (composition) => {
     });
   });
 
-  test("of loyalty cards has no validation rules of its own", async () => {
+  test("rejects validation rules on a loyalty programme", async () => {
     const { body: rule } = await api.post("/v1/validation-rules", {
       name: newCode("rule"),
       rules: {

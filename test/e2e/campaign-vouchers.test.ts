@@ -6,7 +6,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
 
-describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign on %s", async (composition) => {
+describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -29,7 +29,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign on %s", async (co
     );
   const create = (body: Json) => api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", ...body });
 
-  test("has from the campaign what is not sent", async () => {
+  test("takes missing fields from the campaign", async () => {
     const { id, name, category_id } = await campaign();
     const made = await ok(create({ campaign_id: id }));
     expect(made).toMatchObject({
@@ -48,7 +48,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign on %s", async (co
     expect(await ok(api.get(`/v1/campaigns/${id}`))).toMatchObject({ vouchers_count: 1 });
   });
 
-  test("keeps what is sent, and finds the campaign by its name", async () => {
+  test("keeps the provided fields, and resolves the campaign by name", async () => {
     const { id, name } = await campaign({ validity_day_of_week: [1, 2] });
     const code = newCode("own #1/2");
     const own = {
@@ -80,7 +80,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign on %s", async (co
     });
   });
 
-  test("has its own validation rules beside those of the campaign", async () => {
+  test("adds its own validation rules to those of the campaign", async () => {
     const rule = async (least: number): Promise<string> => {
       const rules = { "1": { name: "order.amount", conditions: { $more_than: [least] } } };
       return (await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules })))["id"];
@@ -98,7 +98,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign on %s", async (co
     });
   });
 
-  test("gives gift vouchers and loyalty cards what their campaign gives, or what is sent", async () => {
+  test("sets the balance of gift vouchers and loyalty cards from the campaign or the request", async () => {
     const gifts = await campaign({
       campaign_type: "GIFT_VOUCHERS",
       voucher: { gift: { amount: 2000, effect: "APPLY_TO_ITEMS" } },
@@ -120,7 +120,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign on %s", async (co
     ).toMatchObject({ loyalty_card: { points: 30, balance: 30 }, is_referral_code: false });
   });
 
-  test("is refused where the campaign cannot have it, and nothing is made", async () => {
+  test("is rejected when the campaign does not accept the voucher, and creates nothing", async () => {
     const coupons = await campaign();
     const promotion = await campaign({ campaign_type: "PROMOTION", voucher: undefined });
     const code = newCode("taken");

@@ -6,7 +6,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
 
-describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
+describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -23,7 +23,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
   const vouchersOf = async (id: string): Promise<Json[]> =>
     (await ok(api.get(`/v1/vouchers?limit=100&campaign_id=${id}`)))["vouchers"];
 
-  test("answers a new campaign as one that is still made, and its codes can be used", async () => {
+  test("returns a new campaign with creation in progress, and its codes can be redeemed", async () => {
     const name = newCode("spring sale #1 50%/");
     const made = await create({
       name,
@@ -109,7 +109,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
         start_date: made["start_date"],
         expiration_date: made["expiration_date"],
         validity_timeframe: made["validity_timeframe"],
-        // Not shared: the flag is not set.
+        // The flag is not set, so the code is not shared.
         metadata: {},
       });
       expect(voucher["code"]).toMatch(/^SPRING-[0-9A-Za-z]{5}$/);
@@ -125,7 +125,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     });
   });
 
-  test("makes campaigns of every kind", async () => {
+  test("creates campaigns of every type", async () => {
     const empty = await create({
       campaign_type: "GIFT_VOUCHERS",
       voucher: { type: "GIFT_VOUCHER", gift: { amount: 5_000, balance: 1 } },
@@ -183,7 +183,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     });
   });
 
-  test("adds vouchers that have what they are not given from their campaign", async () => {
+  test("adds vouchers that take missing fields from their campaign", async () => {
     const campaign = await coupons({
       expiration_date: "2036-01-01T00:00:00Z",
       use_voucher_metadata_schema: true,
@@ -245,7 +245,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     });
   });
 
-  test("vouchers that are added at once are all there, and no code more than there are", async () => {
+  test("adds every voucher of concurrent requests, and generates no more codes than the pattern allows", async () => {
     const prefix = newCode("RACE");
     const campaign = await coupons({
       voucher: { discount: percent(1), code_config: { prefix, length: 1, charset: "abcde" } },
@@ -265,7 +265,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     });
   });
 
-  test("an update reaches the vouchers that nobody has used", async () => {
+  test("applies an update to the vouchers that have not been used", async () => {
     const campaign = await coupons({
       vouchers_count: 2,
       metadata: { a: 1, b: 2, c: 3 },
@@ -332,7 +332,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     expect(await read(campaign["id"])).toEqual(cleared);
   });
 
-  test("updates and vouchers that are added at once agree in the end", async () => {
+  test("keeps vouchers consistent when updates and additions run concurrently", async () => {
     const campaign = await coupons({ vouchers_count: 5 });
     const path = `/v1/campaigns/${campaign["id"]}`;
     await inParallel([...Array(12).keys()], 12, (round) =>
@@ -348,7 +348,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     for (const { discount } of vouchers) expect(discount).toEqual(voucher["discount"]);
   });
 
-  test("enable and disable answer nothing, and a repeat changes nothing", async () => {
+  test("returns an empty response for enable and disable, and a repeat changes nothing", async () => {
     const campaign = await coupons();
     const path = `/v1/campaigns/${campaign["id"]}`;
     expect(await ok(api.post(`${path}/disable`))).toEqual({});
@@ -361,7 +361,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     expect(await refused(api.post("/v1/campaigns/camp_no/enable"))).toMatchObject({ code: 404 });
   });
 
-  test("lists campaigns newest first, with filters, and their categories when asked", async () => {
+  test("lists campaigns newest first, with filters, and with categories on request", async () => {
     const shop = newCode("shop");
     const first = await coupons({ metadata: { shop }, category: newCode("category") });
     const second = await create({
@@ -396,7 +396,7 @@ describe.each(COMPOSITIONS)("campaigns on %s", async (composition) => {
     }
   });
 
-  test("needs the scope campaigns", async () => {
+  test("requires the scope campaigns", async () => {
     const own = await serverApi(stack, "campaigns");
     expect((await own.get("/v1/campaigns")).status).toBe(200);
     const other = await serverApi(stack, "vouchers");

@@ -4,11 +4,11 @@ import { type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
+describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("keeps an order whose amounts follow from its items", async () => {
+  test("stores an order whose amounts are calculated from its items", async () => {
     const sourceId = newCode("order");
     const order = await ok(
       api.post("/v1/orders", {
@@ -61,7 +61,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect(shrunk).toMatchObject({ id: order["id"], status: "PAID", amount: 60, total_amount: 0 });
   });
 
-  test("refuses orders that name what is not there, or cannot be", async () => {
+  test("rejects orders with unknown references or invalid values", async () => {
     const refused = async (body: Json): Promise<unknown[]> => {
       const answer = await api.post("/v1/orders", body);
       return [answer.status, answer.body["key"], answer.body["resource_type"]];
@@ -87,7 +87,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect([taken.status, taken.body["key"]]).toEqual([409, "duplicate_found"]);
   });
 
-  test("lists orders oldest first, in pages", async () => {
+  test("lists orders oldest first, page by page", async () => {
     const ids: string[] = [];
     for (const day of [3, 1, 2]) {
       const order = await ok(
@@ -105,7 +105,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect((await api.get("/v1/orders?order=amount")).body["key"]).toBe("invalid_query_params");
   });
 
-  test("redeems on a stored order, which keeps what it was and becomes paid", async () => {
+  test("redeems on a stored order, which keeps its fields and becomes PAID", async () => {
     const code = newCode("TEN");
     await ok(
       api.post("/v1/vouchers", {
@@ -129,7 +129,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect(canceled).toMatchObject({ status: "CANCELED", redemptions: paid["redemptions"] });
   });
 
-  test("redeems on the longest order, with much to say about each line", async () => {
+  test("redeems on an order with the maximum number of items and large metadata on each", async () => {
     const code = newCode("LONG");
     await api.post("/v1/vouchers", {
       code,
@@ -166,7 +166,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     ]);
   });
 
-  test("says of orders without metadata that they have none", async () => {
+  test("returns empty metadata for orders without metadata", async () => {
     const code = newCode("plain");
     await ok(
       api.post("/v1/vouchers", {
@@ -183,7 +183,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect((await ok(api.get(path)))["metadata"]).toEqual({});
   });
 
-  test("keeps products and their SKUs, by id and by source id", async () => {
+  test("stores products and their SKUs by id and by source id", async () => {
     const [shirt, large] = [newCode("shirt"), newCode("large")];
     const product = await ok(
       api.post("/v1/products", {
@@ -247,7 +247,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect((await api.get(`/v1/skus/${sku["id"]}`)).status).toBe(404);
   });
 
-  test("lists products oldest first, made in a span of time", async () => {
+  test("lists products oldest first, filtered by creation time", async () => {
     const names = [newCode("p"), newCode("p"), newCode("p")];
     const made: Json[] = [];
     for (const source_id of names) made.push(await ok(api.post("/v1/products", { source_id })));
@@ -259,7 +259,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect(newest["products"][0].source_id).toBe(names[2]);
   });
 
-  test("makes one product of requests that make the same source id at once", async () => {
+  test("creates one product when concurrent requests use the same source id", async () => {
     const sourceId = newCode("race");
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => ok(api.post("/v1/products", { source_id: sourceId }))),
@@ -267,7 +267,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
   });
 
-  test("takes prices from the catalogue where the request says none", async () => {
+  test("takes prices from the catalogue when the request has none", async () => {
     const [shirt, large, code] = [newCode("shirt"), newCode("large"), newCode("HALF")];
     const product = await ok(api.post("/v1/products", { source_id: shirt, name: "S", price: 200 }));
     await ok(api.post(`/v1/products/${shirt}/skus`, { source_id: large, price: 300 }));

@@ -4,7 +4,7 @@ import { clientApi, type Json, managementApi, newCode, serverApi } from "../stac
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** Client-side operations beside the variants of server-side ones (docs/authentication.md#client-side-callers). */
-describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
+describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const shop = await serverApi(stack);
   const page = await clientApi(stack, "https://shop.example");
@@ -27,7 +27,7 @@ describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
     return code;
   };
 
-  test("validates a code by its address alone", async () => {
+  test("validates a code with query parameters alone", async () => {
     const code = await givenVoucher();
     const answer = await page.get(`/client/v1/validate?code=${code}&amount=1000`);
     expect(answer.status, answer.text).toBe(200);
@@ -50,12 +50,12 @@ describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
     ["no code", "amount=1", 400, "invalid_query_params"],
     ["an unknown code", "code=nobody-has-it", 404, "not_found"],
     ["a negative amount", "code=x&amount=-1", 400, "invalid_query_params"],
-  ])("is told of %s", async (_, query, status, key) => {
+  ])("receives an error for %s", async (_, query, status, key) => {
     const answer = await page.get(`/client/v1/validate?${query}`);
     expect([answer.status, answer.body["key"]]).toEqual([status, key]);
   });
 
-  test("redeems a code when the project lets it, once for each key", async () => {
+  test("redeems a code if the project allows it, once per idempotency key", async () => {
     const code = await givenVoucher({ redemption: { quantity: 1 } });
     await letPages({ client_redeem_enabled: false });
     const redeem = () =>
@@ -101,7 +101,7 @@ describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
     expect([nameless.status, nameless.body["key"]]).toEqual([400, "invalid_payload"]);
   });
 
-  test("is given a voucher when the project lets it, and sees no more of its customer", async () => {
+  test("publishes a voucher if the project allows it, without stored customer data", async () => {
     const code = await givenVoucher();
     const source = `friend-${code}`;
     await shop.post("/v1/customers", { source_id: source, name: "Ada", email: "ada@shop.example" });
@@ -127,7 +127,7 @@ describe.each(COMPOSITIONS)("a page of a shop on %s", async (composition) => {
     expect(stored.body).toMatchObject({ name: "Ada", email: "ada@shop.example" });
   });
 
-  test("sees the promotions that run, without what the shop knows of them", async () => {
+  test("lists current promotion tiers without summaries and rule assignments", async () => {
     const rule = await shop.post("/v1/validation-rules", {
       name: newCode("rule"),
       rules: { 1: { name: "order.amount", conditions: { $more_than: [100] } } },

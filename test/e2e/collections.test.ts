@@ -4,7 +4,7 @@ import { type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("product collections on %s", async (composition) => {
+describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -13,7 +13,7 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
   const sku = (productId: string, said: Json = {}): Promise<Json> =>
     ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...said }));
 
-  test("a static collection lists products and SKUs", async () => {
+  test("a static collection contains the listed products and SKUs", async () => {
     const [shirt, mug] = [await product(), await product()];
     const red = await sku(mug["id"]);
     const collection = await ok(
@@ -78,7 +78,7 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
     expect((await api.delete(`/v1/products/${shirt["id"]}`)).status).toBe(204);
   });
 
-  test("a dynamic collection has what meets its filter now", async () => {
+  test("a dynamic collection contains what matches its filter now", async () => {
     const line = newCode("line");
     const shirt = await product({ price: 500, metadata: { line } });
     const large = await sku(shirt["id"], { metadata: { line }, price: 700 });
@@ -105,7 +105,7 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
     expect(await members()).toEqual([large["id"]]);
   });
 
-  test("collections are listed newest first, in pages", async () => {
+  test("collections are listed newest first, page by page", async () => {
     const filter = { junction: "or", name: { conditions: { $is: "x" } } };
     const made: string[] = [];
     for (const name of ["one", "two", "three"]) {
@@ -150,14 +150,14 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
     expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
   });
 
-  test("a dynamic collection tells what its filter lacks", async () => {
+  test("a dynamic collection with an incomplete filter is rejected with the missing field", async () => {
     const { body } = await api.post("/v1/product-collections", dynamic);
     expect(body["details"]).toBe(
       "'AUTO_UPDATE' collection must contain valid filter with 'junction' property",
     );
   });
 
-  test("an order that is stored overrides the catalogue where its lines say so", async () => {
+  test("a stored order overrides the catalogue where its items request it", async () => {
     const [shirt, mug] = [newCode("shirt"), newCode("mug")];
     await product({ source_id: shirt, name: "Shirt", price: 500, metadata: { a: 1 } });
     await ok(
@@ -196,7 +196,7 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
     return code;
   };
 
-  test("a redemption overrides the catalogue, a validation does not", async () => {
+  test("a redemption overrides the catalogue; a validation does not", async () => {
     const code = await voucher();
     const source_id = newCode("new");
     const order = { items: [{ product: { source_id, override: true, price: 900 } }] };
@@ -207,7 +207,7 @@ describe.each(COMPOSITIONS)("product collections on %s", async (composition) => 
     expect(await ok(api.get(`/v1/products/${source_id}`))).toMatchObject({ price: 900 });
   });
 
-  test("a rule asks for a collection, which stays as long", async () => {
+  test("a collection that a rule refers to cannot be deleted", async () => {
     const line = newCode("line");
     const [listed, other] = [await product({ metadata: { line } }), await product()];
     const large = await sku(other["id"], { metadata: { line } });

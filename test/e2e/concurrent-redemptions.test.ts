@@ -6,7 +6,7 @@ import { sharedStack } from "../stack/stack.ts";
 const stack = await sharedStack("standalone");
 const api = await serverApi(stack);
 
-test("10,000 concurrent redemptions of a code with quantity 100 give exactly 100 successes", async () => {
+test("10,000 concurrent redemptions of a code with quantity 100 result in exactly 100 successes", async () => {
   const code = newCode("RACE");
   await api.post("/v1/vouchers", {
     code,
@@ -32,7 +32,7 @@ test("10,000 concurrent redemptions of a code with quantity 100 give exactly 100
   expect(voucher.body["redemption"].redeemed_quantity).toBe(100);
 }, 120_000);
 
-test("concurrent spends of a gift voucher never overdraw it, and lose nothing", async () => {
+test("concurrent redemptions of a gift voucher never overdraw it, and the balance matches them", async () => {
   const code = newCode("GIFT");
   await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 10_000 } });
   const spends = Array.from({ length: 1_000 }, (_, i) => 1 + ((i * 37) % 60));
@@ -40,7 +40,7 @@ test("concurrent spends of a gift voucher never overdraw it, and lose nothing", 
   const answers = await inParallel(spends, 200, async (credits) => {
     const key = newCode("key");
     const body = { gift: { credits }, order: { amount: 100_000 } };
-    // Every request is sent twice at once with one key: the value may be taken once.
+    // Every request is sent twice concurrently with one key: it may spend credits once.
     const [first, second] = await Promise.all([
       api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key }),
       api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key }),
@@ -62,7 +62,7 @@ test("concurrent spends of a gift voucher never overdraw it, and lose nothing", 
   expect([...refusals]).toEqual(["gift_amount_exceeded"]);
 }, 120_000);
 
-test("redemptions of a voucher that is edited all the while succeed", async () => {
+test("redemptions of a voucher succeed while it is updated concurrently", async () => {
   const code = newCode("EDIT");
   await api.post("/v1/vouchers", {
     code,

@@ -13,11 +13,11 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const OFF_100: Json = { type: "AMOUNT", amount_off: 100 };
 
-describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
+describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("let a new customer redeem once in a campaign, however many requests race", async () => {
+  test("let a new customer redeem once in a campaign when requests race", async () => {
     const { redeemables } = await givenCampaign("campaign.redemptions.customers_count", 1, 8);
     const customer = { source_id: newCode("buyer") };
     const answers = await inParallel(redeemables, 8, (redeemable) =>
@@ -31,7 +31,7 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
     expect(other.status, other.text).toBe(200);
   });
 
-  test("count the parts of a stack one by one", async () => {
+  test("count each redeemable of a stack", async () => {
     const { redeemables } = await givenCampaign("campaign.redemptions.count", 2, 4);
     const three = await redeem(redeemables.slice(0, 3));
     expect(three.body).toMatchObject({ key: "redemption_rules_violated" });
@@ -41,7 +41,7 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
     expect(one.body).toMatchObject({ key: "redemption_rules_violated" });
   });
 
-  test("are never passed by sums of money, also when stacks race", async () => {
+  test("never let sums of money exceed the limit, even when stacks race", async () => {
     const { redeemables, campaignId } = await givenCampaign(
       "campaign.orders.amount_discounted",
       500,
@@ -51,7 +51,7 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
       redeemables.slice(index + 1).map((other) => [one, other]),
     );
     const answers = await inParallel(pairs, 16, (pair) => redeem(pair));
-    // Each takes 2.00 off, so the third would pass 5.00.
+    // Each takes 2.00 off, so the third would exceed 5.00.
     expect(madeIn(answers)).toBe(2);
     const single = await redeem(redeemables.slice(0, 1));
     expect(single.status, single.text).toBe(200);
@@ -64,7 +64,7 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
     expect(again.status, `${campaignId}: ${again.text}`).toBe(200);
   });
 
-  test("of a promotion tier are its own", async () => {
+  test("count the redemptions of each promotion tier separately", async () => {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("promotion"),
       campaign_type: "PROMOTION",
@@ -88,7 +88,7 @@ describe.each(COMPOSITIONS)("limits by counts on %s", async (composition) => {
   test.each([
     ["Monday", {}, "2026-11-22T22:59:59Z", "2026-11-22T23:00:00Z"],
     ["Sunday", { first_weekday: 0 }, "2026-11-21T22:59:59Z", "2026-11-21T23:00:00Z"],
-  ])("by week begin anew on a %s of the project", async (_day, settings, last, next) => {
+  ])("start a new week on %s in the project's time zone", async (_day, settings, last, next) => {
     const sandbox = { sandbox: true, timezone: "Europe/Warsaw" };
     const shop = await newProject(stack, { ...sandbox, ...settings });
     const clock = `/management/v1/projects/${shop.id}/clock`;

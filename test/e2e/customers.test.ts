@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-/** What follows from events, on a busy machine. */
+/** Time for events to be handled on a busy machine. */
 const PATIENCE = { timeout: 60_000 };
 
-describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
+describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("are made, read, changed and deleted by id or source id", async () => {
+  test("are created, read, updated and deleted by id or source id", async () => {
     const sourceId = `${newCode("ada")} & co/1`;
     const path = `/v1/customers/${encodeURIComponent(sourceId)}`;
     const made = await api.post("/v1/customers", {
@@ -104,7 +104,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     });
   });
 
-  test("are deleted for good, and the answer says what went", async () => {
+  test("are deleted permanently, and the response reports the deleted data", async () => {
     const { body } = await api.post("/v1/customers", { source_id: newCode("gone") });
     const deleted = await api.post(`/v1/customers/${body["id"]}/permanent-deletion`);
     expect([deleted.status, deleted.body]).toEqual([
@@ -130,7 +130,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect((await api.get(`/v1/customers/${body["id"]}`)).status).toBe(404);
   });
 
-  test("who are deleted leave their vouchers to nobody, with what is left of them", async () => {
+  test("leave their vouchers without a holder and with the remaining balance when deleted", async () => {
     const { customer, code, redemption } = await givenHolder();
     expect((await api.delete(`/v1/customers/${customer}`)).status).toBe(204);
     const holder = async () => (await api.get(`/v1/vouchers/${code}`)).body["holder_id"];
@@ -154,7 +154,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect(redeemed.status, redeemed.text).toBe(200);
   });
 
-  test("who are deleted for good leave neither orders nor their names behind", async () => {
+  test("lose their orders and names when deleted permanently", async () => {
     const { customer, code, redemption, order } = await givenHolder();
     const kept = await api.post("/v1/orders", { amount: 5, customer: { source_id: newCode("x") } });
     const paid = async () =>
@@ -181,7 +181,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect(voucher.body).toMatchObject({ holder_id: null, gift: { balance: 900 } });
   });
 
-  /** Somebody with a gift card that something was taken from. */
+  /** A customer who holds a partly used gift card. */
   async function givenHolder() {
     const code = newCode("GIFT");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 900 } });
@@ -200,7 +200,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     return { customer, code, redemption, order: order.id };
   }
 
-  test("are listed under their own name, and wrong queries are told", async () => {
+  test("are listed in `customers`, and invalid queries are rejected", async () => {
     const email = `${newCode("list")}@example.com`;
     for (const name of ["one", "two", "three"]) await api.post("/v1/customers", { name, email });
     const query = `/v1/customers?email=${encodeURIComponent(email)}`;
@@ -229,7 +229,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     }
   });
 
-  test("are refused when they are malformed", async () => {
+  test("are rejected when malformed", async () => {
     for (const wrong of [
       { source_id: "" },
       { source_id: "x".repeat(256) },
@@ -275,13 +275,13 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     const { body } = await api.get(`/v1/customers/${sourceId}`);
     expect(body).toMatchObject({ name: "Buyer", address: { city: "Brno" } });
 
-    // Who redeemed is gone, what was redeemed stays.
+    // The customer is deleted; their redemptions remain.
     expect((await api.delete(`/v1/customers/${sourceId}`)).status).toBe(204);
     const redemption = await api.get(`/v1/redemptions/${first.body["id"]}`);
     expect([redemption.status, redemption.body["amount"]]).toEqual([200, 300]);
   });
 
-  test("are written by a redemption only when it says something new of them", async () => {
+  test("are updated by a redemption only when it contains new data", async () => {
     const code = newCode("OFF");
     await api.post("/v1/vouchers", {
       code,
@@ -307,7 +307,7 @@ describe.each(COMPOSITIONS)("a shop's customers on %s", async (composition) => {
     expect(phoned["updated_at"]).not.toBeNull();
   });
 
-  test("are opened by their own scope alone", async () => {
+  test("require the scope customers", async () => {
     const customers = await serverApi(stack, "customers");
     expect((await customers.get("/v1/customers")).status).toBe(200);
     expect((await customers.get("/v1/vouchers")).status).toBe(403);

@@ -6,11 +6,11 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
 const OFF_10_PERCENT: Json = { type: "PERCENT", percent_off: 10 };
 
-describe.each(COMPOSITIONS)("counted from events on %s", async (composition) => {
+describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("a promotion tier sums up the redemptions that stand", async () => {
+  test("a promotion tier sums up its redemptions without those rolled back", async () => {
     const campaign = await givenPromotion();
     const [first, second] = [await tier(campaign, OFF_1000), await tier(campaign, OFF_10_PERCENT)];
     const single = await ok(
@@ -58,7 +58,7 @@ describe.each(COMPOSITIONS)("counted from events on %s", async (composition) => 
     ]);
   });
 
-  test("a tier that many use at once loses no redemption", async () => {
+  test("a tier counts every one of many concurrent redemptions", async () => {
     const id = await tier(await givenPromotion(), OFF_1000);
     const made = await inParallel(Array.from({ length: 40 }), 16, () =>
       ok(api.post(`${pathOf(id)}/redemption`, { order: { amount: 3000 } })),
@@ -69,7 +69,7 @@ describe.each(COMPOSITIONS)("counted from events on %s", async (composition) => 
     await expect.poll(() => figuresAt(id), PATIENCE).toEqual([25, 75_000, 25_000]);
   });
 
-  test("a campaign counts a voucher less when it is deleted, and once", async () => {
+  test("a campaign counts each deleted voucher exactly once", async () => {
     const campaign = await ok(
       api.post("/v1/campaigns", {
         name: newCode("coupons"),
@@ -112,7 +112,7 @@ const PATIENCE = { timeout: 60_000 };
 
 const pathOf = (tier: string): string => `/v1/promotions/tiers/${tier}`;
 
-/** Redemptions, what their orders were worth, and what was taken off. */
+/** Number of redemptions, total of their orders, and total discount. */
 const figuresOf = ({ summary }: Json): readonly number[] => [
   summary.redemptions.total_redeemed,
   summary.orders.total_amount,

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { type Json, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("a discount with a formula on %s", async (composition) => {
+describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   const formula = 'IF(ORDER_AMOUNT > 300; CUSTOMER_METADATA("age") / 2; 5)';
   const percent = { type: "PERCENT", percent_off: 10, percent_off_formula: formula };
 
-  test("is stored, shown and changed with its formula", async () => {
+  test("store, return and update the formula", async () => {
     const code = await givenVoucher(percent);
     const read = await api.get(`/v1/vouchers/${code}`);
     expect(read.body["discount"]).toMatchObject(percent);
@@ -25,7 +25,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     });
   });
 
-  test("may be given to a discount without its value, which stays", async () => {
+  test("accept a formula without a static value, and keep the stored value", async () => {
     const code = await givenVoucher({ type: "PERCENT", percent_off: 10 });
     const sent = { type: "PERCENT", percent_off_formula: "ORDER_AMOUNT / 100", amount_limit: 500 };
     const changed = await api.put(`/v1/vouchers/${code}`, {
@@ -42,7 +42,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     });
   });
 
-  test("validates with what the formula gives, and with the static value where it gives nothing", async () => {
+  test("use the formula's value, or the static value when the formula has no result", async () => {
     const code = await givenVoucher(percent);
     const customer = { source_id: newCode("buyer"), metadata: { age: 31 } };
     expect(await validate(code, { order: { amount: 40_000 }, customer })).toMatchObject({
@@ -54,7 +54,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
       discount: { percent_off: 10, is_dynamic: false },
       order: { discount_amount: 4000 },
     });
-    // The branch that is not taken needs no customer.
+    // Only the branch that is evaluated needs the customer.
     expect(await validate(code, { order: { amount: 10_000 } })).toMatchObject({
       discount: { percent_off: 5, is_dynamic: true },
       order: { discount_amount: 500 },
@@ -70,7 +70,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     });
   });
 
-  test("redeems with it, and reads what is stored of the customer", async () => {
+  test("evaluate the formula on redemption and read the stored customer", async () => {
     const code = await givenVoucher({
       type: "AMOUNT",
       amount_off: 100,
@@ -88,7 +88,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     expect([limited.status, limited.body["order"]["discount_amount"]]).toEqual([200, 3500]);
   });
 
-  test("knows the birthday of the customer", async () => {
+  test("read the customer's birthdate", async () => {
     const code = await givenVoucher({
       type: "PERCENT",
       percent_off: 10,
@@ -105,7 +105,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     expect(await validate(code, { order, customer: stranger })).toMatchObject({
       order: { discount_amount: 100 },
     });
-    // What is sent of a customer counts, also of one who is not stored.
+    // Customer fields in the request are used, even when the customer is not stored.
     for (const born of [{ birthdate: "1990-08-30" }, { birthday: "1990-08-30" }]) {
       for (const buyer of [stranger, { source_id }]) {
         expect(await validate(code, { order, customer: { ...buyer, ...born } })).toMatchObject({
@@ -115,7 +115,7 @@ describe.each(COMPOSITIONS)("a discount with a formula on %s", async (compositio
     }
   });
 
-  test("reads the line that it discounts", async () => {
+  test("read the order item that they discount", async () => {
     const code = await givenVoucher({
       type: "AMOUNT",
       effect: "APPLY_TO_ITEMS",

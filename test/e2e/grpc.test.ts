@@ -10,7 +10,7 @@ import { newCode } from "../stack/api.ts";
 import { ROOT } from "../stack/process.ts";
 import { sharedStack } from "../stack/stack.ts";
 
-// A caller in another language knows nothing but the .proto files, an address and a service token.
+// Like a caller in another language: uses only the .proto files, an address and a service token.
 const stack = await sharedStack("distributed");
 
 const proto = grpc.loadPackageDefinition(
@@ -40,7 +40,7 @@ const tokenFor = createTokenSource(stack.serviceKeys, {
   projects: [project],
 });
 
-test("a service with a token creates a voucher and redeems it once", async () => {
+test("gRPC: a service with a token creates a voucher and redeems it once", async () => {
   const code = newCode("GRPC");
   const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
   const voucher = await vouchers("CreateVoucher", {
@@ -63,7 +63,7 @@ test("a service with a token creates a voucher and redeems it once", async () =>
   });
 });
 
-test("rules that come past the gateway are refused, and so is the id that it reserves", async () => {
+test("gRPC: invalid rules and the id reserved by the gateway are rejected by the owning service", async () => {
   const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
   const body = { type: "VOUCHER_TYPE_GIFT_VOUCHER", gift: { amount: 1 } };
   for (const own of [{ validation_rules: ["val_1"] }, { reserved_id: "v_01a1ff736ec92c17d9" }]) {
@@ -73,7 +73,7 @@ test("rules that come past the gateway are refused, and so is the id that it res
   }
 });
 
-test("a key is of one caller, one RPC and one request", async () => {
+test("gRPC: an idempotency key belongs to one caller, one RPC and one request", async () => {
   const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
   const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
   const [one, other] = [newCode("KEY"), newCode("KEY")];
@@ -97,7 +97,7 @@ test("a key is of one caller, one RPC and one request", async () => {
   ).rejects.toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
 });
 
-test("gRPC callers get the same checks as HTTP callers", async () => {
+test("gRPC: requests pass the same checks as over HTTP", async () => {
   const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation");
   await expect(
     validations("ValidateVoucher", { code: "X", session: { type: "KEEP" } }),
@@ -106,7 +106,7 @@ test("gRPC callers get the same checks as HTTP callers", async () => {
   });
 });
 
-test("no token, a wrong audience, another project and a missing scope are refused", async () => {
+test("gRPC: a missing token, a wrong audience, another project and a missing scope are rejected", async () => {
   const service = proto.scrip.voucher.v1.VoucherService;
   const call = (metadata: grpc.Metadata) =>
     invoke({ service, name: "voucher", method: "GetVoucher" }, { code: "X" }, metadata);
@@ -131,7 +131,7 @@ test("no token, a wrong audience, another project and a missing scope are refuse
   }
 });
 
-test("health and reflection answer without a token", async () => {
+test("gRPC: health and reflection respond without a token", async () => {
   const health = await invoke(
     { service: proto.grpc.health.v1.Health, name: "voucher", method: "Check" },
     {},
@@ -175,7 +175,7 @@ type Rpc = { readonly service: any; readonly name: string; readonly method: stri
 function invoke({ service, name, method }: Rpc, request: object, metadata: grpc.Metadata) {
   const client = new service(addressOf(name), grpc.credentials.createInsecure());
   return new Promise<unknown>((resolve, reject) => {
-    // As long as a service lets anybody wait.
+    // The longest deadline that a service accepts.
     const deadline = Date.now() + 9_900;
     client[method](request, metadata, { deadline }, (error: unknown, answer: unknown) => {
       client.close();

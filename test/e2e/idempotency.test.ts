@@ -4,10 +4,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { inParallel, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack, startStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("an Idempotency-Key on %s", async (composition) => {
+describe.each(COMPOSITIONS)("the Idempotency-Key header (%s)", async (composition) => {
   const api = await serverApi(await sharedStack(composition));
 
-  test("makes a repeat byte-equal and takes nothing twice, for successes and refusals", async () => {
+  test("returns byte-equal replays without a second effect, for successes and rejections", async () => {
     const code = newCode("KEY");
     await api.post("/v1/vouchers", {
       code,
@@ -41,7 +41,7 @@ describe.each(COMPOSITIONS)("an Idempotency-Key on %s", async (composition) => {
     expect(voucher.body["redemption"].redeemed_quantity).toBe(2);
   });
 
-  test("does not take an order back to what it was before a later redemption", async () => {
+  test("does not revert an order that a later redemption has changed", async () => {
     const codes = [newCode("FIRST"), newCode("SECOND")];
     for (const code of codes) {
       await api.post("/v1/vouchers", {
@@ -66,7 +66,7 @@ describe.each(COMPOSITIONS)("an Idempotency-Key on %s", async (composition) => {
     });
   });
 
-  test("makes a repeated creation one voucher", async () => {
+  test("creates one voucher when a creation is repeated", async () => {
     const key = newCode("create");
     const body = { type: "DISCOUNT_VOUCHER", discount: { type: "AMOUNT", amount_off: 100 } };
     const [first, second] = [
@@ -83,7 +83,7 @@ describe("kill -9 of the process", async () => {
   const stack = await startStack("standalone");
   afterAll(() => stack[Symbol.asyncDispose]());
 
-  test("never takes twice for one key and loses no acknowledged redemption", async () => {
+  test("redeems once per key and loses no acknowledged redemption", async () => {
     const api = await serverApi(stack);
     const code = newCode("CRASH");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1_000_000 } });

@@ -12,98 +12,109 @@ import { retryUnavailable } from "../stack/retry.ts";
 import { ok, ruleBuilders } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-/** Everything that an answer shows beside what was taken is changed between it and its repeat. */
-describe.each(COMPOSITIONS)("repeats after all has changed on %s", async (composition) => {
-  const stack = await sharedStack(composition);
-  const { id, api } = await newProject(stack);
-  await ok(
-    managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
-      redeemables_application_mode: "PARTIAL",
-    }),
-  );
-  const shop = ruleBuilders(api);
-
-  const PATHS: Readonly<Record<string, (shown: Shown) => readonly [string, Json]>> = {
-    "a voucher": ({ code }) => [`/v1/vouchers/${code}/redemption`, ORDER],
-    "a tier": ({ tier }) => [`/v1/promotions/tiers/${tier}/redemption`, ORDER],
-    "a stack": ({ code, tier }) => ["/v1/redemptions", { ...ORDER, ...named(code, tier) }],
-    "a stack of which parts are left out": ({ code, tier, expired }) => [
-      "/v1/redemptions",
-      { ...ORDER, ...named(code, tier, expired), options: { expand: ["category", "redeemable"] } },
-    ],
-    "a refusal": ({ expired }) => [`/v1/vouchers/${expired}/redemption`, ORDER],
-    "a rollback": ({ redeemed }) => [`/v1/redemptions/${redeemed}/rollback`, {}],
-    "a rollback of a stack": ({ stacked }) => [`/v1/redemptions/${stacked}/rollbacks`, {}],
-  };
-
-  test.each(Object.keys(PATHS))("of %s are byte-equal", async (name) => {
-    const shown = await givenShown();
-    const [path, body] = PATHS[name]!(shown);
-    const key = newCode("key");
-    const send = (sent = body): Promise<ApiResponse> =>
-      retryUnavailable(() => api.post(path, sent, { "idempotency-key": key }));
-    const together = await inParallel([1, 2, 3], 3, () => send());
-    // Those that met the first one on its way were told so.
-    const firsts = together.filter(({ status }) => status !== 409);
-    expect(new Set(firsts.map(({ text }) => text)).size).toBe(1);
-    expect(firsts[0]?.status).toBe(name === "a refusal" ? 400 : 200);
-
-    await shown.change();
-    const repeat = await send();
-    expect(repeat.text).toBe(firsts[0]?.text);
-    expect(repeat.headers.get("idempotent-replayed")).toBe("true");
-    const other = await send({ ...body, metadata: { other: true } });
-    expect([other.status, other.body["key"]]).toEqual([422, "idempotency_key_reused"]);
-  });
-
-  type Shown = Awaited<ReturnType<typeof givenShown>>;
-
-  async function givenShown() {
-    const category = await ok(api.post("/v1/categories", { name: newCode("cat"), hierarchy: 1 }));
-    const product = await ok(api.post("/v1/products", { source_id: newCode("mug"), name: "Mug" }));
-    const discount = {
-      type: "UNIT",
-      unit_off: 1,
-      unit_type: product["id"],
-      effect: "ADD_NEW_ITEMS",
-    };
-    const of = { category_id: category["id"], discount };
-    const voucher = await shop.createVoucher({ ...of, code: newCode("SHOWN") });
-    const past = { start_date: "2020-01-01T00:00:00Z", expiration_date: "2020-02-01T00:00:00Z" };
-    const expired = await shop.createVoucher({ ...of, ...past, code: newCode("PAST") });
-    const campaign = await ok(
-      api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
-    );
-    const tier = await ok(
-      api.post(`/v1/promotions/${campaign["id"]}/tiers`, {
-        name: "tier",
-        action: { discount: { type: "AMOUNT", amount_off: 5 } },
-        category_id: category["id"],
+/** Every resource that the response shows is changed between the request and its replay. */
+describe.each(COMPOSITIONS)(
+  "idempotent replays after every shown resource has changed (%s)",
+  async (composition) => {
+    const stack = await sharedStack(composition);
+    const { id, api } = await newProject(stack);
+    await ok(
+      managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+        redeemables_application_mode: "PARTIAL",
       }),
     );
-    const code = voucher["code"] as string;
-    const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption`, ORDER));
-    const stacked = await ok(api.post("/v1/redemptions", { ...ORDER, ...named(code, tier["id"]) }));
-    return {
-      code,
-      tier: tier["id"] as string,
-      expired: expired["code"] as string,
-      redeemed: redeemed["id"] as string,
-      stacked: stacked["parent_redemption"].id as string,
-      async change(): Promise<void> {
-        const rule = await shop.createRule();
-        for (const one of [voucher, expired]) await shop.assign(rule, "voucher", one["id"]);
-        await shop.assign(rule, "promotion_tier", tier["id"]);
-        await ok(
-          api.put(`/v1/categories/${category["id"]}`, { name: newCode("renamed"), hierarchy: 2 }),
-        );
-        await ok(api.put(`/v1/products/${product["id"]}`, { name: "Cup" }));
-        await ok(api.put(`/v1/vouchers/${code}`, { metadata: { changed: true } }));
-        await ok(api.put(`/v1/promotions/tiers/${tier["id"]}`, { name: "renamed" }));
-      },
+    const shop = ruleBuilders(api);
+
+    const PATHS: Readonly<Record<string, (shown: Shown) => readonly [string, Json]>> = {
+      "a voucher": ({ code }) => [`/v1/vouchers/${code}/redemption`, ORDER],
+      "a tier": ({ tier }) => [`/v1/promotions/tiers/${tier}/redemption`, ORDER],
+      "a stack": ({ code, tier }) => ["/v1/redemptions", { ...ORDER, ...named(code, tier) }],
+      "a stack with skipped redeemables": ({ code, tier, expired }) => [
+        "/v1/redemptions",
+        {
+          ...ORDER,
+          ...named(code, tier, expired),
+          options: { expand: ["category", "redeemable"] },
+        },
+      ],
+      "a rejection": ({ expired }) => [`/v1/vouchers/${expired}/redemption`, ORDER],
+      "a rollback": ({ redeemed }) => [`/v1/redemptions/${redeemed}/rollback`, {}],
+      "a rollback of a stack": ({ stacked }) => [`/v1/redemptions/${stacked}/rollbacks`, {}],
     };
-  }
-});
+
+    test.each(Object.keys(PATHS))("are byte-equal for %s", async (name) => {
+      const shown = await givenShown();
+      const [path, body] = PATHS[name]!(shown);
+      const key = newCode("key");
+      const send = (sent = body): Promise<ApiResponse> =>
+        retryUnavailable(() => api.post(path, sent, { "idempotency-key": key }));
+      const together = await inParallel([1, 2, 3], 3, () => send());
+      // Requests that arrived while the first was in progress return 409.
+      const firsts = together.filter(({ status }) => status !== 409);
+      expect(new Set(firsts.map(({ text }) => text)).size).toBe(1);
+      expect(firsts[0]?.status).toBe(name === "a rejection" ? 400 : 200);
+
+      await shown.change();
+      const repeat = await send();
+      expect(repeat.text).toBe(firsts[0]?.text);
+      expect(repeat.headers.get("idempotent-replayed")).toBe("true");
+      const other = await send({ ...body, metadata: { other: true } });
+      expect([other.status, other.body["key"]]).toEqual([422, "idempotency_key_reused"]);
+    });
+
+    type Shown = Awaited<ReturnType<typeof givenShown>>;
+
+    async function givenShown() {
+      const category = await ok(api.post("/v1/categories", { name: newCode("cat"), hierarchy: 1 }));
+      const product = await ok(
+        api.post("/v1/products", { source_id: newCode("mug"), name: "Mug" }),
+      );
+      const discount = {
+        type: "UNIT",
+        unit_off: 1,
+        unit_type: product["id"],
+        effect: "ADD_NEW_ITEMS",
+      };
+      const of = { category_id: category["id"], discount };
+      const voucher = await shop.createVoucher({ ...of, code: newCode("SHOWN") });
+      const past = { start_date: "2020-01-01T00:00:00Z", expiration_date: "2020-02-01T00:00:00Z" };
+      const expired = await shop.createVoucher({ ...of, ...past, code: newCode("PAST") });
+      const campaign = await ok(
+        api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
+      );
+      const tier = await ok(
+        api.post(`/v1/promotions/${campaign["id"]}/tiers`, {
+          name: "tier",
+          action: { discount: { type: "AMOUNT", amount_off: 5 } },
+          category_id: category["id"],
+        }),
+      );
+      const code = voucher["code"] as string;
+      const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption`, ORDER));
+      const stacked = await ok(
+        api.post("/v1/redemptions", { ...ORDER, ...named(code, tier["id"]) }),
+      );
+      return {
+        code,
+        tier: tier["id"] as string,
+        expired: expired["code"] as string,
+        redeemed: redeemed["id"] as string,
+        stacked: stacked["parent_redemption"].id as string,
+        async change(): Promise<void> {
+          const rule = await shop.createRule();
+          for (const one of [voucher, expired]) await shop.assign(rule, "voucher", one["id"]);
+          await shop.assign(rule, "promotion_tier", tier["id"]);
+          await ok(
+            api.put(`/v1/categories/${category["id"]}`, { name: newCode("renamed"), hierarchy: 2 }),
+          );
+          await ok(api.put(`/v1/products/${product["id"]}`, { name: "Cup" }));
+          await ok(api.put(`/v1/vouchers/${code}`, { metadata: { changed: true } }));
+          await ok(api.put(`/v1/promotions/tiers/${tier["id"]}`, { name: "renamed" }));
+        },
+      };
+    }
+  },
+);
 
 const ORDER: Json = { order: { amount: 1_000 } };
 

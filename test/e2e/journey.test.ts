@@ -4,12 +4,12 @@ import { newCode, serverApi } from "../stack/api.ts";
 import { outputOf } from "../stack/compositions.ts";
 import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
+describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition) => {
   const stack = await startStack(composition);
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
 
-  test("validates a voucher, redeems it, and is refused the second time", async () => {
+  test("validates a voucher, redeems it, and is rejected the second time", async () => {
     const code = newCode("JOURNEY");
     const made = await api.post("/v1/vouchers", {
       code,
@@ -114,7 +114,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     });
   });
 
-  test("spends a gift voucher down to nothing and never further", async () => {
+  test("spends a gift voucher down to zero and never below", async () => {
     const code = newCode("GIFT");
     const gift = await api.post(`/v1/vouchers/${code}`, {
       type: "GIFT_VOUCHER",
@@ -141,7 +141,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     expect(rest.body).toMatchObject({ amount: 700, voucher: { gift: { balance: 0 } } });
   });
 
-  test("gets the category, the images and the code that it asked for", async () => {
+  test("returns the requested category, images and code", async () => {
     const category = await api.post("/v1/categories", { name: newCode("Spring"), hierarchy: 3 });
     expect(category.body, category.text).toMatchObject({ object: "category", hierarchy: 3 });
     const voucher = await api.post("/v1/vouchers", {
@@ -203,7 +203,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     ]);
   });
 
-  test("is told what is wrong with a request, in the shape of every error", async () => {
+  test("returns every error in the same format", async () => {
     const bad = await api.post("/v1/validations", { redeemables: [{ object: "voucher" }] });
     expect([bad.status, bad.body]).toMatchObject([
       400,
@@ -238,7 +238,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     ]);
   });
 
-  test("can read the contract and the documentation without credentials", async () => {
+  test("serves the API contract and the documentation without credentials", async () => {
     const document = await fetch(`${stack.url}/openapi.json`);
     const openapi = (await document.json()) as { openapi: string; paths: object };
     expect(openapi.openapi).toMatch(/^3\.1/);
@@ -253,7 +253,7 @@ describe.each(COMPOSITIONS)("a shop on %s", async (composition) => {
     }
   });
 
-  test("leaves no secret in the logs", async () => {
+  test("writes no secret to the logs", async () => {
     const { appToken, clientToken, managementToken } = stack.keys;
     const authorization = api.headers["authorization"]?.slice("Bearer ".length) ?? "";
     for (const secret of [appToken, clientToken, managementToken, authorization]) {

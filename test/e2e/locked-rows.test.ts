@@ -6,9 +6,9 @@ import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack, type SharedStack } from "../stack/stack.ts";
 
 type Held = {
-  /** Whose rows of the project somebody holds. */
+  /** The table in which all rows of the project are locked. */
   readonly table: string;
-  /** Makes what has a row there, and answers what wants to change it. */
+  /** Creates a resource with a row in the table, and returns a request that changes it. */
   readonly given: (api: Api, stack: SharedStack) => Promise<() => Promise<ApiResponse>>;
 };
 
@@ -27,14 +27,14 @@ const HELD: Readonly<Record<string, Held>> = {
         description: "changed",
       }),
   },
-  "a voucher that is changed": {
+  "changing a voucher": {
     table: "voucher.voucher_usage",
     given: async (api) => {
       const code = await givenVoucher(api);
       return () => api.post(`/v1/vouchers/${code}/disable`);
     },
   },
-  "a voucher that is redeemed": {
+  "redeeming a voucher": {
     table: "voucher.voucher_usage",
     given: async (api) => {
       const code = await givenVoucher(api);
@@ -65,20 +65,23 @@ const HELD: Readonly<Record<string, Held>> = {
   },
 };
 
-describe.each(COMPOSITIONS)("rows that somebody holds on %s", async (composition) => {
+describe.each(COMPOSITIONS)("requests on locked rows (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test.each(Object.entries(HELD))("%s: told to come back", async (_what, { table, given }) => {
-    const change = await given(api, stack);
-    const refused = await whileHeld(stack, table, change);
-    expect([refused.status, refused.body["key"]]).toEqual([503, "service_unavailable"]);
-    expect(refused.headers.get("retry-after")).not.toBeNull();
-    expect((await change()).status).toBe(200);
-  });
+  test.each(Object.entries(HELD))(
+    "return 503 with Retry-After for %s",
+    async (_what, { table, given }) => {
+      const change = await given(api, stack);
+      const refused = await whileHeld(stack, table, change);
+      expect([refused.status, refused.body["key"]]).toEqual([503, "service_unavailable"]);
+      expect(refused.headers.get("retry-after")).not.toBeNull();
+      expect((await change()).status).toBe(200);
+    },
+  );
 });
 
-/** Somebody else holds all rows of the project in this table, as long as the work takes. */
+/** Locks all rows of the project in the table while `work` runs. */
 const whileHeld = (
   { databaseUrl, projectId }: SharedStack,
   table: string,

@@ -73,11 +73,11 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
   ],
 ];
 
-describe.each(COMPOSITIONS)("a malformed request on %s", async (composition) => {
+describe.each(COMPOSITIONS)("malformed requests (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test.each(MALFORMED)("with %s is refused as a whole", async (_name, body, expected) => {
+  test.each(MALFORMED)("are rejected as a whole: %s", async (_name, body, expected) => {
     for (const path of ["/v1/validations", "/v1/redemptions"]) {
       const answer = await api.post(path, body);
       expect(answer.status, answer.text).toBe(expected["code"] ?? 400);

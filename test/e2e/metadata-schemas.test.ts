@@ -10,11 +10,11 @@ import {
 } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
+describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
-  test("are kept by the operator and read by the shop", async () => {
+  test("are managed by the operator and read by server-side callers", async () => {
     const { api, path } = await givenProject();
     const created = await management.post(path, {
       related_object: "customer",
@@ -92,7 +92,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     ]);
   });
 
-  test("are refused where they make no sense", async () => {
+  test("are rejected when invalid", async () => {
     const { path } = await givenProject();
     const keys = async (answer: Promise<ApiResponse>): Promise<unknown[]> => {
       const { status, body } = await answer;
@@ -141,7 +141,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     expect(await keys(management.get(`${path}/ms_unknown`))).toEqual([404, "not_found"]);
   });
 
-  test("decide over every request that carries metadata of their resource", async () => {
+  test("are enforced on every request with metadata of their resource", async () => {
     const { api, given } = await givenProject();
     for (const resource of [
       "customer",
@@ -206,7 +206,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     expect(redeemed.status, redeemed.text).toBe(200);
   });
 
-  test("tell of all faults at once", async () => {
+  test("report all violations together", async () => {
     const { api, given } = await givenProject();
     await given("order", { channel: { type: "string" } });
     await given("order_item", { gift: { type: "boolean" } });
@@ -220,7 +220,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     );
   });
 
-  test("demand required keys of what is made, and not of what is there already", async () => {
+  test("enforce required keys on creation, but not on existing resources", async () => {
     const { api, given } = await givenProject();
     const sourceId = newCode("ann");
     const before = await api.post("/v1/customers", { source_id: sourceId });
@@ -247,7 +247,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     expect(named.status, named.text).toBe(200);
   });
 
-  test("leave required keys of vouchers to the campaign that they are added to", async () => {
+  test("accept required keys of vouchers from their campaign", async () => {
     const { api, given } = await givenProject();
     await given("voucher", { gate: { type: "number" } });
     const discount = { type: "AMOUNT", amount_off: 100 };
@@ -267,7 +267,7 @@ describe.each(COMPOSITIONS)("metadata schemas on %s", async (composition) => {
     expect(wrong.body["details"]).toBe("gate: must be a number (actual value is '7')");
   });
 
-  test("change at once for who changes them, and leave other projects alone", async () => {
+  test("apply a change immediately for the caller that made it, and only in its project", async () => {
     const one = await givenProject();
     const two = await givenProject();
     const make = (api: Api): Promise<ApiResponse> =>

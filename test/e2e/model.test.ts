@@ -12,11 +12,11 @@ import { createRealSystem, type RealSystem } from "./model/real-system.ts";
 import { REDEMPTIONS } from "./model/redemptions.ts";
 import { balanceOf, EMPTY, evaluate, usesOf } from "./model/reference.ts";
 
-/** The same commands in each run; MODEL_SEED=$RANDOM tries others, and MODEL_RUNS=5000 more. */
+/** Every run sends the same commands; MODEL_SEED=$RANDOM tries others, MODEL_RUNS=5000 tries more. */
 const SEED = Number(process.env["MODEL_SEED"] ?? 20_261_121);
 const RUNS = Number(process.env["MODEL_RUNS"] ?? 300);
 const RUNS_WITH_CRASHES = Math.ceil(RUNS / 50);
-/** Each lane waits for one request at a time; together they keep a small machine busy. */
+/** Parallel runs, each with one request at a time: enough to keep a small machine busy. */
 const LANES = 4;
 const MAX_COMMANDS = 40;
 const TIMEOUT_MS = 600_000;
@@ -26,7 +26,7 @@ afterAll(() => stack[Symbol.asyncDispose]());
 const api = await serverApi(stack);
 
 test(
-  `${RUNS} random runs of commands go as in the reference model`,
+  `the system matches the reference model in ${RUNS} random runs of commands`,
   { timeout: TIMEOUT_MS },
   async () => {
     const lanes = Array.from({ length: LANES }, (_, lane) =>
@@ -40,7 +40,7 @@ test(
   },
 );
 
-test("and so they do through crashes", { timeout: TIMEOUT_MS }, async () => {
+test("the system matches the reference model across crashes", { timeout: TIMEOUT_MS }, async () => {
   await assertRuns([...DEFINITIONS, ...REDEMPTIONS, ...CRASHES], {
     caller: retryingClaimConflicts(api),
     numRuns: RUNS_WITH_CRASHES,
@@ -58,8 +58,8 @@ type RunOptions = {
 };
 
 /**
- * A failure says the seed, and the shortest commands that fail; with `endOnFailure` the first ones
- * that did, where it would take too long to find shorter ones.
+ * A failure reports the seed and the shortest failing commands; with `endOnFailure` the first failing
+ * ones, because shrinking would take too long.
  */
 async function assertRuns(
   commands: fc.Arbitrary<Command>[],
@@ -76,7 +76,7 @@ async function assertRuns(
   await fc.assert(property, chosen);
 }
 
-/** What is left of everything, by its books and by asking for it. */
+/** Compares every voucher, as stored and as a validation evaluates it, with the model. */
 async function expectSame({ state }: Model, { codes }: RealSystem): Promise<void> {
   for (const [position, code] of codes.entries()) {
     const expected = state.vouchers[position]!;

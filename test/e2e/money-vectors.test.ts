@@ -24,10 +24,10 @@ for (const vector of vectors) {
   bySettings.set(key, [...(bySettings.get(key) ?? []), vector]);
 }
 
-describe.each(COMPOSITIONS)("money on %s", async (composition) => {
+describe.each(COMPOSITIONS)("golden vectors for money (%s)", async (composition) => {
   const stack = await sharedStack(composition);
 
-  describe.each([...bySettings])("with settings %s", async (settings, own) => {
+  describe.each([...bySettings])("with stacking settings %s", async (settings, own) => {
     const { id, api } = await newProject(stack);
     await made(
       managementApi(stack).post(

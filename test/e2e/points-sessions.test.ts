@@ -14,7 +14,7 @@ import { postWithRetry, retryUnavailable } from "../stack/retry.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) => {
+describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const shop = await createLoyaltyProgram(api, { points: 1_000 });
@@ -51,13 +51,13 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     redeemables: [{ result: { error: { key: "loyalty_card_points_exceeded" } } }],
   };
 
-  test("lock points, of which others see the free ones only", async () => {
+  test("lock points, so that other requests see only the unlocked ones", async () => {
     const card = await shop.createCard();
     const key = newCode("key");
     expect((await lock(card, 700, key)).body).toMatchObject({ valid: true, session: { key } });
     expect((await lock(card, 400, newCode("key"))).body).toMatchObject(exceeded);
     expect((await redeem(card, 400)).body).toMatchObject({ key: "loyalty_card_points_exceeded" });
-    // Without a number others get what is free, and the session what it wants of everything.
+    // Without a number, other requests use the unlocked points; the session may use all points.
     expect((await validate([card], 300)).body).toMatchObject({ valid: true });
     expect((await redeem(card, undefined)).body).toMatchObject({ amount: 300 });
     const session = { type: "LOCK", key };
@@ -68,7 +68,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     expect(await balanceOf(api, card)).toBe(0);
   });
 
-  test("hold what they asked for last, and are released by hand", async () => {
+  test("lock what the last request needs, and are released by DELETE /v1/vouchers/{code}/sessions/{key}", async () => {
     const card = await shop.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
@@ -79,7 +79,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     expect((await api.delete(`/v1/vouchers/${card.code}/sessions/${key}`)).status).toBe(404);
   });
 
-  test("are released by hand also when the clock of a sandbox was put back", async () => {
+  test("are released by DELETE even after the sandbox clock was set back", async () => {
     const { id, api: sandbox } = await newProject(stack, { sandbox: true });
     const clock = `/management/v1/projects/${id}/clock`;
     await ok(managementApi(stack).put(clock, { now: "2040-06-01T12:00:00Z" }));
@@ -102,7 +102,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     expect(await validated()).toMatchObject({ valid: true });
   });
 
-  test("let go of a card when they lock something else", async () => {
+  test("release a card when they lock another voucher", async () => {
     const card = await shop.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
@@ -118,7 +118,7 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     expect((await validate([card], 1_000)).body).toMatchObject({ valid: true });
   });
 
-  test("keep what they hold when their redemption fails", async () => {
+  test("keep their locks when the redemption fails", async () => {
     const card = await shop.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
@@ -127,14 +127,14 @@ describe.each(COMPOSITIONS)("sessions over points on %s", async (composition) =>
     expect((await validate([card], 101)).body).toMatchObject(exceeded);
   });
 
-  test("never hold more than there is, however many ask at once", async () => {
+  test("never lock more points than the balance, even under concurrent requests", async () => {
     const card = await shop.createCard();
     const keys = Array.from({ length: 20 }, () => newCode("key"));
     const answers = await inParallel(keys, 20, (key) =>
       retryUnavailable(() => lock(card, 300, key)),
     );
     const held = answers.filter(({ body }) => body["valid"] === true);
-    // Who is refused while somebody else's attempt is put back may be one too many.
+    // A request may be rejected while another's failed attempt is being released, so fewer than three can succeed.
     expect(held.length).toBeGreaterThan(0);
     expect(held.length).toBeLessThanOrEqual(3);
     for (const { body } of answers) {

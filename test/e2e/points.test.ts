@@ -19,7 +19,7 @@ import { postWithRetry } from "../stack/retry.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
+describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const shop = await createLoyaltyProgram(api, { points: 3_000 });
@@ -38,7 +38,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
   const insistOn = (card: Card, body: Json, of = shop) =>
     postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, of, body));
 
-  test("takes the blocks of points that the order needs, and shows what is left", async () => {
+  test("takes the blocks of points that the order needs, and returns the remaining balance", async () => {
     const card = await shop.createCard();
     const validated = await api.post(`/v1/vouchers/${card.code}/validate`, {
       customer: card.customer,
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect(await balanceOf(api, card)).toBe(points - taken);
   });
 
-  test("refuses what a card cannot be redeemed for, and keeps its points", async () => {
+  test("rejects invalid redemptions of a card, and keeps its points", async () => {
     const card = await shop.createCard();
     const stranger = { source_id: newCode("stranger") };
     const refusals: readonly (readonly [Json, number, Json])[] = [
@@ -139,7 +139,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
   });
 
-  test("tells how a card was decided, and how many points too many were named", async () => {
+  test("explains the evaluation of a card and the number of missing points", async () => {
     const card = await shop.createCard();
     const validated = await api.post("/v1/validations", {
       customer: card.customer,
@@ -168,7 +168,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     );
   });
 
-  test("obeys rules of the reward's assignment, also on the points that are used", async () => {
+  test("enforces the rules of the reward assignment, including rules on the points used", async () => {
     const rule = await ok(
       api.post("/v1/validation-rules", {
         name: newCode("rule"),
@@ -193,7 +193,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect((await redeem(card, { reward }, { of })).body).toMatchObject({ amount: 500 });
   });
 
-  test("pays what other redeemables of a stack leave, all or nothing", async () => {
+  test("pays the amount that the other redeemables of a stack leave, all or nothing", async () => {
     const card = await shop.createCard();
     const [ten, gift] = [newCode("TEN"), newCode("GIFT")];
     const discount = { type: "PERCENT", percent_off: 10 };
@@ -229,7 +229,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect(await balanceOf(api, card)).toBe(3_000);
   });
 
-  test("gives points back once when the redemption is rolled back", async () => {
+  test("returns points once when the redemption is rolled back", async () => {
     const card = await shop.createCard();
     const redeemed = await redeem(card);
     const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
@@ -250,7 +250,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect((await redeem(card)).body).toMatchObject({ amount: 2_300 });
   });
 
-  test("tells what became of the points of a card, page by page", async () => {
+  test("lists the transactions of a card page by page", async () => {
     const card = await shop.createCard();
     const [first, second] = [
       await ok(redeem(card)),
@@ -306,7 +306,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect(wrong.body).toMatchObject({ key: "not_found", resource_type: "voucher" });
   });
 
-  test("spends once however often a request is sent under one key", async () => {
+  test("spends points once when a request is repeated with one idempotency key", async () => {
     const card = await shop.createCard();
     const headers = { "idempotency-key": newCode("key") };
     const reward = { id: shop.rewardId, points: 3_000 };
@@ -320,7 +320,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect(await balanceOf(api, card)).toBe(0);
   });
 
-  test("never spends more than there is, however many want it at once", async () => {
+  test("never overdraws a card under concurrent redemptions", async () => {
     const card = await shop.createCard();
     const answers = await inParallel(Array.from({ length: 24 }), 24, () =>
       insistOn(card, { reward: { id: shop.rewardId, points: 400 }, order: { amount: 10_000 } }),
@@ -336,7 +336,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(left);
   });
 
-  test("gives points back at once when a redemption cannot be committed", async () => {
+  test("releases points immediately when a redemption cannot be committed", async () => {
     const of = await createLoyaltyProgram(api, { points: 3_000, quantity: 1 });
     const card = await of.createCard();
     const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
@@ -349,7 +349,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(2_900);
   });
 
-  test("pays for what a partial stack goes on with, when a race uses up the rest", async () => {
+  test("pays for the remaining redeemables of a PARTIAL stack when a race exhausts the others", async () => {
     const { id, api: own } = await newProject(stack);
     await ok(
       managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
@@ -383,7 +383,7 @@ describe.each(COMPOSITIONS)("paying with points on %s", async (composition) => {
     expect(await balanceOf(own, card)).toBe(0);
   });
 
-  test("leaves the books in order", async () => {
+  test("keeps all invariants", async () => {
     expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 });

@@ -10,11 +10,11 @@ import {
 } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
+describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
-  test("makes a sandbox project whose clock decides", async () => {
+  test("creates a sandbox project whose clock is used for decisions", async () => {
     const { id, api } = await givenProject({ sandbox: true, timezone: "Europe/Warsaw" });
     const code = newCode("CLOCK");
     await api.post("/v1/vouchers", {
@@ -41,7 +41,7 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
     expect((await redeem()).body["key"]).toBe("voucher_not_active");
   });
 
-  test("cannot move the clock of a real project", async () => {
+  test("rejects a clock change of a production project", async () => {
     const { id } = await givenProject({});
     const answer = await management.put(`/management/v1/projects/${id}/clock`, {
       now: "2030-06-01T00:00:00Z",
@@ -49,7 +49,7 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
     expect([answer.status, answer.body["key"]]).toEqual([403, "forbidden"]);
   });
 
-  test("keeps projects apart: neither codes nor tokens of one open another", async () => {
+  test("isolates projects: codes and tokens of one do not work in another", async () => {
     const [one, two] = [await givenProject({}), await givenProject({})];
     const code = newCode("SAME");
     const voucher = { code, type: "GIFT_VOUCHER", gift: { amount: 100 } };
@@ -66,7 +66,7 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
     expect([refused.status, refused.body["key"]]).toEqual([401, "unauthorized"]);
   });
 
-  test("may let codes ignore case, and sets how codes are made", async () => {
+  test("supports case-insensitive codes and a default code configuration", async () => {
     const { api } = await givenProject({
       case_sensitive_codes: false,
       default_code_config: { length: 6, charset: "AB", prefix: "P-" },
@@ -83,7 +83,7 @@ describe.each(COMPOSITIONS)("an operator on %s", async (composition) => {
     expect([again.status, again.body["key"]]).toEqual([409, "duplicate_found"]);
   });
 
-  test("lets a browser of a trusted origin validate, and no other", async () => {
+  test("accepts client-side requests only from trusted origins", async () => {
     const code = newCode("CLIENT");
     const api = await serverApi(stack);
     await api.post("/v1/vouchers", {

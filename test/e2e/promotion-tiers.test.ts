@@ -6,11 +6,11 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
 const OFF_10_PERCENT: Json = { type: "PERCENT", percent_off: 10 };
 
-describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
+describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("are validated one by one", async () => {
+  test("are validated individually", async () => {
     const { campaign, tier } = await givenTier(OFF_1000, { banner: "Ten off", metadata: { a: 1 } });
     const answer = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
       order: { amount: 5000 },
@@ -48,7 +48,7 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
     expect(unknown.body).toMatchObject({ key: "not_found", resource_type: "promotion_tier" });
   });
 
-  test("are found among redemptions by the id or name of their campaign", async () => {
+  test("are matched by campaign id or name in the list of redemptions", async () => {
     const { campaign, tier } = await givenTier(OFF_1000);
     const redeemed = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, {
       order: { amount: 5000 },
@@ -72,7 +72,7 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
     expect(filtered.body["total"]).toBe(1);
   });
 
-  test("say why they do not apply", async () => {
+  test("return the reason when they do not apply", async () => {
     const { tier } = await givenTier(OFF_1000);
     await api.post(`/v1/promotions/tiers/${tier["id"]}/disable`);
     const answer = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
@@ -133,7 +133,7 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
     expect(failed.body).toMatchObject({ result: "FAILURE", related_object_id: tier["id"] });
   });
 
-  test("stand beside vouchers in one validation and one redemption", async () => {
+  test("combine with vouchers in one validation and one redemption", async () => {
     const { tier } = await givenTier(OFF_10_PERCENT);
     const code = newCode("BESIDE");
     await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: OFF_1000 });
@@ -170,7 +170,7 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
     });
   });
 
-  test("are applied in the order of their stack, which stands alone", async () => {
+  test("are applied in the order of their stack, which cannot be combined with other redeemables", async () => {
     const first = await givenTier(OFF_10_PERCENT);
     const second = await givenTier(OFF_1000, {}, first.campaign);
     const stacked = await api.post(`/v1/promotions/${first.campaign["id"]}/stacks`, {
@@ -217,7 +217,7 @@ describe.each(COMPOSITIONS)("promotion tiers on %s", async (composition) => {
     });
   });
 
-  test("are all answered that apply, by hierarchy and each on its own", async () => {
+  test("are all returned that apply, ordered by hierarchy and evaluated individually", async () => {
     const low = await givenTier(OFF_1000, { hierarchy: 900_002 });
     const high = await givenTier(OFF_10_PERCENT, { hierarchy: 900_001 }, low.campaign);
     const off = await givenTier(OFF_1000, { hierarchy: 900_003, active: false }, low.campaign);

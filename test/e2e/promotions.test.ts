@@ -7,7 +7,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
 const action = { discount: percent(10) };
 
-describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
+describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -28,7 +28,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     );
   const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => id as string);
 
-  test("a promotion is made with its tiers, and is done at once", async () => {
+  test("a promotion is created with its tiers, and its creation is DONE immediately", async () => {
     const made = await promotion({
       expiration_date: "2036-01-01T00:00:00Z",
       promotion: {
@@ -65,7 +65,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     });
   });
 
-  test("a tier is added behind the others, read, changed, switched and deleted", async () => {
+  test("a tier is added after the others, read, updated, enabled, disabled and deleted", async () => {
     const campaign = await promotion();
     const path = `/v1/promotions/${encodeURIComponent(campaign["name"])}/tiers`;
     const first = await ok(
@@ -153,7 +153,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     }
   });
 
-  test("tiers that are added at once have places of their own", async () => {
+  test("tiers that are added concurrently have distinct hierarchies", async () => {
     const campaign = await promotion();
     const tiers = await inParallel(Array.from({ length: 10 }), 10, () => tier(campaign));
     expect(tiers.map(({ hierarchy }) => hierarchy).toSorted((a, b) => a - b)).toEqual([
@@ -161,7 +161,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     ]);
   });
 
-  test("lists what is available now", async () => {
+  test("the list of tiers can be filtered by current availability", async () => {
     const campaign = await promotion();
     const now = await tier(campaign);
     const off = await tier(campaign, { active: false });
@@ -196,7 +196,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     expect(error).toMatchObject({ key, details: expect.stringContaining(details) });
   });
 
-  test("only promotions have tiers and stacks", async () => {
+  test("tiers and stacks are rejected for other campaign types", async () => {
     const coupons = await ok(
       api.post("/v1/campaigns", { name: newCode("c"), voucher: { discount: percent(1) } }),
     );
@@ -217,7 +217,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     }
   });
 
-  test("a stack holds tiers of the project in their order, and keeps them from being deleted", async () => {
+  test("a stack contains tiers of the project in order, and prevents their deletion", async () => {
     const campaign = await promotion();
     const [a, b] = [await tier(campaign), await tier(await promotion())];
     const path = `/v1/promotions/${encodeURIComponent(campaign["name"])}/stacks`;
@@ -283,7 +283,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     });
   });
 
-  test("a tier is deleted or stacked, never both", async () => {
+  test("a tier is either deleted or added to a stack, never both", async () => {
     const campaign = await promotion();
     for (let round = 0; round < 10; round += 1) {
       const made = await tier(campaign);
@@ -301,7 +301,7 @@ describe.each(COMPOSITIONS)("promotions on %s", async (composition) => {
     }
   });
 
-  test("needs the scope promotions", async () => {
+  test("the scope promotions is required", async () => {
     const own = await serverApi(stack, "promotions");
     expect((await own.get("/v1/promotions/tiers")).status).toBe(200);
     expect((await own.get("/v1/promotions/stacks")).status).toBe(200);

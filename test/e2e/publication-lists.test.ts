@@ -4,7 +4,7 @@ import { type Json, managementApi, newCode, newProject, serverApi } from "../sta
 import { ok, errorOf, ruleBuilders, TEN_PERCENT } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (composition) => {
+describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { createVoucher, createCampaign } = ruleBuilders(api);
@@ -71,7 +71,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     ]);
   });
 
-  test("what a customer holds is gone through page by page, with what it is worth", async () => {
+  test("the redeemables of a customer are listed page by page with their value", async () => {
     const customer = newCode("holder");
     const states = {
       ACTIVE: {},
@@ -98,7 +98,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     expect((await ok(api.get(`/v1/customers/${customer}/redeemables?${none}`)))["total"]).toBe(0);
   });
 
-  test("decisions see the holder and the publication's metadata", async () => {
+  test("decisions use the holder and the publication's metadata", async () => {
     const { createRule, assign } = ruleBuilders(api);
     const rule = await createRule({
       rules: {
@@ -123,14 +123,14 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
         customer: buyer,
         order: { amount: 10_000 },
       });
-    // What is remembered of the voucher must not outlive its publication.
+    // The cached voucher must be invalidated by its publication.
     expect((await redeem(customer)).status).toBe(400);
     await publish({ customer, voucher: voucher["code"], metadata: { worth: 7 } });
     expect((await redeem(newCode("other"))).status).toBe(400);
     expect((await ok(redeem(customer)))["order"]).toMatchObject({ discount_amount: 700 });
   });
 
-  test("a member of a loyalty programme gets a card, and always the same", async () => {
+  test("a member of a loyalty programme always gets the same card", async () => {
     const programme = await createCampaign({
       campaign_type: "LOYALTY_PROGRAM",
       vouchers_count: 2,
@@ -166,7 +166,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     );
   });
 
-  test("metadata must meet the schema of publications", async () => {
+  test("metadata must match the schema of publications", async () => {
     const shop = await newProject(stack);
     const path = `/management/v1/projects/${shop.id}/metadata-schemas`;
     const properties = { way: { type: "string", optional: false } };
@@ -182,7 +182,7 @@ describe.each(COMPOSITIONS)("lists and uses of publications on %s", async (compo
     await ok(shop.api.post("/v1/publications", { ...body, metadata: { way: "mail" } }));
   });
 
-  test("the scope is publications", async () => {
+  test("the scope publications is required", async () => {
     const { code } = await createVoucher();
     const narrow = await serverApi(stack, "publications");
     await ok(narrow.post("/v1/publications", { customer: newCode("c"), voucher: code }));

@@ -5,20 +5,20 @@ import { invariantViolations } from "../stack/invariants.ts";
 import { ok, ruleBuilders, voucherBody } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("publications at once on %s", async (composition) => {
+describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { createVoucher, createCampaign } = ruleBuilders(api);
 
   const WIDTH = 32;
-  /** One request for each body, many at a time. */
+  /** Sends one request per body, many concurrently. */
   const publishAll = (bodies: readonly Json[], query = ""): Promise<ApiResponse[]> =>
     inParallel(bodies, WIDTH, (body) => api.post(`/v1/publications${query}`, body));
   const customers = (count: number): string[] =>
     Array.from({ length: count }, () => newCode("racer"));
   const made = (answers: readonly ApiResponse[]): Json[] =>
     answers.filter(({ status }) => status === 200).map(({ body }) => body);
-  /** What the others were told. */
+  /** The distinct errors of the other responses. */
   const refusals = (answers: readonly ApiResponse[]): unknown[] => [
     ...new Set(
       answers
@@ -29,7 +29,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
   const codesOf = (publications: readonly Json[]): string[] =>
     publications.flatMap(({ voucher, vouchers }) => vouchers ?? [voucher.code]);
 
-  test("a campaign never gives one code to two customers, and gives them all", async () => {
+  test("a campaign assigns each code to one customer, and assigns all codes", async () => {
     const { name } = await createCampaign({ vouchers_count: 100 });
     const answers = await publishAll(
       customers(200).map((customer) => ({ customer, campaign: name })),
@@ -46,7 +46,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     }
   }, 120_000);
 
-  test("several at once are all or none, and those that nobody could have stay", async () => {
+  test("a request for several codes gets all or none, and the remaining codes stay unassigned", async () => {
     const campaign = await createCampaign({ vouchers_count: 23 });
     const answers = await publishAll(
       customers(12).map((customer) => ({
@@ -61,7 +61,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     expect((await ok(api.get(`/v1/vouchers?${free}`)))["total"]).toBe(3);
   });
 
-  test("a voucher goes to one of those who are given it", async () => {
+  test("a voucher is assigned to exactly one of many customers", async () => {
     const { code } = await createVoucher();
     const answers = await publishAll(
       customers(60).map((customer) => ({ customer, voucher: code })),
@@ -74,7 +74,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     });
   });
 
-  test("who joins once gets one code, however often they ask at once", async () => {
+  test("a customer of a join-once campaign gets one code from concurrent requests", async () => {
     const campaign = await createCampaign({ vouchers_count: 50, join_once: true });
     const customer = newCode("member");
     const answers = await publishAll(
@@ -87,7 +87,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     expect(total).toBe(1);
   });
 
-  test("a source id is published once, however often it is sent at once", async () => {
+  test("a source id is published once when concurrent requests use it", async () => {
     const campaign = await createCampaign({ vouchers_count: 50 });
     const source = newCode("order");
     const answers = await publishAll(
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     expect((await ok(api.get(`/v1/vouchers?${held}`)))["total"]).toBe(1);
   });
 
-  test("an AUTO_UPDATE campaign makes one for each who finds none, and counts them all", async () => {
+  test("an AUTO_UPDATE campaign creates missing vouchers and counts all of them", async () => {
     const campaign = await createCampaign({ type: "AUTO_UPDATE", vouchers_count: 10 });
     const answers = await publishAll(
       customers(100).map((customer) => ({ customer, campaign: campaign["name"] })),
@@ -118,7 +118,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
       .toBe(existing["total"]);
   });
 
-  test("edits and redemptions of the same vouchers stop no publication", async () => {
+  test("concurrent updates and redemptions of the same vouchers do not block publications", async () => {
     const campaign = await createCampaign({ vouchers_count: 60, voucher: voucherBody() });
     const { vouchers } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
     const names: string[] = vouchers.map(({ code }: Json) => code as string);
@@ -142,7 +142,7 @@ describe.each(COMPOSITIONS)("publications at once on %s", async (composition) =>
     }
   }, 120_000);
 
-  test("and the books are in order after all of it", async () => {
+  test("all invariants hold afterwards", async () => {
     expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   }, 120_000);
 });

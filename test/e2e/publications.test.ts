@@ -4,7 +4,7 @@ import { type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok, errorOf, ruleBuilders, TEN_PERCENT } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
+describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { createVoucher, createCampaign } = ruleBuilders(api);
@@ -68,7 +68,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect((await ok(api.get(`/v1/vouchers?customer=${customerId}`)))["total"]).toBe(1);
   });
 
-  test("the query form does the same, and says who with a bare string", async () => {
+  test("the query variant does the same, and accepts the customer as a string", async () => {
     const { code } = await createVoucher();
     const source = newCode("bob");
     const path = `/v1/publications/create?voucher=${code}&customer=${source}&source_id=${source}`;
@@ -89,7 +89,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect(again).toMatchObject({ tracking_id: source, vouchers_id: [second["id"]] });
   });
 
-  test("a campaign gives its oldest voucher that is active, valid and was never published", async () => {
+  test("a campaign publishes its oldest voucher that is active, valid and unpublished", async () => {
     const campaign = await createCampaign({ vouchers_count: 5 });
     const [first, second, third, ...rest] = await codesOf(campaign);
     await ok(api.post(`/v1/vouchers/${first}/disable`));
@@ -122,11 +122,11 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
         vouchers_id: [],
       }),
     ]);
-    // By name one that no campaign would give is still the shop's to give.
+    // A voucher that the campaign would skip can still be published by its code.
     await publish({ customer, voucher: first });
   });
 
-  test("several are published all or none", async () => {
+  test("several vouchers are published all or none", async () => {
     const campaign = await createCampaign({ vouchers_count: 2 });
     const customer = newCode("greedy");
     const [status, key] = await refused({
@@ -144,7 +144,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect(vouchers).toHaveLength(2);
   });
 
-  test("an AUTO_UPDATE campaign makes what is missing, and counts it", async () => {
+  test("an AUTO_UPDATE campaign creates the missing vouchers and counts them", async () => {
     const campaign = await createCampaign({
       type: "AUTO_UPDATE",
       activity_duration_after_publishing: "P1D",
@@ -188,7 +188,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect(key).toBe("no_voucher_suitable_for_publication");
   });
 
-  test("an AUTO_UPDATE campaign without a free code says so", async () => {
+  test("an AUTO_UPDATE campaign whose code pattern is exhausted returns an error", async () => {
     const campaign = await createCampaign({
       type: "AUTO_UPDATE",
       vouchers_count: 1,
@@ -206,7 +206,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     ]);
   });
 
-  test("a voucher is one customer's for good", async () => {
+  test("a voucher cannot be published to a second customer", async () => {
     const { code, id } = await createVoucher();
     const [first, second] = [newCode("first"), newCode("second")];
     await publish({ customer: first, voucher: code });
@@ -223,7 +223,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect((await ok(api.get(`/v1/vouchers/${code}/publications`)))["total"]).toBe(4);
   });
 
-  test("who joins once gets what is there, and nothing is made", async () => {
+  test("a join-once campaign returns the existing publication and creates nothing", async () => {
     const campaign = await createCampaign({ vouchers_count: 3, join_once: true });
     const [customer, source] = [newCode("member"), newCode("source")];
     const body = { customer, campaign: campaign["name"], source_id: source };
@@ -239,7 +239,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
       "Voucher cannot be published. Customer already joined program.",
     ]);
     expect(await voucherOf(own)).toMatchObject({ publish: { count: 1 } });
-    // The query says otherwise than the campaign.
+    // The query overrides the campaign's setting.
     const second = await ok(
       api.post("/v1/publications?join_once=false", { ...body, source_id: newCode("s") }),
     );
@@ -252,7 +252,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     ]);
   });
 
-  test("join_once in the query holds for campaigns and vouchers that do not ask for it", async () => {
+  test("join_once in the query applies to campaigns and vouchers without the setting", async () => {
     const campaign = await createCampaign({ vouchers_count: 2 });
     const body = { customer: newCode("once"), campaign: campaign["name"] };
     const first = await publish(body);
@@ -268,7 +268,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     expect(other["voucher"].code).not.toBe(first["voucher"].code);
   });
 
-  test("a loyalty programme is joined once, whatever is sent; a referral code has a referrer", async () => {
+  test("a loyalty programme is always join-once; a referral code gets a referrer", async () => {
     const loyalty = await createCampaign({
       campaign_type: "LOYALTY_PROGRAM",
       vouchers_count: 2,
@@ -315,7 +315,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
       }),
     ]);
     expect(held["data"][1]).not.toHaveProperty("metadata");
-    // The holder may not use it, others may.
+    // The holder may not redeem it; other customers may.
     const use = (buyer: string) =>
       api.post(`/v1/vouchers/${code["voucher"].code}/redemption`, {
         customer: buyer,
@@ -353,7 +353,7 @@ describe.each(COMPOSITIONS)("publications on %s", async (composition) => {
     ).toEqual([400, "too_many_vouchers_requested", "Only up to 1 can be published"]);
   });
 
-  test("what is missing or unknown is refused, and nothing is kept", async () => {
+  test("requests with missing or unknown fields are rejected, and nothing is stored", async () => {
     const stranger = newCode("stranger");
     const { code } = await createVoucher();
     const cases: readonly (readonly [Json, unknown[]])[] = [

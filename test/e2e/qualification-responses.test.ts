@@ -17,7 +17,7 @@ import {
 import { ok, errorOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (composition) => {
+describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const client = await clientApi(stack, "https://shop.example");
 
@@ -28,7 +28,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
   const find = (answer: Json, id: string): Json =>
     answer["redeemables"].data.find((one: Json) => one["id"] === id);
 
-  test("show more where it is asked for", async () => {
+  test("include expanded fields on request", async () => {
     const { api, voucher, tier, qualify } = await givenShop();
     const category = await ok(api.post("/v1/categories", { name: "sale", hierarchy: 1 }));
     await voucher("SALE", { category_id: category["id"], metadata: { colour: "red" } });
@@ -62,7 +62,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     });
   });
 
-  test("tell which rules were looked at", async () => {
+  test("list the evaluated rules", async () => {
     const { voucher, tier, qualify } = await givenShop();
     await voucher(
       "BOTH",
@@ -97,7 +97,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     });
   });
 
-  test("do not look at budgets, which validations do", async () => {
+  test("ignore budget rules, which validations enforce", async () => {
     const { api, voucher, names } = await givenShop();
     const customer = { source_id: "ann" };
     const order = { amount: 1000 };
@@ -109,7 +109,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     expect(await names({ customer, order })).toEqual(["ONCE"]);
   });
 
-  test("explain, and tell what would qualify after a small change", async () => {
+  test("include the explanation and hints about what nearly qualifies", async () => {
     const { voucher, tier, qualify, product } = await givenShop();
     const mug = await product("mug", 1000);
     await voucher("NEAR", {}, when("order.amount", { $more_than_or_equal: [3500] }));
@@ -147,7 +147,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     expect(few["inapplicable_redeemables"]).toHaveLength(1);
   });
 
-  test("show what sessions of others hold of a gift voucher", async () => {
+  test("show the credits of a gift voucher that other sessions lock", async () => {
     const { api, gift, qualify } = await givenShop();
     await gift("CARD", 1000);
     const session = { type: "LOCK", key: "cart-1" };
@@ -167,7 +167,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     });
   });
 
-  test("tell a browser no internals of rules, and no codes that are worth money", async () => {
+  test("omit rule internals and codes of monetary value for client-side callers", async () => {
     const api = await serverApi(stack);
     const { voucher, gift, publish, qualify } = qualificationBuilders(api);
     const [open, metadata, far, card, held, customer] = Array.from({ length: 6 }, () =>
@@ -207,7 +207,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     expect(text).not.toMatch(/redemptions\.count|\$less_than|conditions/);
   });
 
-  test("need a scope of their own", async () => {
+  test("require the scope qualifications", async () => {
     const validations = await serverApi(stack, "validations");
     expect((await errorOf(validations.post("/v1/qualifications")))[0]).toBe(403);
     const qualifications = await serverApi(stack, "qualifications");
@@ -215,7 +215,7 @@ describe.each(COMPOSITIONS)("the answers of qualifications on %s", async (compos
     expect((await errorOf(client.post("/v1/qualifications")))[0]).toBe(401);
   });
 
-  test("leave out what would be skipped without effect", async () => {
+  test("omit redeemables that would be skipped for lack of effect", async () => {
     const { id, voucher, product, names, qualify } = await givenShop();
     const mug = await product("mug", 1000);
     await voucher("MUG", { discount: percent(10) }, appliesOnlyTo(mug));

@@ -10,7 +10,7 @@ import {
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composition) => {
+describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) => {
   const stack = await sharedStack(composition);
 
   const givenShop = async () => {
@@ -18,7 +18,7 @@ describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composit
     return { api, ...qualificationBuilders(api) };
   };
 
-  test("answer every scenario", async () => {
+  test("return the redeemables of each scenario", async () => {
     const {
       api,
       product,
@@ -136,14 +136,14 @@ describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composit
     expect(await names(body), "without a scenario").toEqual(expected["ALL"]);
     expect(await names({ ...body, metadata: { from: "app" } })).toContain("APP");
 
-    // Whatever depends on a customer is left out without one.
+    // Without a customer, redeemables that depend on one are omitted.
     expect(await names({ order: body.order })).toEqual(
       expected["ALL"]?.filter((name) => !["ANNS", "ONCE", "POLES"].includes(name)),
     );
     expect(await names({ order: body.order, scenario: "PRODUCTS" })).toEqual(
       concerned.filter((name) => name !== "MUG_DE"),
     );
-    // Who is asked about is not asked for an order.
+    // A scenario about the customer needs no order.
     expect(await names({ customer: body.customer, scenario: "AUDIENCE_ONLY" })).toEqual(
       expected["AUDIENCE_ONLY"],
     );
@@ -167,7 +167,7 @@ describe.each(COMPOSITIONS)("scenarios of qualifications on %s", async (composit
     expect(nothing.status, nothing.text).toBe(200);
   });
 
-  test("are filtered", async () => {
+  test("apply filters", async () => {
     const { api, voucher, tier, gift, publish, names } = await givenShop();
     const category = await ok(api.post("/v1/categories", { name: "sale", hierarchy: 1 }));
     const campaign = await ok(

@@ -10,7 +10,7 @@ import {
 import { ok, errorOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
+describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
   const stack = await sharedStack(composition);
 
   const givenShop = async (settings: Json = {}) => {
@@ -18,7 +18,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     return { ...project, ...qualificationBuilders(project.api) };
   };
 
-  test("calculate everything that can be used on the untouched order", async () => {
+  test("calculate each redeemable on the original order", async () => {
     const { product, voucher, tier, gift, publish, qualify, names, nameOf } = await givenShop();
     const tool = await product("tool", 10_000);
     const book = await product("book", 1_500);
@@ -72,7 +72,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     expect(await ranked("LEAST_DEAL")).toEqual(["BOOK20", "TOOL10", "ten percent", "GIFT"]);
   });
 
-  test("look at what is anybody's and what is the customer's, as long as it can be used", async () => {
+  test("consider public redeemables and the customer's own, as long as they are redeemable", async () => {
     const shop = await givenShop();
     const { api, voucher, tier, gift, publish, names } = shop;
     const campaign = async (type: string, voucherBody: Json, more: Json = {}) =>
@@ -148,7 +148,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     expect(await names(wallet)).toEqual([]);
   });
 
-  test("page through everything once, also through what was made at one instant", async () => {
+  test("return every redeemable once across pages, including those created at the same instant", async () => {
     const { id, voucher, tier, qualify, nameOf } = await givenShop({ sandbox: true });
     const now = "2026-12-01T10:00:00Z";
     await ok(managementApi(stack).put(`/management/v1/projects/${id}/clock`, { now }));
@@ -183,14 +183,14 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     const worst = await readAll({ limit: 4, sorting_rule: "LEAST_DEAL" });
     expect(worst.slice(0, 3)).toEqual(["CODE6", "CODE3", "CODE0"]);
     expect(worst).toHaveLength(made.length);
-    // A time of the caller's own is a place as well.
+    // A date-time of the caller's choice is accepted as a cursor as well.
     const before = { starting_after: "2026-12-01T10:00:00.000Z" };
     expect(await readAll(before)).toEqual([]);
     expect(await readAll({ starting_after: "2026-12-01T11:00:00+01:00", limit: 2 })).toEqual([]);
     expect(await readAll({ starting_after: "2026-12-01T10:00:00.001Z" })).toHaveLength(made.length);
   });
 
-  test("look at ten thousand vouchers at most, and go on behind them", async () => {
+  test("examine at most ten thousand vouchers per page, and continue after them", async () => {
     const { id, voucher, tier, qualify } = await givenShop();
     await voucher("OLD");
     await tier("tier");
@@ -206,7 +206,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     });
   });
 
-  test("end a page at a plain date-time where that says enough", async () => {
+  test("return a plain date-time as the cursor where it is unambiguous", async () => {
     const { id, voucher, qualify } = await givenShop({ sandbox: true });
     const clock = `/management/v1/projects/${id}/clock`;
     for (const day of ["01", "02", "03"]) {
@@ -221,7 +221,7 @@ describe.each(COMPOSITIONS)("qualifications on %s", async (composition) => {
     });
   });
 
-  test("refuse what cannot be read, and who cannot be found", async () => {
+  test("reject invalid requests and unknown customers", async () => {
     const { api } = await givenShop();
     const cases: readonly (readonly [Json, ...unknown[]])[] = [
       [

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Api, type Json, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (composition) => {
+describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const buyer = newCode("buyer");
@@ -26,7 +26,7 @@ describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (compositi
   const back = await api.post(`/v1/redemptions/${first.body["id"]}/rollback`, { reason: "mind" });
   const voucherId: string = second.body["related_object_id"];
 
-  test("shows successes, failures and rollbacks, newest first", async () => {
+  test("lists successes, failures and rollbacks, newest first", async () => {
     const list = await api.get("/v1/redemptions?limit=100");
     expect(list.status, list.text).toBe(200);
     expect(list.body).toMatchObject({ object: "list", data_ref: "redemptions", total: 4 });
@@ -113,7 +113,7 @@ describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (compositi
     expect(answer.body).toMatchObject({ key, ...(details !== undefined && { details }) });
   });
 
-  test("keeps how each was decided", async () => {
+  test("returns the stored explanation of each redemption", async () => {
     const why = await api.get(`/v1/redemptions/${second.body["id"]}/explanation`);
     expect(why.status, why.text).toBe(200);
     expect(why.body).toMatchObject({
@@ -124,7 +124,7 @@ describe.each(COMPOSITIONS)("the listing of redemptions on %s", async (compositi
     expect(await statusOf(api, "/v1/redemptions/r_unknown/explanation")).toBe(404);
   });
 
-  test("counts the buyer's", async () => {
+  test("is reflected in the customer's summary", async () => {
     const summary = async () => {
       const { body } = await api.get(`/v1/customers/${buyer}`);
       return body["summary"].redemptions;

@@ -10,7 +10,7 @@ import {
 } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-/** A redeemable that does not apply, and what it is refused with by every endpoint that decides. */
+/** A redeemable that does not apply, and its rejection on every validation and redemption endpoint. */
 type Scenario = {
   readonly name: string;
   readonly voucher?: Json;
@@ -20,7 +20,7 @@ type Scenario = {
   readonly message: string;
   /** CODE stands for the code, RULE for the id of the rule. */
   readonly details: string;
-  /** The key and message of the endpoints for one redeemable, where they differ. */
+  /** The key and message of the single-redeemable endpoints, where they differ. */
   readonly single?: { readonly key: string; readonly message: string };
 };
 
@@ -136,11 +136,11 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
+describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test.each(SCENARIOS)("is the same everywhere when a voucher $name", async (scenario) => {
+  test.each(SCENARIOS)("are the same on every endpoint when a voucher $name", async (scenario) => {
     const { code, ruleId } = await given(api, scenario);
     const { key, message, single = { key, message } } = scenario;
     const details = scenario.details.replace("CODE", code).replace("RULE", ruleId);
@@ -196,7 +196,7 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     }
   });
 
-  test("tells the merchant's own words", async () => {
+  test("include the merchant's error message", async () => {
     const rule = { ...atMost("order.amount", 1), error: { message: "Only for small orders" } };
     const { code } = await given(api, { rule });
     const body = { order: { amount: 1000 } };
@@ -213,7 +213,7 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     });
   });
 
-  test("of a loyalty card without a reward ends the single request", async () => {
+  test("reject a single request for a loyalty card without a reward", async () => {
     const code = newCode("CARD");
     await api.post("/v1/vouchers", { code, type: "LOYALTY_CARD", loyalty_card: { points: 10 } });
     const missing = {
@@ -233,7 +233,7 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     });
   });
 
-  test("of a referral code tells who may not use it, and its order keeps who referred", async () => {
+  test("explain who may not use a referral code, and the order stores the referrer", async () => {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("referral"),
       campaign_type: "REFERRAL_PROGRAM",
@@ -278,7 +278,7 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     });
   });
 
-  test("of one that is unknown is 404 for a redemption, and an answer for a validation", async () => {
+  test("return 404 for an unknown code in a redemption, and valid: false in a validation", async () => {
     const code = newCode("NONE");
     const expected = {
       code: 404,
@@ -305,7 +305,7 @@ describe.each(COMPOSITIONS)("a refusal on %s", async (composition) => {
     }
   });
 
-  test("of all redeemables in mode PARTIAL is one of its own", async () => {
+  test("use a key of their own when no redeemable applies in mode PARTIAL", async () => {
     const { id, api: own } = await newProject(stack);
     await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
       redeemables_application_mode: "PARTIAL",

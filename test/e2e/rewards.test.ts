@@ -8,7 +8,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 const COIN = { coin: { exchange_ratio: 0.25, points_ratio: 3 } };
 const MUG = { product: { id: "prod_mug" } };
 
-describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
+describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -31,7 +31,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
       }),
     );
 
-  test("are made, read, changed, listed and deleted", async () => {
+  test("are created, read, updated, listed and deleted", async () => {
     const made = await reward({
       name: "Mug",
       type: "MATERIAL",
@@ -161,7 +161,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     expect((await api.delete(`/v1/rewards/${mug["id"]}`)).status).toBe(204);
   });
 
-  test("have validation rules in their assignments, which go with them", async () => {
+  test("have validation rules on their assignments, which are deleted with them", async () => {
     const rule = await ok(
       api.post("/v1/validation-rules", {
         name: newCode("rule"),
@@ -197,7 +197,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     expect((await api.delete(`/v1/validation-rules/${rule["id"]}`)).status).toBe(204);
   });
 
-  test("that are handed out cost their price while there are some left", async () => {
+  test("cost their price in points while in stock", async () => {
     const shop = await createLoyaltyProgram(api, { points: 500 });
     const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
     await ok(
@@ -229,7 +229,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     expect(await balanceOf(api, second)).toBe(300);
   });
 
-  test("are taken from one stock by all cards of a request", async () => {
+  test("share one stock among all cards of a request", async () => {
     const customer = { source_id: newCode("holder") };
     const shops = [await createLoyaltyProgram(api), await createLoyaltyProgram(api)];
     const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
@@ -258,7 +258,7 @@ describe.each(COMPOSITIONS)("rewards on %s", async (composition) => {
     expect(await inParallel(cards, 1, (card) => balanceOf(api, card))).toEqual([1_000, 1_000]);
   });
 
-  test("of campaigns are not handed out yet", async () => {
+  test("of type CAMPAIGN are not redeemable yet", async () => {
     const shop = await createLoyaltyProgram(api);
     const { id } = await coupons();
     const coupon = await reward({ type: "CAMPAIGN", parameters: { campaign: { id } } });

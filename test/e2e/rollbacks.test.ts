@@ -12,11 +12,11 @@ import {
 } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
+describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("gives a use back, and cancels the order of the only redemption", async () => {
+  test("restore a use, and cancel the order of its only redemption", async () => {
     const code = await percentVoucher(api, 10, 1);
     const order = { source_id: newCode("order"), amount: 5000 };
     const made = await redeem(api, code, { order, customer: { source_id: newCode("buyer") } });
@@ -56,7 +56,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect((await redeem(api, code, { order: { amount: 100 } })).status).toBe(200);
   });
 
-  test("happens once, however often and however many at a time ask for it", async () => {
+  test("happen once under repeated and concurrent requests", async () => {
     const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
     const path = `/v1/redemptions/${made.body["id"]}/rollback`;
     const key = { "idempotency-key": newCode("key") };
@@ -78,7 +78,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(again.body["resource_id"]).toBe(late.body["resource_id"]);
   });
 
-  test("answers a repeat with its key byte for byte, whatever became of the order", async () => {
+  test("return byte-equal replays, even after the order has changed", async () => {
     const order = { source_id: newCode("order"), amount: 1000 };
     const made = await redeem(api, await percentVoucher(api, 10), { order });
     const path = `/v1/redemptions/${made.body["id"]}/rollback`;
@@ -94,7 +94,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     });
   });
 
-  test("gives credits back, also to a card that is switched off by now", async () => {
+  test("restore credits, even on a card that has been disabled", async () => {
     const code = newCode("GIFT");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });
     const made = await redeem(api, code, { order: { amount: 700 } });
@@ -107,7 +107,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     });
   });
 
-  test("leaves the discounts of the redemptions before it", async () => {
+  test("keep the discounts of earlier redemptions", async () => {
     const order = { source_id: newCode("order"), amount: 10_000 };
     await redeem(api, await percentVoucher(api, 10), { order });
     const second = await redeem(api, await percentVoucher(api, 10), {
@@ -122,7 +122,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     });
   });
 
-  test("takes the units out of the order that the redemption had given", async () => {
+  test("remove the free units of the redemption from the order", async () => {
     const price = 700;
     const product = await api.post("/v1/products", { name: newCode("Vase"), price });
     const code = newCode("UNIT");
@@ -144,7 +144,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(back.body["order"].items).toHaveLength(1);
   });
 
-  test("takes a stack back as a whole", async () => {
+  test("roll back a stack as a whole", async () => {
     const codes = [await percentVoucher(api, 10), await percentVoucher(api, 20)];
     const order = { source_id: newCode("order"), amount: 1000 };
     const made = await api.post("/v1/redemptions", {
@@ -186,7 +186,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(twice.body).toMatchObject({ key: "already_rolled_back" });
   });
 
-  test("names the campaign of what is given back, and reads as it was answered", async () => {
+  test("include the campaign, and are read back as they were returned", async () => {
     const promotion = await api.post("/v1/campaigns", {
       name: newCode("promotion"),
       campaign_type: "PROMOTION",
@@ -214,7 +214,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     }
   });
 
-  test("of a single redemption can be asked for as one of a stack", async () => {
+  test("accept a single redemption on the endpoint for stacks", async () => {
     const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
     const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollbacks`);
     expect(back.body).toMatchObject({
@@ -224,7 +224,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(back.body).not.toHaveProperty("parent_rollback");
   });
 
-  test("is refused for what it is not about", async () => {
+  test("are rejected for ids that cannot be rolled back", async () => {
     const buyer = { source_id: newCode("buyer") };
     const stranger = { source_id: newCode("stranger") };
     const [order, other] = [newCode("order"), newCode("order")];
@@ -260,7 +260,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(own.status, own.text).toBe(200);
   });
 
-  test("is possible for three calendar months, in the time zone of the project", async () => {
+  test("are possible for three calendar months, in the project's time zone", async () => {
     const settings = { sandbox: true, timezone: "Europe/Warsaw" };
     const { id, api: own } = await newProject(stack, settings);
     const setClock = (now: string) =>
@@ -280,7 +280,7 @@ describe.each(COMPOSITIONS)("a rollback on %s", async (composition) => {
     expect(tooLate.body).toMatchObject({ key: "invalid_rollback_params" });
   });
 
-  test("leaves the order alone where the project says so", async () => {
+  test("leave the order unchanged when the project is configured so", async () => {
     const { id, api: own } = await newProject(stack);
     await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
       redeemables_rollback_order_mode: "WITHOUT_ORDER",

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { type ApiResponse, type Json, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-/** What validation rules read, from what is sent and from what is stored, over HTTP. */
-describe.each(COMPOSITIONS)("rules on %s", async (composition) => {
+/** Each rule name, evaluated over HTTP on request data and on stored data. */
+describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -148,7 +148,7 @@ describe.each(COMPOSITIONS)("rules on %s", async (composition) => {
     ],
   ];
 
-  test.each(cases)("read %s", async (_what, rules, met, unmet) => {
+  test.each(cases)("evaluate %s", async (_what, rules, met, unmet) => {
     const code = await codeWith(rules);
     const said = async (body: Json) => {
       const { body: answer, status, text } = await validate(code, body);
@@ -189,7 +189,7 @@ describe.each(COMPOSITIONS)("rules on %s", async (composition) => {
     );
   });
 
-  test("tell what the merchant wrote for those who are refused", async () => {
+  test("return the merchant's error message with a rejection", async () => {
     const rules = one("order.amount", { $more_than: [1] }, { error: { message: "Buy something" } });
     const single = await api.post(`/v1/vouchers/${await codeWith(rules)}/validate`, {
       order: { amount: 1 },

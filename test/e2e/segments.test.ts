@@ -4,7 +4,7 @@ import { type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
+describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -13,7 +13,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
   const segmentsOf = async (name: string): Promise<unknown[]> =>
     (await ok(api.get(`/v1/customers/${name}/segments`)))["data"].map(({ id }: Json) => id);
 
-  test("a static segment has those who are listed", async () => {
+  test("a static segment contains the listed customers", async () => {
     const [ann, ben] = [await customer(), await customer()];
     const segment = await ok(
       api.post("/v1/segments", { name: "Guests", type: "static", customers: [ann["id"]] }),
@@ -44,7 +44,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect([gone.status, gone.body["resource_type"]]).toEqual([404, "segment"]);
   });
 
-  test("a segment stays while a validation rule names it", async () => {
+  test("a segment that a validation rule refers to cannot be deleted", async () => {
     const { id } = await ok(
       api.post("/v1/segments", { name: "Few", type: "static", customers: [] }),
     );
@@ -85,7 +85,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect([again.status, again.body["resource_type"]]).toEqual([404, "segment"]);
   });
 
-  test("a segment with a filter has whoever meets it now", async () => {
+  test("a segment with a filter contains the customers who match it now", async () => {
     const level = newCode("level");
     const ann = await customer({ metadata: { level }, address: { country: "PL" } });
     const filter = {
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect((await ok(api.get(`/v1/customers?segment_id=${id}`)))["total"]).toBe(1);
   });
 
-  test("somebody unknown is in the segments of an empty profile", async () => {
+  test("an unknown customer is in the segments that an empty profile matches", async () => {
     const { id } = await ok(
       api.post("/v1/segments", {
         name: "Nameless",
@@ -114,7 +114,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect(await segmentsOf("nobody-at-all")).toContain(id);
   });
 
-  test("segments are listed newest first, in pages, by filters", async () => {
+  test("segments are listed newest first, page by page, with filters", async () => {
     const name = newCode("listed");
     const made: string[] = [];
     for (const type of ["static", "passive", "static"]) {
@@ -160,7 +160,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
   });
 
-  test("a rule asks for a segment, also of somebody who is only sent along", async () => {
+  test("a rule on a segment also evaluates a customer who exists only in the request", async () => {
     const tier = newCode("tier");
     const filter = { "metadata.tier": { conditions: { $is: tier } } };
     const { id } = await ok(api.post("/v1/segments", { name: "Tier", type: "passive", filter }));
@@ -191,7 +191,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect(await isValidFor({ source_id, metadata: { tier: "another" } })).toBe(false);
   });
 
-  test("a list may be long, but not longer", async () => {
+  test("a static segment accepts the maximum number of customers, and rejects more", async () => {
     const ids = Array.from(
       { length: 20_001 },
       (_, index) => `cust_${String(index).padStart(18, "0")}`,
@@ -203,7 +203,7 @@ describe.each(COMPOSITIONS)("segments on %s", async (composition) => {
     expect([longer.status, longer.body["key"]]).toEqual([400, "invalid_payload"]);
   });
 
-  test("permanent deletion tells how many lists somebody was on", async () => {
+  test("permanent deletion reports the number of static segments of the customer", async () => {
     const ann = await customer();
     for (const name of ["one", "two"]) {
       await ok(api.post("/v1/segments", { name, type: "static", customers: [ann["id"]] }));

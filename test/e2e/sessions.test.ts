@@ -3,11 +3,11 @@ import { describe, expect, test } from "vitest";
 import { type ApiResponse, type Api, inParallel, newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
+describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("locks for 7 days under a key of ours unless it says otherwise", async () => {
+  test("lock for 7 days under a generated key by default", async () => {
     const code = await givenVoucher(api, 1);
     const made = await lock(api, code, { type: "LOCK" });
     expect(made.body).toMatchObject({
@@ -37,7 +37,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(redeemed.body).toMatchObject({ session: { key: session.key } });
   });
 
-  test.each(["DAYS", "HOURS", "MINUTES", "SECONDS"])("counts its ttl in %s", async (unit) => {
+  test.each(["DAYS", "HOURS", "MINUTES", "SECONDS"])("accept a ttl in %s", async (unit) => {
     const session = { type: "LOCK", key: newCode("key"), ttl: 3, ttl_unit: unit };
     const made = await lock(api, await givenVoucher(api, 1), session);
     expect(made.body).toMatchObject({ valid: true, session });
@@ -47,14 +47,14 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     ["MILLISECONDS", 1],
     ["MICROSECONDS", 1_000],
     ["NANOSECONDS", 1_000_000],
-  ])("is over when its ttl in %s is", async (unit, ttl) => {
+  ])("end with their ttl in %s", async (unit, ttl) => {
     const code = await givenVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key"), ttl, ttl_unit: unit };
     expect((await lock(api, code, session)).body).toMatchObject({ valid: true, session });
     await expect.poll(() => isFree(api, code)).toBe(true);
   });
 
-  test("is refused when it would last for ages or no time", async () => {
+  test("are rejected with a ttl that is zero or too long", async () => {
     const code = await givenVoucher(api, 1);
     const ages = await lock(api, code, { type: "LOCK", ttl: 4000, ttl_unit: "DAYS" });
     expect(ages.status).toBe(400);
@@ -63,7 +63,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect((await lock(api, code, { type: "OPEN" })).status).toBe(400);
   });
 
-  test("replaces what its key held before", async () => {
+  test("replace the previous locks of their key", async () => {
     const [one, other] = [await givenVoucher(api, 1), await givenVoucher(api, 1)];
     const session = { type: "LOCK", key: newCode("key") };
     expect((await lock(api, one, session)).body).toMatchObject({ valid: true });
@@ -73,7 +73,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(await isFree(api, other)).toBe(false);
   });
 
-  test("fits as often as the voucher may be redeemed, whoever comes at the same time", async () => {
+  test("lock a voucher as often as its quantity allows, under concurrent requests", async () => {
     const code = await givenVoucher(api, 4);
     const keys = Array.from({ length: 12 }, () => newCode("key"));
     const answers = await inParallel(keys, 12, (key) => lock(api, code, { type: "LOCK", key }));
@@ -81,7 +81,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(answers.filter(({ body }) => body["valid"])).toHaveLength(4);
   });
 
-  test("locks all vouchers of a validation or none", async () => {
+  test("lock all vouchers of a validation or none", async () => {
     const [free, taken] = [await givenVoucher(api, 1), await givenVoucher(api, 1)];
     await lock(api, taken, { type: "LOCK", key: newCode("key") });
     const both = await api.post("/v1/validations", {
@@ -94,7 +94,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(await isFree(api, free)).toBe(true);
   });
 
-  test("of promotion tiers alone holds nothing, and gives back what its key held", async () => {
+  test("lock nothing for promotion tiers, and release the previous locks of their key", async () => {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("promotion"),
       campaign_type: "PROMOTION",
@@ -112,7 +112,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(await isFree(api, code)).toBe(true);
   });
 
-  test("locks credits of a gift card, and tells others how many", async () => {
+  test("lock credits of a gift card, and show other callers the number", async () => {
     const code = newCode("GIFT");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });
     const held = await api.post(`/v1/vouchers/${code}/validate`, {
@@ -138,7 +138,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(redeemed.body).toMatchObject({ key: "gift_amount_exceeded" });
   });
 
-  test("is given back by hand", async () => {
+  test("are released by DELETE /v1/vouchers/{code}/sessions/{key}", async () => {
     const code = await givenVoucher(api, 1);
     const key = newCode("key");
     await lock(api, code, { type: "LOCK", key });
@@ -151,7 +151,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(unknown.body).toMatchObject({ key: "not_found", resource_type: "voucher" });
   });
 
-  test("stays when a redemption with its key fails", async () => {
+  test("remain when a redemption with their key fails", async () => {
     const code = await givenVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key") };
     await lock(api, code, session);
@@ -162,7 +162,7 @@ describe.each(COMPOSITIONS)("a session on %s", async (composition) => {
     expect(await isFree(api, code)).toBe(false);
   });
 
-  test("redeems once when many requests carry its key at the same time", async () => {
+  test("redeem once when many concurrent requests use their key", async () => {
     const code = await givenVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key") };
     await lock(api, code, session);
@@ -198,6 +198,6 @@ const lock = (api: Api, code: string, session?: unknown): Promise<ApiResponse> =
     ...(session !== undefined && { session }),
   });
 
-/** Whether somebody without a session may use the voucher now. */
+/** Whether a request without a session can use the voucher now. */
 const isFree = async (api: Api, code: string): Promise<boolean> =>
   (await lock(api, code)).body["valid"] as boolean;

@@ -3,17 +3,17 @@ import { describe, expect, test } from "vitest";
 import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-/** A voucher of a scenario: what it gives, and `common` or the category that it is in. */
+/** A voucher of a scenario: its discount, and `common` or its category. */
 type Given = { readonly in: "first" | "second" | "common"; readonly discount: Json };
 
-/** The categories by name where the options list them. */
+/** Stacking rules; category lists contain the names of the categories. */
 type Scenario = {
   readonly name: string;
   readonly options: (ids: { readonly first: string; readonly second: string }) => Json;
   readonly given: readonly Given[];
-  /** In the order of processing: the position in the request, and `key` where it was skipped. */
+  /** In processing order: the position in the request, and `key` when it was skipped. */
   readonly expected: readonly (readonly [position: number, status: string])[];
-  /** Of an order of 100.00. */
+  /** Total discount on an order of 100.00. */
   readonly discount: number;
 };
 
@@ -26,7 +26,7 @@ const second = (discount: Json): Given => ({ in: "second", discount });
 const APPLICABLE = "APPLICABLE";
 const EVERYTHING = amount(100_00);
 
-/** Every option once (docs/stacking.md#settings). The category `first` has the lower hierarchy. */
+/** Covers every option (docs/stacking.md#settings). The category `first` has the lower hierarchy. */
 const SCENARIOS: readonly Scenario[] = [
   {
     name: "applicable_redeemables_limit",
@@ -266,7 +266,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
+describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
@@ -290,7 +290,7 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
     expect(answer.body["order"].total_applied_discount_amount).toBe(discount);
   });
 
-  test("redeemables_limit", async () => {
+  test("redeemables_limit: more redeemables than the limit are rejected", async () => {
     const shop = await givenShop();
     await shop.set({ redeemables_limit: 1 });
     const answer = await shop.api.post("/v1/validations", {
@@ -299,7 +299,7 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
     expect([answer.status, answer.body["key"]]).toEqual([400, "invalid_payload"]);
   });
 
-  test("redeemables_application_mode", async () => {
+  test("redeemables_application_mode: decides whether inapplicable redeemables fail the request", async () => {
     const shop = await givenShop();
     const codes = [await shop.voucher(common(amount(100))), newCode("UNKNOWN")];
     const validate = () =>
@@ -316,7 +316,7 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
     expect(partial["stacking_rules"].redeemables_application_mode).toBe("PARTIAL");
   });
 
-  test("redeemables_products_application_mode", async () => {
+  test("redeemables_products_application_mode: decides whether one item can be discounted repeatedly", async () => {
     const shop = await givenShop();
     const line = { ...percent(10), effect: "APPLY_TO_ITEMS" };
     const codes = [await shop.voucher(common(line)), await shop.voucher(common(line))];
@@ -333,7 +333,7 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
     expect(await discount()).toBe(10_00);
   });
 
-  test("redeemables_rollback_order_mode", async () => {
+  test("redeemables_rollback_order_mode: decides whether a rollback changes the order", async () => {
     const shop = await givenShop();
     const rolledBack = async (): Promise<Json> => {
       const code = await shop.voucher(common(amount(10_00)));
@@ -351,12 +351,12 @@ describe.each(COMPOSITIONS)("stacking options on %s", async (composition) => {
     expect(await rolledBack()).toMatchObject({ status: "PAID", total_amount: 90_00 });
   });
 
-  test("a deleted category counts for nothing", async () => {
+  test("a deleted category has no effect on stacking", async () => {
     const shop = await givenShop();
     await shop.set({ exclusive_categories: [shop.ids.first] });
     const codes = [await shop.voucher(common(amount(100))), await shop.voucher(first(amount(200)))];
     expect((await shop.api.delete(`/v1/categories/${shop.ids.first}`)).status).toBe(204);
-    // What is remembered of categories may be a second old.
+    // Cached categories may be one second old.
     await expect
       .poll(async () => {
         const answer = await shop.api.post("/v1/validations", {

@@ -25,11 +25,11 @@ const DEFAULTS = {
   discounted_amount_mode_categories: [],
 };
 
-describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (composition) => {
+describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
-  test("are defaults until they are set, and again when they are deleted", async () => {
+  test("are the defaults until they are set and after they are deleted", async () => {
     const { path, echoed } = await givenProject();
     expect((await management.get(path)).body).toEqual({
       object: "list",
@@ -42,7 +42,7 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     const set = { redeemables_limit: 3, redeemables_application_mode: "PARTIAL" };
     const created = await management.post(path, set);
     expect(created.status, created.text).toBe(200);
-    // The default of the second limit gives way to the first.
+    // The default of the second limit is lowered to the first.
     const expected = { ...DEFAULTS, ...set, applicable_redeemables_limit: 3 };
     expect(created.body).toEqual({
       id: expect.stringMatching(/^stcr_[0-9a-f]{18}$/),
@@ -85,7 +85,7 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect((await management.post(path, {})).status).toBe(200);
   });
 
-  test("are changed and deleted by the path of the project too", async () => {
+  test("are updated and deleted through the project path as well", async () => {
     const { path, echoed } = await givenProject();
     for (const send of [management.put, management.delete]) {
       const missing = await send(path);
@@ -102,7 +102,7 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect(await echoed()).toEqual(DEFAULTS);
   });
 
-  test("are refused where they are out of bounds or contradict each other", async () => {
+  test("are rejected when out of bounds or contradictory", async () => {
     const { path } = await givenProject();
     const bad: Json[] = [
       { redeemables_limit: 0 },
@@ -142,7 +142,7 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect((await management.get(one)).body).toEqual(created.body);
   });
 
-  test("forget a category that is deleted", async () => {
+  test("no longer contain a category after its deletion", async () => {
     const { api, path, echoed } = await givenProject();
     const category = async (name: string): Promise<string> =>
       (await api.post("/v1/categories", { name, hierarchy: 1 })).body["id"];
@@ -166,7 +166,7 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect(await echoed()).toEqual(left);
   });
 
-  test("belong to a project that exists, and to nobody but its operator", async () => {
+  test("require an existing project and management credentials", async () => {
     const path = "/management/v1/projects/proj_000000000000000000/stacking-rules";
     const missing = await management.post(path, {});
     expect([missing.status, missing.body["resource_type"]]).toEqual([404, "project"]);
@@ -174,7 +174,7 @@ describe.each(COMPOSITIONS)("the stacking rules of a project on %s", async (comp
     expect((await api.get(own)).status).toBe(401);
   });
 
-  test("made twice at once are made once", async () => {
+  test("are created once by concurrent requests", async () => {
     const { path } = await givenProject();
     const answers = await Promise.all(Array.from({ length: 8 }, () => management.post(path, {})));
     const made = answers.filter(({ status }) => status === 200);

@@ -11,11 +11,11 @@ import {
 } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => {
+describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  test("take all redeemables of a request together, and answer a repeat byte for byte", async () => {
+  test("redeem all redeemables of a request together, and return byte-equal replays", async () => {
     const [ten, gift] = [await percentVoucher(api, 10), await giftVoucher(api, 2000)];
     const order = { source_id: newCode("order"), items: [{ quantity: 2, price: 5000 }] };
     const body = {
@@ -71,7 +71,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect(again.headers.get("idempotent-replayed")).toBe("true");
   });
 
-  test("answer one that applies without a parent", async () => {
+  test("return a single redeemable without a parent redemption", async () => {
     const made = await api.post("/v1/redemptions", {
       redeemables: [await percentVoucher(api, 10)],
       order: { amount: 1000 },
@@ -82,7 +82,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect(made.body["redemptions"][0]).not.toHaveProperty("redemption");
   });
 
-  test("refuse as a whole for the first that does not apply, and record why", async () => {
+  test("are rejected as a whole for the first inapplicable redeemable, and the failure is recorded", async () => {
     const [good, used] = [await percentVoucher(api, 10), await percentVoucher(api, 5, 1)];
     await api.post(`/v1/vouchers/${used.id}/redemption`, { order: { amount: 100 } });
     const refused = await api.post("/v1/redemptions", {
@@ -118,7 +118,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect(await redeemed(api, good.id)).toBe(0);
   });
 
-  test("are answered again, whatever would be refused by now", async () => {
+  test("are replayed, even if the request would be rejected by now", async () => {
     const { id, api: own } = await newProject(stack);
     const customer = await own.post("/v1/customers", { source_id: newCode("buyer") });
     const body = {
@@ -137,7 +137,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect((await own.post("/v1/redemptions", body)).status).toBe(400);
   });
 
-  test("of 64 clients over shared codes are taken whole, and never too often (F11)", async () => {
+  test("are committed as a whole and within every limit for 64 clients with shared codes", async () => {
     const limit = 25;
     const redeemables = await inParallel(Array.from({ length: 7 }), 2, () =>
       percentVoucher(api, 1, limit),
@@ -170,7 +170,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect(body["gift"].balance).toBe(10_000 - spent * 100);
   });
 
-  test("in mode PARTIAL take what is left, when a race uses up one of them", async () => {
+  test("redeem the remaining redeemables in mode PARTIAL when a race exhausts one", async () => {
     const { id, api: own } = await newProject(stack);
     await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
       redeemables_application_mode: "PARTIAL",
@@ -185,7 +185,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
     expect([await redeemed(own, scarce.id), await redeemed(own, plenty.id)]).toEqual([3, 24]);
   });
 
-  test("carry their explanation where it is asked for, and keep it", async () => {
+  test("return the explanation on request, and store it", async () => {
     const made = await api.post("/v1/redemptions", {
       redeemables: [await percentVoucher(api, 10)],
       order: { amount: 1000 },
@@ -197,7 +197,7 @@ describe.each(COMPOSITIONS)("stacked redemptions on %s", async (composition) => 
   });
 });
 
-/** Numbers from 0 to 1 that are the same in each run (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 that repeat in each run (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {

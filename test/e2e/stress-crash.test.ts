@@ -9,16 +9,16 @@ import { postWithRetry } from "../stack/retry.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
-/** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
+/** Every run sends the same requests; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
 const CLIENTS = 32;
 const REQUESTS = 160;
 const CREDITS = 5_000;
 const QUANTITY = 40;
-/** So many are answered before the first kill, and between one and the next. */
+/** Number of responses before the first kill, and between kills. */
 const KILL_EVERY = 40;
 
-/** What is killed, one after the other, while the requests are under way. */
+/** Processes that are killed one after the other while requests are in progress. */
 const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
   standalone: [undefined, undefined],
   distributed: ["voucher", "validation", undefined],
@@ -32,12 +32,12 @@ const wish = fc.record({
   back: fc.boolean(),
 });
 
-describe.each(COMPOSITIONS)("kill -9 in the middle of stacks on %s", async (composition) => {
+describe.each(COMPOSITIONS)("kill -9 during stacked redemptions (%s)", async (composition) => {
   const stack = await startStack(composition);
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
 
-  test("loses nothing that was answered, and takes nothing twice", async () => {
+  test("loses no acknowledged redemption, and redeems nothing twice", async () => {
     const coupons = await inParallel([1, 2, 3], 1, () =>
       given({
         type: "DISCOUNT_VOUCHER",

@@ -6,17 +6,17 @@ import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const CLIENTS = 64;
-/** What each redemption takes off an order of 10.00. */
+/** Discount of each redemption on an order of 10.00. */
 const OFF = 70;
 
 type Limit = {
   readonly name: string;
   readonly limit: number;
-  /** Redemptions that fit, of one customer or of all. */
+  /** Number of redemptions that the limit allows, per customer or in total. */
   readonly fits: number;
 };
 
-/** Rules with a count, and what they let through when more ask than may. */
+/** Count rules with the number of redemptions that they allow. */
 const SHARED: readonly Limit[] = [
   { name: "campaign.redemptions.count", limit: 50, fits: 50 },
   { name: "campaign.orders.amount_discounted", limit: 2_000, fits: 28 },
@@ -28,7 +28,7 @@ const PERSONAL: readonly Limit[] = [
 
 const LATE: ReadonlySet<string> = new Set(["already_rolled_back", "multiple_requests"]);
 
-describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composition) => {
+describe.each(COMPOSITIONS)("64 clients against one limit (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
@@ -40,21 +40,24 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
-  test.each(PERSONAL)("and $name, each customer who is new", async ({ name, limit, fits }) => {
-    const codes = await givenCampaign(name, limit);
-    const buyers = times(10).map(() => newCode("buyer"));
-    const answers = await inParallel(times(200), CLIENTS, (n) =>
-      redeem([codes[n % 8]!], { customer: { source_id: buyers[n % 10] } }),
-    );
-    expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
-    const perBuyer = buyers.map((buyer) =>
-      made(answers).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
-    );
-    expect(perBuyer.map(({ length }) => length)).toEqual(buyers.map(() => fits));
-    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
-  });
+  test.each(PERSONAL)(
+    "redeem exactly as often as $name allows each new customer",
+    async ({ name, limit, fits }) => {
+      const codes = await givenCampaign(name, limit);
+      const buyers = times(10).map(() => newCode("buyer"));
+      const answers = await inParallel(times(200), CLIENTS, (n) =>
+        redeem([codes[n % 8]!], { customer: { source_id: buyers[n % 10] } }),
+      );
+      expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
+      const perBuyer = buyers.map((buyer) =>
+        made(answers).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
+      );
+      expect(perBuyer.map(({ length }) => length)).toEqual(buyers.map(() => fits));
+      expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
+    },
+  );
 
-  test("roll each redemption back once, alone or in a stack", async () => {
+  test("roll back each redemption once, single or stacked", async () => {
     const codes = await givenCampaign("campaign.redemptions.count", 60);
     const sets = times(20).map((n) => (n % 2 === 0 ? [codes[n % 8]!] : codes.slice(n % 4, 5)));
     const redeemed = await inParallel(sets, CLIENTS, (set) => redeem(set));
@@ -68,14 +71,14 @@ describe.each(COMPOSITIONS)("64 clients against one limit on %s", async (composi
     expect(made(answers)).toHaveLength(20);
     const others = refusalsIn(answers).filter((key) => !LATE.has(key));
     expect(others).toEqual([]);
-    // All that was counted is free again, and no more than that.
+    // The rollbacks release exactly what was counted.
     expect(taken).toBeLessThanOrEqual(60);
     const again = await inParallel(times(100), CLIENTS, (n) => redeem([codes[n % 8]!]));
     expect(made(again)).toHaveLength(60);
     expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
-  /** Eight codes without limits of their own in a campaign with the rule. */
+  /** Creates a campaign with the rule, and eight codes without a quantity. */
   async function givenCampaign(name: string, limit: number): Promise<readonly string[]> {
     const rules = { "1": { name, conditions: { $less_than_or_equal: [limit] } }, logic: "1" };
     const rule = await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules }));
@@ -112,7 +115,7 @@ const times = (count: number): readonly number[] => Array.from({ length: count }
 const made = (answers: readonly ApiResponse[]): readonly ApiResponse[] =>
   answers.filter(({ status }) => status === 200);
 
-/** The redemption of the whole: the parent of a stack, or the only one. */
+/** The parent redemption of a stack, or the only redemption. */
 const bodyOf = (body: Json): Json => body["parent_redemption"] ?? body["redemptions"][0];
 
 const refusalsIn = (answers: readonly ApiResponse[]): readonly string[] => [

@@ -9,17 +9,17 @@ import { balanceOf, type Card, createLoyaltyProgram } from "../stack/loyalty-pro
 import { postWithRetry } from "../stack/retry.ts";
 import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
 
-/** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
+/** Every run sends the same requests; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
 const CLIENTS = 24;
 const REQUESTS = 150;
 const POINTS = 8_000;
-/** So many are answered before the first kill, and between one and the next. */
+/** Number of responses before the first kill, and between kills. */
 const KILL_EVERY = 30;
-/** What a process left behind is given back after some twenty seconds, or more on a busy machine. */
+/** Points held by a killed process are released after about twenty seconds, later on a busy machine. */
 const SETTLED_MS = 90_000;
 
-/** What is killed, one after the other, while the requests are under way. */
+/** Processes that are killed one after the other while requests are in progress. */
 const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
   standalone: [undefined, undefined],
   distributed: ["validation", "loyalty", "voucher"],
@@ -31,14 +31,14 @@ const wish = fc.record({
   kind: fc.constantFrom("redeem", "redeem", "roll_back", "session"),
 });
 
-describe.each(COMPOSITIONS)("kill -9 in the middle of points on %s", async (composition) => {
+describe.each(COMPOSITIONS)("kill -9 during redemptions with points (%s)", async (composition) => {
   const stack = await startStack(composition);
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
-  // Somebody has one card of a programme.
+  // A customer has one card per programme.
   const shops = await inParallel([1, 2, 3], 1, () => createLoyaltyProgram(api, { points: POINTS }));
 
-  test("loses none of them, spends none twice, and gives back what came to nothing", async () => {
+  test("loses no points, spends none twice, and releases the points of failed redemptions", async () => {
     const customer = { source_id: newCode("holder") };
     const cards = await inParallel(shops, 1, (shop) => shop.createCard(customer));
     const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });

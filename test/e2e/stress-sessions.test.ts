@@ -15,12 +15,12 @@ import { COMPOSITIONS, startStack } from "../stack/stack.ts";
 const CLIENTS = 64;
 const HOUR_MS = 3_600_000;
 
-describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
+describe.each(COMPOSITIONS)("concurrent sessions (%s)", async (composition) => {
   const stack = await startStack(composition);
   afterAll(() => stack[Symbol.asyncDispose]());
   const { id, api } = await newProject(stack, { sandbox: true });
 
-  test("hold no more than there is, through a crash, and until their time is over", async () => {
+  test("lock no more than the quantity, across a crash and until they expire", async () => {
     const begin = Date.parse("2026-06-01T10:00:00Z");
     await setClock(begin);
     const code = await givenVoucher(7);
@@ -51,9 +51,9 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
     expect(await invariantViolations(stack)).toEqual([]);
   });
 
-  test("give the last use to one of many, who alone can redeem it", async () => {
+  test("lock the last use for one session, and only that session can redeem it", async () => {
     const codes = await inParallel(times(10), 4, () => givenVoucher(1));
-    // Each wants two, so that the same vouchers are locked in all orders.
+    // Each session locks two vouchers, so that the same vouchers are locked in different orders.
     const wishes = times(100).map((n) => ({
       key: newCode("key"),
       pair: [codes[n % 10]!, codes[(n * 7 + 3) % 10]!].filter(
@@ -72,7 +72,7 @@ describe.each(COMPOSITIONS)("sessions that race on %s", async (composition) => {
     const redeemed = await inParallel(wishes, CLIENTS, ({ pair, key }) => redeem(pair, key));
     const winners = wishes.filter((_, n) => redeemed[n]?.status === 200);
     expect(redeemed.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
-    // What nobody holds is free to all; what somebody holds went to its holder.
+    // Unlocked vouchers can be redeemed by any request; locked ones only by their session.
     for (const { key } of holders) expect(winners.map((one) => one.key)).toContain(key);
     const used = winners.flatMap(({ pair }) => pair);
     expect(new Set(used).size).toBe(used.length);
@@ -109,7 +109,7 @@ const stackOf = (codes: readonly string[]): Json => ({
 
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
-/** Why validations failed, each reason once. */
+/** The distinct error keys of failed validations. */
 const keysOf = (answers: readonly ApiResponse[]): readonly string[] => [
   ...new Set(
     answers.flatMap(({ body }) =>

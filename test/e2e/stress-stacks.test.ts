@@ -7,20 +7,20 @@ import { retryUnavailable } from "../stack/retry.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { createStressProject, type StressProject } from "../stack/stress-project.ts";
 
-/** The same requests in each run; STRESS_SEED=$RANDOM sends others. */
+/** Every run sends the same requests; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
 const CLIENTS = 64;
 const REQUESTS = 400;
-/** Only a machine that does much else needs a minute of it. */
+/** Generous: an idle machine needs less than a minute. */
 const TIMEOUT_MS = 240_000;
 
 type Wish = {
   readonly picks: readonly number[];
   readonly amount: number;
   readonly customer: number;
-  /** The same request at the same time under one key. */
+  /** The request is sent twice concurrently with one idempotency key. */
   readonly twice: boolean;
-  /** Rolled back at once, by two at a time. */
+  /** Rolled back immediately by two concurrent requests. */
   readonly back: boolean;
 };
 
@@ -34,7 +34,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
   back: fc.boolean(),
 });
 
-/** How losers of a race are told that somebody was faster. */
+/** Error keys of requests that lose a race. */
 const LOSSES: ReadonlySet<string> = new Set([
   "quantity_exceeded",
   "gift_amount_exceeded",
@@ -42,11 +42,11 @@ const LOSSES: ReadonlySet<string> = new Set([
   "no_applicable_redeemables",
 ]);
 
-describe.each(COMPOSITIONS)("many clients who redeem random stacks on %s", async (composition) => {
+describe.each(COMPOSITIONS)("64 clients that redeem random stacks (%s)", async (composition) => {
   const stack = await sharedStack(composition);
 
   test.each(["ALL", "PARTIAL"] as const)(
-    "take all of a stack or none, in mode %s",
+    "redeem consistent stacks in mode %s",
     async (mode) => {
       const shop = await createStressProject(stack, mode);
       const customers = Array.from({ length: 5 }, () => newCode("buyer"));
@@ -93,7 +93,7 @@ async function redeem(
   return first;
 }
 
-/** Who is told to come back does, as where processors are scarce; a failure is nothing of the kind. */
+/** Retries overload responses, which a busy machine may return; fails on internal errors. */
 const sent = (
   api: StressProject["api"],
   path: string,
@@ -105,7 +105,7 @@ const sent = (
     return answer;
   });
 
-/** Of two who ask at the same time one is served. */
+/** Sends two concurrent rollbacks, of which exactly one succeeds. */
 async function rollBack({ api }: StressProject, { body }: ApiResponse): Promise<boolean> {
   const { redemptions, parent_redemption: parent } = body;
   const path = parent === undefined ? `${redemptions[0].id}/rollback` : `${parent.id}/rollbacks`;
@@ -129,7 +129,7 @@ const partsOf = ({ body }: ApiResponse): Part[] =>
     credits: amount ?? 0,
   }));
 
-/** What was answered adds up to what is left, and nothing was taken too often. */
+/** Expects stored quantities and balances to match the responses, within every limit. */
 async function expectTaken(
   shop: StressProject,
   outcomes: readonly Outcome[],

@@ -10,12 +10,12 @@ import {
 } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("units on %s", async (composition) => {
+describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { product, sku, voucher, rule, campaign } = shopOf(api);
 
-  test("a discount of units is kept, shown and changed", async () => {
+  test("a unit discount is stored, returned and updated", async () => {
     const mug = await product({ price: 1000 });
     const discount = {
       type: "UNIT",
@@ -74,7 +74,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     expect([status, error["key"], error["details"]]).toEqual([400, "invalid_voucher", details]);
   });
 
-  test("an answer tells what is given, and adds it to the order", async () => {
+  test("a response describes the free units and adds them to the order", async () => {
     const shirt = await product({ name: "Shirt", price: 2000 });
     const large = await sku(shirt["id"], { sku: "shirt-l", price: 2400 });
     const discount = { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 2, unit_type: large["id"] };
@@ -124,7 +124,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     });
   });
 
-  test("each of several gifts tells what it is of", async () => {
+  test("a discount with several units describes each of them", async () => {
     const [mug, tea] = [await product({ price: 1000 }), await product({ price: 700 })];
     const units = [
       { effect: "ADD_NEW_ITEMS", unit_off: 9, unit_off_formula: "1 + 1", unit_type: mug["id"] },
@@ -144,7 +144,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     });
   });
 
-  test("exchanged units tell from where and to where", async () => {
+  test("replaced units include the original and the new product", async () => {
     const [shirt, bottle] = [await product({ price: 2000 }), await product({ price: 2500 })];
     const included = [{ object: "product", id: shirt["id"], quantity_limit: 1 }];
     const code = await voucher({
@@ -175,7 +175,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     });
   });
 
-  test("free units are stored with the order, and leave it when they are taken back", async () => {
+  test("free units are stored with the order, and removed by a rollback", async () => {
     const mug = await product({ price: 1000 });
     const code = await voucher({
       discount: { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 2, unit_type: mug["id"] },
@@ -191,7 +191,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     const [, free] = stored["items"];
     expect(free.id).toMatch(/^ordli_/);
 
-    // What is stored is where the next redeemable begins.
+    // The next redeemable starts from the stored order.
     const ten = await voucher({ discount: { type: "PERCENT", percent_off: 10 } });
     const later = await ok(
       api.post(`/v1/vouchers/${ten}/validate`, { order: { id: stored["id"] } }),
@@ -211,7 +211,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     });
   });
 
-  test("lists tell what a voucher is limited to, and what of the order that reached", async () => {
+  test("applicable_to lists the limits of a voucher, and the items of the order they match", async () => {
     const [shirt, mug] = [await product({ price: 2000 }), await product({ price: 1000 })];
     const entry = {
       object: "product",
@@ -275,7 +275,7 @@ describe.each(COMPOSITIONS)("units on %s", async (composition) => {
     });
   });
 
-  test("a budget of units holds over redemptions, is given back, and cannot be raced", async () => {
+  test("a limit on discounted units spans redemptions, is restored by rollbacks, and holds under concurrency", async () => {
     const mug = await product({ price: 1000 });
     const included = [{ object: "product", id: mug["id"], product_campaign_quantity_limit: 10 }];
     const id = await campaign({

@@ -4,12 +4,12 @@ import { type Json, serverApi } from "../stack/api.ts";
 import { orderAbove, ok, errorOf, ruleBuilders, rulesOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
-describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
+describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
   const { assign, createRule, createVoucher } = ruleBuilders(api);
 
-  test("names a rule by its id when nobody names it", async () => {
+  test("use the id as the name when none is provided", async () => {
     const made = await api.post("/v1/validation-rules", { rules: orderAbove(10) });
     expect([made.status, made.body["name"]], made.text).toEqual([200, made.body["id"]]);
     const path = `/v1/validation-rules/${made.body["id"]}`;
@@ -17,7 +17,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     expect((await api.put(path, { name: "Above 20" })).body["name"]).toBe("Above 20");
   });
 
-  test("keeps a rule as it was sent, lists it, changes it and forgets it", async () => {
+  test("are stored as sent, listed, updated and deleted", async () => {
     const applicableTo = {
       included: [
         {
@@ -98,7 +98,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     expect(await errorOf(api.delete(path))).toEqual([404, "not_found", "validation_rules"]);
   });
 
-  test("refuses a rule that cannot be evaluated, and keeps the one that it should replace", async () => {
+  test("are rejected when they cannot be evaluated, and the existing rule is kept", async () => {
     const rule = await createRule();
     const path = `/v1/validation-rules/${rule["id"]}`;
     const broken: [Json, string | RegExp][] = [
@@ -141,7 +141,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     }
   });
 
-  test("assigns a rule to a voucher once, and takes it away again", async () => {
+  test("are assigned to a voucher once, and unassigned", async () => {
     const rule = await createRule();
     const voucher = await createVoucher();
     const assignment = await ok(assign(rule, "voucher", voucher["code"]));
@@ -182,7 +182,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     expect((await api.delete(path)).status).toBe(204);
   });
 
-  test("does not assign what is not there", async () => {
+  test("are not assigned to unknown objects", async () => {
     const rule = await createRule();
     const voucher = await createVoucher();
     const unknown = { id: "val_unknown" };
@@ -198,7 +198,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     await ok(api.get(`/v1/validation-rules/${rule["id"]}`));
   });
 
-  test("of many requests to assign a rule one does", async () => {
+  test("are assigned once by concurrent requests", async () => {
     const rule = await createRule();
     const voucher = await createVoucher();
     const answers = await Promise.all(
@@ -210,7 +210,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     ]);
   });
 
-  test("lists assignments in pages, of one rule and of all", async () => {
+  test("list assignments page by page, for one rule and for all", async () => {
     const rule = await createRule();
     const ids: string[] = [];
     for (let i = 0; i < 12; i += 1) {
@@ -243,7 +243,7 @@ describe.each(COMPOSITIONS)("a shop with rules on %s", async (composition) => {
     }
   });
 
-  test("needs the scope of the path", async () => {
+  test("require the scope of the path", async () => {
     const rules = await serverApi(stack, "validation-rules");
     const assignments = await serverApi(stack, "validation-rules-assignments");
     expect((await rules.get("/v1/validation-rules")).status).toBe(200);

@@ -8,13 +8,13 @@ import { type Command, hasVouchers, type Model } from "./command.ts";
 import type { RealSystem } from "./real-system.ts";
 import { redeemBy } from "./redemptions.ts";
 
-/** A restart takes a second or two. */
+/** A restart takes a second or two, so crashes are rare. */
 const MAX_CRASHES_PER_RUN = 1;
 const MAX_KILL_DELAY_MS = 25;
-/** A request that met a crash is sent again for this long. */
+/** How long a request interrupted by a crash is retried. */
 const RETRY_TIMEOUT_MS = 60_000;
 
-/** Killed at a random moment of the redemption, which is repeated under its key. */
+/** Kills the process at a random time during a redemption, and retries it with the same idempotency key. */
 const redeemThroughCrash = fc.nat({ max: MAX_KILL_DELAY_MS }).chain((delayMs) =>
   redeemBy({
     name: `redeemThroughCrash after ${delayMs} ms `,
@@ -46,8 +46,8 @@ const isInProgress = ({ body }: ApiResponse): boolean =>
   ["idempotency_in_progress", "multiple_requests"].includes(body["key"]);
 
 /**
- * One who waits until the claims of a request that died are over, which takes seconds: they meet
- * any request that names the same session, and nothing else here is answered so.
+ * A client that retries while the claims of a killed request have not expired, which takes seconds.
+ * Requests with the same session conflict with those claims; nothing else here returns these keys.
  */
 export const retryingClaimConflicts = (api: Api): Api => ({
   ...api,

@@ -6,7 +6,7 @@ import { type Command, expectResponse, hasVouchers, type Model, pickFrom } from 
 import * as product from "./real-system.ts";
 import { change, usesOf, type Voucher } from "./reference.ts";
 
-/** Few, so that commands meet. */
+/** Few, so that commands collide. */
 const MAX_CAMPAIGNS = 2;
 const MAX_VOUCHERS = 5;
 
@@ -42,7 +42,7 @@ const createVoucher = fc
     toString: () => `createVoucher(${JSON.stringify(fields)})`,
   }));
 
-/** With two vouchers, so that they share its limit. */
+/** Creates two vouchers, so that they share the limit of the campaign. */
 const createCampaign = fc
   .record({ limit: fc.integer({ min: 1, max: 4 }), off: fc.constantFrom(50, 100) })
   .map(({ limit, off }): Command => ({
@@ -101,7 +101,7 @@ const setQuantity = onVoucher({
 
 const setActive = onVoucher({
   name: "setActive",
-  // Mostly on again, or all would be off before long.
+  // Mostly enabled again, otherwise all vouchers would soon be disabled.
   values: fc.constantFrom(true, true, false),
   async run(model, real, { voucher, code, value: active }) {
     await ok(real.api.post(`/v1/vouchers/${code}/${active ? "enable" : "disable"}`));
@@ -129,7 +129,7 @@ async function release(
   model.state = { ...model.state, locks: others };
 }
 
-/** What is drawn twice is drawn twice as often. */
+/** A command that is listed twice runs twice as often. */
 export const DEFINITIONS: readonly fc.Arbitrary<Command>[] = [
   createVoucher,
   createVoucher,

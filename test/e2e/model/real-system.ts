@@ -2,14 +2,14 @@ import { type ApiResponse, type Api, type Json, newCode } from "../../stack/api.
 import { ok } from "../../stack/rule-builders.ts";
 import type { Request, Voucher } from "./reference.ts";
 
-/** The real thing, with the names of what a run of commands has made, in the order of the model. */
+/** The running system with the resources that a run of commands created, in the model's order. */
 export type RealSystem = {
   readonly api: Api;
   readonly crash: () => Promise<void>;
   readonly codes: string[];
   readonly campaigns: { readonly id: string; readonly rule: string }[];
   readonly redemptions: string[];
-  /** Names of sessions that no other run uses. */
+  /** Session keys that no other run uses. */
   readonly keyOf: (key: string) => string;
 };
 
@@ -89,7 +89,7 @@ export function validate(product: RealSystem, request: Request): Promise<ApiResp
   return product.api.post("/v1/validations", bodyOf(product, request));
 }
 
-/** By the endpoint for one voucher, or by the one for stacks. */
+/** Redeems through the endpoint for one voucher, or the one for stacks. */
 export async function redeem(
   product: RealSystem,
   request: Request,
@@ -115,7 +115,7 @@ function bodyOf(product: RealSystem, { vouchers, amount, key, credits }: Request
   };
 }
 
-/** What was redeemed, in the form of the endpoint for stacks. */
+/** The redemptions, in the format of the endpoint for stacks. */
 export const redemptionsOf = ({ body }: ApiResponse): readonly Json[] =>
   body["redemptions"] ?? [body];
 

@@ -15,10 +15,10 @@ const requests = fc.record({
 });
 type Drawn = { readonly picks: readonly number[] } & Omit<Request, "vouchers">;
 
-/** The picks that are there, each once. */
+/** A request for the drawn vouchers, each once. */
 function requestOf({ state }: Model, { picks, ...rest }: Drawn): Request {
   const vouchers = [...new Set(picks.map((pick) => pickFrom(state.vouchers, pick)))];
-  // Only gift cards can be asked for credits.
+  // Only gift cards accept credits.
   const areGifts = vouchers.every((voucher) => "loaded" in state.vouchers[voucher]!.gives);
   return { ...rest, vouchers, credits: areGifts ? rest.credits : null };
 }
@@ -44,7 +44,7 @@ function expectValidated(model: Model, request: Request, answer: ApiResponse): v
   if (request.key !== null) model.state = lock(model.state, request.key, parts);
 }
 
-/** How a redemption reaches the product. */
+/** How a redemption is sent to the system. */
 export type Sending = {
   readonly name: string;
   readonly check: (model: Readonly<Model>) => boolean;
@@ -99,7 +99,7 @@ const redeemOnce = redeemBy({
   send: (_model, _real, once) => once(),
 });
 
-/** With one idempotency key: the answer is the same to the byte, and nothing is taken again. */
+/** With one idempotency key: the second response is byte-equal and has no effect. */
 const redeemTwice = redeemBy({ name: "redeemTwice", check: hasVouchers, send: sendTwice });
 
 async function sendTwice(

@@ -1,6 +1,6 @@
 /**
- * What vouchers, campaigns, sessions and redemptions are to a customer, in as few words as possible.
- * Nothing is counted: all figures follow from what was redeemed and not rolled back.
+ * A minimal model of vouchers, campaigns, sessions and redemptions as an API caller sees them.
+ * It stores no counters: all figures are derived from the redemptions that were not rolled back.
  */
 export type State = {
   readonly campaigns: readonly Campaign[];
@@ -9,16 +9,16 @@ export type State = {
   readonly redemptions: readonly Redemption[];
 };
 
-/** `limit` redemptions in all, by a validation rule. */
+/** A validation rule allows `limit` redemptions in total. */
 export type Campaign = { readonly limit: number };
 
 export type Voucher = {
-  /** Takes `off` from the order, or is a gift card that holds `loaded`. */
+  /** An amount discount of `off`, or a gift card loaded with `loaded` credits. */
   readonly gives: { readonly off: number } | { readonly loaded: number };
   readonly quantity: number | null;
   readonly active: boolean;
   readonly campaign: number | null;
-  /** The order must amount to this much, by a validation rule. */
+  /** Minimum order amount, enforced by a validation rule. */
   readonly minimum: number | null;
 };
 
@@ -26,19 +26,19 @@ export type Lock = { readonly key: string; readonly voucher: number; readonly cr
 export type Part = { readonly voucher: number; readonly credits: number };
 export type Redemption = { readonly parts: readonly Part[]; readonly rolledBack: boolean };
 
-/** Vouchers and campaigns are named by their position. */
+/** Vouchers and campaigns are identified by their position. */
 export type Request = {
   readonly vouchers: readonly number[];
   readonly amount: number;
   readonly key: string | null;
-  /** That each gift card is asked for; null: as many as there are. */
+  /** Requested from each gift card; null: as many as are available. */
   readonly credits: number | null;
 };
 
 export type Evaluation = {
-  /** Why the first that fails does; null when all apply. */
+  /** Error of the first voucher that does not apply; null when all apply. */
   readonly error: ErrorKey | null;
-  /** Those before it, as they would be redeemed. */
+  /** The vouchers before it, as they would be redeemed. */
   readonly parts: readonly Part[];
   readonly discount: number;
 };
@@ -52,7 +52,7 @@ export type ErrorKey =
 
 export const EMPTY: State = { campaigns: [], vouchers: [], locks: [], redemptions: [] };
 
-/** All or none, one after the other (docs/stacking.md#algorithm). */
+/** Evaluates the vouchers in order; all apply or none (docs/stacking.md#algorithm). */
 export function evaluate(state: State, request: Request): Evaluation {
   let judgement: Evaluation = { error: null, parts: [], discount: 0 };
   for (const voucher of request.vouchers) {
@@ -110,14 +110,14 @@ const activePartsOf = (state: State): readonly Part[] =>
 export const usesOf = (state: State, voucher: number): number =>
   activePartsOf(state).filter((part) => part.voucher === voucher).length;
 
-/** Null for what is no gift card. */
+/** Zero for a voucher that is not a gift card. */
 export function balanceOf(state: State, voucher: number): number {
   const { gives } = state.vouchers[voucher]!;
   const own = activePartsOf(state).filter((part) => part.voucher === voucher);
   return "loaded" in gives ? gives.loaded - sum(own.map(({ credits }) => credits)) : 0;
 }
 
-/** What the session holds now, instead of what it held. */
+/** Replaces the locks of the session. */
 export const lock = (state: State, key: string, parts: readonly Part[]): State => ({
   ...state,
   locks: [...withoutKey(state, key), ...parts.map((part) => ({ ...part, key }))],
