@@ -1,4 +1,5 @@
 import type { Stack } from "./compositions.ts";
+import { expectDeclaredError } from "./declared-errors.ts";
 
 export type Json = { readonly [key: string]: any };
 
@@ -91,7 +92,9 @@ export function createApi(url: string, headers: Record<string, string>): Api {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: parseJson(text) };
+    const parsed = parseJson(text);
+    if (!response.ok) expectDeclaredError(method, path, String(parsed["key"]));
+    return { status: response.status, headers: response.headers, text, body: parsed };
   };
   return {
     headers,
