@@ -121,7 +121,6 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
   test.each<[string, Json, number, string]>([
     ["no name", { type: "STATIC", products: [] }, 400, "invalid_payload"],
     ["no type", { name: "n" }, 400, "invalid_payload"],
-    ["no products", { name: "n", type: "STATIC" }, 400, "invalid_payload"],
     ["a filter without a junction", { ...dynamic, filter: {} }, 400, "invalid_payload"],
     [
       "a filter on nothing that is known",

@@ -43,6 +43,18 @@ describe("CreateOrder", () => {
     expect(await orders.listOrders({}, call())).toMatchObject({ total: 1n });
   });
 
+  test("rejects a customer or referrer without id and source id with invalid_payload", async () => {
+    const call = newProject();
+    for (const nobody of [{ customer: { name: "Ann" } }, { referrer: {} }]) {
+      const order = { sourceId: "cart-1", amount: 1n, ...nobody };
+      expect(await rejectionKey(orders.createOrder(order, call()))).toBe("invalid_payload");
+    }
+    expect(await orders.listOrders({}, call())).toMatchObject({ total: 0n });
+    await orders.createOrder({ sourceId: "cart-1", amount: 1n }, call());
+    const update = { orderId: "cart-1", customer: { name: "Ann" } };
+    expect(await rejectionKey(orders.updateOrder(update, call()))).toBe("invalid_payload");
+  });
+
   test("rejects an unknown id and an unknown customer with not_found", async () => {
     const call = newProject();
     const unknownOrder = { id: "ord_000000000000000000", amount: 1n };

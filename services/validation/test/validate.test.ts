@@ -1,3 +1,4 @@
+import { DiscountEffect, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createGiftCard, createVoucher, voucherRef } from "./builders-requests.ts";
@@ -38,6 +39,54 @@ describe("Validate", () => {
       inapplicableRedeemables: [],
     });
     expect(result.id).toMatch(/^valid_/);
+  });
+
+  test("sets the prices of rule entries for a FIXED discount without an amount", async () => {
+    const call = newProject();
+    const { id, code } = await createVoucher(services, call(), {
+      discount: { type: DiscountType.FIXED, effect: DiscountEffect.APPLY_TO_ITEMS },
+    });
+    const lines = [1_000n, 2_000n, 3_000n].map((price, at) => ({
+      productId: `prod_${at}`,
+      price,
+      quantity: 2n,
+    }));
+    const validate = () =>
+      validations.validate({ redeemables: [voucherRef(code)], order: { items: lines } }, call());
+    expect(await validate()).toMatchObject({ valid: true, order: { totalAmount: 12_000n } });
+
+    const rule = await services.rules.createValidationRule(
+      {
+        applicableTo: {
+          included: [
+            { object: "product", id: "prod_0", price: 600n },
+            { object: "product", id: "prod_1", priceFormula: "ORDER_ITEM_PRICE / 2" },
+            { object: "product", id: "prod_2", priceFormula: "1 / 0" },
+          ],
+        },
+      },
+      call(),
+    );
+    await services.rules.createAssignment(
+      { validationRuleId: rule.id, relatedObjectType: "voucher", relatedObjectId: id },
+      call(),
+    );
+    expect((await validate()).order?.items).toMatchObject([
+      { discountAmount: 800n },
+      { discountAmount: 2_000n },
+      { discountAmount: 0n },
+    ]);
+  });
+
+  test("rejects customers of the order without id and source id with invalid_payload", async () => {
+    const call = newProject();
+    const { code } = await createVoucher(services, call());
+    const customer = { sourceId: "ann" };
+    for (const nobody of [{ customer: { name: "Ann" } }, { referrer: { name: "Bo" } }]) {
+      const request = { redeemables: [voucherRef(code)], customer, order: { ...order, ...nobody } };
+      expect(await rejectionKey(validations.validate(request, call()))).toBe("invalid_payload");
+      expect(await rejectionKey(validations.redeem(request, call()))).toBe("invalid_payload");
+    }
   });
 
   test("lists an unknown voucher as inapplicable with not_found", async () => {

@@ -43,9 +43,6 @@ export const createProductCollection =
 function filterOf({ type, filter, products }: CreateProductCollectionRequest) {
   if (type === "STATIC") {
     if (filter !== undefined) throw invalidPayload("A 'STATIC' collection has no .filter");
-    if (products.length === 0) {
-      throw invalidPayload("Property .products must NOT have fewer than 1 items");
-    }
     return null;
   }
   if (products.length > 0) throw invalidPayload("An 'AUTO_UPDATE' collection has no .products");

@@ -5,7 +5,7 @@ import type { StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { RequestContext } from "../mapping/decision-context.ts";
 import { type DecisionInput, customerOf, expandOf } from "../mapping/decision-input.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
-import { loadCustomer } from "./customer.ts";
+import { loadCustomer, requireIdentities } from "./customer.ts";
 import { loadOrderWithCatalogueData, loadOrder } from "./order.ts";
 
 /** Loads the context of a validation or qualification, without writing or claiming anything. */
@@ -15,6 +15,7 @@ export async function loadRequestContext(
   input: DecisionInput,
   stacking: StackingRules,
 ): Promise<{ readonly requestContext: RequestContext; readonly tracking: string | undefined }> {
+  requireIdentities(input);
   const requestedCustomer = customerOf(input);
   const [{ sent: order, stored: storedOrder, lines }, customer] = await Promise.all([
     loadOrderWithCatalogueData(deps, call, input.order, (orderInput) =>

@@ -58,7 +58,7 @@ function valueOf(discount: DomainDiscount): Partial<Discount> {
     case "AMOUNT":
       return { amountOff: discount.amountOff };
     case "FIXED":
-      return { fixedAmount: discount.fixedAmount };
+      return discount.fixedAmount === null ? {} : { fixedAmount: discount.fixedAmount };
     case "UNIT":
       // Included with its product and SKU.
       return {};

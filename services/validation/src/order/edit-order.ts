@@ -20,6 +20,7 @@ import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
+import { requireIdentity } from "../loading/customer.ts";
 import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder } from "../mapping/redeemed-order.ts";
@@ -38,6 +39,8 @@ export async function editOrder(
   edit: { readonly orderKey: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
 ): Promise<Order> {
   const { orderKey } = edit;
+  requireIdentity(edit.request.customer, ".customer");
+  requireIdentity(edit.request.referrer, ".referrer");
   const { items } = await addCatalogueData(deps, call, edit.request.items);
   const request = { ...edit.request, items };
   const [customerId, referrerId] = await Promise.all([
@@ -95,7 +98,7 @@ async function idOf(
   call: Call,
   customer: Partial<Customer> | undefined,
 ): Promise<string | undefined> {
-  if (customer?.id === undefined && customer?.sourceId === undefined) return undefined;
+  if (customer === undefined) return undefined;
   const result = await deps.clients.resolveCustomer({
     projectId: call.project.id,
     customer: { ...customer, $typeName: "scrip.common.v1.Customer" },

@@ -20,7 +20,7 @@ import {
   NO_CONFLICTS,
   withConflicts,
 } from "../domain/redemption/commit-conflicts.ts";
-import { loadCustomer } from "../loading/customer.ts";
+import { loadCustomer, requireIdentities } from "../loading/customer.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";
 import { loadDisplayedAssignments } from "../loading/displayed-assignments.ts";
 import { loadOrderWithCatalogueData } from "../loading/order.ts";
@@ -60,6 +60,7 @@ export async function runRedemption(
   sent: DecisionInput,
   options: ValidationOptions = {},
 ): Promise<FinishedRedemption> {
+  requireIdentities(sent);
   const requestedCustomer = customerOf(sent);
   const overrides = overridingLines(call, sent.order?.items);
   const [settings, resolved, findCustomer] = await Promise.all([

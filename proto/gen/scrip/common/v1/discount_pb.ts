@@ -80,7 +80,9 @@ export type Discount = Message<"scrip.common.v1.Discount"> & {
   aggregatedAmountLimit?: bigint | undefined;
 
   /**
-   * FIXED: price to pay, in minor units: of the order, or of each unit with an item-level effect.
+   * FIXED: price to pay, in minor units: of the order, or of each unit with an item-level effect. May be absent with
+   * an item-level effect and no formula: then only the prices of `applicable_to` entries apply
+   * (docs/order-calculation.md#discount-object).
    *
    * @generated from field: optional int64 fixed_amount = 9;
    */

@@ -126,7 +126,7 @@ export type CreateProductCollectionRequest = Message<"scrip.validation.v1.Create
   type: string;
 
   /**
-   * STATIC only, required: products and SKUs, 1 to 20.
+   * STATIC only: products and SKUs, up to 20. Default: none.
    *
    * @generated from field: repeated scrip.validation.v1.CollectionEntryInput products = 3;
    */

@@ -761,7 +761,7 @@ export type Bundle = Message<"scrip.validation.v1.Bundle"> & {
   limit: bigint;
 
   /**
-   * Order items that make up the bundles.
+   * Order items that make up the bundles; without a complete one, the order items found for the first bundle.
    *
    * @generated from field: repeated scrip.validation.v1.BundleItem identified = 3;
    */

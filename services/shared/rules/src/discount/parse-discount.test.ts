@@ -61,6 +61,16 @@ describe("parseDiscount", () => {
       { type: "FIXED", fixedAmount: 100n, effect: "APPLY_TO_ITEMS" },
       { type: "FIXED", effect: "APPLY_TO_ITEMS", fixedAmount: 100n, ...limits },
     ],
+    [
+      "a fixed price that only entries of rules set",
+      { type: "FIXED", effect: "APPLY_TO_ITEMS" },
+      { type: "FIXED", effect: "APPLY_TO_ITEMS", fixedAmount: null, ...limits },
+    ],
+    [
+      "a fixed price without effect that only entries of rules set",
+      { type: "FIXED" },
+      { type: "FIXED", effect: null, fixedAmount: null, ...limits },
+    ],
   ] satisfies [string, Sent, object][])("reads %s", (_what, sent, discount) => {
     expect(parseDiscount({ ...nothing, ...sent })).toEqual({ kind: "discount", discount });
   });
@@ -82,8 +92,8 @@ describe("parseDiscount", () => {
       "Property .discount.amount_off is required for a discount of type AMOUNT",
     ],
     [
-      "no fixed amount",
-      { type: "FIXED" },
+      "no fixed amount of the order",
+      { type: "FIXED", effect: "APPLY_TO_ORDER" },
       "Property .discount.fixed_amount is required for a discount of type FIXED",
     ],
     ["more than 100", { type: "PERCENT", percentOff: "100.01" }, percentRange],
@@ -133,6 +143,11 @@ describe("parseDiscount", () => {
       "a fixed amount whose formula does not parse",
       { type: "FIXED", fixedAmount: 1n, fixedAmountFormula: "1)" },
       "Property .discount.fixed_amount_formula is not a formula: unexpected text at position 2",
+    ],
+    [
+      "a formula of a fixed price without a static value",
+      { type: "FIXED", effect: "APPLY_TO_ITEMS", fixedAmountFormula: "1+1" },
+      "Property .discount.fixed_amount is required for a discount of type FIXED",
     ],
     [
       "a formula without a static value",

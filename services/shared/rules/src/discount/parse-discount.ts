@@ -36,7 +36,8 @@ export type AmountDiscount = Terms & {
 export type FixedDiscount = Terms & {
   readonly type: "FIXED";
   readonly effect: OrderEffect | ItemEffect | null;
-  readonly fixedAmount: bigint;
+  /** Null if only the prices of `applicable_to` entries determine the discount. */
+  readonly fixedAmount: bigint | null;
 };
 
 /** A discount that reduces amounts of the order. */
@@ -136,8 +137,11 @@ function parseFixed(definition: DiscountDefinition, terms: Terms): ParsedDiscoun
   if (effect !== null && effect !== "APPLY_TO_ORDER" && effect !== "APPLY_TO_ITEMS") {
     return unfitting(definition.type, effect);
   }
-  if (fixedAmount === null) return missing("fixed_amount", "FIXED");
-  if (fixedAmount < 0n) return violation("Property .discount.fixed_amount must not be negative");
+  // Rules can be assigned later, and their entries can set the price of each line.
+  const isOptional = effect !== "APPLY_TO_ORDER" && terms.formula === null;
+  if (fixedAmount === null && !isOptional) return missing("fixed_amount", "FIXED");
+  if (fixedAmount !== null && fixedAmount < 0n)
+    return violation("Property .discount.fixed_amount must not be negative");
   return { kind: "discount", discount: { type: "FIXED", effect, fixedAmount, ...terms } };
 }
 

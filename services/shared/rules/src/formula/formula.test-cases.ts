@@ -67,6 +67,11 @@ export const cases: readonly (readonly [formula: string, value: string | null])[
   ["DEFAULT_TO(1 / 0; NOBODY)", null],
   ['SWITCH(CUSTOMER_METADATA("country"); SWITCH_CASE("DE"; 1); SWITCH_CASE("PL"; 2); 3)', "2"],
   ['SWITCH(CUSTOMER_METADATA("country"); SWITCH_CASE("pl"; 1); 3)', "3"],
+  ["SWITCH(2; SWITCH_CASE(1; 10) SWITCH_CASE(2; 20); 3)", "20"],
+  [
+    "SWITCH(3; SWITCH_CASE(1; 10) SWITCH_CASE(2; 20); SWITCH_CASE(4; 40) SWITCH_CASE(5; 50); 3)",
+    "3",
+  ],
   ["SWITCH(1; 3)", "3"],
   ["SWITCH(1; SWITCH_CASE(1.0; 5); 3)", "5"],
 
@@ -181,6 +186,7 @@ export const violations: readonly (readonly [formula: string, reason: string])[]
   ["ROUND(1)", "ROUND at position 1 does not have the arguments that it needs"],
   ["SWITCH(1)", '";" is missing at position 9'],
   ["SWITCH(1; SWITCH_CASE(1; 2))", '";" is missing at position 28'],
+  ["SWITCH(1; SWITCH_CASE(1; 2) 3)", '";" is missing at position 29'],
   ["SWITCH_CASE(1; 2)", "unexpected text at position 1"],
   ['"open', "unexpected text at position 1"],
   ["1.5.5", "unexpected text at position 4"],

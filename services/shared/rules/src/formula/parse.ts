@@ -199,7 +199,8 @@ function readSwitch(parser: Parser): Node {
     parser.next += 1;
     expect(parser, "(");
     cases.push(nested(parser, () => readSwitchCase(parser)));
-    expect(parser, ";");
+    // Between cases the separator is optional, as the leading system accepts both forms.
+    if (!takes(parser, ";") && !isSwitchCase(peek(parser))) expect(parser, ";");
   }
   const otherwise = readExpression(parser, 0);
   return counted(parser, { kind: "switch", subject, cases, otherwise });

@@ -2,6 +2,7 @@
 export type BundleResult = {
   readonly quantity: bigint;
   readonly limit: bigint;
+  /** Units of complete bundles; if there is none, the units found for one bundle. */
   readonly identified: readonly IdentifiedItem[];
   /** Empty unless the quantity is zero. */
   readonly missing: readonly MissingItem[];

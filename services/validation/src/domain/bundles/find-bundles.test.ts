@@ -91,7 +91,7 @@ describe("findBundles", () => {
     });
   });
 
-  test("lists the items that are missing for one bundle", () => {
+  test("lists the units found and the units missing for one bundle", () => {
     const collection: Part = { object: "products_collection", ids: ["pc_1"], quantity: 3 };
     const rule = bundleRule(5, [product("beans", 2), sku("sku_1"), collection]);
     const state = stateOf([{ product: "beans", quantity: 1 }], { pc_1: ["beans"] });
@@ -100,13 +100,33 @@ describe("findBundles", () => {
       failed: [{ id: "val_bundle" }],
       result: {
         quantity: 0n,
-        identified: [],
+        identified: [{ id: "beans", object: "product", itemIndex: 0, itemQuantity: 1n }],
         missing: [
           { id: "sku_1", object: "sku", itemQuantity: 1n },
           { id: "beans", object: "product", itemQuantity: 1n },
           { id: "pc_1", object: "products_collection", itemQuantity: 3n },
         ],
       },
+    });
+  });
+
+  test("lists what several incomplete bundles found, with no more units than one bundle uses", () => {
+    const first = bundleRule(5, [product("beans", 2), product("filters")]);
+    const second = bundleRule(5, [product("mug"), product("kettle")]);
+    const state = stateOf([
+      { product: "beans", quantity: 4 },
+      { product: "mug", quantity: 1 },
+    ]);
+    expect(findBundles([first, second], state).result).toMatchObject({
+      quantity: 0n,
+      identified: [
+        { id: "beans", object: "product", itemIndex: 0, itemQuantity: 2n },
+        { id: "mug", object: "product", itemIndex: 1, itemQuantity: 1n },
+      ],
+      missing: [
+        { id: "filters", object: "product", itemQuantity: 1n },
+        { id: "kettle", object: "product", itemQuantity: 1n },
+      ],
     });
   });
 
@@ -190,8 +210,13 @@ describe("findBundles", () => {
             expect(units <= BigInt(line.quantity)).toBe(true);
           }
           const all = (result?.identified ?? []).reduce((sum, item) => sum + item.itemQuantity, 0n);
+          const lacking = (result?.missing ?? []).reduce(
+            (sum, item) => sum + item.itemQuantity,
+            0n,
+          );
           const each = parts.reduce((sum, { quantity }) => sum + BigInt(quantity), 0n);
-          expect(all).toBe(each * (result?.quantity ?? 0n));
+          // Without a complete bundle, what was found and what is missing make one.
+          expect(all + lacking).toBe(each * (result?.quantity || 1n));
         },
       ),
     );

@@ -45,7 +45,12 @@ export function findBundles(rules: readonly ValidationRule[], start: OrderState)
   const failed = byRule.filter(({ result }) => result.quantity === 0n);
   const [times = 1n, ...others] = multiplied;
   return {
-    result: { ...fewest.result, missing: failed.flatMap(({ result }) => result.missing) },
+    result: {
+      ...fewest.result,
+      // Of several incomplete bundles, the units found and the units missing belong together.
+      ...(failed.length > 1 && { identified: failed.flatMap(({ result }) => result.identified) }),
+      missing: failed.flatMap(({ result }) => result.missing),
+    },
     quantity: fewest.result.quantity,
     multiplier: smallestOf(times, ...others),
     failed: failed.map(({ rule }) => rule),
@@ -92,8 +97,13 @@ function countBundles({ limit, rules }: BundleRules, start: OrderState): BundleR
       missing: [],
     };
   }
-  const missing = missingItems(assigned(1n), parts);
-  return { quantity: 0n, limit, identified: [], missing };
+  const incomplete = assigned(1n);
+  return {
+    quantity: 0n,
+    limit,
+    identified: identifiedItems(incomplete, parts, lines),
+    missing: missingItems(incomplete, parts),
+  };
 }
 
 /** The most specific part is assigned first: SKUs, then products, then collections. */

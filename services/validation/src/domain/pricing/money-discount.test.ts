@@ -101,6 +101,14 @@ describe("a discount on the order", () => {
 const adventure = buildLines([2n, 1000n], [3n, 1500n], [3n, 2000n]);
 const sample: Partial<OrderSnapshot> = { lines: [...adventure, ...buildLines([2n, 2500n])] };
 const firstThree = [0, 1, 2];
+const NO_PRICE: MoneyDiscount = {
+  type: "FIXED",
+  effect: null,
+  fixedAmount: null,
+  formula: null,
+  amountLimit: null,
+  aggregatedAmountLimit: null,
+};
 
 describe("a discount on items", () => {
   test.each([
@@ -136,6 +144,17 @@ describe("a discount on items", () => {
     expect(figures.totalAmount).toBe(total);
     expect(figures.discountAmount).toBe(0n);
   });
+
+  test.each(["APPLY_TO_ORDER", "APPLY_TO_ITEMS"] as const)(
+    "FIXED without any price has no effect with %s",
+    (effect) => {
+      const discount: MoneyDiscount = { ...NO_PRICE, effect };
+      expect(figuresOf([discount], sample, "DISCOUNTED_AMOUNT", firstThree)).toMatchObject({
+        totalAmount: 17_500n,
+        totalDiscountAmount: 0n,
+      });
+    },
+  );
 
   test.each([
     [

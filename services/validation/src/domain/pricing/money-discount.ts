@@ -123,7 +123,9 @@ function orderDiscount(
     case "AMOUNT":
       return smallestOf(discount.amountOff * times, ...limits, total);
     case "FIXED":
-      return smallestOf(atLeastZero(total - discount.fixedAmount), ...limits, total);
+      return discount.fixedAmount === null
+        ? 0n
+        : smallestOf(atLeastZero(total - discount.fixedAmount), ...limits, total);
     default:
       return discount satisfies never;
   }
@@ -203,7 +205,9 @@ function lineDiscount(
         ? smallestOf(discount.amountOff, line.price) * selected.units
         : discount.amountOff * multiplier;
     case "FIXED": {
-      const fixed = (price ?? discount.fixedAmount) * selected.units;
+      const unitPrice = price ?? discount.fixedAmount;
+      if (unitPrice === null) return 0n;
+      const fixed = unitPrice * selected.units;
       return atLeastZero(selectedShare(line.amount - line.discountAmount, target) - fixed);
     }
     default:

@@ -118,6 +118,15 @@ export type RuleName = keyof typeof RULE_TRAITS;
 
 export const RULE_NAMES: readonly RuleName[] = Object.keys(RULE_TRAITS) as RuleName[];
 
+/** Older names that clients still send. */
+const ALIASES: Readonly<Record<string, RuleName>> = { customer_segment: "customer.segment" };
+
+/** The rule that a name stands for; undefined if there is none. */
+export const ruleNameOf = (name: string): RuleName | undefined => {
+  if (isRuleName(name)) return name;
+  return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;
+};
+
 export const isRuleName = (name: string): name is RuleName => Object.hasOwn(RULE_TRAITS, name);
 
 export const traitsOf = (name: RuleName): RuleTraits => RULE_TRAITS[name];

@@ -26,6 +26,15 @@ describe("a validation rule", () => {
     ]);
   });
 
+  test("reads the older name customer_segment as customer.segment", () => {
+    const conditions = { $is: ["seg_1"] };
+    const older = buildRule({ 1: { name: "customer_segment", conditions } });
+    expect(older.rules.get(1)?.name).toBe("customer.segment");
+    expect(older.rules.get(1)?.conditions).toEqual(
+      buildRule({ 1: { name: "customer.segment", conditions } }).rules.get(1)?.conditions,
+    );
+  });
+
   test("accepts digits as text for numbers only", () => {
     const conditionsOf = (rule: object) => buildRule({ 1: rule }).rules.get(1)?.conditions;
     const name = "order.amount";

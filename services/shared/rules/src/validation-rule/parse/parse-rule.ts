@@ -2,7 +2,7 @@ import { isList, isObject } from "../../formula/value.ts";
 import type { Metadata, MetadataValue } from "../../formula/value.ts";
 import type { ValidationRuleDefinition } from "../model/definition.ts";
 import { type Logic, allOf, numbersIn, parseLogic } from "../model/logic.ts";
-import { type RuleName, isRuleName, traitsOf } from "../model/rule-names.ts";
+import { type RuleName, ruleNameOf, traitsOf } from "../model/rule-names.ts";
 import type { Rule, RuleGroup, ValidationRule } from "../model/rule.ts";
 import { parseBundleRules } from "./parse-bundle.ts";
 import { parseConditions } from "./parse-conditions.ts";
@@ -99,11 +99,12 @@ function parseRule(number: number, definition: MetadataValue, path: string, plac
   };
 }
 
-function parseName(name: MetadataValue, path: string, parent: RuleName | null): RuleName {
-  if (typeof name !== "string") {
+function parseName(sent: MetadataValue, path: string, parent: RuleName | null): RuleName {
+  if (typeof sent !== "string") {
     throw new Violation(`Property .${path} should have required property 'name'`);
   }
-  if (!isRuleName(name)) throw new Violation(`Rule '${name.slice(0, MAX_TEXT)}' is unknown`);
+  const name = ruleNameOf(sent);
+  if (name === undefined) throw new Violation(`Rule '${sent.slice(0, MAX_TEXT)}' is unknown`);
   const { under } = traitsOf(name);
   if (parent === null && under !== undefined) {
     throw new Violation(`Rule '${name}' must be a sub-rule of ${listed(under)}`);
