@@ -3,7 +3,7 @@ import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
-import { clientHeaders, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
+import { clientHeaders, management, newToken, send, serverHeaders, tokenCall } from "./builders.ts";
 import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
 import { stubService } from "./service-stubs.ts";
 
@@ -125,6 +125,53 @@ test("failed logins block further attempts, but not valid credentials", async ()
   for (let made = 0; made < 10; made += 1) expect((await guess()).status).toBe(401);
   const rejected = await guess();
   expect(rejected).toMatchObject({ status: 429, json: { key: "too_many_requests" } });
-  expect(rejected.headers.get("retry-after")).not.toBeNull();
+  expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(50);
   expect((await call()).status).toBe(501);
+});
+
+describe("failed logins", () => {
+  const path = "/v1/vouchers/x";
+
+  test("an address with too many of them still passes with valid credentials that are not cached", async () => {
+    await using gateway = await start({ failuresPerMinute: 5 });
+    const unknown = { ...gateway.keys, appId: "app_unknown" };
+    const guess = () =>
+      send(`${gateway.url}${path}`, "GET", { headers: serverHeaders(unknown, "guess") });
+    for (let made = 0; made < 5; made += 1) expect((await guess()).status).toBe(401);
+    expect((await guess()).status).toBe(429);
+    // A new token and its first use are lookups, as is a management call.
+    expect((await (await callerOf(gateway))()).status).toBe(501);
+    expect((await management(gateway, "GET", "/projects")).status).toBe(200);
+  });
+
+  test("of one key id are limited from any number of addresses", async () => {
+    await using gateway = await startTestGateway({
+      implementations,
+      config: { limits: { ...NO_LIMITS, failuresPerMinute: 5 }, trustedProxies: 1 },
+    });
+    let address = 0;
+    const guess = () =>
+      send(`${gateway.url}${path}`, "GET", {
+        headers: {
+          ...serverHeaders(gateway.keys, `guess-${Math.random()}`),
+          "x-forwarded-for": `192.0.2.${(address += 1)}`,
+        },
+      });
+    for (let made = 0; made < 5; made += 1) expect((await guess()).status).toBe(401);
+    expect((await guess()).status).toBe(429);
+  });
+
+  test("a revoked token is unauthorized and never counts", async () => {
+    await using gateway = await start({ failuresPerMinute: 5 });
+    const token = await newToken(gateway, gateway.keys, "api");
+    const form = { access_token: token };
+    expect((await tokenCall(gateway, "token/revoke", gateway.keys, form)).status).toBe(204);
+    const headers = serverHeaders(gateway.keys, token);
+    const statuses = new Set<number>();
+    for (let made = 0; made < 30; made += 1) {
+      statuses.add((await send(`${gateway.url}${path}`, "GET", { headers })).status);
+    }
+    expect([...statuses]).toEqual([401]);
+    expect((await (await callerOf(gateway))()).status).toBe(501);
+  });
 });

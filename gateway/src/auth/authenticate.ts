@@ -3,17 +3,12 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ApiError } from "@scrip/errors";
 
 import type { CredentialCache } from "./credential-cache.ts";
+import type { FailedLoginThrottle } from "./failed-login-throttle.ts";
 import type { Principal } from "./principal.ts";
 import { hashSecret, secretMatches } from "./secrets.ts";
 
 /** Credentials for the management endpoints of the installation. */
 export type ManagementCredentials = { readonly id: string; readonly token: string };
-
-/** Counts failed credentials per address; throws `too_many_requests` once there were too many. */
-export type FailedLoginThrottle = {
-  check(address: string): Promise<void>;
-  count(address: string): void;
-};
 
 export type Authenticator = {
   /** Requires X-App-Id, X-App-Token and the bearer token (docs/authentication.md#credentials). */
@@ -43,9 +38,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       withToken(
         {
           side: "server",
-          keyId: headers["x-app-id"],
-          secret: headers["x-app-token"],
-          token: bearer(headers.authorization),
+          keyId: credential(headers["x-app-id"]),
+          secret: credential(headers["x-app-token"]),
+          token: credential(bearer(headers.authorization)),
         },
         address,
       ),
@@ -53,73 +48,61 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       withToken(
         {
           side: "client",
-          keyId: headers["x-client-application-id"],
-          secret: headers["x-client-token"],
-          token: bearer(headers.authorization),
+          keyId: credential(headers["x-client-application-id"]),
+          secret: credential(headers["x-client-token"]),
+          token: credential(bearer(headers.authorization)),
         },
         address,
       ),
     keyOnly: async (headers, address) => {
-      await throttle.check(address);
-      const keyId = headers["x-app-id"];
-      const secret = headers["x-app-token"];
-      if (!isCredential(keyId) || !isCredential(secret)) throw unauthorized(throttle, address);
+      const keyId = credential(headers["x-app-id"]);
+      const secret = credential(headers["x-app-token"]);
+      if (keyId === undefined || secret === undefined) throw await throttle(address, keyId);
       const found = await credentialCache.loadKey(keyId);
       if (found === undefined || !secretMatches(secret, found.secretHash)) {
-        throw unauthorized(throttle, address);
+        throw await throttle(address, keyId);
       }
       return fromAllowedAddress(found, address);
     },
     management: async (headers, address) => {
-      await throttle.check(address);
-      const id = headers["x-management-id"];
-      const token = headers["x-management-token"];
-      const right =
-        isCredential(id) &&
-        isCredential(token) &&
+      const id = credential(headers["x-management-id"]);
+      const token = credential(headers["x-management-token"]);
+      const isKnown =
+        id !== undefined &&
+        token !== undefined &&
         secretMatches(join({ id, token }), managementHash);
-      if (!right) throw unauthorized(throttle, address);
+      if (!isKnown) throw await throttle(address, id);
     },
   };
 }
 
 type PresentedCredentials = {
   readonly side: Principal["kind"];
-  readonly keyId: unknown;
-  readonly secret: unknown;
+  readonly keyId: string | undefined;
+  readonly secret: string | undefined;
   readonly token: string | undefined;
 };
 
 /** Returns cached principals synchronously, which covers nearly all requests. */
 function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorOptions) {
-  return (given: PresentedCredentials, address: string): Principal | Promise<Principal> => {
-    const { side, keyId, secret, token } = given;
-    const reject = (): never => {
-      throw unauthorized(throttle, address);
+  return (presented: PresentedCredentials, address: string): Principal | Promise<Principal> => {
+    const { side, keyId, secret, token } = presented;
+    const reject = async (): Promise<never> => {
+      throw await throttle(address, keyId);
     };
-    if (!isCredential(keyId) || !isCredential(secret) || !isCredential(token)) {
-      return throttled(reject, throttle, address);
-    }
-    const known = credentialCache.cached(keyId, token, clock());
-    if (known !== undefined && isValid(known, side, secret))
-      return fromAllowedAddress(known, address);
+    if (keyId === undefined || secret === undefined || token === undefined) return reject();
+    const cached = credentialCache.cached(keyId, token, clock());
+    if (cached !== undefined && isValid(cached, side, secret))
+      return fromAllowedAddress(cached, address);
     const load = async (): Promise<Principal> => {
       const found = await credentialCache.load(keyId, token);
       if (found === undefined || !isValid(found, side, secret)) return reject();
+      // Whoever presents a token that has ended once had it, and does not guess.
+      if (found.hasEnded) throw new ApiError("unauthorized");
       return fromAllowedAddress(found, address);
     };
-    return throttled(load, throttle, address);
+    return load();
   };
-}
-
-/** A cache miss costs a lookup, so the throttle runs first. */
-async function throttled<T>(
-  work: () => T | Promise<T>,
-  throttle: FailedLoginThrottle,
-  address: string,
-): Promise<T> {
-  await throttle.check(address);
-  return work();
 }
 
 /** Whether key, secret and token fit together on this side. */
@@ -134,14 +117,9 @@ function fromAllowedAddress(principal: Principal, address: string): Principal {
   throw new ApiError("forbidden", { details: `Address ${address} is not allowed` });
 }
 
-/** All invalid credentials get the same error, so that it reveals nothing about them. */
-function unauthorized(throttle: FailedLoginThrottle, address: string): ApiError {
-  throttle.count(address);
-  return new ApiError("unauthorized");
-}
-
-const isCredential = (value: unknown): value is string =>
-  typeof value === "string" && value !== "" && value.length <= MAX_CREDENTIAL;
+/** A header that can be a credential; undefined for anything else. */
+const credential = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" && value.length <= MAX_CREDENTIAL ? value : undefined;
 
 const join = ({ id, token }: ManagementCredentials): string => `${id}\n${token}`;
 

@@ -12,7 +12,7 @@ import { fingerprint } from "./secrets.ts";
 export type CredentialCache = {
   /** Undefined when the pair of key and token is not cached, whether it is valid or not. */
   cached(keyId: string, token: string, now: number): Principal | undefined;
-  /** Loads key and token; undefined when they are not valid together. */
+  /** Loads key and token; undefined when they do not belong together. The token may have ended. */
   load(keyId: string, token: string): Promise<Principal | undefined>;
   loadKey(keyId: string): Promise<Principal | undefined>;
   evictToken(tokenHash: Uint8Array): void;
@@ -74,7 +74,7 @@ function createPrincipalCache(clock: () => number) {
     const before = forgotten;
     const principal = await ask();
     if (principal === undefined) misses.set(name, clock() + MISS_CACHE_MS);
-    else if (before === forgotten) {
+    else if (before === forgotten && !principal.hasEnded) {
       const until = Math.min(clock() + CACHE_MS, principal.expiresAt);
       entries.set(entry, { principal, until });
     }

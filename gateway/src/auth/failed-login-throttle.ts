@@ -1,20 +1,30 @@
 import { ApiError } from "@scrip/errors";
 
+import { ApiErrorWithHeaders } from "../http/error-response.ts";
+import { retryAfterSeconds } from "../limits/rate-limit-headers.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
-import type { FailedLoginThrottle } from "./authenticate.ts";
 import { limitAddress } from "./ip-addresses.ts";
 
-/** Blocks an address that failed too often within a minute before any lookup. */
-export function createFailedLoginThrottle(limits: RateLimits): FailedLoginThrottle {
-  return {
-    async check(address) {
-      const allowance = await limits.failedLogins(limitAddress(address));
-      if (allowance !== undefined && allowance.remaining === 0) {
-        throw new ApiError("too_many_requests", { details: "Too many failed credentials" });
-      }
-    },
-    count(address) {
-      void limits.countFailedLogin(limitAddress(address));
-    },
+/**
+ * Counts failed logins per address and per key id, and returns the error of each: 401, or 429 once
+ * either had too many within a minute (docs/rate-limits.md#failed-logins). Valid credentials are never
+ * counted, so nobody can lock out others behind the same address.
+ */
+export type FailedLoginThrottle = (address: string, keyId: string | undefined) => Promise<ApiError>;
+
+export const createFailedLoginThrottle =
+  (limits: RateLimits): FailedLoginThrottle =>
+  async (address, keyId) => {
+    const counts = await Promise.all([
+      limits.countFailedLogin(`address ${limitAddress(address)}`),
+      keyId === undefined ? undefined : limits.countFailedLogin(`key ${keyId}`),
+    ]);
+    const exhausted = counts.filter((count) => count?.exhausted === true);
+    if (exhausted.length === 0) return new ApiError("unauthorized");
+    const seconds = Math.max(...exhausted.map((count) => (count ? retryAfterSeconds(count) : 1)));
+    return new ApiErrorWithHeaders(
+      "too_many_requests",
+      { details: "Too many failed logins of this address or key" },
+      ["Retry-After", String(seconds)],
+    );
   };
-}

@@ -16,6 +16,8 @@ export type Principal = Tenant & {
   readonly scopes: ReadonlySet<string>;
   /** Expiry of the token in epoch milliseconds. */
   readonly expiresAt: number;
+  /** The token is genuine but expired or revoked: it authenticates nothing, and is no guess either. */
+  readonly hasEnded: boolean;
   /** The key that requested the token. */
   readonly tokenKeyId: string;
   readonly trusts: TrustedDomains;
@@ -48,6 +50,7 @@ export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): P
     secretHash: key.secretHash,
     scopes: token === undefined ? NO_SCOPES : scopeSet(token.scope),
     expiresAt: token?.expiresAt ?? Number.POSITIVE_INFINITY,
+    hasEnded: token?.hasEnded ?? false,
     tokenKeyId: token?.keyId ?? key.id,
     trusts: trustedDomains(project.clientTrustedDomains),
     clientFeatures: new Set(project.clientFeatures),

@@ -5,14 +5,14 @@ import type { Handler } from "@scrip/rpc";
 import { hashSecret } from "../auth/secrets.ts";
 import type { Deps } from "../deps.ts";
 import { BodilessError } from "../domain/bodiless-error.ts";
-import { deleteToken } from "../store/access-tokens.ts";
+import { endToken } from "../store/access-tokens.ts";
 
 export const revokeToken =
   (deps: Deps): Handler<typeof TokenService.method.revokeToken> =>
   async ({ accessToken }, call) => {
     if (!accessToken) throw new ApiError("missing_parameters", { details: "Missing access_token" });
     const hash = hashSecret(accessToken);
-    const live = await deleteToken(deps.db, call.project.id, hash);
+    const live = await endToken(deps.db, call.project.id, hash);
     deps.credentialCache.evictToken(hash);
     if (!live) throw new BodilessError("not_found");
     return { $typeName: "google.protobuf.Empty" };

@@ -44,15 +44,21 @@ export function errorResponseOf(
       status: error.code,
       contentType: isBodiless ? undefined : JSON_TYPE,
       body: isBodiless ? undefined : encodeError(error),
-      headers: [
-        ...headersOf(error.code, error.key, context),
-        ...(cause instanceof ApiErrorWithHeaders ? cause.headers : []),
-      ],
+      headers:
+        cause instanceof ApiErrorWithHeaders
+          ? withDefaults(cause.headers, headersOf(error.code, error.key, context))
+          : headersOf(error.code, error.key, context),
     },
     key: error.key,
     unexpected: unexpected || cause !== thrown,
   };
 }
+
+/** Name and value pairs of both; a header of the error replaces the default of that name. */
+const withDefaults = (own: readonly string[], defaults: readonly string[]): readonly string[] => [
+  ...defaults.filter((_, at) => !own.includes(defaults[at - (at % 2)] ?? "")),
+  ...own,
+];
 
 function headersOf(
   status: number,

@@ -13,7 +13,7 @@ export type RateLimitSettings = {
   readonly bulkPerHour: number;
   /** Client-side calls per address, in addition to the limit of the project. */
   readonly clientPer5Seconds: number;
-  /** Failed logins per address. */
+  /** Failed logins per address, and per key id. */
   readonly failuresPerMinute: number;
 };
 
@@ -38,8 +38,7 @@ export type RateLimits = {
   countCall(project: string): Promise<Allowance> | undefined;
   countBulkCall(project: string): Promise<Allowance> | undefined;
   countClientCall(address: string): Promise<Allowance> | undefined;
-  countFailedLogin(address: string): Promise<Allowance> | undefined;
-  failedLogins(address: string): Promise<Allowance | undefined>;
+  countFailedLogin(name: string): Promise<Allowance> | undefined;
   readonly callWindow: Window;
 };
 
@@ -86,15 +85,13 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
     countCall: (project) => calls.take?.(project),
     countBulkCall: (project) => bulk.take?.(project),
     countClientCall: (address) => client.take?.(address),
-    countFailedLogin: (address) => failures.take?.(address),
-    failedLogins: async (address) => failures.look?.(address),
+    countFailedLogin: (name) => failures.take?.(name),
     callWindow,
   };
 }
 
 type Counter = {
   readonly take?: (key: string) => Promise<Allowance>;
-  readonly look?: (key: string) => Promise<Allowance | undefined>;
 };
 
 const OFF: Counter = {};
@@ -104,13 +101,7 @@ function createCounter(window: Window, prefix: string, options: RateLimitsOption
   const common = { points: window.limit, duration: window.seconds, keyPrefix: `scrip:${prefix}` };
   const local = new RateLimiterMemory(common);
   if (redis === undefined) {
-    return {
-      take: (key) => take(local, window, key),
-      look: async (key) => {
-        const found = await local.get(key);
-        return found === null ? undefined : allowance(window, found);
-      },
-    };
+    return { take: (key) => take(local, window, key) };
   }
   const shared = new RateLimiterRedis({
     ...common,

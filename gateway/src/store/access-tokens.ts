@@ -11,7 +11,7 @@ type TokenRow = {
 };
 
 /**
- * Stores a token if its key is still valid, deletes the oldest live tokens above `maxLive` and
+ * Stores a token if its key is still valid, ends the oldest live tokens above `maxLive` and
  * returns their hashes; undefined when the key is no longer valid. Locks the project, because two
  * concurrent inserts would both miscount.
  */
@@ -30,7 +30,7 @@ export async function insertToken(
   );
   if (rowCount === 0) return undefined;
   const { rows } = await tx.query<{ token_hash: Buffer }>(
-    `delete from access_token
+    `update access_token set expires_at = clock_timestamp()
       where project_id = $1 and token_hash in (
               select token_hash from access_token
                where project_id = $1 and expires_at > clock_timestamp()
@@ -62,28 +62,31 @@ export async function findToken(
   return rows[0] && accessTokenFromRow(rows[0]);
 }
 
-/** Returns whether the token was live. */
-export async function deleteToken(
+/** Ends a token, and returns whether it was live. */
+export async function endToken(
   db: Queryable,
   projectId: string,
   hash: Uint8Array,
 ): Promise<boolean> {
   const { rows } = await db.query<{ live: boolean }>(
-    `delete from access_token
-      where token_hash = $1 and project_id = $2
-      returning expires_at > clock_timestamp() as live`,
+    `update access_token set expires_at = clock_timestamp()
+      where token_hash = $1 and project_id = $2 and expires_at > clock_timestamp()
+      returning true as live`,
     [hash, projectId],
   );
   return rows[0]?.live === true;
 }
 
-/** Deletes up to `limit` expired tokens and returns their number. */
+/**
+ * Deletes up to `limit` tokens that ended a day ago, and returns their number. Until then a caller
+ * that still uses one is not mistaken for one that guesses credentials.
+ */
 export async function deleteExpiredTokens(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from access_token
       where token_hash in (
               select token_hash from access_token
-               where expires_at < clock_timestamp()
+               where expires_at < clock_timestamp() - interval '1 day'
                order by expires_at limit $1 for update skip locked)`,
     [limit],
   );

@@ -12,6 +12,8 @@ export type Credentials = KeyOfProject & {
   readonly token: {
     readonly scope: string;
     readonly expiresAt: number;
+    /** Expired, revoked, or issued to a key that is blocked. */
+    readonly hasEnded: boolean;
     /** The key that requested the token, which may be another key of the project. */
     readonly keyId: string;
     readonly allowedIps: readonly string[];
@@ -37,6 +39,7 @@ type KeyOfProjectRow = ProjectRow &
 type CredentialsRow = KeyOfProjectRow & {
   token_scope: string;
   token_expires_at: Date;
+  token_has_ended: boolean;
   token_key_id: string;
   token_allowed_ips: string[];
 };
@@ -52,7 +55,7 @@ export async function findKey(db: Queryable, keyId: string): Promise<KeyOfProjec
   return rows[0] && keyOfProject(rows[0]);
 }
 
-/** A valid key and a live token of the same project. */
+/** A valid key and a token of the same project, which may have ended. */
 export async function findCredentials(
   db: Queryable,
   keyId: string,
@@ -61,13 +64,14 @@ export async function findCredentials(
   const { rows } = await db.query<CredentialsRow>(
     `select ${KEY_OF_PROJECT},
             token.scope as token_scope, token.expires_at as token_expires_at,
+            token.expires_at <= clock_timestamp() or owner.blocked as token_has_ended,
             token.key_id as token_key_id, owner.allowed_ips as token_allowed_ips
        from api_key as key
        join project using (project_id)
        join access_token as token using (project_id)
        join api_key as owner on owner.key_id = token.key_id
       where key.key_id = $1 and not key.blocked and project.deleted_at is null
-        and token.token_hash = $2 and token.expires_at > clock_timestamp() and not owner.blocked`,
+        and token.token_hash = $2`,
     [keyId, tokenHash],
   );
   const row = rows[0];
@@ -77,6 +81,7 @@ export async function findCredentials(
     token: {
       scope: row.token_scope,
       expiresAt: row.token_expires_at.getTime(),
+      hasEnded: row.token_has_ended,
       keyId: row.token_key_id,
       allowedIps: row.token_allowed_ips,
     },
