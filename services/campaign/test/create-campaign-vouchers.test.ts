@@ -41,6 +41,14 @@ describe("CreateCampaignVouchers", () => {
     expect(await countOf(call, campaign.id)).toBe(1n);
   });
 
+  test("gives a voucher without a type the type of its campaign", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call);
+    expect(await campaigns.createVoucher({ campaignId }, call)).toMatchObject({
+      type: VoucherType.DISCOUNT_VOUCHER,
+    });
+  });
+
   test("adds several vouchers and counts those of concurrent requests", async () => {
     const call = newCall();
     const { id } = await newCoupons(service, call);

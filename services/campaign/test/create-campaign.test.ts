@@ -78,6 +78,30 @@ describe("CreateCampaign", () => {
     expect((await promotions.listCampaignTiers({ campaignId: id }, call)).total).toBe(4n);
   });
 
+  test("infers the campaign type from the voucher template or the promotion", async () => {
+    const call = newCall();
+    const gift = { amount: 500n };
+    const loyaltyCard = { points: 5n };
+    const discount = TEN_PERCENT;
+    const requests: [CampaignType, Parameters<typeof newCoupons>[2]][] = [
+      [CampaignType.DISCOUNT_COUPONS, { voucher: { discount } }],
+      [CampaignType.GIFT_VOUCHERS, { voucher: { gift } }],
+      [CampaignType.GIFT_VOUCHERS, { voucher: { type: VoucherType.GIFT_VOUCHER, gift } }],
+      [CampaignType.LOYALTY_PROGRAM, { voucher: { loyaltyCard } }],
+      [CampaignType.LOYALTY_PROGRAM, { voucher: { type: VoucherType.LOYALTY_CARD, loyaltyCard } }],
+      [CampaignType.PROMOTION, { voucher: undefined, promotion: { tiers: [] } }],
+    ];
+    for (const [campaignType, request] of requests) {
+      expect(await newCoupons(service, call, request)).toMatchObject({ campaignType });
+    }
+    const nothing = newCoupons(service, call, { voucher: {} });
+    expect(await rejectionKey(nothing)).toBe("invalid_campaign");
+    const contradiction = newCoupons(service, call, {
+      voucher: { type: VoucherType.GIFT_VOUCHER, discount },
+    });
+    expect(await rejectionKey(contradiction)).toBe("invalid_campaign");
+  });
+
   test("creates a missing category by name and resolves an existing one by id", async () => {
     const call = newCall();
     const first = await newCoupons(service, call, { category: "Spring" });

@@ -16,7 +16,7 @@ describe("ListCampaigns", () => {
     const tier = await newTier(service, call, { campaignId: second.id });
     const page = await campaigns.listCampaigns({ limit: 1n }, call);
     expect(page).toMatchObject({
-      campaigns: [{ id: second.id, promotion: { tiers: [{ id: tier.id }] } }],
+      campaigns: [{ id: second.id, promotion: { tiers: [{ id: tier.id }], total: 1n } }],
       total: 2n,
     });
     const ascending = await campaigns.listCampaigns({ order: "created_at" }, call);

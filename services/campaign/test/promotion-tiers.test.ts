@@ -15,6 +15,7 @@ import {
   newTier,
   NOON,
   rejectionKey,
+  TEN_PERCENT,
 } from "./builders.ts";
 import { startCampaigns } from "./deps.ts";
 
@@ -39,6 +40,34 @@ describe("CreatePromotionTier", () => {
     });
     expect(second.hierarchy).toBe(5n);
     expect(await promotions.getPromotionTier({ tierId: first.id }, call)).toEqual(first);
+  });
+
+  test("creates the category of a tier by name, but not for a rejected tier", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newPromotion(service, call, {
+      promotion: {
+        tiers: [{ name: "first", action: { discount: TEN_PERCENT }, category: "Spring" }],
+      },
+    });
+    const tier = await newTier(service, call, { campaignId, category: "Spring" });
+    expect(tier.categories).toMatchObject([{ id: tier.categoryId, name: "Spring" }]);
+    const moved = await promotions.updatePromotionTier(
+      { tierId: tier.id, category: "Summer", updateMask: { paths: ["category"] } },
+      call,
+    );
+    expect(moved.categories).toMatchObject([{ name: "Summer" }]);
+    const coupons = await newCoupons(service, call);
+    const rejected = [
+      newTier(service, call, { campaignId: coupons.id, category: "New" }),
+      newTier(service, call, { campaignId, category: "New", categoryId: tier.categoryId }),
+      promotions.updatePromotionTier({ tierId: "promo_unknown", category: "New" }, call),
+    ].map(rejectionKey);
+    expect(await Promise.all(rejected)).toEqual([
+      "invalid_campaign",
+      "invalid_payload",
+      "not_found",
+    ]);
+    expect((await service.categories.listCategories({}, call)).total).toBe(2n);
   });
 
   test("gives concurrent tiers different hierarchies", async () => {
@@ -218,7 +247,8 @@ describe("ListPromotionTiers and ListCampaignTiers", () => {
     const oldest = await promotions.listPromotionTiers({ order: "created_at", limit: 1n }, call);
     expect(oldest.tiers.map(({ id }) => id)).toEqual([ids[2]]);
     const ofCampaign = await promotions.listCampaignTiers({ campaignId: one.name }, call);
-    expect(ofCampaign.tiers.map(({ id }) => id)).toEqual([ids[0], ids[2]]);
+    // By hierarchy, unlike the other lists.
+    expect(ofCampaign.tiers.map(({ id }) => id)).toEqual([ids[2], ids[0]]);
     const unknown = { campaignId: "camp_unknown" };
     expect(await rejectionKey(promotions.listCampaignTiers(unknown, call))).toBe("not_found");
   });

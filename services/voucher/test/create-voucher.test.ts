@@ -144,6 +144,28 @@ describe("CreateVoucher", () => {
     },
   );
 
+  test("infers the type from the discount, the gift or the loyalty card", async () => {
+    const createVoucher = (request: Parameters<typeof service.vouchers.createVoucher>[0]) =>
+      service.vouchers.createVoucher(request, service.call());
+    const [discount, gift, card] = await Promise.all([
+      createVoucher({ discount: percent }),
+      createVoucher({ gift: { amount: 5000n } }),
+      createVoucher({ loyaltyCard: { points: 0n } }),
+    ]);
+    expect([discount?.type, gift?.type, card?.type]).toEqual([
+      VoucherType.DISCOUNT_VOUCHER,
+      VoucherType.GIFT_VOUCHER,
+      VoucherType.LOYALTY_CARD,
+    ]);
+    await expect(createVoucher({ code: "NOTHING" })).rejects.toMatchObject({
+      key: "invalid_payload",
+      options: { details: "Payload should have required property 'type'" },
+    });
+    await expect(createVoucher({ discount: percent, gift: { amount: 1n } })).rejects.toMatchObject({
+      key: "invalid_voucher",
+    });
+  });
+
   test("uses the id that the gateway reserved, and ignores rules of gRPC callers", async () => {
     const reservedId = newId("v");
     expect((await createDiscountVoucher(service, { reservedId })).id).toBe(reservedId);

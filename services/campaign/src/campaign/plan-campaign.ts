@@ -8,7 +8,7 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import { initialStatus } from "../domain/campaign-status.ts";
-import { type Campaign, effectiveJoinOnce } from "../domain/campaign.ts";
+import { type Campaign, effectiveJoinOnce, inferCampaignType } from "../domain/campaign.ts";
 import { checkNewCampaign, type CampaignParts } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
 import { parseValidity } from "../mapping/validity.ts";
@@ -73,8 +73,7 @@ function campaignParts({
   promotion,
   reservedId,
 }: CreateCampaignRequest): CampaignParts {
-  return {
-    campaignType: enumName(CampaignType, campaignType) ?? "DISCOUNT_COUPONS",
+  const parts: Omit<CampaignParts, "campaignType"> = {
     kind: enumName(CampaignKind, type) ?? "STATIC",
     vouchersCount: vouchersCount ?? null,
     voucher: {
@@ -89,6 +88,10 @@ function campaignParts({
     promotion: promotion !== undefined,
     // The gateway reserves an id only if validation rules are assigned to the campaign.
     rules: reservedId !== undefined,
+  };
+  return {
+    ...parts,
+    campaignType: enumName(CampaignType, campaignType) ?? inferCampaignType(parts),
   };
 }
 

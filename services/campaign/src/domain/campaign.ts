@@ -84,6 +84,27 @@ export function voucherTypeOf(campaignType: CampaignType): VoucherType | null {
   }
 }
 
+/** What a new campaign sends instead of its type. */
+export type CampaignTypeHints = {
+  readonly promotion: boolean;
+  readonly voucher: {
+    readonly type: VoucherType | null;
+    readonly gift: boolean;
+    readonly loyaltyCard: boolean;
+  };
+};
+
+/** The type of a new campaign that sends none. */
+export function inferCampaignType({ promotion, voucher }: CampaignTypeHints): CampaignType {
+  const { type, gift, loyaltyCard } = voucher;
+  if (type === "GIFT_VOUCHER") return "GIFT_VOUCHERS";
+  if (type === "LOYALTY_CARD") return "LOYALTY_PROGRAM";
+  if (type === "DISCOUNT_VOUCHER") return "DISCOUNT_COUPONS";
+  if (promotion) return "PROMOTION";
+  if (gift) return "GIFT_VOUCHERS";
+  return loyaltyCard ? "LOYALTY_PROGRAM" : "DISCOUNT_COUPONS";
+}
+
 /** Loyalty cards are always joined once; a STANDALONE campaign has a public code, which has no holder. */
 export function effectiveJoinOnce(
   { campaignType, kind }: Pick<Campaign, "campaignType" | "kind">,

@@ -5,7 +5,7 @@ import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import { tierToProto } from "../mapping/promotion-tier.ts";
 import { requireTierCapacity } from "../promotion/capacity.ts";
-import { lockPromotionCampaign } from "../promotion/lock-promotion.ts";
+import { lockPromotionCampaign, requirePromotion } from "../promotion/lock-promotion.ts";
 import { planTier } from "../promotion/plan-tiers.ts";
 import { countTiers, findTier, insertTier } from "../store/promotion-tiers.ts";
 
@@ -14,6 +14,8 @@ export const createPromotionTier =
   async (request, call) => {
     const projectId = call.project.id;
     const found = await requireCampaign(deps.db, projectId, request.campaignId);
+    // Before the category, which a rejected request must not create.
+    requirePromotion(found.campaign);
     const campaignId = found.campaign.id;
     const planned = await planTier(deps, call, { campaignId, request });
     const record = await deps.definitions.write(projectId, async (tx) => {

@@ -30,8 +30,9 @@ export const createVoucher =
 function rejectOtherType(campaign: Campaign, request: CreateVoucherRequest): void {
   const violation = checkVoucherCreation(campaign);
   if (violation !== null) throw invalidCampaign(violation);
+  const sent = enumName(VoucherTypes, request.type);
   const type = voucherTypeOf(campaign.campaignType);
-  if (enumName(VoucherTypes, request.type) === type) return;
+  if (sent === undefined || sent === type) return;
   throw new ApiError("invalid_voucher", {
     details: `Vouchers of ${campaign.campaignType} campaign must be of type ${type}`,
   });

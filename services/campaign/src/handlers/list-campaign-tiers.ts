@@ -5,7 +5,6 @@ import type { Handler } from "@scrip/rpc";
 import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import { tierToProto } from "../mapping/promotion-tier.ts";
-import { NEWEST_FIRST } from "../store/columns.ts";
 import { listTiers } from "../store/promotion-tier-lists.ts";
 
 export const listCampaignTiers =
@@ -15,7 +14,7 @@ export const listCampaignTiers =
     const { records, total } = await listTiers(deps.db, {
       projectId: project.id,
       campaignId: found.campaign.id,
-      order: request.order ?? NEWEST_FIRST,
+      order: request.order ?? "hierarchy",
       ...parsePage(request),
     });
     return {

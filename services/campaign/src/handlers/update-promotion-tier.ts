@@ -1,4 +1,4 @@
-import { invalidPayload } from "@scrip/errors";
+import { invalidPayload, notFound } from "@scrip/errors";
 import type {
   PromotionService,
   UpdatePromotionTierRequest,
@@ -12,13 +12,19 @@ import { parseDiscount } from "../mapping/discount.ts";
 import { tierToProto } from "../mapping/promotion-tier.ts";
 import { parseChangedValidity } from "../mapping/validity.ts";
 import { changeTier } from "../promotion/change-tier.ts";
+import { findTier } from "../store/promotion-tiers.ts";
 
 export const updatePromotionTier =
   (deps: Deps): Handler<typeof PromotionService.method.updatePromotionTier> =>
   async (request, call) => {
-    const { tierId } = request;
+    const { tierId, category = "" } = request;
+    const projectId = call.project.id;
+    // Before the category, which a rejected request must not create.
+    if (category !== "" && (await findTier(deps.db, projectId, tierId)) === undefined) {
+      throw notFound("promotion_tier", tierId);
+    }
     const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
-    const record = await changeTier(deps, { projectId: call.project.id, tierId }, (tier) =>
+    const record = await changeTier(deps, { projectId, tierId }, (tier) =>
       applyRequest(tier, request, { categoryId, now: call.now }),
     );
     return tierToProto(record);
@@ -40,7 +46,7 @@ function applyRequest(
       : tier.discount,
     hierarchy: sent.has("hierarchy") ? required("hierarchy", request.hierarchy) : tier.hierarchy,
     active: sent.has("active") ? (request.active ?? true) : tier.active,
-    categoryId: sent.has("category_id") ? categoryId : tier.categoryId,
+    categoryId: sent.has("category_id") || sent.has("category") ? categoryId : tier.categoryId,
     validity,
     metadata: sent.has("metadata") ? { ...tier.metadata, ...request.metadata } : tier.metadata,
     updatedAt: now,

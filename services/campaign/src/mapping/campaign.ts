@@ -65,7 +65,7 @@ export function campaignToProto({
     voucher: campaignVoucherToProto(campaign),
     promotion:
       campaign.campaignType === "PROMOTION"
-        ? { tiers: tiers.map((record) => tierToProto(record)) }
+        ? { tiers: tiers.map((record) => tierToProto(record)), total: BigInt(tiers.length) }
         : undefined,
     referralProgram: structToProto(campaign.referralProgram),
     loyaltyTiersExpiration: structToProto(campaign.loyaltyTiersExpiration),

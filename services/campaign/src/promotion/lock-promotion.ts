@@ -13,11 +13,13 @@ export async function lockPromotionCampaign(
 ): Promise<Campaign> {
   const found = await lockCampaignRow(tx, projectId, idOrName);
   if (found === undefined) throw notFound("campaign", idOrName);
-  const { campaign } = found;
-  if (campaign.campaignType !== "PROMOTION") {
-    throw invalidCampaign(
-      `Campaign ${campaign.id} is ${campaign.campaignType}: only PROMOTION campaigns have promotion tiers`,
-    );
-  }
-  return campaign;
+  requirePromotion(found.campaign);
+  return found.campaign;
+}
+
+export function requirePromotion({ id, campaignType }: Campaign): void {
+  if (campaignType === "PROMOTION") return;
+  throw invalidCampaign(
+    `Campaign ${id} is ${campaignType}: only PROMOTION campaigns have promotion tiers`,
+  );
 }

@@ -37,7 +37,7 @@ export async function planTier(
     active: request.active ?? true,
     validity,
     metadata: request.metadata ?? {},
-    categoryId: (await resolveCategoryId(deps, { categoryId: request.categoryId }, call)) ?? null,
+    categoryId: (await resolveCategoryId(deps, request, call)) ?? null,
     createdAt: call.now,
     updatedAt: null,
   };

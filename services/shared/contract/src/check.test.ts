@@ -1,4 +1,5 @@
 import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { CreateCategoryRequestSchema } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { GetCategoryRequestSchema } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { DiscountSchema } from "@scrip/proto/scrip/common/v1/discount_pb";
@@ -46,7 +47,7 @@ test.each([
     }),
     "Property .redeemables[0].gift.credits cannot be lower than 0",
   ],
-  [details(CreateVoucherRequestSchema, {}), "Payload should have required property 'type'"],
+  [details(CreateCategoryRequestSchema, {}), "Payload should have required property 'name'"],
   [
     details(CreateVoucherRequestSchema, { type: 1, code: "" }),
     "Property .code must NOT have fewer than 1 characters",

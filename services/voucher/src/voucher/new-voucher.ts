@@ -32,8 +32,7 @@ export function draftVoucher(
   call: Call,
   origin: VoucherOrigin,
 ): VoucherDraft {
-  const type = enumName(VoucherTypes, request.type);
-  if (type === undefined) throw invalidPayload("Property .type is required");
+  const type = enumName(VoucherTypes, request.type) ?? inferredType(request);
   requireTypeValues(request, type);
   const validity = validityFromProto(request);
   requireValidity(validity);
@@ -67,6 +66,14 @@ export function draftVoucher(
     quantity: request.redemption?.quantity ?? null,
     amount: request.gift?.amount ?? null,
   };
+}
+
+/** The type that the values of a request without a type belong to. */
+function inferredType({ discount, gift, loyaltyCard }: CreateVoucherRequest): VoucherType {
+  if (discount !== undefined) return "DISCOUNT_VOUCHER";
+  if (gift !== undefined) return "GIFT_VOUCHER";
+  if (loyaltyCard !== undefined) return "LOYALTY_CARD";
+  throw invalidPayload("Payload should have required property 'type'");
 }
 
 /** Checks that the request has the value object of its type, and no other. */
