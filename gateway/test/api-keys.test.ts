@@ -6,8 +6,8 @@ import { startRecordingGateway } from "./deps.ts";
 const gateway = await startRecordingGateway();
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe("an API key", () => {
-  test("is created with its secret, and listed without it", async () => {
+describe("API keys", () => {
+  test("CreateApiKey returns the secret, and ListApiKeys does not", async () => {
     const { id } = await createProject(gateway, { name: "Keys" });
     const { status, json } = await management(gateway, "POST", `/projects/${id}/api-keys`, {
       name: "till",
@@ -49,14 +49,14 @@ describe("an API key", () => {
     [{ name: "x", kind: "client", scopes: ["client_api", "api"] }, /\.scopes\[1\]/],
     [{ name: "x", kind: "server", allowed_ips: ["10.0.0.0/33"] }, /\.allowed_ips\[0\]/],
     [{ name: "x", kind: "server", allowed_ips: ["::1", "host"] }, /\.allowed_ips\[1\]/],
-  ])("is not created from %j", async (body, details) => {
+  ])("CreateApiKey rejects %j", async (body, details) => {
     const { id } = await createProject(gateway, { name: "Keys" });
     const { status, json } = await management(gateway, "POST", `/projects/${id}/api-keys`, body);
     expect(status).toBe(400);
     expect(json).toMatchObject({ key: "invalid_payload", details: expect.stringMatching(details) });
   });
 
-  test("is rejected immediately when it is blocked, as are its tokens", async () => {
+  test("BlockApiKey takes effect immediately, for the key and its tokens", async () => {
     const { id, server } = await createProject(gateway, { name: "Block" });
     const headers = serverHeaders(server, await newToken(gateway, server, "api"));
     expect((await send(`${gateway.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(501);
@@ -70,7 +70,7 @@ describe("an API key", () => {
     expect((await tokenCall(gateway, "token", server, form)).status).toBe(401);
   });
 
-  test("gets a new secret while its tokens stay valid", async () => {
+  test("RegenerateApiKey replaces the secret, and tokens of the key stay valid", async () => {
     const { id, server } = await createProject(gateway, { name: "Regenerate" });
     const token = await newToken(gateway, server, "api");
     const headers = serverHeaders(server, token);
@@ -85,7 +85,7 @@ describe("an API key", () => {
     );
   });
 
-  test("is deleted with its tokens", async () => {
+  test("DeleteApiKey deletes the key with its tokens", async () => {
     const { id, server } = await createProject(gateway, { name: "Delete" });
     const headers = serverHeaders(server, await newToken(gateway, server, "api"));
     const path = `/projects/${id}/api-keys/${server.appId}`;
@@ -97,7 +97,7 @@ describe("an API key", () => {
     });
   });
 
-  test("cannot be changed through another project", async () => {
+  test("a key cannot be changed through another project", async () => {
     const one = await createProject(gateway, { name: "One" });
     const two = await createProject(gateway, { name: "Two" });
     const path = `/projects/${two.id}/api-keys/${one.server.appId}`;

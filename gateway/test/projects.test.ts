@@ -15,8 +15,8 @@ import { startRecordingGateway } from "./deps.ts";
 const gateway = await startRecordingGateway();
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe("a project", () => {
-  test("is created with two keys whose secrets are returned once", async () => {
+describe("projects", () => {
+  test("CreateProject returns two keys, whose secrets GetProject does not return", async () => {
     const { id, json, server } = await createProject(gateway, {
       name: "Shop",
       timezone: "Europe/Warsaw",
@@ -57,7 +57,7 @@ describe("a project", () => {
     });
   });
 
-  test("has Monday as default first weekday", async () => {
+  test("the first weekday is Monday by default", async () => {
     const { id, json } = await createProject(gateway, { name: "Weeks" });
     const change = async (first_weekday: number | null) =>
       (await management(gateway, "PUT", `/projects/${id}`, { first_weekday })).json;
@@ -76,7 +76,7 @@ describe("a project", () => {
     [{ name: "x", currency: "pln" }, /\.currency/],
     [{ name: "x", client_trusted_domains: ["ok.example", "no spaces"] }, /domains\[1\] must be/],
     [{ name: 5 }, "Property .name must be string"],
-  ])("is not created from %j", async (body, details) => {
+  ])("CreateProject rejects %j", async (body, details) => {
     const { status, json } = await management(gateway, "POST", "/projects", body);
     expect(status).toBe(400);
     expect(json).toMatchObject({ key: "invalid_payload", details: expect.stringMatching(details) });
@@ -90,7 +90,7 @@ describe("a project", () => {
     },
   );
 
-  test("is updated in the fields that were sent, and null clears a field", async () => {
+  test("UpdateProject changes the fields that were sent, and null clears a field", async () => {
     const { id, server } = await createProject(gateway, {
       name: "Before",
       description: "d",
@@ -124,7 +124,7 @@ describe("a project", () => {
     expect((await callOf(gateway, server)).project.timeZone).toBe("Asia/Kolkata");
   });
 
-  test("is listed newest first, in pages", async () => {
+  test("ListProjects returns the newest first, in pages", async () => {
     const one = await createProject(gateway, { name: "list-1" });
     const two = await createProject(gateway, { name: "list-2" });
     const { json } = await management(gateway, "GET", "/projects?limit=2");
@@ -140,7 +140,7 @@ describe("a project", () => {
     });
   });
 
-  test("is deleted with its keys and tokens", async () => {
+  test("DeleteProject deletes the project with its keys and tokens", async () => {
     const { id, server } = await createProject(gateway, { name: "Short" });
     const headers = serverHeaders(server, await newToken(gateway, server, "api"));
     expect((await send(`${gateway.url}/v1/vouchers/x`, "GET", { headers })).status).toBe(501);

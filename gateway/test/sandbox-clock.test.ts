@@ -6,8 +6,8 @@ import { startRecordingGateway } from "./deps.ts";
 const gateway = await startRecordingGateway();
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-describe("the clock of a sandbox project", () => {
-  test("is the time of its calls until it returns to real time", async () => {
+describe("SetClock", () => {
+  test("sets the time of a sandbox project's calls until null returns them to real time", async () => {
     const { id, server } = await createProject(gateway, { name: "Sandbox", sandbox: true });
     const before = Date.now();
     expect((await callOf(gateway, server)).now).toBeGreaterThanOrEqual(before);
@@ -21,7 +21,7 @@ describe("the clock of a sandbox project", () => {
     expect((await callOf(gateway, server)).now).toBeLessThan(Date.now() + 10_000);
   });
 
-  test("cannot be set in other projects", async () => {
+  test("rejects projects that are no sandbox", async () => {
     const { id } = await createProject(gateway, { name: "Real" });
     const body = { now: "2030-01-01T00:00:00Z" };
     expect(await management(gateway, "PUT", `/projects/${id}/clock`, body)).toMatchObject({
