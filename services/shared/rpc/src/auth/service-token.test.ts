@@ -55,6 +55,12 @@ describe("a service token", () => {
     await expect(verify(`Bearer ${expired}`)).rejects.toMatchObject({ key: "unauthorized" });
     const ancient = await sign(now - 3600, now + 3600);
     await expect(verify(`Bearer ${ancient}`)).rejects.toMatchObject({ key: "unauthorized" });
+    const lasting = await sign(now, now + 601);
+    await expect(verify(`Bearer ${lasting}`)).rejects.toMatchObject({
+      key: "unauthorized",
+      options: { details: "The service token is valid for more than 600 seconds" },
+    });
+    expect(await verify(`Bearer ${await sign(now, now + 600)}`)).toMatchObject({ name: "old" });
   });
 
   test("is trusted when signed by a replaced key that is still listed", async () => {

@@ -32,6 +32,8 @@ export type ServiceClaims = {
 };
 
 const LIFETIME_S = 60;
+/** A token that claims a longer lifetime is rejected, so that a leaked one is soon worthless. */
+const MAX_LIFETIME_S = 600;
 const ALGORITHM = "EdDSA";
 
 export async function generateServiceKey(): Promise<ServiceKeys> {
@@ -80,8 +82,10 @@ async function sign(signing: JWK, claims: ServiceClaims, audience: string): Prom
     .sign(await importJWK(signing, ALGORITHM));
 }
 
+const CLOCK_TOLERANCE_S = 5;
+
 /** Maximum number of cached tokens; the signature of each is verified once. */
-const MAX_REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 
 export function createTokenVerifier(
   keys: ServiceKeys,
@@ -98,15 +102,21 @@ export function createTokenVerifier(
     const { payload } = await jwtVerify(token, keySet, {
       audience,
       algorithms: [ALGORITHM],
-      requiredClaims: ["sub", "exp"],
-      maxTokenAge: "10 minutes",
-      clockTolerance: 5,
+      requiredClaims: ["sub", "exp", "iat"],
+      maxTokenAge: MAX_LIFETIME_S,
+      clockTolerance: CLOCK_TOLERANCE_S,
     }).catch((cause: unknown) => {
       throw new ApiError("unauthorized", { details: "The service token is not valid", cause });
     });
+    const { exp = 0, iat = 0 } = payload;
+    if (exp - iat > MAX_LIFETIME_S) {
+      throw new ApiError("unauthorized", {
+        details: `The service token is valid for more than ${MAX_LIFETIME_S} seconds`,
+      });
+    }
     const claims = claimsOf(payload);
-    if (verified.size >= MAX_REMEMBERED) verified.clear();
-    verified.set(token, { claims, until: (payload.exp ?? 0) * 1000 });
+    if (verified.size >= MAX_CACHED) verified.clear();
+    verified.set(token, { claims, until: exp * 1000 });
     return claims;
   };
 }
