@@ -31,8 +31,8 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
 
   test("takes missing fields from the campaign", async () => {
     const { id, name, category_id } = await campaign();
-    const made = await ok(create({ campaign_id: id }));
-    expect(made).toMatchObject({
+    const created = await ok(create({ campaign_id: id }));
+    expect(created).toMatchObject({
       object: "voucher",
       campaign: name,
       campaign_id: id,
@@ -42,9 +42,9 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
       expiration_date: "2036-01-01T00:00:00.000Z",
       redemption: { quantity: 3, redeemed_quantity: 0 },
     });
-    expect(made["code"]).toMatch(/^C-.{4}$/u);
-    const stored = await ok(api.get(`/v1/vouchers/${made["code"]}`));
-    expect(stored).toMatchObject({ id: made["id"], campaign_id: id, category_id });
+    expect(created["code"]).toMatch(/^C-.{4}$/u);
+    const stored = await ok(api.get(`/v1/vouchers/${created["code"]}`));
+    expect(stored).toMatchObject({ id: created["id"], campaign_id: id, category_id });
     expect(await ok(api.get(`/v1/campaigns/${id}`))).toMatchObject({ vouchers_count: 1 });
   });
 
@@ -61,7 +61,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
         daily: [{ start_time: "08:00", expiration_time: "09:00", days_of_week: [1] }],
       },
     };
-    const made = await ok(
+    const created = await ok(
       api.post(`/v1/vouchers/${encodeURIComponent(code)}`, {
         type: "DISCOUNT_VOUCHER",
         campaign: name,
@@ -69,7 +69,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
         ...own,
       }),
     );
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       code,
       campaign: name,
       campaign_id: id,
@@ -87,11 +87,11 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
     };
     const [shared, own] = [await rule(100), await rule(1000)];
     const { id } = await campaign({ validation_rules: [shared] });
-    const made = await ok(create({ campaign_id: id, validation_rules: [own] }));
-    const of = (rules: Json) => rules["data"].map(({ rule_id }: Json) => rule_id);
-    expect(of(made["validation_rules_assignments"])).toEqual([own, shared]);
+    const created = await ok(create({ campaign_id: id, validation_rules: [own] }));
+    const ruleIds = (rules: Json) => rules["data"].map(({ rule_id }: Json) => rule_id);
+    expect(ruleIds(created["validation_rules_assignments"])).toEqual([own, shared]);
     const validate = (amount: number): Promise<Json> =>
-      ok(api.post(`/v1/vouchers/${made["code"]}/validate`, { order: { amount } }));
+      ok(api.post(`/v1/vouchers/${created["code"]}/validate`, { order: { amount } }));
     expect(await validate(1001)).toMatchObject({ valid: true });
     expect(await validate(1000)).toMatchObject({
       error: { key: "redemption_rules_violated", details: expect.stringContaining(own) },

@@ -10,8 +10,8 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const refused = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
-    const { body, status } = await answer;
+  const rejected = async (response: ReturnType<typeof api.get>): Promise<Json> => {
+    const { body, status } = await response;
     expect(body["code"]).toBe(status);
     return body;
   };
@@ -25,7 +25,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
 
   test("returns a new campaign with creation in progress, and its codes can be redeemed", async () => {
     const name = newCode("spring sale #1 50%/");
-    const made = await create({
+    const created = await create({
       name,
       description: "for friends",
       type: "AUTO_UPDATE",
@@ -44,7 +44,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
         code_config: { pattern: "SPRING-#####" },
       },
     });
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       object: "campaign",
       name,
       description: "for friends",
@@ -76,39 +76,39 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       },
       validation_rules_assignments: { object: "list", data_ref: "data", data: [], total: 0 },
     });
-    expect(made["id"]).toMatch(/^camp_[0-9a-f]{18}$/);
-    expect(made["category_id"]).toBe(made["categories"][0].id);
-    expect(made["category"]).toBe(made["categories"][0].name);
-    expect(made["voucher"]["code_config"]).toEqual({
+    expect(created["id"]).toMatch(/^camp_[0-9a-f]{18}$/);
+    expect(created["category_id"]).toBe(created["categories"][0].id);
+    expect(created["category"]).toBe(created["categories"][0].name);
+    expect(created["voucher"]["code_config"]).toEqual({
       length: 5,
       charset: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
       pattern: "SPRING-#####",
     });
     for (const absent of ["promotion", "referral_program", "updated_at", "readonly"]) {
-      expect(made).not.toHaveProperty(absent);
+      expect(created).not.toHaveProperty(absent);
     }
 
     const done = {
-      ...made,
+      ...created,
       creation_status: "DONE",
       vouchers_generation_status: "DONE",
       vouchers_count: 3,
     };
-    expect(await read(made["id"])).toEqual(done);
+    expect(await read(created["id"])).toEqual(done);
     expect(await read(encodeURIComponent(name))).toEqual(done);
-    const vouchers = await vouchersOf(made["id"]);
+    const vouchers = await vouchersOf(created["id"]);
     expect(vouchers).toHaveLength(3);
     for (const voucher of vouchers) {
       expect(voucher).toMatchObject({
         campaign: name,
-        campaign_id: made["id"],
-        category_id: made["category_id"],
+        campaign_id: created["id"],
+        category_id: created["category_id"],
         type: "DISCOUNT_VOUCHER",
         discount: percent(10),
         redemption: { quantity: 2 },
-        start_date: made["start_date"],
-        expiration_date: made["expiration_date"],
-        validity_timeframe: made["validity_timeframe"],
+        start_date: created["start_date"],
+        expiration_date: created["expiration_date"],
+        validity_timeframe: created["validity_timeframe"],
         // The flag is not set, so the code is not shared.
         metadata: {},
       });
@@ -117,7 +117,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
     const byName = await ok(api.get(`/v1/vouchers?campaign=${encodeURIComponent(name)}`));
     expect(byName["total"]).toBe(3);
     expect(
-      await refused(api.post("/v1/campaigns", { name, voucher: made["voucher"] })),
+      await rejected(api.post("/v1/campaigns", { name, voucher: created["voucher"] })),
     ).toMatchObject({
       code: 409,
       key: "duplicate_found",
@@ -219,12 +219,12 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       categories: [{ object: "category" }],
     });
     expect(await ok(api.get(`/v1/vouchers/${encodeURIComponent(code)}`))).toEqual(own);
-    expect(await refused(api.post(path, { code }))).toMatchObject({
+    expect(await rejected(api.post(path, { code }))).toMatchObject({
       code: 409,
       details: `Duplicated voucher exists with id ${code}`,
     });
     await ok(api.post(`${path}?vouchers_count=20`, { code_config: { pattern: "M-########" } }));
-    expect(await refused(api.post(`${path}?vouchers_count=101`))).toMatchObject({
+    expect(await rejected(api.post(`${path}?vouchers_count=101`))).toMatchObject({
       key: "invalid_campaign_params",
     });
     const { vouchers_count: count } = await read(campaign["id"]);
@@ -236,11 +236,11 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       type: "STANDALONE",
       voucher: { discount: percent(1), code: newCode("PUBLIC") },
     });
-    expect(await refused(api.post(`/v1/campaigns/${standalone["id"]}/vouchers`))).toMatchObject({
+    expect(await rejected(api.post(`/v1/campaigns/${standalone["id"]}/vouchers`))).toMatchObject({
       key: "invalid_campaign",
       details: "You can not generate vouchers for STANDALONE type campaign.",
     });
-    expect(await refused(api.post("/v1/campaigns/camp_no/vouchers"))).toMatchObject({
+    expect(await rejected(api.post("/v1/campaigns/camp_no/vouchers"))).toMatchObject({
       key: "not_found",
     });
   });
@@ -250,13 +250,13 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
     const campaign = await coupons({
       voucher: { discount: percent(1), code_config: { prefix, length: 1, charset: "abcde" } },
     });
-    const answers = await inParallel(Array.from({ length: 12 }), 12, () =>
+    const responses = await inParallel(Array.from({ length: 12 }), 12, () =>
       api.post(`/v1/campaigns/${campaign["id"]}/vouchers`),
     );
-    const made = answers.filter(({ status }) => status === 200);
-    expect(made).toHaveLength(5);
-    expect(new Set(made.map(({ body }) => body["code"])).size).toBe(5);
-    for (const { status, body } of answers) {
+    const created = responses.filter(({ status }) => status === 200);
+    expect(created).toHaveLength(5);
+    expect(new Set(created.map(({ body }) => body["code"])).size).toBe(5);
+    for (const { status, body } of responses) {
       if (status !== 200) expect(body).toMatchObject({ key: "invalid_code_config" });
     }
     expect(await read(campaign["id"])).toMatchObject({
@@ -320,14 +320,14 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
     expect(cleared).not.toHaveProperty("expiration_date");
     expect(cleared).toMatchObject({ category_id: null, categories: [] });
     expect(
-      await refused(
+      await rejected(
         api.put(`/v1/campaigns/${campaign["id"]}`, {
           discount: { type: "AMOUNT", amount_off: 100 },
         }),
       ),
     ).toMatchObject({ key: "invalid_campaign" });
     expect(
-      await refused(api.put(`/v1/campaigns/${campaign["id"]}`, { type: "STANDALONE" })),
+      await rejected(api.put(`/v1/campaigns/${campaign["id"]}`, { type: "STANDALONE" })),
     ).toMatchObject({ key: "invalid_campaign" });
     expect(await read(campaign["id"])).toEqual(cleared);
   });
@@ -358,7 +358,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
     expect(await read(campaign["id"])).toEqual(disabled);
     expect(await ok(api.post(`${path}/enable`))).toEqual({});
     expect(await read(campaign["id"])).toMatchObject({ active: true });
-    expect(await refused(api.post("/v1/campaigns/camp_no/enable"))).toMatchObject({ code: 404 });
+    expect(await rejected(api.post("/v1/campaigns/camp_no/enable"))).toMatchObject({ code: 404 });
   });
 
   test("lists campaigns newest first, with filters, and with categories on request", async () => {
@@ -390,7 +390,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
     expect(await only("limit=1&page=2")).toEqual([first["id"]]);
     expect(await only("filters[active][conditions][$disabled]=true")).toEqual([]);
     for (const query of ["limit=101", "order=name", "page=101", "filters[no][conditions][$is]=1"]) {
-      expect(await refused(api.get(`/v1/campaigns?${query}`))).toMatchObject({
+      expect(await rejected(api.get(`/v1/campaigns?${query}`))).toMatchObject({
         key: "invalid_query_params",
       });
     }

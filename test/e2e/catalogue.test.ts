@@ -62,20 +62,20 @@ describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition
   });
 
   test("rejects orders with unknown references or invalid values", async () => {
-    const refused = async (body: Json): Promise<unknown[]> => {
-      const answer = await api.post("/v1/orders", body);
-      return [answer.status, answer.body["key"], answer.body["resource_type"]];
+    const rejected = async (body: Json): Promise<unknown[]> => {
+      const response = await api.post("/v1/orders", body);
+      return [response.status, response.body["key"], response.body["resource_type"]];
     };
-    expect(await refused({ id: "ord_unknown" })).toEqual([404, "not_found", "order"]);
-    expect(await refused({ customer: { id: "cust_unknown" } })).toEqual([
+    expect(await rejected({ id: "ord_unknown" })).toEqual([404, "not_found", "order"]);
+    expect(await rejected({ customer: { id: "cust_unknown" } })).toEqual([
       404,
       "not_found",
       "customer",
     ]);
-    expect(await refused({ referrer_id: "cust_unknown" })).toEqual([404, "not_found", "customer"]);
-    expect((await refused({ amount: -1 }))[1]).toBe("invalid_payload");
-    expect((await refused({ status: "LOST" }))[1]).toBe("invalid_payload");
-    expect((await refused({ items: [{ price: -1 }] }))[1]).toBe("invalid_order");
+    expect(await rejected({ referrer_id: "cust_unknown" })).toEqual([404, "not_found", "customer"]);
+    expect((await rejected({ amount: -1 }))[1]).toBe("invalid_payload");
+    expect((await rejected({ status: "LOST" }))[1]).toBe("invalid_payload");
+    expect((await rejected({ items: [{ price: -1 }] }))[1]).toBe("invalid_order");
     expect((await api.get("/v1/orders/nothing")).body["details"]).toBe(
       "Cannot find order with id nothing",
     );
@@ -83,8 +83,8 @@ describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition
     const [one, two] = [newCode("one"), newCode("two")];
     await ok(api.post("/v1/orders", { source_id: one }));
     await ok(api.post("/v1/orders", { source_id: two }));
-    const taken = await api.put(`/v1/orders/${two}`, { source_id: one });
-    expect([taken.status, taken.body["key"]]).toEqual([409, "duplicate_found"]);
+    const duplicate = await api.put(`/v1/orders/${two}`, { source_id: one });
+    expect([duplicate.status, duplicate.body["key"]]).toEqual([409, "duplicate_found"]);
   });
 
   test("lists orders oldest first, page by page", async () => {
@@ -237,8 +237,8 @@ describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition
     const other = await ok(api.post("/v1/products", { name: "Other" }));
     const foreign = await api.put(`/v1/products/${other["id"]}/skus/${large}`, { price: 1 });
     expect([foreign.status, foreign.body["resource_type"]]).toEqual([404, "sku"]);
-    const taken = await api.put(`/v1/products/${other["id"]}`, { source_id: shirt });
-    expect([taken.status, taken.body["key"]]).toEqual([409, "duplicate_found"]);
+    const duplicate = await api.put(`/v1/products/${other["id"]}`, { source_id: shirt });
+    expect([duplicate.status, duplicate.body["key"]]).toEqual([409, "duplicate_found"]);
 
     expect((await api.delete(`/v1/products/${shirt}?force=true`)).status).toBe(204);
     expect((await api.get(`/v1/products/${product["id"]}`)).body["details"]).toBe(
@@ -249,9 +249,9 @@ describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition
 
   test("lists products oldest first, filtered by creation time", async () => {
     const names = [newCode("p"), newCode("p"), newCode("p")];
-    const made: Json[] = [];
-    for (const source_id of names) made.push(await ok(api.post("/v1/products", { source_id })));
-    const range = `start_date=${made[0]?.["created_at"]}&end_date=${made[2]?.["created_at"]}`;
+    const created: Json[] = [];
+    for (const source_id of names) created.push(await ok(api.post("/v1/products", { source_id })));
+    const range = `start_date=${created[0]?.["created_at"]}&end_date=${created[2]?.["created_at"]}`;
     const listed = await ok(api.get(`/v1/products?limit=2&${range}`));
     expect(listed).toMatchObject({ object: "list", data_ref: "products", total: 3 });
     expect(listed["products"].map((each: Json) => each["source_id"])).toEqual(names.slice(0, 2));
@@ -261,10 +261,10 @@ describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition
 
   test("creates one product when concurrent requests use the same source id", async () => {
     const sourceId = newCode("race");
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => ok(api.post("/v1/products", { source_id: sourceId }))),
     );
-    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(responses.map(({ id }) => id)).size).toBe(1);
   });
 
   test("takes prices from the catalogue when the request has none", async () => {

@@ -6,39 +6,39 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 /** Client-side operations beside the variants of server-side ones (docs/authentication.md#client-side-callers). */
 describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => {
   const stack = await sharedStack(composition);
-  const shop = await serverApi(stack);
-  const page = await clientApi(stack, "https://shop.example");
+  const api = await serverApi(stack);
+  const client = await clientApi(stack, "https://shop.example");
 
-  const letPages = async (features: Json): Promise<void> => {
+  const configureProject = async (features: Json): Promise<void> => {
     const path = `/management/v1/projects/${stack.projectId}`;
     const { status, text } = await managementApi(stack).put(path, features);
     expect(status, text).toBe(200);
   };
 
-  const givenVoucher = async (more: Json = {}): Promise<string> => {
+  const createVoucher = async (more: Json = {}): Promise<string> => {
     const code = newCode("PAGE");
-    const made = await shop.post("/v1/vouchers", {
+    const created = await api.post("/v1/vouchers", {
       code,
       type: "DISCOUNT_VOUCHER",
       discount: { type: "AMOUNT", amount_off: 300 },
       ...more,
     });
-    expect(made.status, made.text).toBe(200);
+    expect(created.status, created.text).toBe(200);
     return code;
   };
 
   test("validates a code with query parameters alone", async () => {
-    const code = await givenVoucher();
-    const answer = await page.get(`/client/v1/validate?code=${code}&amount=1000`);
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.body).toMatchObject({
+    const code = await createVoucher();
+    const response = await client.get(`/client/v1/validate?code=${code}&amount=1000`);
+    expect(response.status, response.text).toBe(200);
+    expect(response.body).toMatchObject({
       valid: true,
       code,
       discount: { type: "AMOUNT", amount_off: 300 },
       order: { amount: 1000, total_discount_amount: 300, total_amount: 700 },
     });
     const items = `order[items][0][price]=250&order[items][0][quantity]=2&customer[source_id]=me`;
-    const nested = await page.get(`/client/v1/validate?code=${code}&${items}`);
+    const nested = await client.get(`/client/v1/validate?code=${code}&${items}`);
     expect(nested.body).toMatchObject({
       valid: true,
       order: { amount: 500, total_amount: 200, items: [{ quantity: 2, amount: 500 }] },
@@ -51,15 +51,15 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
     ["an unknown code", "code=nobody-has-it", 404, "not_found"],
     ["a negative amount", "code=x&amount=-1", 400, "invalid_query_params"],
   ])("receives an error for %s", async (_, query, status, key) => {
-    const answer = await page.get(`/client/v1/validate?${query}`);
-    expect([answer.status, answer.body["key"]]).toEqual([status, key]);
+    const response = await client.get(`/client/v1/validate?${query}`);
+    expect([response.status, response.body["key"]]).toEqual([status, key]);
   });
 
   test("redeems a code if the project allows it, once per idempotency key", async () => {
-    const code = await givenVoucher({ redemption: { quantity: 1 } });
-    await letPages({ client_redeem_enabled: false });
+    const code = await createVoucher({ redemption: { quantity: 1 } });
+    await configureProject({ client_redeem_enabled: false });
     const redeem = () =>
-      page.post(
+      client.post(
         `/client/v1/redeem?code=${code}`,
         {
           order: { amount: 1000 },
@@ -68,10 +68,10 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
         },
         { "idempotency-key": code },
       );
-    const refused = await redeem();
-    expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);
+    const rejected = await redeem();
+    expect([rejected.status, rejected.body["key"]]).toEqual([403, "forbidden"]);
 
-    await letPages({ client_redeem_enabled: true });
+    await configureProject({ client_redeem_enabled: true });
     const redeemed = await redeem();
     expect(redeemed.status, redeemed.text).toBe(200);
     expect(redeemed.body).toMatchObject({
@@ -90,31 +90,31 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
       passed: true,
       message: "It is switched on",
     });
-    const stored = await shop.get(`/v1/customers/me-${code}`);
+    const stored = await api.get(`/v1/customers/me-${code}`);
     expect(stored.body["name"]).toBeNull();
 
     const again = await redeem();
     expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([redeemed.text, "true"]);
-    const other = await page.post(`/client/v1/redeem?code=${code}`, { order: { amount: 1000 } });
+    const other = await client.post(`/client/v1/redeem?code=${code}`, { order: { amount: 1000 } });
     expect([other.status, other.body["key"]]).toEqual([400, "quantity_exceeded"]);
-    const nameless = await page.post("/client/v1/redeem", { order: { amount: 1000 } });
+    const nameless = await client.post("/client/v1/redeem", { order: { amount: 1000 } });
     expect([nameless.status, nameless.body["key"]]).toEqual([400, "invalid_payload"]);
   });
 
   test("publishes a voucher if the project allows it, without stored customer data", async () => {
-    const code = await givenVoucher();
+    const code = await createVoucher();
     const source = `friend-${code}`;
-    await shop.post("/v1/customers", { source_id: source, name: "Ada", email: "ada@shop.example" });
-    await letPages({ client_publish_enabled: false });
+    await api.post("/v1/customers", { source_id: source, name: "Ada", email: "ada@shop.example" });
+    await configureProject({ client_publish_enabled: false });
     const publish = () =>
-      page.post("/client/v1/publish", {
+      client.post("/client/v1/publish", {
         voucher: code,
         customer: { source_id: source, name: "Eve" },
       });
-    const refused = await publish();
-    expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);
+    const rejected = await publish();
+    expect([rejected.status, rejected.body["key"]]).toEqual([403, "forbidden"]);
 
-    await letPages({ client_publish_enabled: true });
+    await configureProject({ client_publish_enabled: true });
     const published = await publish();
     expect(published.status, published.text).toBe(200);
     expect(published.body).toMatchObject({ object: "publication", voucher: { code } });
@@ -123,18 +123,18 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
       id: published.body["customer_id"],
       source_id: source,
     });
-    const stored = await shop.get(`/v1/customers/${source}`);
+    const stored = await api.get(`/v1/customers/${source}`);
     expect(stored.body).toMatchObject({ name: "Ada", email: "ada@shop.example" });
   });
 
   test("lists current promotion tiers without summaries and rule assignments", async () => {
-    const rule = await shop.post("/v1/validation-rules", {
+    const rule = await api.post("/v1/validation-rules", {
       name: newCode("rule"),
       rules: { 1: { name: "order.amount", conditions: { $more_than: [100] } } },
     });
     const discount = { type: "PERCENT", percent_off: 5 };
     const tier = (name: string, more: Json = {}) => ({ name, action: { discount }, ...more });
-    const campaign = await shop.post("/v1/campaigns", {
+    const campaign = await api.post("/v1/campaigns", {
       name: newCode("promotion"),
       campaign_type: "PROMOTION",
       promotion: {
@@ -142,19 +142,19 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
       },
     });
     expect(campaign.status, campaign.text).toBe(200);
-    const made = await shop.post(
+    const created = await api.post(
       `/v1/promotions/${campaign.body["id"]}/tiers`,
       tier("runs", { banner: "5 % off", validation_rules: [rule.body["id"]] }),
     );
-    expect(made.status, made.text).toBe(200);
+    expect(created.status, created.text).toBe(200);
 
-    const shown = await page.get("/client/v1/promotions/tiers");
+    const shown = await client.get("/client/v1/promotions/tiers");
     expect(shown.status, shown.text).toBe(200);
     expect(shown.body).toMatchObject({ object: "list", data_ref: "tiers", total: 1 });
     const [only] = shown.body["tiers"];
     expect(only).toMatchObject({
       object: "promotion_tier",
-      id: made.body["id"],
+      id: created.body["id"],
       banner: "5 % off",
       action: { discount },
       validation_rules_assignments: { total: 0 },

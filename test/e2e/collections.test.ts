@@ -8,10 +8,10 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const product = (said: Json = {}): Promise<Json> =>
-    ok(api.post("/v1/products", { source_id: newCode("p"), ...said }));
-  const sku = (productId: string, said: Json = {}): Promise<Json> =>
-    ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...said }));
+  const product = (fields: Json = {}): Promise<Json> =>
+    ok(api.post("/v1/products", { source_id: newCode("p"), ...fields }));
+  const sku = (productId: string, fields: Json = {}): Promise<Json> =>
+    ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...fields }));
 
   test("a static collection contains the listed products and SKUs", async () => {
     const [shirt, mug] = [await product(), await product()];
@@ -107,14 +107,14 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
 
   test("collections are listed newest first, page by page", async () => {
     const filter = { junction: "or", name: { conditions: { $is: "x" } } };
-    const made: string[] = [];
+    const createdIds: string[] = [];
     for (const name of ["one", "two", "three"]) {
       const body = { name, type: "AUTO_UPDATE", filter };
-      made.push((await ok(api.post("/v1/product-collections", body)))["id"]);
+      createdIds.push((await ok(api.post("/v1/product-collections", body)))["id"]);
     }
-    const page = await ok(api.get("/v1/product-collections?limit=2"));
-    expect(page).toMatchObject({ object: "list", data_ref: "data" });
-    expect(page["data"].map(({ id }: Json) => id)).toEqual([made[2], made[1]]);
+    const firstPage = await ok(api.get("/v1/product-collections?limit=2"));
+    expect(firstPage).toMatchObject({ object: "list", data_ref: "data" });
+    expect(firstPage["data"].map(({ id }: Json) => id)).toEqual([createdIds[2], createdIds[1]]);
   });
 
   const dynamic = { name: "n", type: "AUTO_UPDATE" };
@@ -145,8 +145,8 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
       "invalid_payload",
     ],
   ])("a collection with %s is refused", async (_name, body, status, key) => {
-    const answer = await api.post("/v1/product-collections", body);
-    expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
+    const response = await api.post("/v1/product-collections", body);
+    expect([response.status, response.body["key"]], response.text).toEqual([status, key]);
   });
 
   test("a dynamic collection with an incomplete filter is rejected with the missing field", async () => {
@@ -230,8 +230,8 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
         { sku_id: large["id"] },
       ];
       const valid: unknown[] = [];
-      for (const said of lines) {
-        const order = { items: [{ ...said, price: 500 }] };
+      for (const fields of lines) {
+        const order = { items: [{ ...fields, price: 500 }] };
         valid.push((await ok(api.post(`/v1/vouchers/${code}/validate`, { order })))["valid"]);
       }
       expect(valid, body["type"]).toEqual(expected);

@@ -15,17 +15,19 @@ test("10,000 concurrent redemptions of a code with quantity 100 result in exactl
     redemption: { quantity: 100 },
   });
 
-  const answers = await inParallel(Array.from({ length: 10_000 }), 500, () =>
+  const responses = await inParallel(Array.from({ length: 10_000 }), 500, () =>
     api.post(`/v1/vouchers/${code}/redemption`, {}),
   );
 
-  const made = answers.filter(({ status }) => status === 200);
-  expect(made.length).toBe(100);
-  const counters = made.map(({ body }) => body["voucher"].redemption.redeemed_quantity as number);
+  const created = responses.filter(({ status }) => status === 200);
+  expect(created.length).toBe(100);
+  const counters = created.map(
+    ({ body }) => body["voucher"].redemption.redeemed_quantity as number,
+  );
   expect(counters.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
-  expect(new Set(made.map(({ body }) => body["id"])).size).toBe(100);
-  const refused = answers.filter(({ status }) => status !== 200);
-  expect(new Set(refused.map(({ status, body }) => `${status} ${body["key"]}`))).toEqual(
+  expect(new Set(created.map(({ body }) => body["id"])).size).toBe(100);
+  const rejected = responses.filter(({ status }) => status !== 200);
+  expect(new Set(rejected.map(({ status, body }) => `${status} ${body["key"]}`))).toEqual(
     new Set(["400 quantity_exceeded"]),
   );
   const voucher = await api.get(`/v1/vouchers/${code}`);
@@ -37,7 +39,7 @@ test("concurrent redemptions of a gift voucher never overdraw it, and the balanc
   await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 10_000 } });
   const spends = Array.from({ length: 1_000 }, (_, i) => 1 + ((i * 37) % 60));
 
-  const answers = await inParallel(spends, 200, async (credits) => {
+  const responses = await inParallel(spends, 200, async (credits) => {
     const key = newCode("key");
     const body = { gift: { credits }, order: { amount: 100_000 } };
     // Every request is sent twice concurrently with one key: it may spend credits once.
@@ -49,17 +51,17 @@ test("concurrent redemptions of a gift voucher never overdraw it, and the balanc
     return first;
   });
 
-  const spent = answers
+  const spent = responses
     .filter(({ status }) => status === 200)
     .reduce((sum, { body }) => sum + (body["amount"] as number), 0);
   const voucher = await api.get(`/v1/vouchers/${code}`);
   expect(voucher.body["gift"].balance).toBe(10_000 - spent);
   expect(voucher.body["redemption"].redeemed_amount).toBe(spent);
   expect(voucher.body["gift"].balance).toBeGreaterThanOrEqual(0);
-  const refusals = new Set(
-    answers.filter(({ status }) => status !== 200).map(({ body }) => body["key"]),
+  const rejections = new Set(
+    responses.filter(({ status }) => status !== 200).map(({ body }) => body["key"]),
   );
-  expect([...refusals]).toEqual(["gift_amount_exceeded"]);
+  expect([...rejections]).toEqual(["gift_amount_exceeded"]);
 }, 120_000);
 
 test("redemptions of a voucher succeed while it is updated concurrently", async () => {
@@ -76,13 +78,13 @@ test("redemptions of a voucher succeed while it is updated concurrently", async 
     }
   })();
 
-  const answers = await inParallel(Array.from({ length: 500 }), 32, () =>
+  const responses = await inParallel(Array.from({ length: 500 }), 32, () =>
     api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1_000 } }),
   );
   state.done = true;
   await editing;
 
-  expect(new Set(answers.map(({ status, body }) => `${status} ${body["key"]}`))).toEqual(
+  expect(new Set(responses.map(({ status, body }) => `${status} ${body["key"]}`))).toEqual(
     new Set(["200 undefined"]),
   );
   const voucher = await api.get(`/v1/vouchers/${code}`);

@@ -18,13 +18,13 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
   const api = await serverApi(stack);
 
   test("let a new customer redeem once in a campaign when requests race", async () => {
-    const { redeemables } = await givenCampaign("campaign.redemptions.customers_count", 1, 8);
+    const { redeemables } = await createCampaign("campaign.redemptions.customers_count", 1, 8);
     const customer = { source_id: newCode("buyer") };
-    const answers = await inParallel(redeemables, 8, (redeemable) =>
+    const responses = await inParallel(redeemables, 8, (redeemable) =>
       redeem([redeemable], { customer }),
     );
-    expect(madeIn(answers)).toBe(1);
-    expect(keysOf(answers)).toEqual(["redemption_rules_violated"]);
+    expect(countSuccesses(responses)).toBe(1);
+    expect(errorKeysIn(responses)).toEqual(["redemption_rules_violated"]);
     const other = await redeem([redeemables[0] as Json], {
       customer: { source_id: newCode("buyer") },
     });
@@ -32,7 +32,7 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
   });
 
   test("count each redeemable of a stack", async () => {
-    const { redeemables } = await givenCampaign("campaign.redemptions.count", 2, 4);
+    const { redeemables } = await createCampaign("campaign.redemptions.count", 2, 4);
     const three = await redeem(redeemables.slice(0, 3));
     expect(three.body).toMatchObject({ key: "redemption_rules_violated" });
     const two = await redeem(redeemables.slice(0, 2));
@@ -42,7 +42,7 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
   });
 
   test("never let sums of money exceed the limit, even when stacks race", async () => {
-    const { redeemables, campaignId } = await givenCampaign(
+    const { redeemables, campaignId } = await createCampaign(
       "campaign.orders.amount_discounted",
       500,
       8,
@@ -50,16 +50,16 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
     const pairs = redeemables.flatMap((one, index) =>
       redeemables.slice(index + 1).map((other) => [one, other]),
     );
-    const answers = await inParallel(pairs, 16, (pair) => redeem(pair));
+    const responses = await inParallel(pairs, 16, (pair) => redeem(pair));
     // Each takes 2.00 off, so the third would exceed 5.00.
-    expect(madeIn(answers)).toBe(2);
+    expect(countSuccesses(responses)).toBe(2);
     const single = await redeem(redeemables.slice(0, 1));
     expect(single.status, single.text).toBe(200);
     const full = await redeem(redeemables.slice(0, 1));
     expect(full.body).toMatchObject({ key: "redemption_rules_violated" });
 
-    const back = await api.post(`/v1/redemptions/${single.body["redemptions"][0].id}/rollback`);
-    expect(back.status, back.text).toBe(200);
+    const rollback = await api.post(`/v1/redemptions/${single.body["redemptions"][0].id}/rollback`);
+    expect(rollback.status, rollback.text).toBe(200);
     const again = await redeem(redeemables.slice(1, 2));
     expect(again.status, `${campaignId}: ${again.text}`).toBe(200);
   });
@@ -78,11 +78,11 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
     const redeemables = [{ object: "promotion_tier", id: tier.body["id"] }];
     const customer = { source_id: newCode("buyer") };
     const requests = Array.from({ length: 8 }, (_, index) => index);
-    const answers = await inParallel(requests, 8, () => redeem(redeemables, { customer }));
-    expect(madeIn(answers)).toBe(2);
-    expect(keysOf(answers)).toEqual(["redemption_rules_violated"]);
-    const nobody = await redeem(redeemables);
-    expect(nobody.body).toMatchObject({ key: "missing_customer" });
+    const responses = await inParallel(requests, 8, () => redeem(redeemables, { customer }));
+    expect(countSuccesses(responses)).toBe(2);
+    expect(errorKeysIn(responses)).toEqual(["redemption_rules_violated"]);
+    const withoutCustomer = await redeem(redeemables);
+    expect(withoutCustomer.body).toMatchObject({ key: "missing_customer" });
   });
 
   test.each([
@@ -90,33 +90,37 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
     ["Sunday", { first_weekday: 0 }, "2026-11-21T22:59:59Z", "2026-11-21T23:00:00Z"],
   ])("start a new week on %s in the project's time zone", async (_day, settings, last, next) => {
     const sandbox = { sandbox: true, timezone: "Europe/Warsaw" };
-    const shop = await newProject(stack, { ...sandbox, ...settings });
-    const clock = `/management/v1/projects/${shop.id}/clock`;
-    const at = async (now: string) =>
+    const project = await newProject(stack, { ...sandbox, ...settings });
+    const clock = `/management/v1/projects/${project.id}/clock`;
+    const setClock = async (now: string) =>
       expect((await managementApi(stack).put(clock, { now })).status).toBe(200);
-    await at(last);
+    await setClock(last);
     const code = newCode("WEEKLY");
-    const rule = await shop.api.post("/v1/validation-rules", {
+    const rule = await project.api.post("/v1/validation-rules", {
       name: "Once a week",
       rules: { "1": { name: "redemption.count.weekly", conditions: { $less_than_or_equal: [1] } } },
     });
-    await shop.api.post("/v1/vouchers", {
+    await project.api.post("/v1/vouchers", {
       code,
       type: "DISCOUNT_VOUCHER",
       discount: OFF_100,
       validation_rules: [rule.body["id"]],
     });
-    const redeemed = async () => (await shop.api.post(`/v1/vouchers/${code}/redemption`)).status;
-    const madeThisWeek = async () => {
+    const redeemed = async () => (await project.api.post(`/v1/vouchers/${code}/redemption`)).status;
+    const countCreatedThisWeek = async () => {
       const query = "filters[created_at][conditions][$this_week]=";
-      return (await shop.api.get(`/v1/vouchers?${query}`)).body["total"];
+      return (await project.api.get(`/v1/vouchers?${query}`)).body["total"];
     };
-    expect([await redeemed(), await redeemed(), await madeThisWeek()]).toEqual([200, 400, 1]);
-    await at(next);
-    expect([await redeemed(), await redeemed(), await madeThisWeek()]).toEqual([200, 400, 0]);
+    expect([await redeemed(), await redeemed(), await countCreatedThisWeek()]).toEqual([
+      200, 400, 1,
+    ]);
+    await setClock(next);
+    expect([await redeemed(), await redeemed(), await countCreatedThisWeek()]).toEqual([
+      200, 400, 0,
+    ]);
   });
 
-  async function givenCampaign(name: string, limit: number, count: number) {
+  async function createCampaign(name: string, limit: number, count: number) {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("campaign"),
       campaign_type: "DISCOUNT_COUPONS",
@@ -133,29 +137,31 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
     const campaignId = campaign.body["id"] as string;
     const redeemables = await inParallel(Array.from({ length: count }), 2, async () => {
       const id = newCode("COUNT");
-      const made = await api.post(`/v1/campaigns/${campaignId}/vouchers/${id}`, {});
-      expect(made.status, made.text).toBe(200);
+      const created = await api.post(`/v1/campaigns/${campaignId}/vouchers/${id}`, {});
+      expect(created.status, created.text).toBe(200);
       return { object: "voucher", id };
     });
     return { campaignId, redeemables };
   }
 
   async function ruleOf(name: string, limit: number): Promise<string> {
-    const made = await api.post("/v1/validation-rules", {
+    const created = await api.post("/v1/validation-rules", {
       name: newCode("rule"),
       rules: { "1": { name, conditions: { $less_than_or_equal: [limit] } }, logic: "1" },
     });
-    expect(made.status, made.text).toBe(200);
-    return made.body["id"] as string;
+    expect(created.status, created.text).toBe(200);
+    return created.body["id"] as string;
   }
 
-  const redeem = (redeemables: readonly Json[], beside: Json = {}): Promise<ApiResponse> =>
-    api.post("/v1/redemptions", { redeemables, order: { amount: 1000 }, ...beside });
+  const redeem = (redeemables: readonly Json[], fields: Json = {}): Promise<ApiResponse> =>
+    api.post("/v1/redemptions", { redeemables, order: { amount: 1000 }, ...fields });
 });
 
-const madeIn = (answers: readonly ApiResponse[]): number =>
-  answers.filter(({ status }) => status === 200).length;
+const countSuccesses = (responses: readonly ApiResponse[]): number =>
+  responses.filter(({ status }) => status === 200).length;
 
-const keysOf = (answers: readonly ApiResponse[]): readonly string[] => [
-  ...new Set(answers.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])]))),
+const errorKeysIn = (responses: readonly ApiResponse[]): readonly string[] => [
+  ...new Set(
+    responses.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])])),
+  ),
 ];

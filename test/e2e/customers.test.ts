@@ -4,7 +4,7 @@ import { newCode, serverApi } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** Time for events to be handled on a busy machine. */
-const PATIENCE = { timeout: 60_000 };
+const EVENT_TIMEOUT = { timeout: 60_000 };
 
 describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
   const stack = await sharedStack(composition);
@@ -13,7 +13,7 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
   test("are created, read, updated and deleted by id or source id", async () => {
     const sourceId = `${newCode("ada")} & co/1`;
     const path = `/v1/customers/${encodeURIComponent(sourceId)}`;
-    const made = await api.post("/v1/customers", {
+    const created = await api.post("/v1/customers", {
       source_id: sourceId,
       name: "Ada",
       email: "ada@example.com",
@@ -24,9 +24,9 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
       metadata: { vip: true, shoe: 38 },
       unknown: 1,
     });
-    expect(made.status, made.text).toBe(200);
-    const id = made.body["id"] as string;
-    expect(made.body).toEqual({
+    expect(created.status, created.text).toBe(200);
+    const id = created.body["id"] as string;
+    expect(created.body).toEqual({
       id: expect.stringMatching(/^cust_[0-9a-f]{18}$/),
       source_id: sourceId,
       name: "Ada",
@@ -71,8 +71,8 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
       updated_at: null,
       object: "customer",
     });
-    expect((await api.get(path)).body).toEqual(made.body);
-    expect((await api.get(`/v1/customers/${id}`)).body).toEqual(made.body);
+    expect((await api.get(path)).body).toEqual(created.body);
+    expect((await api.get(`/v1/customers/${id}`)).body).toEqual(created.body);
 
     const changed = await api.put(path, {
       id: "cust_other",
@@ -93,9 +93,9 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect(cleared.body).toMatchObject({ id, address: null, birthdate: null, birthday: null });
 
     expect((await api.delete(`/v1/customers/${id}`)).status).toBe(204);
-    const gone = await api.get(path);
-    expect(gone.status).toBe(404);
-    expect(gone.body).toMatchObject({
+    const afterDeletion = await api.get(path);
+    expect(afterDeletion.status).toBe(404);
+    expect(afterDeletion.body).toMatchObject({
       key: "not_found",
       message: "Resource not found",
       details: `Cannot find customer with id ${sourceId}`,
@@ -131,58 +131,61 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
   });
 
   test("leave their vouchers without a holder and with the remaining balance when deleted", async () => {
-    const { customer, code, redemption } = await givenHolder();
+    const { customer, code, redemption } = await createHolder();
     expect((await api.delete(`/v1/customers/${customer}`)).status).toBe(204);
     const holder = async () => (await api.get(`/v1/vouchers/${code}`)).body["holder_id"];
-    await expect.poll(holder, PATIENCE).toBe(null);
+    await expect.poll(holder, EVENT_TIMEOUT).toBe(null);
     const voucher = await api.get(`/v1/vouchers/${code}`);
     expect(voucher.body).toMatchObject({ gift: { amount: 900, balance: 600 } });
-    const held = await api.get(`/v1/vouchers?customer=${customer}`);
-    expect(held.body["total"]).toBe(0);
-    const kept = await api.get(`/v1/redemptions/${redemption}`);
-    expect(kept.body).toMatchObject({ customer_id: customer, amount: 300 });
+    const heldVouchers = await api.get(`/v1/vouchers?customer=${customer}`);
+    expect(heldVouchers.body["total"]).toBe(0);
+    const stored = await api.get(`/v1/redemptions/${redemption}`);
+    expect(stored.body).toMatchObject({ customer_id: customer, amount: 300 });
     const again = await api.post("/v1/publications", {
       customer: { source_id: newCode("another") },
       voucher: code,
     });
     expect(again.body).toMatchObject({ code: 400, key: "voucher_already_published" });
-    const anybody = await api.post("/v1/qualifications", {
+    const publicResponse = await api.post("/v1/qualifications", {
       options: { filters: { code: { conditions: { $is: [code] } } } },
     });
-    expect(anybody.body["redeemables"]).toMatchObject({ total: 0 });
+    expect(publicResponse.body["redeemables"]).toMatchObject({ total: 0 });
     const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
     expect(redeemed.status, redeemed.text).toBe(200);
   });
 
   test("lose their orders and names when deleted permanently", async () => {
-    const { customer, code, redemption, order } = await givenHolder();
-    const kept = await api.post("/v1/orders", { amount: 5, customer: { source_id: newCode("x") } });
+    const { customer, code, redemption, order } = await createHolder();
+    const stored = await api.post("/v1/orders", {
+      amount: 5,
+      customer: { source_id: newCode("x") },
+    });
     const paid = async () =>
       (await api.get(`/v1/customers/${customer}`)).body["summary"].orders.total_count;
-    await expect.poll(paid, PATIENCE).toBe(1);
+    await expect.poll(paid, EVENT_TIMEOUT).toBe(1);
     const deleted = await api.post(`/v1/customers/${customer}/permanent-deletion`);
     expect(deleted.body["data_json"]).toMatchObject({ customer: 1, orders: 1 });
     const orderStatus = async () => (await api.get(`/v1/orders/${order}`)).status;
-    await expect.poll(orderStatus, PATIENCE).toBe(404);
-    expect((await api.get(`/v1/orders/${kept.body["id"]}`)).status).toBe(200);
+    await expect.poll(orderStatus, EVENT_TIMEOUT).toBe(404);
+    expect((await api.get(`/v1/orders/${stored.body["id"]}`)).status).toBe(200);
     const ofRedemption = async () => {
       const { body } = await api.get(`/v1/redemptions/${redemption}`);
       const { customer_id: id, customer: who, tracking_id: tracking, order: what, amount } = body;
       return [id, who, tracking, what, amount];
     };
-    await expect.poll(ofRedemption, PATIENCE).toEqual([null, null, null, null, 300]);
+    await expect.poll(ofRedemption, EVENT_TIMEOUT).toEqual([null, null, null, null, 300]);
     const listed = await api.get(`/v1/redemptions?customer=${customer}`);
     expect(listed.body["total"]).toBe(0);
-    const back = await api.post(`/v1/redemptions/${redemption}/rollback`);
-    expect(back.status, back.text).toBe(200);
-    expect(back.body).toMatchObject({ customer_id: null, order: null });
+    const rollback = await api.post(`/v1/redemptions/${redemption}/rollback`);
+    expect(rollback.status, rollback.text).toBe(200);
+    expect(rollback.body).toMatchObject({ customer_id: null, order: null });
     expect(await orderStatus()).toBe(404);
     const voucher = await api.get(`/v1/vouchers/${code}`);
     expect(voucher.body).toMatchObject({ holder_id: null, gift: { balance: 900 } });
   });
 
   /** A customer who holds a partly used gift card. */
-  async function givenHolder() {
+  async function createHolder() {
     const code = newCode("GIFT");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 900 } });
     const published = await api.post("/v1/publications", {
@@ -220,8 +223,8 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect([future.body["customers"], future.body["total"]]).toEqual([[], 0]);
 
     for (const wrong of ["limit=101", "page=100", "order=name", "starting_after=soon"]) {
-      const answer = await api.get(`/v1/customers?${wrong}`);
-      expect([wrong, answer.status, answer.body["key"]]).toEqual([
+      const response = await api.get(`/v1/customers?${wrong}`);
+      expect([wrong, response.status, response.body["key"]]).toEqual([
         wrong,
         400,
         "invalid_query_params",
@@ -237,8 +240,12 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
       { address: "Paris" },
       { metadata: [] },
     ]) {
-      const answer = await api.post("/v1/customers", wrong);
-      expect([wrong, answer.status, answer.body["key"]]).toEqual([wrong, 400, "invalid_payload"]);
+      const response = await api.post("/v1/customers", wrong);
+      expect([wrong, response.status, response.body["key"]]).toEqual([
+        wrong,
+        400,
+        "invalid_payload",
+      ]);
     }
   });
 
@@ -291,9 +298,9 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     const sourceId = newCode("buyer");
     const known = { name: "Buyer", email: "b@example.com", metadata: { vip: true, sizes: [1, 2] } };
     await api.post("/v1/customers", { source_id: sourceId, ...known });
-    const redeemBy = async (said: object) => {
+    const redeemBy = async (fields: object) => {
       const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
-        customer: { source_id: sourceId, ...said },
+        customer: { source_id: sourceId, ...fields },
       });
       expect(redeemed.status, redeemed.text).toBe(200);
       return (await api.get(`/v1/customers/${sourceId}`)).body;
@@ -302,9 +309,9 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect(await redeemBy(known)).toMatchObject({ ...known, updated_at: null });
     const changed = { ...known, metadata: { ...known.metadata, sizes: [1, 3] } };
     expect(await redeemBy({ metadata: { sizes: [1, 3] } })).toMatchObject(changed);
-    const phoned = await redeemBy({ phone: "+48 1" });
-    expect(phoned).toMatchObject({ ...changed, phone: "+48 1" });
-    expect(phoned["updated_at"]).not.toBeNull();
+    const withPhone = await redeemBy({ phone: "+48 1" });
+    expect(withPhone).toMatchObject({ ...changed, phone: "+48 1" });
+    expect(withPhone["updated_at"]).not.toBeNull();
   });
 
   test("require the scope customers", async () => {
@@ -312,7 +319,7 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect((await customers.get("/v1/customers")).status).toBe(200);
     expect((await customers.get("/v1/vouchers")).status).toBe(403);
     const vouchers = await serverApi(stack, "vouchers");
-    const refused = await vouchers.post("/v1/customers", { name: "No" });
-    expect([refused.status, refused.body["key"]]).toEqual([403, "missing_required_permission"]);
+    const rejected = await vouchers.post("/v1/customers", { name: "No" });
+    expect([rejected.status, rejected.body["key"]]).toEqual([403, "missing_required_permission"]);
   });
 });

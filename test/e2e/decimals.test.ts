@@ -12,16 +12,16 @@ describe.each(COMPOSITIONS)(
     const api = await serverApi(stack);
 
     test.each([100 / 3, 0.1 + 0.2, 1e-7])("are accepted as percentages: %d", async (percentOff) => {
-      const made = await ok(
+      const created = await ok(
         api.post("/v1/vouchers", {
           type: "DISCOUNT_VOUCHER",
           discount: { type: "PERCENT", percent_off: percentOff },
         }),
       );
-      expect(made["discount"]).toEqual({ type: "PERCENT", percent_off: percentOff });
+      expect(created["discount"]).toEqual({ type: "PERCENT", percent_off: percentOff });
       const amount = 1_000_000_000;
       const validated = await ok(
-        api.post(`/v1/vouchers/${made["code"]}/validate`, { order: { amount } }),
+        api.post(`/v1/vouchers/${created["code"]}/validate`, { order: { amount } }),
       );
       expect(validated["order"]["discount_amount"]).toBe(Math.round((amount * percentOff) / 100));
     });

@@ -19,47 +19,51 @@ describe.each(COMPOSITIONS)(
     await enableClientRedemptions(stack);
 
     test("include the order unless `expand` requests something else", async () => {
-      const { code, campaign } = await givenVoucher(api);
-      const one = async (...expand: string[]): Promise<Json> =>
+      const { code, campaign } = await createVoucher(api);
+      const validateExpanding = async (...expand: string[]): Promise<Json> =>
         (await validate(api, code, { options: { expand } })).redeemables[0];
 
-      for (const plain of [await one(), await one("order"), await one("category")]) {
+      for (const plain of [
+        await validateExpanding(),
+        await validateExpanding("order"),
+        await validateExpanding("category"),
+      ]) {
         expect(plain).toMatchObject({ order: { total_amount: 900 } });
         expect(plain).not.toHaveProperty("campaign_id");
       }
-      const described = await one("redeemable");
+      const described = await validateExpanding("redeemable");
       expect(described).toMatchObject({
         metadata: { tier: "gold" },
         campaign_id: campaign["id"],
         campaign_name: campaign["name"],
       });
       expect(described).not.toHaveProperty("order");
-      expect(await one("redeemable", "order")).toMatchObject({
+      expect(await validateExpanding("redeemable", "order")).toMatchObject({
         order: { total_amount: 900 },
         campaign_id: campaign["id"],
       });
-      expect(await one("category")).toMatchObject({
+      expect(await validateExpanding("category")).toMatchObject({
         categories: [
           { object: "category", stacking_rules_type: "COMMON" },
           { object: "category", stacking_rules_type: "COMMON" },
         ],
       });
-      expect(await one()).not.toHaveProperty("categories");
+      expect(await validateExpanding()).not.toHaveProperty("categories");
     });
 
     test("list applicable_to and inapplicable_to for every redeemable, whatever its status", async () => {
       const ids = [
-        (await givenVoucher(api)).code,
+        (await createVoucher(api)).code,
         newCode("UNKNOWN"),
-        (await givenVoucher(api)).code,
+        (await createVoucher(api)).code,
       ];
-      const answer = await api.post("/v1/validations", {
+      const response = await api.post("/v1/validations", {
         redeemables: ids.map((id) => ({ object: "voucher", id })),
         order: { amount: 1000 },
       });
       const nothing = { object: "list", data_ref: "data", data: [], total: 0 };
       const lists = { applicable_to: nothing, inapplicable_to: nothing };
-      expect(answer.body, answer.text).toMatchObject({
+      expect(response.body, response.text).toMatchObject({
         redeemables: ids.map((id) => ({ id, ...lists })),
         inapplicable_redeemables: [{ id: ids[1], status: "INAPPLICABLE", ...lists }],
         skipped_redeemables: [{ id: ids[2], status: "SKIPPED", ...lists }],
@@ -67,7 +71,7 @@ describe.each(COMPOSITIONS)(
     });
 
     test("include the explanation for server-side callers that request it", async () => {
-      const { code, ruleId } = await givenVoucher(api);
+      const { code, ruleId } = await createVoucher(api);
       const expand = ["explanation"];
       const [shown] = (await validate(api, code, { options: { expand } })).redeemables;
       const { explanation } = shown.result;
@@ -96,16 +100,16 @@ describe.each(COMPOSITIONS)(
     });
 
     test("omit rule internals for client-side callers", async () => {
-      const { code, ruleId } = await givenVoucher(api);
+      const { code, ruleId } = await createVoucher(api);
       const body = { options: { expand: ["explanation", "hints"] } };
       for (const amount of [1000, 100]) {
-        const answer = await client.post("/client/v1/validations", {
+        const response = await client.post("/client/v1/validations", {
           redeemables: [{ object: "voucher", id: code }],
           order: { amount },
           ...body,
         });
-        expect(answer.status, answer.text).toBe(200);
-        const { explanation } = answer.body["redeemables"][0].result;
+        expect(response.status, response.text).toBe(200);
+        const { explanation } = response.body["redeemables"][0].result;
         expect(explanation.steps.length).toBeGreaterThan(0);
         for (const step of explanation.steps) {
           expect(Object.keys(step).toSorted()).toEqual(["kind", "message", "passed"]);
@@ -116,15 +120,15 @@ describe.each(COMPOSITIONS)(
     });
 
     test("include hints about unmet conditions", async () => {
-      const { code, ruleId } = await givenVoucher(api);
+      const { code, ruleId } = await createVoucher(api);
       const hinted = async (from: Api, path: string): Promise<readonly Json[]> => {
-        const answer = await from.post(path, {
+        const response = await from.post(path, {
           redeemables: [{ object: "voucher", id: code }],
           order: { amount: 100 },
           options: { expand: ["hints"] },
         });
-        expect(answer.status, answer.text).toBe(200);
-        return answer.body["redeemables"][0].result.hints;
+        expect(response.status, response.text).toBe(200);
+        return response.body["redeemables"][0].result.hints;
       };
       expect(await hinted(api, "/v1/validations")).toEqual([
         {
@@ -140,32 +144,34 @@ describe.each(COMPOSITIONS)(
     });
 
     test("are the same for client-side redemptions, and the explanation is stored with the redemption", async () => {
-      const { code, ruleId } = await givenVoucher(api);
-      const made = await client.post("/client/v1/redemptions", {
+      const { code, ruleId } = await createVoucher(api);
+      const created = await client.post("/client/v1/redemptions", {
         redeemables: [{ object: "voucher", id: code }],
         order: { amount: 1000 },
         options: { expand: ["explanation"] },
       });
-      expect(made.status, made.text).toBe(200);
-      const [redemption] = made.body["redemptions"];
+      expect(created.status, created.text).toBe(200);
+      const [redemption] = created.body["redemptions"];
       expect(redemption).toMatchObject({ order: { total_amount: 900 }, voucher: { code } });
       expect(JSON.stringify(redemption.explanation)).not.toContain(ruleId);
 
-      const kept = await api.get(`/v1/redemptions/${redemption.id}/explanation`);
-      expect(kept.body).toMatchObject({
+      const stored = await api.get(`/v1/redemptions/${redemption.id}/explanation`);
+      expect(stored.body).toMatchObject({
         object: "redemption_explanation",
         redemption_id: redemption.id,
         redeemables: [{ id: code, object: "voucher", explanation: { status: "APPLICABLE" } }],
       });
-      expect(kept.text).toContain(ruleId);
+      expect(stored.text).toContain(ruleId);
     });
 
     test("are stored for failed redemptions as well", async () => {
-      const { code, ruleId } = await givenVoucher(api);
-      const refused = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
-      expect([refused.status, refused.body["key"]]).toEqual([400, "order_rules_violated"]);
-      const kept = await api.get(`/v1/redemptions/${refused.body["resource_id"]}/explanation`);
-      const [{ id, explanation }] = kept.body["redeemables"];
+      const { code, ruleId } = await createVoucher(api);
+      const rejected = await api.post(`/v1/vouchers/${code}/redemption`, {
+        order: { amount: 100 },
+      });
+      expect([rejected.status, rejected.body["key"]]).toEqual([400, "order_rules_violated"]);
+      const stored = await api.get(`/v1/redemptions/${rejected.body["resource_id"]}/explanation`);
+      const [{ id, explanation }] = stored.body["redeemables"];
       expect([id, explanation.status]).toEqual([code, "INAPPLICABLE"]);
       expect(explanation.steps.at(-1)).toMatchObject({
         kind: "rule",
@@ -175,7 +181,7 @@ describe.each(COMPOSITIONS)(
     });
 
     test("omit stored customer data from client-side redemptions", async () => {
-      const { code } = await givenVoucher(api);
+      const { code } = await createVoucher(api);
       const known = { source_id: newCode("buyer"), name: "Ada", metadata: { tier: "gold" } };
       const stored = await api.post("/v1/customers", { ...known, email: "ada@example.com" });
       const request = {
@@ -191,12 +197,12 @@ describe.each(COMPOSITIONS)(
       // A server-side caller sees the customer.
       const read = await api.get(`/v1/redemptions/${shown.id}`);
       expect(read.body["customer"]).toMatchObject(known);
-      const kept = await api.get(`/v1/customers/${id}`);
-      expect(kept.body).toMatchObject(known);
+      const unchanged = await api.get(`/v1/customers/${id}`);
+      expect(unchanged.body).toMatchObject(known);
     });
 
     test("identify a customer by a stable tracking id", async () => {
-      const { code } = await givenVoucher(api);
+      const { code } = await createVoucher(api);
       const customer = { source_id: newCode("buyer") };
       const first = await validate(api, code, { customer });
       expect(first["tracking_id"]).toMatch(/^track_/);
@@ -218,7 +224,7 @@ describe.each(COMPOSITIONS)(
 );
 
 /** A campaign voucher that requires an order of 5.00; both are in a category. */
-async function givenVoucher(api: Api) {
+async function createVoucher(api: Api) {
   const category = async (): Promise<string> =>
     (await api.post("/v1/categories", { name: newCode("category"), hierarchy: 1 })).body["id"];
   const rule = await api.post("/v1/validation-rules", {
@@ -238,25 +244,25 @@ async function givenVoucher(api: Api) {
   });
   expect(campaign.status, campaign.text).toBe(200);
   const code = newCode("ANSWER");
-  const made = await api.post(`/v1/campaigns/${campaign.body["id"]}/vouchers/${code}`, {
+  const created = await api.post(`/v1/campaigns/${campaign.body["id"]}/vouchers/${code}`, {
     metadata: { tier: "gold" },
     category_id: await category(),
   });
-  expect(made.status, made.text).toBe(200);
+  expect(created.status, created.text).toBe(200);
   const assigned = await api.post(`/v1/validation-rules/${rule.body["id"]}/assignments`, {
     related_object_type: "voucher",
-    related_object_id: made.body["id"],
+    related_object_id: created.body["id"],
   });
   expect(assigned.status, assigned.text).toBe(200);
   return { code, campaign: campaign.body, ruleId: rule.body["id"] as string };
 }
 
-async function validate(api: Api, code: string, beside: Json = {}): Promise<Json> {
-  const answer = await api.post("/v1/validations", {
+async function validate(api: Api, code: string, fields: Json = {}): Promise<Json> {
+  const response = await api.post("/v1/validations", {
     redeemables: [{ object: "voucher", id: code }],
     order: { amount: 1000 },
-    ...beside,
+    ...fields,
   });
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
+  expect(response.status, response.text).toBe(200);
+  return response.body;
 }

@@ -11,7 +11,7 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
   const api = await serverApi(stack);
 
   test("a promotion tier sums up its redemptions without those rolled back", async () => {
-    const campaign = await givenPromotion();
+    const campaign = await createPromotion();
     const [first, second] = [await tier(campaign, OFF_1000), await tier(campaign, OFF_10_PERCENT)];
     const single = await ok(
       api.post(`${pathOf(first)}/redemption`, { order: { amount: 5000 }, customer: BUYER }),
@@ -24,7 +24,7 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
     );
     await ok(api.post(`${pathOf(second)}/redemption`, { order: { amount: 1 } }));
     const figures = () => Promise.all([figuresAt(first), figuresAt(second)]);
-    await expect.poll(figures, PATIENCE).toEqual([
+    await expect.poll(figures, EVENT_TIMEOUT).toEqual([
       [2, 15_000, 2000],
       [2, 10_001, 900],
     ]);
@@ -32,14 +32,14 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
     const rollback = `/v1/redemptions/${single["id"]}/rollback`;
     await ok(api.post(rollback));
     expect((await api.post(rollback)).body["key"]).toBe("already_rolled_back");
-    await expect.poll(figures, PATIENCE).toEqual([
+    await expect.poll(figures, EVENT_TIMEOUT).toEqual([
       [1, 10_000, 1000],
       [2, 10_001, 900],
     ]);
 
     const parent = stacked["parent_redemption"]["id"];
     await ok(api.post(`/v1/redemptions/${parent}/rollbacks`));
-    await expect.poll(figures, PATIENCE).toEqual([
+    await expect.poll(figures, EVENT_TIMEOUT).toEqual([
       [0, 0, 0],
       [1, 1, 0],
     ]);
@@ -51,22 +51,22 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
         [second, [1, 1, 0]],
       ]),
     );
-    const whole = await ok(api.get(`/v1/campaigns/${campaign}`));
-    expect(whole["promotion"]["tiers"].map(figuresOf)).toEqual([
+    const storedCampaign = await ok(api.get(`/v1/campaigns/${campaign}`));
+    expect(storedCampaign["promotion"]["tiers"].map(figuresOf)).toEqual([
       [0, 0, 0],
       [1, 1, 0],
     ]);
   });
 
   test("a tier counts every one of many concurrent redemptions", async () => {
-    const id = await tier(await givenPromotion(), OFF_1000);
-    const made = await inParallel(Array.from({ length: 40 }), 16, () =>
+    const id = await tier(await createPromotion(), OFF_1000);
+    const redemptions = await inParallel(Array.from({ length: 40 }), 16, () =>
       ok(api.post(`${pathOf(id)}/redemption`, { order: { amount: 3000 } })),
     );
-    await inParallel(made.slice(0, 15), 8, (one) =>
+    await inParallel(redemptions.slice(0, 15), 8, (one) =>
       ok(api.post(`/v1/redemptions/${one["id"]}/rollback`)),
     );
-    await expect.poll(() => figuresAt(id), PATIENCE).toEqual([25, 75_000, 25_000]);
+    await expect.poll(() => figuresAt(id), EVENT_TIMEOUT).toEqual([25, 75_000, 25_000]);
   });
 
   test("a campaign counts each deleted voucher exactly once", async () => {
@@ -87,12 +87,12 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
     }
     const count = async () =>
       (await ok(api.get(`/v1/campaigns/${campaign["id"]}`)))["vouchers_count"];
-    await expect.poll(count, PATIENCE).toBe(1);
+    await expect.poll(count, EVENT_TIMEOUT).toBe(1);
     await ok(api.post(`/v1/campaigns/${campaign["id"]}/vouchers`));
-    await expect.poll(count, PATIENCE).toBe(2);
+    await expect.poll(count, EVENT_TIMEOUT).toBe(2);
   });
 
-  async function givenPromotion(): Promise<string> {
+  async function createPromotion(): Promise<string> {
     const body = { name: newCode("promotion"), campaign_type: "PROMOTION" };
     return (await ok(api.post("/v1/campaigns", body)))["id"];
   }
@@ -108,7 +108,7 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
 });
 
 const BUYER: Json = { source_id: newCode("buyer") };
-const PATIENCE = { timeout: 60_000 };
+const EVENT_TIMEOUT = { timeout: 60_000 };
 
 const pathOf = (tier: string): string => `/v1/promotions/tiers/${tier}`;
 
@@ -119,8 +119,8 @@ const figuresOf = ({ summary }: Json): readonly number[] => [
   summary.orders.total_discount_amount,
 ];
 
-async function ok(sent: Promise<ApiResponse>): Promise<Json> {
-  const answer = await sent;
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
+async function ok(request: Promise<ApiResponse>): Promise<Json> {
+  const response = await request;
+  expect(response.status, response.text).toBe(200);
+  return response.body;
 }

@@ -11,7 +11,7 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
   const percent = { type: "PERCENT", percent_off: 10, percent_off_formula: formula };
 
   test("store, return and update the formula", async () => {
-    const code = await givenVoucher(percent);
+    const code = await createVoucher(percent);
     const read = await api.get(`/v1/vouchers/${code}`);
     expect(read.body["discount"]).toMatchObject(percent);
     expect(read.body["discount"]).not.toHaveProperty("is_dynamic");
@@ -26,13 +26,17 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
   });
 
   test("accept a formula without a static value, and keep the stored value", async () => {
-    const code = await givenVoucher({ type: "PERCENT", percent_off: 10 });
-    const sent = { type: "PERCENT", percent_off_formula: "ORDER_AMOUNT / 100", amount_limit: 500 };
+    const code = await createVoucher({ type: "PERCENT", percent_off: 10 });
+    const formulaFields = {
+      type: "PERCENT",
+      percent_off_formula: "ORDER_AMOUNT / 100",
+      amount_limit: 500,
+    };
     const changed = await api.put(`/v1/vouchers/${code}`, {
       type: "DISCOUNT_VOUCHER",
-      discount: { ...sent, effect: "APPLY_TO_ORDER" },
+      discount: { ...formulaFields, effect: "APPLY_TO_ORDER" },
     });
-    expect(changed.body["discount"]).toMatchObject({ ...sent, percent_off: 10 });
+    expect(changed.body["discount"]).toMatchObject({ ...formulaFields, percent_off: 10 });
     const other = await api.put(`/v1/vouchers/${code}`, {
       discount: { type: "AMOUNT", amount_off_formula: "ORDER_AMOUNT / 100" },
     });
@@ -43,7 +47,7 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
   });
 
   test("use the formula's value, or the static value when the formula has no result", async () => {
-    const code = await givenVoucher(percent);
+    const code = await createVoucher(percent);
     const customer = { source_id: newCode("buyer"), metadata: { age: 31 } };
     expect(await validate(code, { order: { amount: 40_000 }, customer })).toMatchObject({
       valid: true,
@@ -71,7 +75,7 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
   });
 
   test("evaluate the formula on redemption and read the stored customer", async () => {
-    const code = await givenVoucher({
+    const code = await createVoucher({
       type: "AMOUNT",
       amount_off: 100,
       amount_off_formula: 'CUSTOMER_METADATA("age") + REDEMPTION_METADATA("extra")',
@@ -89,15 +93,15 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
   });
 
   test("read the customer's birthdate", async () => {
-    const code = await givenVoucher({
+    const code = await createVoucher({
       type: "PERCENT",
       percent_off: 10,
       percent_off_formula: "MONTH(CUSTOMER_BIRTHDATE) * 2",
     });
     const source_id = newCode("buyer");
     const order = { amount: 1000 };
-    const made = await api.post("/v1/customers", { source_id, birthdate: "1990-09-30" });
-    expect(made.status, made.text).toBe(200);
+    const created = await api.post("/v1/customers", { source_id, birthdate: "1990-09-30" });
+    expect(created.status, created.text).toBe(200);
     expect(await validate(code, { order, customer: { source_id } })).toMatchObject({
       order: { discount_amount: 180 },
     });
@@ -106,9 +110,11 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
       order: { discount_amount: 100 },
     });
     // Customer fields in the request are used, even when the customer is not stored.
-    for (const born of [{ birthdate: "1990-08-30" }, { birthday: "1990-08-30" }]) {
+    for (const birthFields of [{ birthdate: "1990-08-30" }, { birthday: "1990-08-30" }]) {
       for (const buyer of [stranger, { source_id }]) {
-        expect(await validate(code, { order, customer: { ...buyer, ...born } })).toMatchObject({
+        expect(
+          await validate(code, { order, customer: { ...buyer, ...birthFields } }),
+        ).toMatchObject({
           order: { discount_amount: 160 },
         });
       }
@@ -116,7 +122,7 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
   });
 
   test("read the order item that they discount", async () => {
-    const code = await givenVoucher({
+    const code = await createVoucher({
       type: "AMOUNT",
       effect: "APPLY_TO_ITEMS",
       amount_off: 1,
@@ -126,9 +132,11 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
       { quantity: 2, price: 1000, metadata: { weight: 1.5 } },
       { quantity: 1, price: 1000 },
     ];
-    const answer = await validate(code, { order: { items } });
-    expect(answer).toMatchObject({ discount: { is_dynamic: true } });
-    expect(answer["order"]["items"].map((item: Json) => item["discount_amount"])).toEqual([300, 1]);
+    const response = await validate(code, { order: { items } });
+    expect(response).toMatchObject({ discount: { is_dynamic: true } });
+    expect(response["order"]["items"].map((item: Json) => item["discount_amount"])).toEqual([
+      300, 1,
+    ]);
   });
 
   test.each([
@@ -136,21 +144,21 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
     ["has no static value", { type: "PERCENT", percent_off_formula: "5" }],
     ["is a bomb", { ...percent, percent_off_formula: `${"(".repeat(400)}1` }],
   ])("is refused when it %s", async (_what, discount) => {
-    const refused = await api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount });
-    expect([refused.status, refused.body["key"]]).toEqual([400, "invalid_voucher"]);
-    expect(refused.body["details"]).toMatch(/^Property \.discount\.percent_off/);
+    const rejected = await api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount });
+    expect([rejected.status, rejected.body["key"]]).toEqual([400, "invalid_voucher"]);
+    expect(rejected.body["details"]).toMatch(/^Property \.discount\.percent_off/);
   });
 
   async function validate(code: string, request: Json): Promise<Json> {
-    const answer = await api.post(`/v1/vouchers/${code}/validate`, request);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.body;
+    const response = await api.post(`/v1/vouchers/${code}/validate`, request);
+    expect(response.status, response.text).toBe(200);
+    return response.body;
   }
 
-  async function givenVoucher(discount: Json): Promise<string> {
+  async function createVoucher(discount: Json): Promise<string> {
     const code = newCode("FORMULA");
-    const made = await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount });
-    expect(made.status, made.text).toBe(200);
+    const created = await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount });
+    expect(created.status, created.text).toBe(200);
     return code;
   }
 });

@@ -177,10 +177,10 @@ function invoke({ service, name, method }: Rpc, request: object, metadata: grpc.
   return new Promise<unknown>((resolve, reject) => {
     // The longest deadline that a service accepts.
     const deadline = Date.now() + 9_900;
-    client[method](request, metadata, { deadline }, (error: unknown, answer: unknown) => {
+    client[method](request, metadata, { deadline }, (error: unknown, response: unknown) => {
       client.close();
       if (error) reject(error);
-      else resolve(answer);
+      else resolve(response);
     });
   });
 }

@@ -31,10 +31,10 @@ describe.each(COMPOSITIONS)("the Idempotency-Key header (%s)", async (compositio
     expect([other.status, other.body["key"]]).toEqual([422, "idempotency_key_reused"]);
 
     expect((await redeem("two", {})).status).toBe(200);
-    const refused = await redeem("three", {});
-    expect([refused.status, refused.body["key"]]).toEqual([400, "quantity_exceeded"]);
+    const rejected = await redeem("three", {});
+    expect([rejected.status, rejected.body["key"]]).toEqual([400, "quantity_exceeded"]);
     const again = await redeem("three", {});
-    expect([again.status, again.text]).toEqual([400, refused.text]);
+    expect([again.status, again.text]).toEqual([400, rejected.text]);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
 
     const voucher = await api.get(`/v1/vouchers/${code}`);
@@ -101,10 +101,10 @@ describe("kill -9 of the process", async () => {
         for (;;) {
           const key = `crash-${sent++}`;
           keys.push(key);
-          const answer = await redeem(key).catch(() => undefined);
-          if (answer === undefined) return;
-          expect(answer.status, answer.text).toBe(200);
-          acknowledged.set(key, answer.text);
+          const response = await redeem(key).catch(() => undefined);
+          if (response === undefined) return;
+          expect(response.status, response.text).toBe(200);
+          acknowledged.set(key, response.text);
         }
       });
       // Anywhere between the first request and the last: each round dies at another point.

@@ -23,17 +23,20 @@ describe.each(COMPOSITIONS)(
         redeemables_application_mode: "PARTIAL",
       }),
     );
-    const shop = ruleBuilders(api);
+    const builders = ruleBuilders(api);
 
-    const PATHS: Readonly<Record<string, (shown: Shown) => readonly [string, Json]>> = {
+    const REQUESTS: Readonly<Record<string, (resources: Resources) => readonly [string, Json]>> = {
       "a voucher": ({ code }) => [`/v1/vouchers/${code}/redemption`, ORDER],
       "a tier": ({ tier }) => [`/v1/promotions/tiers/${tier}/redemption`, ORDER],
-      "a stack": ({ code, tier }) => ["/v1/redemptions", { ...ORDER, ...named(code, tier) }],
+      "a stack": ({ code, tier }) => [
+        "/v1/redemptions",
+        { ...ORDER, ...redeemablesOf(code, tier) },
+      ],
       "a stack with skipped redeemables": ({ code, tier, expired }) => [
         "/v1/redemptions",
         {
           ...ORDER,
-          ...named(code, tier, expired),
+          ...redeemablesOf(code, tier, expired),
           options: { expand: ["category", "redeemable"] },
         },
       ],
@@ -42,19 +45,19 @@ describe.each(COMPOSITIONS)(
       "a rollback of a stack": ({ stacked }) => [`/v1/redemptions/${stacked}/rollbacks`, {}],
     };
 
-    test.each(Object.keys(PATHS))("are byte-equal for %s", async (name) => {
-      const shown = await givenShown();
-      const [path, body] = PATHS[name]!(shown);
+    test.each(Object.keys(REQUESTS))("are byte-equal for %s", async (name) => {
+      const resources = await createResources();
+      const [path, body] = REQUESTS[name]!(resources);
       const key = newCode("key");
-      const send = (sent = body): Promise<ApiResponse> =>
-        retryUnavailable(() => api.post(path, sent, { "idempotency-key": key }));
+      const send = (requestBody = body): Promise<ApiResponse> =>
+        retryUnavailable(() => api.post(path, requestBody, { "idempotency-key": key }));
       const together = await inParallel([1, 2, 3], 3, () => send());
       // Requests that arrived while the first was in progress return 409.
       const firsts = together.filter(({ status }) => status !== 409);
       expect(new Set(firsts.map(({ text }) => text)).size).toBe(1);
       expect(firsts[0]?.status).toBe(name === "a rejection" ? 400 : 200);
 
-      await shown.change();
+      await resources.change();
       const repeat = await send();
       expect(repeat.text).toBe(firsts[0]?.text);
       expect(repeat.headers.get("idempotent-replayed")).toBe("true");
@@ -62,9 +65,9 @@ describe.each(COMPOSITIONS)(
       expect([other.status, other.body["key"]]).toEqual([422, "idempotency_key_reused"]);
     });
 
-    type Shown = Awaited<ReturnType<typeof givenShown>>;
+    type Resources = Awaited<ReturnType<typeof createResources>>;
 
-    async function givenShown() {
+    async function createResources() {
       const category = await ok(api.post("/v1/categories", { name: newCode("cat"), hierarchy: 1 }));
       const product = await ok(
         api.post("/v1/products", { source_id: newCode("mug"), name: "Mug" }),
@@ -75,10 +78,10 @@ describe.each(COMPOSITIONS)(
         unit_type: product["id"],
         effect: "ADD_NEW_ITEMS",
       };
-      const of = { category_id: category["id"], discount };
-      const voucher = await shop.createVoucher({ ...of, code: newCode("SHOWN") });
+      const fields = { category_id: category["id"], discount };
+      const voucher = await builders.createVoucher({ ...fields, code: newCode("SHOWN") });
       const past = { start_date: "2020-01-01T00:00:00Z", expiration_date: "2020-02-01T00:00:00Z" };
-      const expired = await shop.createVoucher({ ...of, ...past, code: newCode("PAST") });
+      const expired = await builders.createVoucher({ ...fields, ...past, code: newCode("PAST") });
       const campaign = await ok(
         api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
       );
@@ -92,7 +95,7 @@ describe.each(COMPOSITIONS)(
       const code = voucher["code"] as string;
       const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption`, ORDER));
       const stacked = await ok(
-        api.post("/v1/redemptions", { ...ORDER, ...named(code, tier["id"]) }),
+        api.post("/v1/redemptions", { ...ORDER, ...redeemablesOf(code, tier["id"]) }),
       );
       return {
         code,
@@ -101,9 +104,9 @@ describe.each(COMPOSITIONS)(
         redeemed: redeemed["id"] as string,
         stacked: stacked["parent_redemption"].id as string,
         async change(): Promise<void> {
-          const rule = await shop.createRule();
-          for (const one of [voucher, expired]) await shop.assign(rule, "voucher", one["id"]);
-          await shop.assign(rule, "promotion_tier", tier["id"]);
+          const rule = await builders.createRule();
+          for (const one of [voucher, expired]) await builders.assign(rule, "voucher", one["id"]);
+          await builders.assign(rule, "promotion_tier", tier["id"]);
           await ok(
             api.put(`/v1/categories/${category["id"]}`, { name: newCode("renamed"), hierarchy: 2 }),
           );
@@ -118,7 +121,7 @@ describe.each(COMPOSITIONS)(
 
 const ORDER: Json = { order: { amount: 1_000 } };
 
-const named = (code: string, tier: string, expired?: string): Json => ({
+const redeemablesOf = (code: string, tier: string, expired?: string): Json => ({
   redeemables: [
     { object: "voucher", id: code },
     { object: "promotion_tier", id: tier },

@@ -11,15 +11,15 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
 
   test("validates a voucher, redeems it, and is rejected the second time", async () => {
     const code = newCode("JOURNEY");
-    const made = await api.post("/v1/vouchers", {
+    const created = await api.post("/v1/vouchers", {
       code,
       type: "DISCOUNT_VOUCHER",
       discount: { type: "PERCENT", percent_off: 12.5 },
       redemption: { quantity: 1 },
       metadata: { channel: "mail" },
     });
-    expect(made.status, made.text).toBe(200);
-    expect(made.body).toMatchObject({
+    expect(created.status, created.text).toBe(200);
+    expect(created.body).toMatchObject({
       object: "voucher",
       code,
       type: "DISCOUNT_VOUCHER",
@@ -59,7 +59,7 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
       status: "SUCCEEDED",
       metadata: { till: 4 },
       related_object_type: "voucher",
-      related_object_id: made.body["id"],
+      related_object_id: created.body["id"],
       customer: { source_id: "buyer-1", name: "Ada" },
       order: { source_id: order.source_id, status: "PAID", total_amount: 2628 },
       voucher: { code, redemption: { quantity: 1, redeemed_quantity: 1 } },
@@ -68,7 +68,7 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
     expect(redemption.body["tracking_id"]).toMatch(/^track_/);
     expect(redemption.body["order"].redemptions[redemption.body["id"]]).toMatchObject({
       related_object_type: "voucher",
-      related_object_id: made.body["id"],
+      related_object_id: created.body["id"],
     });
 
     const again = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
@@ -183,8 +183,8 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
     expect(updated.body["updated_at"]).toMatch(/Z$/);
 
     expect((await api.post(`${path}/disable`)).body["active"]).toBe(false);
-    const refused = await api.post(`${path}/redemption`);
-    expect([refused.status, refused.body["key"]]).toEqual([400, "voucher_disabled"]);
+    const rejected = await api.post(`${path}/redemption`);
+    expect([rejected.status, rejected.body["key"]]).toEqual([400, "voucher_disabled"]);
     expect((await api.post(`${path}/enable/`, {})).body["active"]).toBe(true);
 
     const filter = `filters[code][conditions][$in][0]=${encodeURIComponent(code)}&junction=OR`;
@@ -196,8 +196,8 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
       vouchers: [{ code }],
     });
     expect((await api.delete(path)).status).toBe(204);
-    const gone = await api.get(path);
-    expect([gone.status, gone.body]).toMatchObject([
+    const afterDeletion = await api.get(path);
+    expect([afterDeletion.status, afterDeletion.body]).toMatchObject([
       404,
       { key: "not_found", resource_type: "voucher", resource_id: code },
     ]);
@@ -243,8 +243,8 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
     const openapi = (await document.json()) as { openapi: string; paths: object };
     expect(openapi.openapi).toMatch(/^3\.1/);
     expect(Object.keys(openapi.paths)).toContain("/v1/vouchers/{code}/redemption");
-    const page = await fetch(`${stack.url}/docs`);
-    expect([page.status, page.headers.get("content-type")]).toMatchObject([
+    const docsPage = await fetch(`${stack.url}/docs`);
+    expect([docsPage.status, docsPage.headers.get("content-type")]).toMatchObject([
       200,
       expect.stringContaining("text/html"),
     ]);

@@ -79,11 +79,11 @@ describe.each(COMPOSITIONS)("malformed requests (%s)", async (composition) => {
 
   test.each(MALFORMED)("are rejected as a whole: %s", async (_name, body, expected) => {
     for (const path of ["/v1/validations", "/v1/redemptions"]) {
-      const answer = await api.post(path, body);
-      expect(answer.status, answer.text).toBe(expected["code"] ?? 400);
-      expect(answer.body).toMatchObject(expected);
+      const response = await api.post(path, body);
+      expect(response.status, response.text).toBe(expected["code"] ?? 400);
+      expect(response.body).toMatchObject(expected);
       // What is malformed is not recorded.
-      expect(String(answer.body["resource_id"])).not.toMatch(/^rf_/);
+      expect(String(response.body["resource_id"])).not.toMatch(/^rf_/);
     }
   });
 });

@@ -15,7 +15,7 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
   const management = managementApi(stack);
 
   test("are managed by the operator and read by server-side callers", async () => {
-    const { api, path } = await givenProject();
+    const { api, path } = await createProject();
     const created = await management.post(path, {
       related_object: "customer",
       properties: {
@@ -84,18 +84,18 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
     expect(updated.body["updated_at"]).not.toBeNull();
 
     expect((await management.delete(one)).status).toBe(204);
-    const gone = await api.get("/v1/metadata-schemas/customer");
-    expect([gone.status, gone.body["resource_type"], gone.body["details"]]).toEqual([
-      404,
-      "metadata schema",
-      "Cannot find metadata schema with id customer",
-    ]);
+    const afterDeletion = await api.get("/v1/metadata-schemas/customer");
+    expect([
+      afterDeletion.status,
+      afterDeletion.body["resource_type"],
+      afterDeletion.body["details"],
+    ]).toEqual([404, "metadata schema", "Cannot find metadata schema with id customer"]);
   });
 
   test("are rejected when invalid", async () => {
-    const { path } = await givenProject();
-    const keys = async (answer: Promise<ApiResponse>): Promise<unknown[]> => {
-      const { status, body } = await answer;
+    const { path } = await createProject();
+    const keys = async (response: Promise<ApiResponse>): Promise<unknown[]> => {
+      const { status, body } = await response;
       return [status, body["key"]];
     };
     const bad: Json[] = [
@@ -142,7 +142,7 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
   });
 
   test("are enforced on every request with metadata of their resource", async () => {
-    const { api, given } = await givenProject();
+    const { api, createSchema } = await createProject();
     for (const resource of [
       "customer",
       "order",
@@ -153,7 +153,7 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
       "campaign",
       "promotion_tier",
     ]) {
-      await given(resource, { [`of_${resource}`]: { type: "number", optional: true } });
+      await createSchema(resource, { [`of_${resource}`]: { type: "number", optional: true } });
     }
     const voucher = {
       code: newCode("META"),
@@ -186,9 +186,9 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
       ["customer", `/v1/vouchers/${voucher.code}/redemption`, { customer: wrong("customer") }],
     ];
     for (const [resource, path, body] of [...attempts, ...campaignAttempts(wrong)]) {
-      const answer = await api.post(path, body);
-      const { key, message, details } = answer.body;
-      expect([answer.status, key, message, details], `${path} ${JSON.stringify(body)}`).toEqual([
+      const response = await api.post(path, body);
+      const { key, message, details } = response.body;
+      expect([response.status, key, message, details], `${path} ${JSON.stringify(body)}`).toEqual([
         400,
         "metadata_validation_failed",
         "Metadata validation failed",
@@ -207,28 +207,28 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
   });
 
   test("report all violations together", async () => {
-    const { api, given } = await givenProject();
-    await given("order", { channel: { type: "string" } });
-    await given("order_item", { gift: { type: "boolean" } });
-    const answer = await api.post("/v1/orders", {
+    const { api, createSchema } = await createProject();
+    await createSchema("order", { channel: { type: "string" } });
+    await createSchema("order_item", { gift: { type: "boolean" } });
+    const response = await api.post("/v1/orders", {
       metadata: { channel: 4 },
       items: [{ amount: 5, metadata: { gift: "no" } }, { amount: 6 }],
     });
-    expect(answer.body["details"]).toBe(
+    expect(response.body["details"]).toBe(
       "channel: must be a string (actual value is '4'), " +
         "gift: must be a boolean (actual value is 'no'), gift: must be present",
     );
   });
 
   test("enforce required keys on creation, but not on existing resources", async () => {
-    const { api, given } = await givenProject();
+    const { api, createSchema } = await createProject();
     const sourceId = newCode("ann");
     const before = await api.post("/v1/customers", { source_id: sourceId });
-    await given("customer", { city: { type: "string" } });
-    await given("order", { channel: { type: "string" } });
+    await createSchema("customer", { city: { type: "string" } });
+    await createSchema("order", { channel: { type: "string" } });
 
-    const refused = await api.post("/v1/customers", { source_id: newCode("bob") });
-    expect([refused.status, refused.body["details"]]).toEqual([400, "city: must be present"]);
+    const rejected = await api.post("/v1/customers", { source_id: newCode("bob") });
+    expect([rejected.status, rejected.body["details"]]).toEqual([400, "city: must be present"]);
     // What is stored is never looked at again, and an id says that it is there.
     const { id } = before.body;
     expect((await api.put(`/v1/customers/${id}`, { name: "Ann" })).status).toBe(200);
@@ -236,8 +236,8 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
     const nulled = await api.put(`/v1/customers/${id}`, { metadata: { city: null } });
     expect(nulled.body["details"]).toBe("city: must be present");
 
-    const made = await api.post("/v1/orders", { customer: { source_id: sourceId } });
-    expect(made.body["details"]).toBe("channel: must be present");
+    const created = await api.post("/v1/orders", { customer: { source_id: sourceId } });
+    expect(created.body["details"]).toBe("channel: must be present");
     const order = await api.post("/v1/orders", {
       customer: { source_id: sourceId },
       metadata: { channel: "web" },
@@ -248,8 +248,8 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
   });
 
   test("accept required keys of vouchers from their campaign", async () => {
-    const { api, given } = await givenProject();
-    await given("voucher", { gate: { type: "number" } });
+    const { api, createSchema } = await createProject();
+    await createSchema("voucher", { gate: { type: "number" } });
     const discount = { type: "AMOUNT", amount_off: 100 };
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("campaign"),
@@ -268,12 +268,12 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
   });
 
   test("apply a change immediately for the caller that made it, and only in its project", async () => {
-    const one = await givenProject();
-    const two = await givenProject();
+    const one = await createProject();
+    const two = await createProject();
     const make = (api: Api): Promise<ApiResponse> =>
       api.post("/v1/products", { name: "Tea", metadata: { kind: 1 } });
     expect((await make(one.api)).status).toBe(200);
-    const { id } = await one.given("product", { kind: { type: "string" } });
+    const { id } = await one.createSchema("product", { kind: { type: "string" } });
     expect((await make(one.api)).status).toBe(400);
     expect((await make(two.api)).status).toBe(200);
     const path = `${one.path}/${id}`;
@@ -305,14 +305,14 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
     ];
   };
 
-  async function givenProject() {
+  async function createProject() {
     const { id, api } = await newProject(stack);
     const path = `/management/v1/projects/${id}/metadata-schemas`;
-    const given = async (resource: string, properties: Json): Promise<Json> => {
-      const made = await management.post(path, { related_object: resource, properties });
-      expect(made.status, made.text).toBe(200);
-      return made.body;
+    const createSchema = async (resource: string, properties: Json): Promise<Json> => {
+      const created = await management.post(path, { related_object: resource, properties });
+      expect(created.status, created.text).toBe(200);
+      return created.body;
     };
-    return { api, path, given };
+    return { api, path, createSchema };
   }
 });

@@ -63,9 +63,9 @@ type RunOptions = {
  */
 async function assertRuns(
   commands: fc.Arbitrary<Command>[],
-  { caller = api, ...chosen }: RunOptions,
+  { caller = api, ...options }: RunOptions,
 ): Promise<void> {
-  console.log(`MODEL_SEED=${chosen.seed}`);
+  console.log(`MODEL_SEED=${options.seed}`);
   const runs = fc.commands(commands, { maxCommands: MAX_COMMANDS, size: "max" });
   const property = fc.asyncProperty(runs, async (run) => {
     const model: Model = { state: EMPTY, crashes: 0 };
@@ -73,7 +73,7 @@ async function assertRuns(
     await fc.asyncModelRun(() => ({ model, real }), run);
     await expectSame(model, real);
   });
-  await fc.assert(property, chosen);
+  await fc.assert(property, options);
 }
 
 /** Compares every voucher, as stored and as a validation evaluates it, with the model. */
@@ -90,11 +90,11 @@ async function expectSame({ state }: Model, { codes }: RealSystem): Promise<void
       expect(voucher["gift"].balance).toBe(balanceOf(state, position));
     }
     const order = { amount: 10_000 };
-    const asked = { vouchers: [position], amount: order.amount, key: null, credits: null };
-    const { error, discount } = evaluate(state, asked);
+    const request = { vouchers: [position], amount: order.amount, key: null, credits: null };
+    const { error, discount } = evaluate(state, request);
     const redeemables = [{ object: "voucher", id: code }];
-    const answer = await ok(api.post("/v1/validations", { redeemables, order }));
-    expect(answer["redeemables"][0].result.error?.key ?? null).toBe(error);
-    if (error === null) expect(answer["order"].total_discount_amount).toBe(discount);
+    const response = await ok(api.post("/v1/validations", { redeemables, order }));
+    expect(response["redeemables"][0].result.error?.key ?? null).toBe(error);
+    if (error === null) expect(response["order"].total_discount_amount).toBe(discount);
   }
 }

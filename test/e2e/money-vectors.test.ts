@@ -29,7 +29,7 @@ describe.each(COMPOSITIONS)("golden vectors for money (%s)", async (composition)
 
   describe.each([...bySettings])("with stacking settings %s", async (settings, own) => {
     const { id, api } = await newProject(stack);
-    await made(
+    await expectCreated(
       managementApi(stack).post(
         `/management/v1/projects/${id}/stacking-rules`,
         JSON.parse(settings),
@@ -45,33 +45,33 @@ describe.each(COMPOSITIONS)("golden vectors for money (%s)", async (composition)
         ...(sku !== undefined && { sku_id: shop.idOf(sku) }),
       }));
       const order = { ...vector.order, ...(vector.order.items !== undefined && { items }) };
-      const answer = await made(api.post("/v1/validations", { redeemables, order }));
-      expect(answer).toMatchObject({ valid: true });
+      const response = await expectCreated(api.post("/v1/validations", { redeemables, order }));
+      expect(response).toMatchObject({ valid: true });
       const { order: expected, redeemables: each = [expected] } = vector.expected;
-      expect(shop.figuresOf(answer["order"])).toEqual(expected);
+      expect(shop.figuresOf(response["order"])).toEqual(expected);
       expect(
-        answer["redeemables"].map((one: Json) => shop.figuresOf(one["order"] as Json)),
+        response["redeemables"].map((one: Json) => shop.figuresOf(one["order"] as Json)),
       ).toEqual(each);
     });
   });
 });
 
-async function made(sent: ReturnType<Api["post"]>): Promise<Json> {
-  const answer = await sent;
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body;
+async function expectCreated(body: ReturnType<Api["post"]>): Promise<Json> {
+  const response = await body;
+  expect(response.status, response.text).toBe(200);
+  return response.body;
 }
 
 /** Puts a catalogue into a project, and translates between its names and the ids it got. */
 async function openShop(api: Api, { products, skus, collections }: VectorCatalogue) {
   const ids = new Map<string, string>();
   const idOf = (name: string): string => ids.get(name) ?? name;
-  for (const [name, sent] of Object.entries(products)) {
-    ids.set(`$${name}`, (await made(api.post("/v1/products", { name, ...sent })))["id"]);
+  for (const [name, body] of Object.entries(products)) {
+    ids.set(`$${name}`, (await expectCreated(api.post("/v1/products", { name, ...body })))["id"]);
   }
-  for (const [name, { product, ...sent }] of Object.entries(skus)) {
+  for (const [name, { product, ...body }] of Object.entries(skus)) {
     const path = `/v1/products/${idOf(product)}/skus`;
-    ids.set(`$${name}`, (await made(api.post(path, { sku: name, ...sent })))["id"]);
+    ids.set(`$${name}`, (await expectCreated(api.post(path, { sku: name, ...body })))["id"]);
   }
   for (const [name, listed] of Object.entries(collections)) {
     const body = {
@@ -84,14 +84,14 @@ async function openShop(api: Api, { products, skus, collections }: VectorCatalog
           : { id: idOf(member), object: "sku", product_id: idOf(product) };
       }),
     };
-    ids.set(`$${name}`, (await made(api.post("/v1/product-collections", body)))["id"]);
+    ids.set(`$${name}`, (await expectCreated(api.post("/v1/product-collections", body)))["id"]);
   }
   const names = new Map([...ids].map(([name, id]) => [id, name]));
   const nameOf = (id: string): string => names.get(id) ?? id;
 
   async function redeemable({ discount, gift, rules = [] }: VectorRedeemable): Promise<Json> {
-    const kept = await Promise.all(
-      rules.map((rule) => made(api.post("/v1/validation-rules", ruleBody(rule, idOf)))),
+    const created = await Promise.all(
+      rules.map((rule) => expectCreated(api.post("/v1/validation-rules", ruleBody(rule, idOf)))),
     );
     const code = newCode("VECTOR");
     const voucher = {
@@ -99,9 +99,9 @@ async function openShop(api: Api, { products, skus, collections }: VectorCatalog
       type: gift === undefined ? "DISCOUNT_VOUCHER" : "GIFT_VOUCHER",
       ...(discount !== undefined && { discount: withIds(discount, idOf) }),
       ...(gift !== undefined && { gift: { amount: gift.amount, effect: gift.effect } }),
-      validation_rules: kept.map((rule) => rule["id"]),
+      validation_rules: created.map((rule) => rule["id"]),
     };
-    await made(api.post("/v1/vouchers", voucher));
+    await expectCreated(api.post("/v1/vouchers", voucher));
     const credits = gift?.credits;
     return { object: "voucher", id: code, ...(credits !== undefined && { gift: { credits } }) };
   }

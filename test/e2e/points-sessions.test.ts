@@ -17,7 +17,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const shop = await createLoyaltyProgram(api, { points: 1_000 });
+  const program = await createLoyaltyProgram(api, { points: 1_000 });
 
   const validate = (
     cards: readonly Card[],
@@ -30,7 +30,7 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
       redeemables: cards.map(({ code }) => ({
         object: "voucher",
         id: code,
-        reward: { id: shop.rewardId, points },
+        reward: { id: program.rewardId, points },
       })),
       ...body,
     });
@@ -42,7 +42,7 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
     api.post(`/v1/vouchers/${code}/redemption`, {
       customer,
       order: { amount: 100_000 },
-      reward: { id: shop.rewardId, ...(points !== undefined && { points }) },
+      reward: { id: program.rewardId, ...(points !== undefined && { points }) },
       ...(session !== undefined && { session }),
     });
 
@@ -52,7 +52,7 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
   };
 
   test("lock points, so that other requests see only the unlocked ones", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const key = newCode("key");
     expect((await lock(card, 700, key)).body).toMatchObject({ valid: true, session: { key } });
     expect((await lock(card, 400, newCode("key"))).body).toMatchObject(exceeded);
@@ -69,7 +69,7 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
   });
 
   test("lock what the last request needs, and are released by DELETE /v1/vouchers/{code}/sessions/{key}", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
     await ok(lock(card, 200, key));
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
   });
 
   test("release a card when they lock another voucher", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
     const code = newCode("OTHER");
@@ -119,7 +119,7 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
   });
 
   test("keep their locks when the redemption fails", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const key = newCode("key");
     await ok(lock(card, 900, key));
     const failed = await redeem(card, 1_001, { type: "LOCK", key });
@@ -128,28 +128,28 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
   });
 
   test("never lock more points than the balance, even under concurrent requests", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const keys = Array.from({ length: 20 }, () => newCode("key"));
-    const answers = await inParallel(keys, 20, (key) =>
+    const responses = await inParallel(keys, 20, (key) =>
       retryUnavailable(() => lock(card, 300, key)),
     );
-    const held = answers.filter(({ body }) => body["valid"] === true);
+    const locked = responses.filter(({ body }) => body["valid"] === true);
     // A request may be rejected while another's failed attempt is being released, so fewer than three can succeed.
-    expect(held.length).toBeGreaterThan(0);
-    expect(held.length).toBeLessThanOrEqual(3);
-    for (const { body } of answers) {
+    expect(locked.length).toBeGreaterThan(0);
+    expect(locked.length).toBeLessThanOrEqual(3);
+    for (const { body } of responses) {
       if (body["valid"] !== true) expect(body).toMatchObject(exceeded);
     }
-    const redeemed = await inParallel(held, 3, ({ body: { session } }) =>
+    const redeemed = await inParallel(locked, 3, ({ body: { session } }) =>
       postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, {
         customer: card.customer,
         order: { amount: 100_000 },
-        reward: { id: shop.rewardId, points: 300 },
+        reward: { id: program.rewardId, points: 300 },
         session,
       }),
     );
     for (const { status, text } of redeemed) expect(status, text).toBe(200);
-    const left = 1_000 - 300 * held.length;
+    const left = 1_000 - 300 * locked.length;
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(left);
   });
 });

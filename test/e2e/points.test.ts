@@ -22,33 +22,36 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
-  const shop = await createLoyaltyProgram(api, { points: 3_000 });
+  const program = await createLoyaltyProgram(api, { points: 3_000 });
 
-  const bodyOf = ({ customer }: Card, of: LoyaltyProgram, body: Json) => ({
+  const bodyOf = ({ customer }: Card, ownProgram: LoyaltyProgram, body: Json) => ({
     customer,
     order: { amount: 45_000 },
-    reward: { id: of.rewardId },
+    reward: { id: ownProgram.rewardId },
     ...body,
   });
   const redeem = (
     card: Card,
     body: Json = {},
-    { of = shop, headers = {} }: { of?: LoyaltyProgram; headers?: Record<string, string> } = {},
-  ) => api.post(`/v1/vouchers/${card.code}/redemption`, bodyOf(card, of, body), headers);
-  const insistOn = (card: Card, body: Json, of = shop) =>
-    postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, of, body));
+    {
+      ownProgram = program,
+      headers = {},
+    }: { ownProgram?: LoyaltyProgram; headers?: Record<string, string> } = {},
+  ) => api.post(`/v1/vouchers/${card.code}/redemption`, bodyOf(card, ownProgram, body), headers);
+  const redeemWithRetry = (card: Card, body: Json, ownProgram = program) =>
+    postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, ownProgram, body));
 
   test("takes the blocks of points that the order needs, and returns the remaining balance", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const validated = await api.post(`/v1/vouchers/${card.code}/validate`, {
       customer: card.customer,
       order: { amount: 45_000 },
-      reward: { id: shop.rewardId },
+      reward: { id: program.rewardId },
     });
     expect(validated.body, validated.text).toMatchObject({
       valid: true,
       loyalty: { points_cost: 2_300 },
-      reward: { id: shop.rewardId, object: "reward", type: "COIN" },
+      reward: { id: program.rewardId, object: "reward", type: "COIN" },
       order: { total_discount_amount: 45_000, total_amount: 0 },
     });
     expect(await balanceOf(api, card)).toBe(3_000);
@@ -63,7 +66,7 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
       amount: 2_300,
       result: "SUCCESS",
       loyalty_card: { points: 2_300 },
-      reward: { id: shop.rewardId, type: "COIN", assignment_id: shop.assignmentId },
+      reward: { id: program.rewardId, type: "COIN", assignment_id: program.assignmentId },
       order: { amount: 45_000, total_discount_amount: 45_000, total_amount: 0, status: "PAID" },
       voucher: left,
     });
@@ -71,11 +74,11 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
     expect((await api.get(`/v1/vouchers/${card.code}`)).body).toMatchObject(left);
     const { body: listed } = await api.get(`/v1/vouchers?code=${card.code}`);
     expect(listed).toMatchObject({ vouchers: [left] });
-    const kept = await api.get(`/v1/redemptions/${redeemed.body["id"]}`);
-    expect(kept.body).toMatchObject({
+    const stored = await api.get(`/v1/redemptions/${redeemed.body["id"]}`);
+    expect(stored.body).toMatchObject({
       amount: 2_300,
       loyalty_card: { points: 2_300 },
-      reward: { id: shop.rewardId },
+      reward: { id: program.rewardId },
       voucher: left,
     });
   });
@@ -91,22 +94,22 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
     },
     { what: "whole blocks of what there is", points: 250, amount: 45_000, gives: [200, 4_000] },
     { what: "less than a block", points: 250, named: 150, amount: 45_000, gives: [150, 3_000] },
-  ])("takes $what", async ({ points, named, amount, gives: [taken = 0, discount] }) => {
-    const of = await createLoyaltyProgram(api, { points });
-    const card = await of.createCard();
-    const body = { order: { amount }, reward: { id: of.rewardId, points: named } };
-    const redeemed = await redeem(card, body, { of });
+  ])("takes $what", async ({ points, named, amount, gives: [payment = 0, discount] }) => {
+    const ownProgram = await createLoyaltyProgram(api, { points });
+    const card = await ownProgram.createCard();
+    const body = { order: { amount }, reward: { id: ownProgram.rewardId, points: named } };
+    const redeemed = await redeem(card, body, { ownProgram });
     expect(redeemed.body, redeemed.text).toMatchObject({
-      amount: taken,
+      amount: payment,
       order: { total_discount_amount: discount },
     });
-    expect(await balanceOf(api, card)).toBe(points - taken);
+    expect(await balanceOf(api, card)).toBe(points - payment);
   });
 
   test("rejects invalid redemptions of a card, and keeps its points", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const stranger = { source_id: newCode("stranger") };
-    const refusals: readonly (readonly [Json, number, Json])[] = [
+    const rejections: readonly (readonly [Json, number, Json])[] = [
       [{ reward: {} }, 400, { key: "missing_reward" }],
       [{ reward: { id: "rew_none" } }, 404, { key: "not_found", resource_type: "reward" }],
       [
@@ -119,33 +122,33 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
         },
       ],
       [
-        { reward: { id: shop.rewardId, points: 3_001 } },
+        { reward: { id: program.rewardId, points: 3_001 } },
         400,
         { key: "loyalty_card_points_exceeded", details: card.code },
       ],
-      [{ reward: { id: shop.rewardId, points: 0 } }, 400, { key: "invalid_amount" }],
+      [{ reward: { id: program.rewardId, points: 0 } }, 400, { key: "invalid_amount" }],
       [{ order: { amount: 0 } }, 400, { key: "invalid_amount" }],
       [{ order: undefined }, 400, { key: "missing_order" }],
     ];
-    for (const [body, status, error] of refusals) {
-      const refused = await redeem(card, body);
-      expect(refused.status, refused.text).toBe(status);
-      expect(refused.body).toMatchObject(error);
+    for (const [body, status, error] of rejections) {
+      const rejected = await redeem(card, body);
+      expect(rejected.status, rejected.text).toBe(status);
+      expect(rejected.body).toMatchObject(error);
     }
     expect(await balanceOf(api, card)).toBe(3_000);
 
     const poor = await createLoyaltyProgram(api, { points: 99 });
-    const refused = await redeem(await poor.createCard(), {}, { of: poor });
-    expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
+    const rejected = await redeem(await poor.createCard(), {}, { ownProgram: poor });
+    expect(rejected.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
   });
 
   test("explains the evaluation of a card and the number of missing points", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const validated = await api.post("/v1/validations", {
       customer: card.customer,
       order: { amount: 6_000 },
       redeemables: [
-        { object: "voucher", id: card.code, reward: { id: shop.rewardId, points: 3_100 } },
+        { object: "voucher", id: card.code, reward: { id: program.rewardId, points: 3_100 } },
       ],
       options: { expand: ["explanation", "hints"] },
     });
@@ -182,19 +185,19 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
         },
       }),
     );
-    const of = await createLoyaltyProgram(api, { points: 3_000, rules: [rule["id"]] });
-    const card = await of.createCard();
-    const refused = await redeem(card, {}, { of });
-    expect(refused.body).toMatchObject({
+    const ownProgram = await createLoyaltyProgram(api, { points: 3_000, rules: [rule["id"]] });
+    const card = await ownProgram.createCard();
+    const rejected = await redeem(card, {}, { ownProgram });
+    expect(rejected.body).toMatchObject({
       key: "redemption_rules_violated",
       details: `Loyalty Card cannot be redeemed because of violated validation rules: ${rule["id"]}`,
     });
-    const reward = { id: of.rewardId, points: 500 };
-    expect((await redeem(card, { reward }, { of })).body).toMatchObject({ amount: 500 });
+    const reward = { id: ownProgram.rewardId, points: 500 };
+    expect((await redeem(card, { reward }, { ownProgram })).body).toMatchObject({ amount: 500 });
   });
 
   test("pays the amount that the other redeemables of a stack leave, all or nothing", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const [ten, gift] = [newCode("TEN"), newCode("GIFT")];
     const discount = { type: "PERCENT", percent_off: 10 };
     await ok(api.post(`/v1/vouchers/${ten}`, { type: "DISCOUNT_VOUCHER", discount }));
@@ -205,11 +208,11 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
       redeemables: [
         { object: "voucher", id: ten },
         { object: "voucher", id: gift },
-        { object: "voucher", id: card.code, reward: { id: shop.rewardId, points } },
+        { object: "voucher", id: card.code, reward: { id: program.rewardId, points } },
       ],
     });
-    const refused = await api.post("/v1/redemptions", together(4_000));
-    expect(refused.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
+    const rejected = await api.post("/v1/redemptions", together(4_000));
+    expect(rejected.body).toMatchObject({ key: "loyalty_card_points_exceeded" });
     expect(await balanceOf(api, card)).toBe(3_000);
 
     const redeemed = await api.post("/v1/redemptions", together(2_000));
@@ -222,48 +225,48 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
       order: { total_amount: 0 },
     });
     const parent = redeemed.body["parent_redemption"].id;
-    const undone = await api.post(`/v1/redemptions/${parent}/rollbacks`);
-    expect(undone.body, undone.text).toMatchObject({
+    const rollback = await api.post(`/v1/redemptions/${parent}/rollbacks`);
+    expect(rollback.body, rollback.text).toMatchObject({
       rollbacks: [{}, { amount: -3_000 }, { amount: -300, loyalty_card: { points: -300 } }],
     });
     expect(await balanceOf(api, card)).toBe(3_000);
   });
 
   test("returns points once when the redemption is rolled back", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const redeemed = await redeem(card);
     const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
     const twice = await Promise.all([api.post(path), api.post(path)]);
-    const [undone, refused] = twice.toSorted((a, b) => a.status - b.status);
-    expect(undone?.body, undone?.text).toMatchObject({
+    const [rollback, rejected] = twice.toSorted((a, b) => a.status - b.status);
+    expect(rollback?.body, rollback?.text).toMatchObject({
       amount: -2_300,
       loyalty_card: { points: -2_300 },
-      reward: { id: shop.rewardId },
+      reward: { id: program.rewardId },
       voucher: {
         loyalty_card: { balance: 3_000 },
         redemption: { redeemed_quantity: 0, redeemed_points: 0 },
       },
       order: { status: "CANCELED" },
     });
-    expect(refused?.status, refused?.text).toBe(400);
+    expect(rejected?.status, rejected?.text).toBe(400);
     expect(await balanceOf(api, card)).toBe(3_000);
     expect((await redeem(card)).body).toMatchObject({ amount: 2_300 });
   });
 
   test("lists the transactions of a card page by page", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const [first, second] = [
       await ok(redeem(card)),
       await ok(redeem(card, { order: { amount: 1 } })),
     ];
-    const undone = await ok(api.post(`/v1/redemptions/${first["id"]}/rollback`));
-    const path = `/v1/loyalties/${shop.campaignId}/members/${card.code}/transactions`;
+    const rollback = await ok(api.post(`/v1/redemptions/${first["id"]}/rollback`));
+    const path = `/v1/loyalties/${program.campaignId}/members/${card.code}/transactions`;
     const list = async (query: string): Promise<Json> => ok(api.get(path + query));
     await expect.poll(async () => (await list(""))["data"].length, { timeout: 60_000 }).toBe(3);
     const entry = (type: string, points: number, balance: number) => ({
       id: expect.stringMatching(/^vtx_/),
       voucher_id: card.id,
-      campaign_id: shop.campaignId,
+      campaign_id: program.campaignId,
       source_id: null,
       type,
       details: {
@@ -276,27 +279,32 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
           related_object: { id: card.id, type: "voucher" },
         },
         order: { id: expect.stringMatching(/^ord_/) },
-        reward: { id: shop.rewardId, name: "Pay with points" },
+        reward: { id: program.rewardId, name: "Pay with points" },
       },
     });
     const { data } = await list("?order=id");
     const types = data.map(({ type }: Json) => type);
     expect(types.toSorted()).toEqual(["POINTS_REDEMPTION", "POINTS_REDEMPTION", "POINTS_REFUND"]);
-    const taken = data.find(({ details }: Json) => details.redemption.id === first["id"]);
-    expect(taken).toMatchObject(entry("POINTS_REDEMPTION", -2_300, taken.details.balance.balance));
+    const payment = data.find(({ details }: Json) => details.redemption.id === first["id"]);
+    expect(payment).toMatchObject(
+      entry("POINTS_REDEMPTION", -2_300, payment.details.balance.balance),
+    );
     const other = data.find(({ details }: Json) => details.redemption.id === second["id"]);
     expect(other.details.balance.points).toBe(-100);
-    const back = data.find(({ details }: Json) => details.rollback !== undefined);
-    expect(back).toMatchObject({
-      ...entry("POINTS_REFUND", 2_300, back.details.balance.balance),
-      details: { redemption: { id: first["id"] }, rollback: { id: undone["id"] } },
+    const refund = data.find(({ details }: Json) => details.rollback !== undefined);
+    expect(refund).toMatchObject({
+      ...entry("POINTS_REFUND", 2_300, refund.details.balance.balance),
+      details: { redemption: { id: first["id"] }, rollback: { id: rollback["id"] } },
     });
     expect(data.at(-1).details.balance.balance).toBe(2_900);
 
-    const page = await list("?limit=2");
-    expect(page).toMatchObject({ has_more: true, more_starting_after: page["data"][1].id });
-    const rest = await list(`?starting_after_id=${page["more_starting_after"]}`);
-    expect([...page["data"], ...rest["data"]]).toEqual(data.toReversed());
+    const firstPage = await list("?limit=2");
+    expect(firstPage).toMatchObject({
+      has_more: true,
+      more_starting_after: firstPage["data"][1].id,
+    });
+    const rest = await list(`?starting_after_id=${firstPage["more_starting_after"]}`);
+    expect([...firstPage["data"], ...rest["data"]]).toEqual(data.toReversed());
     expect(await ok(api.get(`/v1/vouchers/${card.code}/transactions?order=id`))).toMatchObject({
       data,
       has_more: false,
@@ -307,43 +315,46 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
   });
 
   test("spends points once when a request is repeated with one idempotency key", async () => {
-    const card = await shop.createCard();
+    const card = await program.createCard();
     const headers = { "idempotency-key": newCode("key") };
-    const reward = { id: shop.rewardId, points: 3_000 };
+    const reward = { id: program.rewardId, points: 3_000 };
     const order = { amount: 60_000 };
-    const answers = await inParallel([1, 2, 3, 4], 4, () =>
+    const responses = await inParallel([1, 2, 3, 4], 4, () =>
       redeem(card, { reward, order }, { headers }),
     );
     const again = await redeem(card, { reward, order }, { headers });
-    for (const answer of [...answers, again]) expect(answer.text).toBe(answers[0]?.text);
+    for (const response of [...responses, again]) expect(response.text).toBe(responses[0]?.text);
     expect(again.body).toMatchObject({ amount: 3_000, voucher: { loyalty_card: { balance: 0 } } });
     expect(await balanceOf(api, card)).toBe(0);
   });
 
   test("never overdraws a card under concurrent redemptions", async () => {
-    const card = await shop.createCard();
-    const answers = await inParallel(Array.from({ length: 24 }), 24, () =>
-      insistOn(card, { reward: { id: shop.rewardId, points: 400 }, order: { amount: 10_000 } }),
+    const card = await program.createCard();
+    const responses = await inParallel(Array.from({ length: 24 }), 24, () =>
+      redeemWithRetry(card, {
+        reward: { id: program.rewardId, points: 400 },
+        order: { amount: 10_000 },
+      }),
     );
-    const made = answers.filter(({ status }) => status === 200);
+    const created = responses.filter(({ status }) => status === 200);
     // Who is refused while somebody else's attempt holds points that are given back may be one too many.
-    expect(made.length).toBeGreaterThan(0);
-    for (const { status, body } of answers) {
+    expect(created.length).toBeGreaterThan(0);
+    for (const { status, body } of responses) {
       if (status !== 200) expect(body["key"]).toBe("loyalty_card_points_exceeded");
     }
-    const left = 3_000 - 400 * made.length;
+    const left = 3_000 - 400 * created.length;
     expect(left).toBeGreaterThanOrEqual(0);
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(left);
   });
 
   test("releases points immediately when a redemption cannot be committed", async () => {
-    const of = await createLoyaltyProgram(api, { points: 3_000, quantity: 1 });
-    const card = await of.createCard();
-    const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
-      insistOn(card, { reward: { id: of.rewardId, points: 100 } }, of),
+    const ownProgram = await createLoyaltyProgram(api, { points: 3_000, quantity: 1 });
+    const card = await ownProgram.createCard();
+    const responses = await inParallel(Array.from({ length: 8 }), 8, () =>
+      redeemWithRetry(card, { reward: { id: ownProgram.rewardId, points: 100 } }, ownProgram),
     );
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    for (const { status, body } of answers) {
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const { status, body } of responses) {
       if (status !== 200) expect(body["key"]).toBe("quantity_exceeded");
     }
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(2_900);
@@ -356,8 +367,8 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
         redeemables_application_mode: "PARTIAL",
       }),
     );
-    const of = await createLoyaltyProgram(own, { points: 800 });
-    const card = await of.createCard();
+    const ownProgram = await createLoyaltyProgram(own, { points: 800 });
+    const card = await ownProgram.createCard();
     const code = newCode("SCARCE");
     await ok(
       own.post(`/v1/vouchers/${code}`, {
@@ -367,18 +378,18 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
       }),
     );
     // Each holds its points once at a time, so there are enough for all.
-    const answers = await inParallel(Array.from({ length: 8 }), 8, () =>
+    const responses = await inParallel(Array.from({ length: 8 }), 8, () =>
       postWithRetry(own, "/v1/redemptions", {
         customer: card.customer,
         order: { amount: 10_000 },
         redeemables: [
           { object: "voucher", id: code },
-          { object: "voucher", id: card.code, reward: { id: of.rewardId, points: 100 } },
+          { object: "voucher", id: card.code, reward: { id: ownProgram.rewardId, points: 100 } },
         ],
       }),
     );
-    for (const { status, text } of answers) expect(status, text).toBe(200);
-    const sizes = answers.map(({ body }) => body["redemptions"].length as number);
+    for (const { status, text } of responses) expect(status, text).toBe(200);
+    const sizes = responses.map(({ body }) => body["redemptions"].length as number);
     expect(sizes.toSorted((a, b) => b - a)).toEqual([2, 2, 1, 1, 1, 1, 1, 1]);
     expect(await balanceOf(own, card)).toBe(0);
   });

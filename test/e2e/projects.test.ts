@@ -15,7 +15,7 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
   const management = managementApi(stack);
 
   test("creates a sandbox project whose clock is used for decisions", async () => {
-    const { id, api } = await givenProject({ sandbox: true, timezone: "Europe/Warsaw" });
+    const { id, api } = await createProject({ sandbox: true, timezone: "Europe/Warsaw" });
     const code = newCode("CLOCK");
     await api.post("/v1/vouchers", {
       code,
@@ -42,15 +42,15 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
   });
 
   test("rejects a clock change of a production project", async () => {
-    const { id } = await givenProject({});
-    const answer = await management.put(`/management/v1/projects/${id}/clock`, {
+    const { id } = await createProject({});
+    const response = await management.put(`/management/v1/projects/${id}/clock`, {
       now: "2030-06-01T00:00:00Z",
     });
-    expect([answer.status, answer.body["key"]]).toEqual([403, "forbidden"]);
+    expect([response.status, response.body["key"]]).toEqual([403, "forbidden"]);
   });
 
   test("isolates projects: codes and tokens of one do not work in another", async () => {
-    const [one, two] = [await givenProject({}), await givenProject({})];
+    const [one, two] = [await createProject({}), await createProject({})];
     const code = newCode("SAME");
     const voucher = { code, type: "GIFT_VOUCHER", gift: { amount: 100 } };
     const first = await one.api.post("/v1/vouchers", voucher);
@@ -62,17 +62,17 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
       ...one.api.headers,
       authorization: two.api.headers["authorization"] ?? "",
     });
-    const refused = await mixed.get("/v1/vouchers");
-    expect([refused.status, refused.body["key"]]).toEqual([401, "unauthorized"]);
+    const rejected = await mixed.get("/v1/vouchers");
+    expect([rejected.status, rejected.body["key"]]).toEqual([401, "unauthorized"]);
   });
 
   test("supports case-insensitive codes and a default code configuration", async () => {
-    const { api } = await givenProject({
+    const { api } = await createProject({
       case_sensitive_codes: false,
       default_code_config: { length: 6, charset: "AB", prefix: "P-" },
     });
-    const made = await api.post("/v1/vouchers", { type: "GIFT_VOUCHER", gift: { amount: 100 } });
-    expect(made.body["code"]).toMatch(/^P-[AB]{6}$/);
+    const created = await api.post("/v1/vouchers", { type: "GIFT_VOUCHER", gift: { amount: 100 } });
+    expect(created.body["code"]).toMatch(/^P-[AB]{6}$/);
     const code = newCode("MiXed");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 100 } });
     expect((await api.get(`/v1/vouchers/${code.toUpperCase()}`)).body["code"]).toBe(code);
@@ -93,27 +93,27 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
     });
     const request = { redeemables: [{ object: "voucher", id: code }], order: { amount: 500 } };
     const browser = await clientApi(stack, "https://shop.example");
-    const answer = await browser.post("/client/v1/validations", request);
-    expect([answer.status, answer.body["valid"]]).toEqual([200, true]);
-    expect(answer.headers.get("access-control-allow-origin")).toBe("https://shop.example");
+    const response = await browser.post("/client/v1/validations", request);
+    expect([response.status, response.body["valid"]]).toEqual([200, true]);
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://shop.example");
 
-    const { project, client } = await givenProject({
+    const { project, client } = await createProject({
       client_trusted_domains: ["https://a.example"],
     });
     expect(project["client_trusted_domains"]).toEqual(["https://a.example"]);
-    const refused = await client("https://b.example").post("/client/v1/validations", request);
-    expect([refused.status, refused.body["key"]]).toEqual([403, "forbidden"]);
+    const rejected = await client("https://b.example").post("/client/v1/validations", request);
+    expect([rejected.status, rejected.body["key"]]).toEqual([403, "forbidden"]);
     const allowed = await client("https://a.example").post("/client/v1/validations", request);
     expect([allowed.status, allowed.body["valid"]]).toEqual([200, false]);
   });
 
-  async function givenProject(settings: Json) {
-    const made = await management.post("/management/v1/projects", {
+  async function createProject(settings: Json) {
+    const created = await management.post("/management/v1/projects", {
       name: newCode("Project"),
       ...settings,
     });
-    expect(made.status, made.text).toBe(200);
-    const { server_side_key: key, client_side_key: clientKey, ...project } = made.body;
+    expect(created.status, created.text).toBe(200);
+    const { server_side_key: key, client_side_key: clientKey, ...project } = created.body;
     const api = await serverApi({
       ...stack,
       keys: { ...stack.keys, appId: key.app_id, appToken: key.app_token },

@@ -11,13 +11,16 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
   const api = await serverApi(stack);
 
   test("are validated individually", async () => {
-    const { campaign, tier } = await givenTier(OFF_1000, { banner: "Ten off", metadata: { a: 1 } });
-    const answer = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
+    const { campaign, tier } = await createTier(OFF_1000, {
+      banner: "Ten off",
+      metadata: { a: 1 },
+    });
+    const response = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
       order: { amount: 5000 },
       customer: { source_id: newCode("buyer") },
     });
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.body).toMatchObject({
+    expect(response.status, response.text).toBe(200);
+    expect(response.body).toMatchObject({
       object: "promotion_tier",
       valid: true,
       id: tier["id"],
@@ -49,23 +52,23 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
   });
 
   test("are matched by campaign id or name in the list of redemptions", async () => {
-    const { campaign, tier } = await givenTier(OFF_1000);
+    const { campaign, tier } = await createTier(OFF_1000);
     const redeemed = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, {
       order: { amount: 5000 },
     });
     expect(redeemed.status, redeemed.text).toBe(200);
-    const { campaign: other } = await givenTier(OFF_1000);
-    const found = async (name: string) => {
+    const { campaign: other } = await createTier(OFF_1000);
+    const redemptionsOf = async (name: string) => {
       const { status, body, text } = await api.get(
         `/v1/redemptions?campaign=${encodeURIComponent(name)}`,
       );
       expect(status, text).toBe(200);
       return body["redemptions"].map(({ id }: Json) => id);
     };
-    expect(await found(campaign["id"])).toEqual([redeemed.body["id"]]);
-    expect(await found(campaign["name"])).toEqual([redeemed.body["id"]]);
-    expect(await found(other["name"])).toEqual([]);
-    expect(await found("no such campaign")).toEqual([]);
+    expect(await redemptionsOf(campaign["id"])).toEqual([redeemed.body["id"]]);
+    expect(await redemptionsOf(campaign["name"])).toEqual([redeemed.body["id"]]);
+    expect(await redemptionsOf(other["name"])).toEqual([]);
+    expect(await redemptionsOf("no such campaign")).toEqual([]);
     const filtered = await api.get(
       `/v1/redemptions?filters[campaign_id][conditions][$is]=${campaign["id"]}`,
     );
@@ -73,12 +76,12 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
   });
 
   test("return the reason when they do not apply", async () => {
-    const { tier } = await givenTier(OFF_1000);
+    const { tier } = await createTier(OFF_1000);
     await api.post(`/v1/promotions/tiers/${tier["id"]}/disable`);
-    const answer = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
+    const response = await api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, {
       order: { amount: 5000 },
     });
-    expect(answer.body).toMatchObject({
+    expect(response.body).toMatchObject({
       valid: false,
       reason: "Inactive Promotion",
       error: {
@@ -90,19 +93,19 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
       applied_discount_amount: 0,
       discount: { amount_off: 1000 },
     });
-    expect(answer.body).not.toHaveProperty("order");
+    expect(response.body).not.toHaveProperty("order");
 
-    const early = await givenTier(OFF_1000, { start_date: "2999-01-01T00:00:00.000Z" });
+    const early = await createTier(OFF_1000, { start_date: "2999-01-01T00:00:00.000Z" });
     const later = await api.post(`/v1/promotions/tiers/${early.tier["id"]}/validation`, {});
     expect(later.body).toMatchObject({ valid: false, error: { key: "promotion_not_active_now" } });
   });
 
   test("are redeemed like vouchers, without a code", async () => {
-    const { campaign, tier } = await givenTier(OFF_1000);
+    const { campaign, tier } = await createTier(OFF_1000);
     const order = { source_id: newCode("order"), amount: 5000 };
-    const made = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, { order });
-    expect(made.status, made.text).toBe(200);
-    expect(made.body).toMatchObject({
+    const created = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, { order });
+    expect(created.status, created.text).toBe(200);
+    expect(created.body).toMatchObject({
       object: "redemption",
       result: "SUCCESS",
       related_object_type: "promotion_tier",
@@ -116,9 +119,9 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
       },
       order: { status: "PAID", total_amount: 4000 },
     });
-    expect(made.body).not.toHaveProperty("voucher");
+    expect(created.body).not.toHaveProperty("voucher");
     const stored = await api.get(`/v1/orders/${order.source_id}`);
-    expect(stored.body["redemptions"][made.body["id"]]).toMatchObject({
+    expect(stored.body["redemptions"][created.body["id"]]).toMatchObject({
       related_object_type: "promotion_tier",
       related_object_id: tier["id"],
       related_object_parent_id: campaign["id"],
@@ -127,14 +130,14 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
     expect(unknown.status).toBe(404);
 
     await api.post(`/v1/promotions/tiers/${tier["id"]}/disable`);
-    const refused = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, { order });
-    expect(refused.body).toMatchObject({ key: "promotion_inactive", resource_type: "redemption" });
-    const failed = await api.get(`/v1/redemptions/${refused.body["resource_id"]}`);
+    const rejected = await api.post(`/v1/promotions/tiers/${tier["id"]}/redemption`, { order });
+    expect(rejected.body).toMatchObject({ key: "promotion_inactive", resource_type: "redemption" });
+    const failed = await api.get(`/v1/redemptions/${rejected.body["resource_id"]}`);
     expect(failed.body).toMatchObject({ result: "FAILURE", related_object_id: tier["id"] });
   });
 
   test("combine with vouchers in one validation and one redemption", async () => {
-    const { tier } = await givenTier(OFF_10_PERCENT);
+    const { tier } = await createTier(OFF_10_PERCENT);
     const code = newCode("BESIDE");
     await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: OFF_1000 });
     const body = {
@@ -171,8 +174,8 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
   });
 
   test("are applied in the order of their stack, which cannot be combined with other redeemables", async () => {
-    const first = await givenTier(OFF_10_PERCENT);
-    const second = await givenTier(OFF_1000, {}, first.campaign);
+    const first = await createTier(OFF_10_PERCENT);
+    const second = await createTier(OFF_1000, {}, first.campaign);
     const stacked = await api.post(`/v1/promotions/${first.campaign["id"]}/stacks`, {
       name: newCode("stack"),
       tiers: { ids: [second.tier["id"], first.tier["id"]] },
@@ -195,11 +198,11 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
       parent_redemption: { related_object_type: "redemption" },
     });
 
-    const beside = await api.post("/v1/validations", {
+    const combined = await api.post("/v1/validations", {
       redeemables: [...redeemables, { object: "promotion_tier", id: first.tier["id"] }],
     });
-    expect(beside.status).toBe(400);
-    expect(beside.body).toMatchObject({
+    expect(combined.status).toBe(400);
+    expect(combined.body).toMatchObject({
       key: "invalid_redeemables",
       details: "Promotion Stack cannot be use with other redeemables",
     });
@@ -218,41 +221,41 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
   });
 
   test("are all returned that apply, ordered by hierarchy and evaluated individually", async () => {
-    const low = await givenTier(OFF_1000, { hierarchy: 900_002 });
-    const high = await givenTier(OFF_10_PERCENT, { hierarchy: 900_001 }, low.campaign);
-    const off = await givenTier(OFF_1000, { hierarchy: 900_003, active: false }, low.campaign);
+    const low = await createTier(OFF_1000, { hierarchy: 900_002 });
+    const high = await createTier(OFF_10_PERCENT, { hierarchy: 900_001 }, low.campaign);
+    const off = await createTier(OFF_1000, { hierarchy: 900_003, active: false }, low.campaign);
     const ids = new Set([high, low, off].map(({ tier }) => tier["id"]));
     const request = { order: { amount: 10_000 } };
-    const answer = await api.post("/v1/promotions/validation", request);
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.body["valid"]).toBe(true);
-    const own = answer.body["promotions"].filter(({ id }: Json) => ids.has(id));
+    const response = await api.post("/v1/promotions/validation", request);
+    expect(response.status, response.text).toBe(200);
+    expect(response.body["valid"]).toBe(true);
+    const own = response.body["promotions"].filter(({ id }: Json) => ids.has(id));
     expect(own).toMatchObject([
       { id: high.tier["id"], order: { total_amount: 9000 } },
       { id: low.tier["id"], order: { total_amount: 9000 } },
     ]);
     const client = await clientApi(stack, "https://shop.example");
-    const seen = await client.post("/client/v1/promotions/validation", request);
-    expect(seen.body["promotions"]).toHaveLength(answer.body["promotions"].length);
+    const clientResponse = await client.post("/client/v1/promotions/validation", request);
+    expect(clientResponse.body["promotions"]).toHaveLength(response.body["promotions"].length);
   });
 
-  async function givenTier(discount: Json, fields: Json = {}, parent?: Json) {
-    const campaign = parent ?? (await givenCampaign(api));
-    const made = await api.post(`/v1/promotions/${campaign["id"]}/tiers`, {
+  async function createTier(discount: Json, fields: Json = {}, parent?: Json) {
+    const campaign = parent ?? (await createCampaign(api));
+    const created = await api.post(`/v1/promotions/${campaign["id"]}/tiers`, {
       name: newCode("tier"),
       action: { discount },
       ...fields,
     });
-    expect(made.status, made.text).toBe(200);
-    return { campaign, tier: made.body };
+    expect(created.status, created.text).toBe(200);
+    return { campaign, tier: created.body };
   }
 });
 
-async function givenCampaign(api: Api): Promise<Json> {
-  const made = await api.post("/v1/campaigns", {
+async function createCampaign(api: Api): Promise<Json> {
+  const created = await api.post("/v1/campaigns", {
     name: newCode("promotion"),
     campaign_type: "PROMOTION",
   });
-  expect(made.status, made.text).toBe(200);
-  return made.body;
+  expect(created.status, created.text).toBe(200);
+  return created.body;
 }

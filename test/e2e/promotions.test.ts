@@ -11,8 +11,8 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const refused = async (answer: ReturnType<typeof api.get>): Promise<Json> => {
-    const { body, status } = await answer;
+  const rejected = async (response: ReturnType<typeof api.get>): Promise<Json> => {
+    const { body, status } = await response;
     expect(body["code"]).toBe(status);
     return body;
   };
@@ -29,7 +29,7 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
   const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => id as string);
 
   test("a promotion is created with its tiers, and its creation is DONE immediately", async () => {
-    const made = await promotion({
+    const created = await promotion({
       expiration_date: "2036-01-01T00:00:00Z",
       promotion: {
         tiers: [
@@ -38,7 +38,7 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
         ],
       },
     });
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       campaign_type: "PROMOTION",
       creation_status: "DONE",
       vouchers_generation_status: "DONE",
@@ -50,17 +50,17 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
         ],
       },
     });
-    expect(made).not.toHaveProperty("voucher");
-    expect(await ok(api.get(`/v1/campaigns/${made["id"]}`))).toEqual(made);
-    const [first] = made["promotion"].tiers;
+    expect(created).not.toHaveProperty("voucher");
+    expect(await ok(api.get(`/v1/campaigns/${created["id"]}`))).toEqual(created);
+    const [first] = created["promotion"].tiers;
     expect(first["campaign"]).toEqual({
       object: "campaign",
-      id: made["id"],
+      id: created["id"],
       active: true,
       start_date: null,
       expiration_date: "2036-01-01T00:00:00.000Z",
     });
-    expect(await refused(api.post(`/v1/campaigns/${made["id"]}/vouchers`))).toMatchObject({
+    expect(await rejected(api.post(`/v1/campaigns/${created["id"]}/vouchers`))).toMatchObject({
       key: "invalid_campaign",
     });
   });
@@ -144,8 +144,8 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
       first["id"],
     ]);
     expect((await api.delete(one)).status).toBe(204);
-    for (const gone of [api.get(one), api.delete(one), api.post(`${one}/enable`)]) {
-      expect(await refused(gone)).toMatchObject({
+    for (const request of [api.get(one), api.delete(one), api.post(`${one}/enable`)]) {
+      expect(await rejected(request)).toMatchObject({
         key: "not_found",
         resource_type: "promotion_tier",
         details: `Cannot find promotion_tier with id ${first["id"]}`,
@@ -167,8 +167,8 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
     const off = await tier(campaign, { active: false });
     const over = await tier(campaign, { expiration_date: "2020-01-01T00:00:00Z" });
     const later = await tier(campaign, { start_date: "2035-01-01T00:00:00Z" });
-    const asleep = await promotion({ start_date: "2035-01-01T00:00:00Z" });
-    const inside = await tier(asleep);
+    const scheduled = await promotion({ start_date: "2035-01-01T00:00:00Z" });
+    const inside = await tier(scheduled);
     const all = idsOf((await ok(api.get("/v1/promotions/tiers?limit=100")))["tiers"]);
     const available = idsOf(
       (await ok(api.get("/v1/promotions/tiers?limit=100&is_available=true")))["tiers"],
@@ -192,7 +192,7 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
     [{ action, validity_timeframe: { interval: "P1D", duration: "P1D" } }, "invalid_payload", ""],
   ])("refuses the tier %j with %s", async (body, key, details) => {
     const { id } = await promotion();
-    const error = await refused(api.post(`/v1/promotions/${id}/tiers`, { name: "tier", ...body }));
+    const error = await rejected(api.post(`/v1/promotions/${id}/tiers`, { name: "tier", ...body }));
     expect(error).toMatchObject({ key, details: expect.stringContaining(details) });
   });
 
@@ -205,15 +205,17 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
       ["stacks", { name: "s", tiers: { ids: ["promo_1"] } }],
     ] as const) {
       expect(
-        await refused(api.post(`/v1/promotions/${coupons["id"]}/${path}`, body)),
+        await rejected(api.post(`/v1/promotions/${coupons["id"]}/${path}`, body)),
       ).toMatchObject({
         key: "invalid_campaign",
       });
-      expect(await refused(api.post(`/v1/promotions/camp_no/${path}`, body))).toMatchObject({
+      expect(await rejected(api.post(`/v1/promotions/camp_no/${path}`, body))).toMatchObject({
         key: "not_found",
         resource_type: "campaign",
       });
-      expect(await refused(api.get(`/v1/promotions/camp_no/${path}`))).toMatchObject({ code: 404 });
+      expect(await rejected(api.get(`/v1/promotions/camp_no/${path}`))).toMatchObject({
+        code: 404,
+      });
     }
   });
 
@@ -221,10 +223,10 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
     const campaign = await promotion();
     const [a, b] = [await tier(campaign), await tier(await promotion())];
     const path = `/v1/promotions/${encodeURIComponent(campaign["name"])}/stacks`;
-    const made = await ok(
+    const created = await ok(
       api.post(path, { name: "both", tiers: { ids: [b["id"], a["id"]] }, metadata: { x: 1 } }),
     );
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       object: "promotion_stack",
       name: "both",
       tiers: { ids: [b["id"], a["id"]], hierarchy_mode: "MANUAL" },
@@ -234,25 +236,25 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
       metadata: { x: 1 },
       updated_at: null,
     });
-    expect(made["id"]).toMatch(/^stack_[0-9a-f]{18}$/);
-    const one = `${path}/${made["id"]}`;
-    expect(await ok(api.get(one))).toEqual(made);
+    expect(created["id"]).toMatch(/^stack_[0-9a-f]{18}$/);
+    const one = `${path}/${created["id"]}`;
+    expect(await ok(api.get(one))).toEqual(created);
     expect(await ok(api.get(path))).toEqual({
       object: "list",
       data_ref: "data",
-      data: [made],
+      data: [created],
       total: 1,
     });
-    expect(idsOf((await ok(api.get("/v1/promotions/stacks")))["data"])).toContain(made["id"]);
+    expect(idsOf((await ok(api.get("/v1/promotions/stacks")))["data"])).toContain(created["id"]);
 
-    expect(await refused(api.delete(`/v1/promotions/tiers/${a["id"]}`))).toMatchObject({
+    expect(await rejected(api.delete(`/v1/promotions/tiers/${a["id"]}`))).toMatchObject({
       code: 400,
       key: "resource_in_use",
       message: "Resource in use",
-      related_object_ids: [made["id"]],
+      related_object_ids: [created["id"]],
       related_object_type: "promotion_stack",
       related_object_total: 1,
-      details: `Resource promotion_tier with id ${a["id"]} is in use by promotion_stacks with ids [${made["id"]}]`,
+      details: `Resource promotion_tier with id ${a["id"]} is in use by promotion_stacks with ids [${created["id"]}]`,
     });
     const changed = await ok(api.put(one, { name: "one", tiers: { ids: [b["id"]] } }));
     expect(changed).toMatchObject({ name: "one", tiers: { ids: [b["id"]] }, metadata: { x: 1 } });
@@ -270,14 +272,14 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
       [{ name: "s" }, "invalid_payload"],
       [{ tiers: { ids: [b["id"]] } }, "invalid_payload"],
     ] as const) {
-      expect(await refused(api.post(path, body))).toMatchObject({ key });
+      expect(await rejected(api.post(path, body))).toMatchObject({ key });
     }
-    expect(await refused(api.put(one, { tiers: { ids: ["promo_no"] } }))).toMatchObject({
+    expect(await rejected(api.put(one, { tiers: { ids: ["promo_no"] } }))).toMatchObject({
       key: "not_found",
       resource_type: "promotion_tier",
     });
     expect((await api.delete(one)).status).toBe(204);
-    expect(await refused(api.get(one))).toMatchObject({
+    expect(await rejected(api.get(one))).toMatchObject({
       key: "not_found",
       resource_type: "promotion_stack",
     });
@@ -286,12 +288,12 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
   test("a tier is either deleted or added to a stack, never both", async () => {
     const campaign = await promotion();
     for (let round = 0; round < 10; round += 1) {
-      const made = await tier(campaign);
+      const created = await tier(campaign);
       const [deleted, stacked] = await Promise.all([
-        api.delete(`/v1/promotions/tiers/${made["id"]}`),
+        api.delete(`/v1/promotions/tiers/${created["id"]}`),
         api.post(`/v1/promotions/${campaign["id"]}/stacks`, {
           name: "s",
-          tiers: { ids: [made["id"]] },
+          tiers: { ids: [created["id"]] },
         }),
       ]);
       expect([

@@ -10,7 +10,7 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
   const { createVoucher, createCampaign } = ruleBuilders(api);
 
   const publish = (body: Json): Promise<Json> => ok(api.post("/v1/publications", body));
-  const refused = (body: Json, query = ""): Promise<unknown[]> =>
+  const rejected = (body: Json, query = ""): Promise<unknown[]> =>
     errorOf(api.post(`/v1/publications${query}`, body));
   const failuresOf = async (query: string): Promise<Json[]> =>
     (await ok(api.get(`/v1/publications?result=FAILURE&${query}`)))["publications"];
@@ -23,9 +23,9 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
     );
     const first = await publish({ customer, campaign: campaign["name"], channel: "b" });
     const second = await publish({ customer, voucher: gift, channel: "a" });
-    await refused({ customer, voucher: gift });
+    await rejected({ customer, voucher: gift });
     const [failed] = await failuresOf(`customer=${customer}`);
-    const of = async (query: string): Promise<string[]> =>
+    const listIds = async (query: string): Promise<string[]> =>
       (await ok(api.get(`/v1/publications?customer=${customer}&${query}`)))["publications"].map(
         ({ id }: Json) => id,
       );
@@ -53,7 +53,7 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
       ["filters[voucher_type][conditions][$is]=DISCOUNT_VOUCHER", [a]],
       ["filters[is_referral_code][conditions][$is]=true", []],
     ];
-    for (const [query, ids] of queries) expect(await of(query), query).toEqual(ids);
+    for (const [query, ids] of queries) expect(await listIds(query), query).toEqual(ids);
     for (const query of [
       "limit=101",
       "order=name",

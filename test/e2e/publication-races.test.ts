@@ -16,12 +16,12 @@ describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) 
     inParallel(bodies, WIDTH, (body) => api.post(`/v1/publications${query}`, body));
   const customers = (count: number): string[] =>
     Array.from({ length: count }, () => newCode("racer"));
-  const made = (answers: readonly ApiResponse[]): Json[] =>
-    answers.filter(({ status }) => status === 200).map(({ body }) => body);
+  const successesOf = (responses: readonly ApiResponse[]): Json[] =>
+    responses.filter(({ status }) => status === 200).map(({ body }) => body);
   /** The distinct errors of the other responses. */
-  const refusals = (answers: readonly ApiResponse[]): unknown[] => [
+  const errorsOf = (responses: readonly ApiResponse[]): unknown[] => [
     ...new Set(
-      answers
+      responses
         .filter(({ status }) => status !== 200)
         .map(({ status, body }) => `${status} ${body["key"]}`),
     ),
@@ -31,14 +31,14 @@ describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) 
 
   test("a campaign assigns each code to one customer, and assigns all codes", async () => {
     const { name } = await createCampaign({ vouchers_count: 100 });
-    const answers = await publishAll(
+    const responses = await publishAll(
       customers(200).map((customer) => ({ customer, campaign: name })),
     );
-    const given = made(answers);
-    expect(given).toHaveLength(100);
-    expect(new Set(codesOf(given)).size).toBe(100);
-    expect(refusals(answers)).toEqual(["400 no_voucher_suitable_for_publication"]);
-    for (const { voucher, customer_id: customerId } of given) {
+    const published = successesOf(responses);
+    expect(published).toHaveLength(100);
+    expect(new Set(codesOf(published)).size).toBe(100);
+    expect(errorsOf(responses)).toEqual(["400 no_voucher_suitable_for_publication"]);
+    for (const { voucher, customer_id: customerId } of published) {
       expect(await ok(api.get(`/v1/vouchers/${voucher.code}`))).toMatchObject({
         holder_id: customerId,
         publish: { count: 1 },
@@ -48,28 +48,28 @@ describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) 
 
   test("a request for several codes gets all or none, and the remaining codes stay unassigned", async () => {
     const campaign = await createCampaign({ vouchers_count: 23 });
-    const answers = await publishAll(
+    const responses = await publishAll(
       customers(12).map((customer) => ({
         customer,
         campaign: { name: campaign["name"], count: 5 },
       })),
     );
-    expect(made(answers)).toHaveLength(4);
-    expect(new Set(codesOf(made(answers))).size).toBe(20);
-    expect(refusals(answers)).toEqual(["400 no_voucher_suitable_for_publication"]);
+    expect(successesOf(responses)).toHaveLength(4);
+    expect(new Set(codesOf(successesOf(responses))).size).toBe(20);
+    expect(errorsOf(responses)).toEqual(["400 no_voucher_suitable_for_publication"]);
     const free = `campaign_id=${campaign["id"]}&filters[holder_id][conditions][$is_unknown]=1`;
     expect((await ok(api.get(`/v1/vouchers?${free}`)))["total"]).toBe(3);
   });
 
   test("a voucher is assigned to exactly one of many customers", async () => {
     const { code } = await createVoucher();
-    const answers = await publishAll(
+    const responses = await publishAll(
       customers(60).map((customer) => ({ customer, voucher: code })),
     );
-    expect(made(answers)).toHaveLength(1);
-    expect(refusals(answers)).toEqual(["400 voucher_already_published"]);
+    expect(successesOf(responses)).toHaveLength(1);
+    expect(errorsOf(responses)).toEqual(["400 voucher_already_published"]);
     expect(await ok(api.get(`/v1/vouchers/${code}`))).toMatchObject({
-      holder_id: made(answers)[0]?.["customer_id"],
+      holder_id: successesOf(responses)[0]?.["customer_id"],
       publish: { count: 1 },
     });
   });
@@ -77,12 +77,12 @@ describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) 
   test("a customer of a join-once campaign gets one code from concurrent requests", async () => {
     const campaign = await createCampaign({ vouchers_count: 50, join_once: true });
     const customer = newCode("member");
-    const answers = await publishAll(
+    const responses = await publishAll(
       Array.from({ length: 60 }, () => ({ customer, campaign: campaign["name"] })),
     );
-    expect(made(answers)).toHaveLength(60);
-    expect(new Set(codesOf(made(answers))).size).toBe(1);
-    expect(new Set(made(answers).map(({ id }) => id)).size).toBe(1);
+    expect(successesOf(responses)).toHaveLength(60);
+    expect(new Set(codesOf(successesOf(responses))).size).toBe(1);
+    expect(new Set(successesOf(responses).map(({ id }) => id)).size).toBe(1);
     const { total } = await ok(api.get(`/v1/customers/${customer}/redeemables`));
     expect(total).toBe(1);
   });
@@ -90,26 +90,26 @@ describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) 
   test("a source id is published once when concurrent requests use it", async () => {
     const campaign = await createCampaign({ vouchers_count: 50 });
     const source = newCode("order");
-    const answers = await publishAll(
+    const responses = await publishAll(
       customers(50).map((customer) => ({
         customer,
         campaign: campaign["name"],
         source_id: source,
       })),
     );
-    expect(made(answers)).toHaveLength(1);
-    expect(refusals(answers)).toEqual(["400 duplicate_source_id"]);
-    const held = `campaign_id=${campaign["id"]}&filters[holder_id][conditions][$has_value]=1`;
-    expect((await ok(api.get(`/v1/vouchers?${held}`)))["total"]).toBe(1);
+    expect(successesOf(responses)).toHaveLength(1);
+    expect(errorsOf(responses)).toEqual(["400 duplicate_source_id"]);
+    const heldFilter = `campaign_id=${campaign["id"]}&filters[holder_id][conditions][$has_value]=1`;
+    expect((await ok(api.get(`/v1/vouchers?${heldFilter}`)))["total"]).toBe(1);
   });
 
   test("an AUTO_UPDATE campaign creates missing vouchers and counts all of them", async () => {
     const campaign = await createCampaign({ type: "AUTO_UPDATE", vouchers_count: 10 });
-    const answers = await publishAll(
+    const responses = await publishAll(
       customers(100).map((customer) => ({ customer, campaign: campaign["name"] })),
     );
-    expect(refusals(answers)).toEqual([]);
-    expect(new Set(codesOf(made(answers))).size).toBe(100);
+    expect(errorsOf(responses)).toEqual([]);
+    expect(new Set(codesOf(successesOf(responses))).size).toBe(100);
     const existing = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=1`));
     await expect
       .poll(async () => (await ok(api.get(`/v1/campaigns/${campaign["id"]}`)))["vouchers_count"], {
@@ -122,14 +122,14 @@ describe.each(COMPOSITIONS)("concurrent publications (%s)", async (composition) 
     const campaign = await createCampaign({ vouchers_count: 60, voucher: voucherBody() });
     const { vouchers } = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
     const names: string[] = vouchers.map(({ code }: Json) => code as string);
-    const [answers, edits, uses] = await Promise.all([
+    const [responses, edits, uses] = await Promise.all([
       publishAll(customers(60).map((customer) => ({ customer, campaign: campaign["name"] }))),
       inParallel(names, 8, (code) => api.put(`/v1/vouchers/${code}`, { additional_info: "x" })),
       inParallel(names, 8, (code) =>
         api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1000 } }),
       ),
     ]);
-    expect(new Set(codesOf(made(answers))).size).toBe(60);
+    expect(new Set(codesOf(successesOf(responses))).size).toBe(60);
     for (const each of [...edits, ...uses]) expect(each.status, each.text).toBe(200);
     const after = await ok(api.get(`/v1/vouchers?campaign_id=${campaign["id"]}&limit=100`));
     for (const voucher of after["vouchers"]) {

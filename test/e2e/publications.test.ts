@@ -10,7 +10,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
   const { createVoucher, createCampaign } = ruleBuilders(api);
 
   const publish = (body: Json): Promise<Json> => ok(api.post("/v1/publications", body));
-  const refused = (body: Json, query = ""): Promise<unknown[]> =>
+  const rejected = (body: Json, query = ""): Promise<unknown[]> =>
     errorOf(api.post(`/v1/publications${query}`, body));
   const voucherOf = (name: string): Promise<Json> => ok(api.get(`/v1/vouchers/${name}`));
   const failuresOf = async (query: string): Promise<Json[]> =>
@@ -23,14 +23,14 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
   test("a voucher is published to a customer", async () => {
     const { code, id } = await createVoucher();
     const source = newCode("ann");
-    const made = await publish({
+    const created = await publish({
       customer: { source_id: source, name: "Ann" },
       voucher: code,
       metadata: { way: "mail" },
       channel: "Mailer",
     });
-    const customerId = made["customer_id"] as string;
-    expect(made).toEqual({
+    const customerId = created["customer_id"] as string;
+    expect(created).toEqual({
       object: "publication",
       id: expect.stringMatching(/^pub_[0-9a-f]{18}$/),
       created_at: expect.any(String),
@@ -50,7 +50,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
       vouchers_id: [id],
       voucher: await voucherOf(code),
     });
-    expect(made["voucher"]).toMatchObject({
+    expect(created["voucher"]).toMatchObject({
       holder_id: customerId,
       publish: {
         object: "list",
@@ -59,10 +59,10 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
       },
       start_date: null,
     });
-    expect(await ok(api.get(made["voucher"].publish.url))).toEqual({
+    expect(await ok(api.get(created["voucher"].publish.url))).toEqual({
       object: "list",
       data_ref: "publications",
-      publications: [made],
+      publications: [created],
       total: 1,
     });
     expect((await ok(api.get(`/v1/vouchers?customer=${customerId}`)))["total"]).toBe(1);
@@ -72,18 +72,18 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     const { code } = await createVoucher();
     const source = newCode("bob");
     const path = `/v1/publications/create?voucher=${code}&customer=${source}&source_id=${source}`;
-    const made = await ok(api.get(`${path}&metadata[way]=link`));
-    expect(made).toMatchObject({
+    const created = await ok(api.get(`${path}&metadata[way]=link`));
+    expect(created).toMatchObject({
       tracking_id: source,
       source_id: source,
       channel: "API",
       metadata: { way: "link" },
-      voucher: { code, holder_id: made["customer_id"] },
+      voucher: { code, holder_id: created["customer_id"] },
     });
     const second = await createVoucher();
     const again = await ok(
       api.get(
-        `/v1/publications/create?voucher=${second["id"]}&customer=${made["customer_id"]}&campaign=nothing`,
+        `/v1/publications/create?voucher=${second["id"]}&customer=${created["customer_id"]}&campaign=nothing`,
       ),
     );
     expect(again).toMatchObject({ tracking_id: source, vouchers_id: [second["id"]] });
@@ -95,8 +95,8 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     await ok(api.post(`/v1/vouchers/${first}/disable`));
     await ok(api.put(`/v1/vouchers/${second}`, { expiration_date: "2020-01-01T00:00:00.000Z" }));
     const source = newCode("customer");
-    const made = await publish({ customer: source, campaign: campaign["name"] });
-    expect(made["voucher"]).toMatchObject({ code: third, campaign: campaign["name"] });
+    const created = await publish({ customer: source, campaign: campaign["name"] });
+    expect(created["voucher"]).toMatchObject({ code: third, campaign: campaign["name"] });
 
     const several = await publish({
       customer: source,
@@ -108,7 +108,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     expect(await ok(api.get(`/v1/vouchers/${rest[1]}/publications`))).toMatchObject({ total: 1 });
 
     const customer = newCode("late");
-    expect(await refused({ customer, campaign: campaign["name"] })).toEqual([
+    expect(await rejected({ customer, campaign: campaign["name"] })).toEqual([
       400,
       "no_voucher_suitable_for_publication",
       `Campaign '${campaign["name"]}' has not enough vouchers that are active and were never published`,
@@ -129,7 +129,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
   test("several vouchers are published all or none", async () => {
     const campaign = await createCampaign({ vouchers_count: 2 });
     const customer = newCode("greedy");
-    const [status, key] = await refused({
+    const [status, key] = await rejected({
       customer,
       campaign: { name: campaign["name"], count: 3 },
     });
@@ -157,15 +157,15 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
         code_config: { pattern: `${newCode("AUTO")}-####`, charset: "0123456789" },
       },
     });
-    const made = await publish({ customer: newCode("c"), campaign: campaign["name"] });
-    const { start_date: start, expiration_date: end } = made["voucher"];
-    expect(start).toBe(made["created_at"]);
+    const created = await publish({ customer: newCode("c"), campaign: campaign["name"] });
+    const { start_date: start, expiration_date: end } = created["voucher"];
+    expect(start).toBe(created["created_at"]);
     expect(Date.parse(end) - Date.parse(start)).toBe(24 * 60 * 60_000);
-    expect(made["voucher"]).toMatchObject({
+    expect(created["voucher"]).toMatchObject({
       campaign_id: campaign["id"],
       redemption: { quantity: 3 },
     });
-    expect(made["voucher"].code).toMatch(/^AUTO-.*-[0-9]{4}$/);
+    expect(created["voucher"].code).toMatch(/^AUTO-.*-[0-9]{4}$/);
 
     await ok(
       api.put(`/v1/campaigns/${campaign["id"]}`, { discount: { ...TEN_PERCENT, percent_off: 20 } }),
@@ -184,7 +184,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
       .toBe(4);
 
     await ok(api.put(`/v1/campaigns/${campaign["id"]}`, { type: "STATIC" }));
-    const [, key] = await refused({ customer: newCode("c"), campaign: campaign["name"] });
+    const [, key] = await rejected({ customer: newCode("c"), campaign: campaign["name"] });
     expect(key).toBe("no_voucher_suitable_for_publication");
   });
 
@@ -199,7 +199,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
       },
     });
     await publish({ customer: newCode("c"), campaign: campaign["name"] });
-    expect(await refused({ customer: newCode("c"), campaign: campaign["name"] })).toEqual([
+    expect(await rejected({ customer: newCode("c"), campaign: campaign["name"] })).toEqual([
       400,
       "no_voucher_suitable_for_publication",
       "Couldn't create new vouchers for publication",
@@ -211,9 +211,9 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     const [first, second] = [newCode("first"), newCode("second")];
     await publish({ customer: first, voucher: code });
     const again = [400, "voucher_already_published", `Voucher '${id}' has already been published`];
-    expect(await refused({ customer: second, voucher: code })).toEqual(again);
-    expect(await refused({ customer: first, voucher: code })).toEqual(again);
-    expect(await refused({ customer: second, voucher: code }, "?join_once=true")).toEqual(again);
+    expect(await rejected({ customer: second, voucher: code })).toEqual(again);
+    expect(await rejected({ customer: first, voucher: code })).toEqual(again);
+    expect(await rejected({ customer: second, voucher: code }, "?join_once=true")).toEqual(again);
     expect(await voucherOf(code)).toMatchObject({ publish: { count: 1 } });
     const failures = await failuresOf(`voucher=${code}&order=created_at`);
     expect(failures.map((each) => [each["failure_code"], each["tracking_id"]])).toEqual(
@@ -233,7 +233,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     const own = joined["voucher"].code as string;
     expect(await publish({ customer, voucher: own })).toEqual(joined);
     const other = (await codesOf(campaign)).find((code) => code !== own);
-    expect(await refused({ customer, voucher: other })).toEqual([
+    expect(await rejected({ customer, voucher: other })).toEqual([
       400,
       "voucher_cannot_be_published",
       "Voucher cannot be published. Customer already joined program.",
@@ -289,10 +289,15 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     });
     const code = await publish({ customer, campaign: referral["name"], metadata: { way: "app" } });
     expect(code["voucher"]).toMatchObject({ is_referral_code: true });
-    const held = await ok(api.get(`/v1/customers/${customer}/redeemables`));
-    expect(held).toMatchObject({ object: "list", data_ref: "data", total: 2, has_more: false });
-    expect(held).not.toHaveProperty("more_starting_after");
-    expect(held["data"]).toEqual([
+    const heldVouchers = await ok(api.get(`/v1/customers/${customer}/redeemables`));
+    expect(heldVouchers).toMatchObject({
+      object: "list",
+      data_ref: "data",
+      total: 2,
+      has_more: false,
+    });
+    expect(heldVouchers).not.toHaveProperty("more_starting_after");
+    expect(heldVouchers["data"]).toEqual([
       {
         object: "redeemable_holder",
         id: expect.stringMatching(/^rh_[0-9a-f]{18}$/),
@@ -314,7 +319,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
         redeemable: expect.objectContaining({ status: "NO_BALANCE" }),
       }),
     ]);
-    expect(held["data"][1]).not.toHaveProperty("metadata");
+    expect(heldVouchers["data"][1]).not.toHaveProperty("metadata");
     // The holder may not redeem it; other customers may.
     const use = (buyer: string) =>
       api.post(`/v1/vouchers/${code["voucher"].code}/redemption`, {
@@ -331,21 +336,21 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
   test("a source id is published once", async () => {
     const [first, second] = [await createVoucher(), await createVoucher()];
     const source = newCode("order");
-    const made = await publish({ customer: "a", voucher: first["code"], source_id: source });
+    const created = await publish({ customer: "a", voucher: first["code"], source_id: source });
     const repeated = [
       400,
       "duplicate_source_id",
       `A publication with source id '${source}' exists already`,
     ];
     for (const { code } of [first, second]) {
-      expect(await refused({ customer: "a", voucher: code, source_id: source })).toEqual(repeated);
+      expect(await rejected({ customer: "a", voucher: code, source_id: source })).toEqual(repeated);
     }
     expect(await ok(api.get(`/v1/publications?source_id=${source}`))).toMatchObject({
-      publications: [made],
+      publications: [created],
       total: 1,
     });
     expect(
-      await refused({
+      await rejected({
         customer: "a",
         campaign: { name: (await createCampaign())["name"], count: 2 },
         source_id: newCode("many"),
@@ -375,7 +380,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
         [400, "invalid_payload", expect.stringContaining("name")],
       ],
     ];
-    for (const [body, answer] of cases) expect(await refused(body)).toEqual(answer);
+    for (const [body, response] of cases) expect(await rejected(body)).toEqual(response);
     expect((await api.get(`/v1/customers/${stranger}`)).status).toBe(404);
     expect((await ok(api.get(`/v1/publications?customer=${stranger}`)))["total"]).toBe(0);
     expect(await errorOf(api.get("/v1/vouchers/no-such/publications"))).toEqual([

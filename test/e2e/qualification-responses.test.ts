@@ -21,22 +21,22 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
   const stack = await sharedStack(composition);
   const client = await clientApi(stack, "https://shop.example");
 
-  const givenShop = async () => {
+  const createBuilders = async () => {
     const project = await newProject(stack);
     return { ...project, ...qualificationBuilders(project.api) };
   };
-  const find = (answer: Json, id: string): Json =>
-    answer["redeemables"].data.find((one: Json) => one["id"] === id);
+  const find = (response: Json, id: string): Json =>
+    response["redeemables"].data.find((one: Json) => one["id"] === id);
 
   test("include expanded fields on request", async () => {
-    const { api, voucher, tier, qualify } = await givenShop();
+    const { api, voucher, tier, qualify } = await createBuilders();
     const category = await ok(api.post("/v1/categories", { name: "sale", hierarchy: 1 }));
     await voucher("SALE", { category_id: category["id"], metadata: { colour: "red" } });
     const made = await tier("tier", { banner: "5 % off", metadata: { size: 1 } });
-    const ask = (...expand: string[]): Promise<Json> =>
+    const qualifyWith = (...expand: string[]): Promise<Json> =>
       qualify({ order: { amount: 1000 }, options: { expand } });
 
-    const plain = await ask();
+    const plain = await qualifyWith();
     for (const one of plain["redeemables"].data) {
       expect(Object.keys(one).toSorted()).toEqual([
         "applicable_to",
@@ -48,7 +48,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
         "result",
       ]);
     }
-    const described = await ask("redeemable", "category");
+    const described = await qualifyWith("redeemable", "category");
     expect(find(described, "SALE")).toMatchObject({
       metadata: { colour: "red" },
       categories: [{ id: category["id"], stacking_rules_type: "COMMON" }],
@@ -63,7 +63,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
   });
 
   test("list the evaluated rules", async () => {
-    const { voucher, tier, qualify } = await givenShop();
+    const { voucher, tier, qualify } = await createBuilders();
     await voucher(
       "BOTH",
       {},
@@ -71,11 +71,11 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
       when("campaign.redemptions.count", { $less_than_or_equal: [10] }),
     );
     const made = await tier("none");
-    const answer = await qualify({
+    const response = await qualify({
       order: { amount: 1000 },
       options: { expand: ["validation_rules"] },
     });
-    const rules = find(answer, "BOTH")["validation_rules_assignments"];
+    const rules = find(response, "BOTH")["validation_rules_assignments"];
     expect(rules).toMatchObject({ object: "list", data_ref: "data", total: 2 });
     expect(rules.data).toMatchObject([
       {
@@ -91,14 +91,14 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
         validation_omitted_rules: ["campaign.redemptions.count"],
       },
     ]);
-    expect(find(answer, made["id"])["validation_rules_assignments"]).toMatchObject({
+    expect(find(response, made["id"])["validation_rules_assignments"]).toMatchObject({
       data: [],
       total: 0,
     });
   });
 
   test("ignore budget rules, which validations enforce", async () => {
-    const { api, voucher, names } = await givenShop();
+    const { api, voucher, names } = await createBuilders();
     const customer = { source_id: "ann" };
     const order = { amount: 1000 };
     await voucher("ONCE", {}, when("redemption.count.per_customer", { $less_than_or_equal: [1] }));
@@ -110,21 +110,21 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
   });
 
   test("include the explanation and hints about what nearly qualifies", async () => {
-    const { voucher, tier, qualify, product } = await givenShop();
+    const { voucher, tier, qualify, product } = await createBuilders();
     const mug = await product("mug", 1000);
     await voucher("NEAR", {}, when("order.amount", { $more_than_or_equal: [3500] }));
     await voucher("OTHER", {}, when("order.items.any", { $is: [mug["id"]] }));
     await voucher("NEVER", { expiration_date: "2020-01-01T00:00:00Z" });
     const later = await tier("later", { start_date: "2099-12-01T00:00:00Z" });
     await voucher("NOW", {}, appliesOnlyTo(mug));
-    const answer = await qualify({
+    const response = await qualify({
       order: { amount: 1000 },
       options: { expand: ["explanation", "hints"] },
     });
-    expect(answer["redeemables"].data).toMatchObject([
+    expect(response["redeemables"].data).toMatchObject([
       { id: "NOW", result: { explanation: { status: "APPLICABLE" } } },
     ]);
-    expect(answer["inapplicable_redeemables"]).toMatchObject([
+    expect(response["inapplicable_redeemables"]).toMatchObject([
       {
         object: "promotion_tier",
         id: later["id"],
@@ -148,7 +148,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
   });
 
   test("show the credits of a gift voucher that other sessions lock", async () => {
-    const { api, gift, qualify } = await givenShop();
+    const { api, gift, qualify } = await createBuilders();
     await gift("CARD", 1000);
     const session = { type: "LOCK", key: "cart-1" };
     await ok(
@@ -158,11 +158,12 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
         session,
       }),
     );
-    const ask = (more: Json = {}): Promise<Json> => qualify({ order: { amount: 5000 }, ...more });
-    expect(find(await ask(), "CARD")["result"]).toMatchObject({
+    const qualifyWith = (more: Json = {}): Promise<Json> =>
+      qualify({ order: { amount: 5000 }, ...more });
+    expect(find(await qualifyWith(), "CARD")["result"]).toMatchObject({
       gift: { balance: 1000, credits: 700, locked_credits: 300 },
     });
-    expect(find(await ask({ session }), "CARD")["result"]).toMatchObject({
+    expect(find(await qualifyWith({ session }), "CARD")["result"]).toMatchObject({
       gift: { balance: 1000, credits: 1000, locked_credits: 0 },
     });
   });
@@ -170,7 +171,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
   test("omit rule internals and codes of monetary value for client-side callers", async () => {
     const api = await serverApi(stack);
     const { voucher, gift, publish, qualify } = qualificationBuilders(api);
-    const [open, metadata, far, card, held, customer] = Array.from({ length: 6 }, () =>
+    const [open, metadata, far, card, assigned, customer] = Array.from({ length: 6 }, () =>
       newCode("client"),
     ) as [string, string, string, string, string, string];
     const isApp = when("redemption.metadata", { $is: ["app"] }, { property: "from" });
@@ -178,28 +179,28 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
     await voucher(metadata, {}, isApp);
     await voucher(far, {}, when("order.amount", { $more_than: [5000] }));
     await gift(card, 1000);
-    await gift(held, 1000);
-    await publish(held, customer);
+    await gift(assigned, 1000);
+    await publish(assigned, customer);
     const body = {
       customer: { source_id: customer },
       order: { amount: 1000 },
       options: {
         limit: 50,
         expand: ["validation_rules", "explanation", "hints"],
-        filters: { code: { conditions: { $in: [open, metadata, far, card, held] } } },
+        filters: { code: { conditions: { $in: [open, metadata, far, card, assigned] } } },
       },
     };
-    const told = (answer: Json): unknown => [
-      answer["redeemables"].data.map(({ id }: Json) => id),
-      answer["inapplicable_redeemables"].map(({ id }: Json) => id),
+    const listedIds = (response: Json): unknown => [
+      response["redeemables"].data.map(({ id }: Json) => id),
+      response["inapplicable_redeemables"].map(({ id }: Json) => id),
     ];
-    expect(told(await qualify(body))).toEqual([
-      [held, card, open],
+    expect(listedIds(await qualify(body))).toEqual([
+      [assigned, card, open],
       [far, metadata],
     ]);
-    const seen = await ok(client.post("/client/v1/qualifications", body));
-    expect(told(seen)).toEqual([[held, open], [far]]);
-    const shown = find(seen, open);
+    const clientResponse = await ok(client.post("/client/v1/qualifications", body));
+    expect(listedIds(clientResponse)).toEqual([[assigned, open], [far]]);
+    const shown = find(clientResponse, open);
     expect(shown["validation_rules_assignments"].data).toMatchObject([
       { validation_status: "PARTIALLY_VALID", validation_omitted_rules: [] },
     ]);
@@ -216,7 +217,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
   });
 
   test("omit redeemables that would be skipped for lack of effect", async () => {
-    const { id, voucher, product, names, qualify } = await givenShop();
+    const { id, voucher, product, names, qualify } = await createBuilders();
     const mug = await product("mug", 1000);
     await voucher("MUG", { discount: percent(10) }, appliesOnlyTo(mug));
     const order = { amount: 500 };

@@ -13,7 +13,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) => {
   const stack = await sharedStack(composition);
 
-  const givenShop = async () => {
+  const createBuilders = async () => {
     const { api } = await newProject(stack);
     return { api, ...qualificationBuilders(api) };
   };
@@ -29,7 +29,7 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
       publish,
       names,
       qualify,
-    } = await givenShop();
+    } = await createBuilders();
     const mug = await product("mug", 1_000);
     const pen = await product("pen", 200);
     const item = ({ id }: Json): Json => ({ $is: [{ object: "product", id }] });
@@ -130,8 +130,8 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
       PRODUCTS_DISCOUNT_BY_CUSTOMER: discounted.filter((name) => name !== "MUG_DE"),
       PROMOTION_STACKS: ["good"],
     };
-    for (const [scenario, wanted] of Object.entries(expected)) {
-      expect(await names({ ...body, scenario }), scenario).toEqual(wanted);
+    for (const [scenario, expectedNames] of Object.entries(expected)) {
+      expect(await names({ ...body, scenario }), scenario).toEqual(expectedNames);
     }
     expect(await names(body), "without a scenario").toEqual(expected["ALL"]);
     expect(await names({ ...body, metadata: { from: "app" } })).toContain("APP");
@@ -168,7 +168,7 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
   });
 
   test("apply filters", async () => {
-    const { api, voucher, tier, gift, publish, names } = await givenShop();
+    const { api, voucher, tier, gift, publish, names } = await createBuilders();
     const category = await ok(api.post("/v1/categories", { name: "sale", hierarchy: 1 }));
     const campaign = await ok(
       api.post("/v1/campaigns", {
@@ -177,7 +177,7 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
         category_id: category["id"],
       }),
     );
-    const coded = await ok(
+    const withCode = await ok(
       api.post("/v1/campaigns", {
         name: "coded",
         type: "STANDALONE",
@@ -200,7 +200,7 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
       [{ code: { conditions: { $is_not: ["SALE"] } } }, ["tier", "HELD", "CARD", "CODED"]],
       [{ category_id: is(category["id"]) }, ["tier", "SALE", "CODED"]],
       [{ category_id: { conditions: { $is_unknown: "" } } }, ["HELD", "CARD"]],
-      [{ campaign_id: is(coded["id"], campaign["id"]) }, ["tier", "CODED"]],
+      [{ campaign_id: is(withCode["id"], campaign["id"]) }, ["tier", "CODED"]],
       [{ campaign_type: is("PROMOTION") }, ["tier"]],
       [{ campaign_type: { conditions: { $has_value: "" } } }, ["tier", "CODED"]],
       [{ resource_id: is(made["id"], sale["id"]) }, ["tier", "SALE"]],
@@ -220,9 +220,9 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
       ],
     ];
     const body = { customer: { source_id: "ann" }, order: { amount: 1000 } };
-    for (const [filters, wanted] of cases) {
+    for (const [filters, expectedNames] of cases) {
       expect(await names({ ...body, options: { filters } }), JSON.stringify(filters)).toEqual(
-        wanted,
+        expectedNames,
       );
     }
   });

@@ -13,13 +13,14 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
   const stack = await sharedStack(composition);
 
-  const givenShop = async (settings: Json = {}) => {
+  const createBuilders = async (settings: Json = {}) => {
     const project = await newProject(stack, settings);
     return { ...project, ...qualificationBuilders(project.api) };
   };
 
   test("calculate each redeemable on the original order", async () => {
-    const { product, voucher, tier, gift, publish, qualify, names, nameOf } = await givenShop();
+    const { product, voucher, tier, gift, publish, qualify, names, nameOf } =
+      await createBuilders();
     const tool = await product("tool", 10_000);
     const book = await product("book", 1_500);
     await tier("ten percent", { discount: percent(10) });
@@ -32,8 +33,8 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
       customer: { source_id: "ann" },
       order: { items: [tool, book].map(({ id }) => ({ product_id: id, quantity: 1 })) },
     };
-    const answer = await qualify(body);
-    const { redeemables } = answer;
+    const response = await qualify(body);
+    const { redeemables } = response;
     expect(redeemables).toMatchObject({ object: "list", data_ref: "data", total: 4 });
     expect(redeemables.has_more).toBe(false);
     expect(redeemables).not.toHaveProperty("more_starting_after");
@@ -60,12 +61,12 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
       created_at: expect.stringMatching(/Z$/),
       result: { discount: { type: "PERCENT", percent_off: 10, effect: "APPLY_TO_ORDER" } },
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       tracking_id: expect.stringMatching(/^track_/),
       order: { amount: 11_500, total_amount: 11_500, total_applied_discount_amount: 0 },
       stacking_rules: { redeemables_limit: 30, redeemables_application_mode: "ALL" },
     });
-    expect(answer).not.toHaveProperty("inapplicable_redeemables");
+    expect(response).not.toHaveProperty("inapplicable_redeemables");
 
     const ranked = (rule: string) => names({ ...body, options: { sorting_rule: rule } });
     expect(await ranked("BEST_DEAL")).toEqual(["GIFT", "ten percent", "TOOL10", "BOOK20"]);
@@ -73,7 +74,7 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
   });
 
   test("consider public redeemables and the customer's own, as long as they are redeemable", async () => {
-    const shop = await givenShop();
+    const shop = await createBuilders();
     const { api, voucher, tier, gift, publish, names } = shop;
     const campaign = async (type: string, voucherBody: Json, more: Json = {}) =>
       ok(
@@ -133,10 +134,10 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
       "PLAIN",
     ]);
 
-    const held = await campaign("AUTO_UPDATE", {});
+    const assigned = await campaign("AUTO_UPDATE", {});
     const published = await ok(
       api.post("/v1/publications", {
-        campaign: { name: held["name"] },
+        campaign: { name: assigned["name"] },
         customer: { source_id: "ann" },
       }),
     );
@@ -149,24 +150,29 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
   });
 
   test("return every redeemable once across pages, including those created at the same instant", async () => {
-    const { id, voucher, tier, qualify, nameOf } = await givenShop({ sandbox: true });
+    const { id, voucher, tier, qualify, nameOf } = await createBuilders({ sandbox: true });
     const now = "2026-12-01T10:00:00Z";
     await ok(managementApi(stack).put(`/management/v1/projects/${id}/clock`, { now }));
-    const made: string[] = [];
+    const createdNames: string[] = [];
     for (let count = 0; count < 7; count += 1) {
       await voucher(`CODE${count}`, { discount: percent(1 + (count % 3)) });
-      made.push(`CODE${count}`);
+      createdNames.push(`CODE${count}`);
       if (count % 2 === 0) {
         await tier(`tier${count}`);
-        made.push(`tier${count}`);
+        createdNames.push(`tier${count}`);
       }
     }
     const order = { amount: 1000 };
     const readAll = async (options: Json): Promise<string[]> => {
       const seen: string[] = [];
       for (let page = 0, after = {}; page < 20; page += 1) {
-        const answer = await qualify({ order, options: { ...options, ...after } });
-        const { data, total, has_more: hasMore, more_starting_after: more } = answer["redeemables"];
+        const response = await qualify({ order, options: { ...options, ...after } });
+        const {
+          data,
+          total,
+          has_more: hasMore,
+          more_starting_after: more,
+        } = response["redeemables"];
         expect(total).toBe(data.length);
         expect(more === undefined).toBe(!hasMore);
         seen.push(...data.map(nameOf));
@@ -176,30 +182,34 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
       }
       return seen;
     };
-    expect(await readAll({ limit: 3 })).toEqual(made.toReversed());
+    expect(await readAll({ limit: 3 })).toEqual(createdNames.toReversed());
     const ranked = await readAll({ limit: 2, sorting_rule: "BEST_DEAL" });
     expect(ranked).toEqual(await readAll({ limit: 50, sorting_rule: "BEST_DEAL" }));
-    expect(ranked.toSorted()).toEqual(made.toSorted());
+    expect(ranked.toSorted()).toEqual(createdNames.toSorted());
     const worst = await readAll({ limit: 4, sorting_rule: "LEAST_DEAL" });
     expect(worst.slice(0, 3)).toEqual(["CODE6", "CODE3", "CODE0"]);
-    expect(worst).toHaveLength(made.length);
+    expect(worst).toHaveLength(createdNames.length);
     // A date-time of the caller's choice is accepted as a cursor as well.
     const before = { starting_after: "2026-12-01T10:00:00.000Z" };
     expect(await readAll(before)).toEqual([]);
     expect(await readAll({ starting_after: "2026-12-01T11:00:00+01:00", limit: 2 })).toEqual([]);
-    expect(await readAll({ starting_after: "2026-12-01T10:00:00.001Z" })).toHaveLength(made.length);
+    expect(await readAll({ starting_after: "2026-12-01T10:00:00.001Z" })).toHaveLength(
+      createdNames.length,
+    );
   });
 
   test("examine at most ten thousand vouchers per page, and continue after them", async () => {
-    const { id, voucher, tier, qualify } = await givenShop();
+    const { id, voucher, tier, qualify } = await createBuilders();
     await voucher("OLD");
     await tier("tier");
     await insertExhaustedVouchers(stack.databaseUrl, id, 10_500);
-    const ask = (after: Json = {}): Promise<Json> =>
+    const qualifyAfter = (after: Json = {}): Promise<Json> =>
       qualify({ order: { amount: 1000 }, options: after });
-    const first = (await ask())["redeemables"];
+    const first = (await qualifyAfter())["redeemables"];
     expect(first).toMatchObject({ data: [], total: 0, has_more: true });
-    const second = (await ask({ starting_after: first.more_starting_after }))["redeemables"];
+    const second = (await qualifyAfter({ starting_after: first.more_starting_after }))[
+      "redeemables"
+    ];
     expect(second).toMatchObject({
       data: [{ object: "promotion_tier" }, { id: "OLD" }],
       has_more: false,
@@ -207,7 +217,7 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
   });
 
   test("return a plain date-time as the cursor where it is unambiguous", async () => {
-    const { id, voucher, qualify } = await givenShop({ sandbox: true });
+    const { id, voucher, qualify } = await createBuilders({ sandbox: true });
     const clock = `/management/v1/projects/${id}/clock`;
     for (const day of ["01", "02", "03"]) {
       await ok(managementApi(stack).put(clock, { now: `2026-12-${day}T10:00:00Z` }));
@@ -222,7 +232,7 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
   });
 
   test("reject invalid requests and unknown customers", async () => {
-    const { api } = await givenShop();
+    const { api } = await createBuilders();
     const cases: readonly (readonly [Json, ...unknown[]])[] = [
       [
         { options: { starting_after: "yesterday" } },
@@ -256,8 +266,8 @@ describe.each(COMPOSITIONS)("qualifications (%s)", async (composition) => {
       [{ tracking_id: "bob", customer: { source_id: "ann" } }, 400, "ambiguous_tracking_id"],
     ];
     for (const [body, ...expected] of cases) {
-      const refused = await errorOf(api.post("/v1/qualifications", body));
-      expect(refused.slice(0, expected.length), JSON.stringify(body)).toEqual(expected);
+      const rejected = await errorOf(api.post("/v1/qualifications", body));
+      expect(rejected.slice(0, expected.length), JSON.stringify(body)).toEqual(expected);
     }
   });
 });

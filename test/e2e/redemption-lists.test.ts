@@ -23,7 +23,9 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
   });
   const second = await redeem({ order });
   const third = await redeem({ customer: { source_id: buyer }, order });
-  const back = await api.post(`/v1/redemptions/${first.body["id"]}/rollback`, { reason: "mind" });
+  const rollback = await api.post(`/v1/redemptions/${first.body["id"]}/rollback`, {
+    reason: "mind",
+  });
   const voucherId: string = second.body["related_object_id"];
 
   test("lists successes, failures and rollbacks, newest first", async () => {
@@ -31,13 +33,13 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
     expect(list.status, list.text).toBe(200);
     expect(list.body).toMatchObject({ object: "list", data_ref: "redemptions", total: 4 });
     expect(idsIn(list.body)).toEqual([
-      back.body["id"],
+      rollback.body["id"],
       third.body["resource_id"],
       second.body["id"],
       first.body["id"],
     ]);
-    const [rollback, failed, , redeemed] = list.body["redemptions"] as Json[];
-    expect(rollback).toMatchObject({
+    const [rollbackEntry, failed, , redeemed] = list.body["redemptions"] as Json[];
+    expect(rollbackEntry).toMatchObject({
       object: "redemption_rollback",
       redemption: first.body["id"],
       reason: "mind",
@@ -51,7 +53,7 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
       object: "redemption",
       status: "ROLLED_BACK",
       related_redemptions: {
-        rollbacks: [{ id: back.body["id"], rollback_order_mode: "WITH_ORDER" }],
+        rollbacks: [{ id: rollback.body["id"], rollback_order_mode: "WITH_ORDER" }],
       },
     });
     for (const entry of list.body["redemptions"] as Json[]) {
@@ -60,9 +62,9 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
   });
 
   test.each([
-    ["by customer", () => `customer=${buyer}`, () => [back, third, first]],
+    ["by customer", () => `customer=${buyer}`, () => [rollback, third, first]],
     ["by result", () => "result=Failure-quantity_exceeded", () => [third]],
-    ["by a filter", () => "filters[metadata.shop][conditions][$is]=north", () => [back, first]],
+    ["by a filter", () => "filters[metadata.shop][conditions][$is]=north", () => [rollback, first]],
     [
       "by code and status",
       () =>
@@ -72,7 +74,7 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
     [
       "by what was redeemed",
       () => `filters[related_object_id][conditions][$is]=${voucherId}&limit=2`,
-      () => [back, third],
+      () => [rollback, third],
     ],
     [
       "by the kind of what was redeemed",
@@ -82,12 +84,12 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
     [
       "by what was rolled back",
       () => `filters[redemption][conditions][$is]=${first.body["id"]}`,
-      () => [back],
+      () => [rollback],
     ],
     [
       "outside of campaigns",
       () => "filters[related_object_parent_id][conditions][$is_unknown]=true&limit=1",
-      () => [back],
+      () => [rollback],
     ],
     ["before long ago", () => "created_at[before]=2001-01-01T00:00:00.000Z", () => []],
     ["the oldest first", () => "order=created_at&limit=1", () => [first]],
@@ -108,9 +110,9 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
     ["order=id", "invalid_query_params", undefined],
     ["limit=101", "invalid_query_params", undefined],
   ])("refuses ?%s", async (query, key, details) => {
-    const answer = await api.get(`/v1/redemptions?${query}`);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toMatchObject({ key, ...(details !== undefined && { details }) });
+    const response = await api.get(`/v1/redemptions?${query}`);
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ key, ...(details !== undefined && { details }) });
   });
 
   test("returns the stored explanation of each redemption", async () => {

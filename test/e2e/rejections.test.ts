@@ -141,7 +141,7 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
   const api = await serverApi(stack);
 
   test.each(SCENARIOS)("are the same on every endpoint when a voucher $name", async (scenario) => {
-    const { code, ruleId } = await given(api, scenario);
+    const { code, ruleId } = await createScenario(api, scenario);
     const { key, message, single = { key, message } } = scenario;
     const details = scenario.details.replace("CODE", code).replace("RULE", ruleId);
     const { gift, ...rest } = scenario.request ?? {};
@@ -198,7 +198,7 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
 
   test("include the merchant's error message", async () => {
     const rule = { ...atMost("order.amount", 1), error: { message: "Only for small orders" } };
-    const { code } = await given(api, { rule });
+    const { code } = await createScenario(api, { rule });
     const body = { order: { amount: 1000 } };
     const single = await api.post(`/v1/vouchers/${code}/validate`, body);
     expect(single.body).toMatchObject({
@@ -243,8 +243,8 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
     });
     expect(campaign.status, campaign.text).toBe(200);
     const code = newCode("REFER");
-    const made = await api.post(`/v1/campaigns/${campaign.body["id"]}/vouchers/${code}`, {});
-    expect(made.body, made.text).toMatchObject({ is_referral_code: true });
+    const created = await api.post(`/v1/campaigns/${campaign.body["id"]}/vouchers/${code}`, {});
+    expect(created.body, created.text).toMatchObject({ is_referral_code: true });
     const [referrer, buyer] = [{ source_id: newCode("referrer") }, { source_id: newCode("buyer") }];
     const redeem = (body: Json) =>
       api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1000 }, ...body });
@@ -299,9 +299,9 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
       [`/v1/vouchers/${code}/validate`, {}],
       [`/v1/vouchers/${code}/redemption`, {}],
     ] as const) {
-      const answer = await api.post(path, body);
-      expect([answer.status, answer.body["key"]]).toEqual([404, "not_found"]);
-      expect(answer.body).toMatchObject(expected);
+      const response = await api.post(path, body);
+      expect([response.status, response.body["key"]]).toEqual([404, "not_found"]);
+      expect(response.body).toMatchObject(expected);
     }
   });
 
@@ -310,13 +310,16 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
     await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
       redeemables_application_mode: "PARTIAL",
     });
-    const [good, bad] = [await given(own, {}), await given(own, { voucher: { active: false } })];
+    const [good, bad] = [
+      await createScenario(own, {}),
+      await createScenario(own, { voucher: { active: false } }),
+    ];
     const order = { amount: 1000 };
     const both = [voucherOf(bad.code), voucherOf(newCode("NONE")), voucherOf(good.code)];
 
-    const made = await own.post("/v1/redemptions", { redeemables: both, order });
-    expect(made.status, made.text).toBe(200);
-    expect(made.body).toMatchObject({
+    const created = await own.post("/v1/redemptions", { redeemables: both, order });
+    expect(created.status, created.text).toBe(200);
+    expect(created.body).toMatchObject({
       redemptions: [{ voucher: { code: good.code } }],
       inapplicable_redeemables: [
         { id: bad.code, result: { error: { key: "voucher_disabled" } } },
@@ -338,22 +341,22 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
 
 const voucherOf = (id: string): Json => ({ object: "voucher", id });
 
-async function given(api: Api, { voucher, rule }: Pick<Scenario, "voucher" | "rule">) {
+async function createScenario(api: Api, { voucher, rule }: Pick<Scenario, "voucher" | "rule">) {
   const code = newCode("REFUSED");
   const ruleId = rule === undefined ? "" : await ruleOf(api, rule);
-  const made = await api.post("/v1/vouchers", {
+  const created = await api.post("/v1/vouchers", {
     code,
     type: "DISCOUNT_VOUCHER",
     discount: { type: "AMOUNT", amount_off: 100 },
     ...(ruleId !== "" && { validation_rules: [ruleId] }),
     ...voucher,
   });
-  expect(made.status, made.text).toBe(200);
+  expect(created.status, created.text).toBe(200);
   return { code, ruleId };
 }
 
 async function ruleOf(api: Api, rule: Json): Promise<string> {
-  const made = await api.post("/v1/validation-rules", { name: newCode("rule"), ...rule });
-  expect(made.status, made.text).toBe(200);
-  return made.body["id"] as string;
+  const created = await api.post("/v1/validation-rules", { name: newCode("rule"), ...rule });
+  expect(created.status, created.text).toBe(200);
+  return created.body["id"] as string;
 }

@@ -32,7 +32,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
     );
 
   test("are created, read, updated, listed and deleted", async () => {
-    const made = await reward({
+    const created = await reward({
       name: "Mug",
       type: "MATERIAL",
       parameters: MUG,
@@ -40,7 +40,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       attributes: { description: "Blue" },
       metadata: { a: 1 },
     });
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       id: expect.stringMatching(/^rew_/),
       object: "reward",
       type: "MATERIAL",
@@ -49,7 +49,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       parameters: { product: { id: "prod_mug", sku_id: null } },
       updated_at: null,
     });
-    const path = `/v1/rewards/${made["id"]}`;
+    const path = `/v1/rewards/${created["id"]}`;
     const changed = await ok(api.put(path, { name: "Cup", stock: null, metadata: { b: 2 } }));
     expect(changed).toMatchObject({ name: "Cup", stock: null, metadata: { a: 1, b: 2 } });
     expect(changed["attributes"]).toEqual({ description: "Blue" });
@@ -69,7 +69,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
         voucher: { type: "GIFT_VOUCHER", gift: { amount: 100 } },
       }),
     );
-    const refused: readonly (readonly [Json, string])[] = [
+    const rejected: readonly (readonly [Json, string])[] = [
       [{ type: "COIN", parameters: MUG }, "invalid_payload"],
       [{ type: "MATERIAL", parameters: { ...MUG, ...COIN } }, "invalid_payload"],
       [{ type: "COIN", parameters: COIN, stock: 1 }, "invalid_payload"],
@@ -77,7 +77,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       [{ type: "CAMPAIGN", parameters: { campaign: { id: "camp_none" } } }, "not_found"],
       [{ type: "CAMPAIGN", parameters: { campaign: { id: gifts["id"] } } }, "invalid_balance"],
     ];
-    for (const [body, key] of refused) {
+    for (const [body, key] of rejected) {
       expect((await api.post("/v1/rewards", body)).body, JSON.stringify(body)).toMatchObject({
         key,
       });
@@ -107,8 +107,8 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
     const foreign = api.post(path, { campaign: other["id"], ...price(5) });
     expect(await errorOf(foreign)).toEqual([404, "not_found", "campaign"]);
 
-    const made = await ok(api.post(path, { campaign: name, ...price(5) }));
-    expect(made).toMatchObject({
+    const created = await ok(api.post(path, { campaign: name, ...price(5) }));
+    expect(created).toMatchObject({
       id: expect.stringMatching(/^rewa_/),
       object: "reward_assignment",
       reward_id: mug["id"],
@@ -126,12 +126,12 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
     const inUse = await api.delete(`/v1/rewards/${mug["id"]}`);
     expect(inUse.body).toMatchObject({
       key: "resource_in_use",
-      related_object_ids: [made["id"]],
+      related_object_ids: [created["id"]],
       related_object_type: "reward_assignment",
     });
-    expect(await ok(api.put(`${path}/${made["id"]}`, price(7)))).toMatchObject(price(7));
-    expect(await ok(api.get(path))).toMatchObject({ data: [{ id: made["id"] }], total: 1 });
-    expect(await ok(api.get(`/v1/rewards?assignment_id=${made["id"]}`))).toMatchObject({
+    expect(await ok(api.put(`${path}/${created["id"]}`, price(7)))).toMatchObject(price(7));
+    expect(await ok(api.get(path))).toMatchObject({ data: [{ id: created["id"] }], total: 1 });
+    expect(await ok(api.get(`/v1/rewards?assignment_id=${created["id"]}`))).toMatchObject({
       data: [{ id: mug["id"] }],
       total: 1,
     });
@@ -139,21 +139,25 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
     const loyalty = `/v1/loyalties/${encodeURIComponent(name)}`;
     for (const list of [`${loyalty}/rewards`, `${loyalty}/reward-assignments`]) {
       expect(await ok(api.get(list))).toMatchObject({
-        data: [{ reward: { id: coin["id"] } }, { id: made["id"], reward: { id: mug["id"] } }],
+        data: [{ reward: { id: coin["id"] } }, { id: created["id"], reward: { id: mug["id"] } }],
         total: 2,
       });
     }
-    expect(await ok(api.get(`${loyalty}/reward-assignments/${made["id"]}/reward`))).toMatchObject({
+    expect(
+      await ok(api.get(`${loyalty}/reward-assignments/${created["id"]}/reward`)),
+    ).toMatchObject({
       id: mug["id"],
     });
-    expect(await ok(api.put(`${loyalty}/rewards/${made["id"]}`, price(9)))).toMatchObject(price(9));
+    expect(await ok(api.put(`${loyalty}/rewards/${created["id"]}`, price(9)))).toMatchObject(
+      price(9),
+    );
     expect(await errorOf(api.get(`/v1/loyalties/${other["id"]}/rewards`))).toEqual([
       404,
       "not_found",
       "campaign",
     ]);
-    expect((await api.delete(`${loyalty}/rewards/${made["id"]}`)).status).toBe(204);
-    expect(await errorOf(api.get(`${path}/${made["id"]}`))).toEqual([
+    expect((await api.delete(`${loyalty}/rewards/${created["id"]}`)).status).toBe(204);
+    expect(await errorOf(api.get(`${path}/${created["id"]}`))).toEqual([
       404,
       "not_found",
       "reward_assignment",
@@ -168,11 +172,11 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
         rules: { "1": { name: "order.amount", conditions: { $more_than: [100] } }, logic: "1" },
       }),
     );
-    const shop = await createLoyaltyProgram(api, { rules: [rule["id"]] });
-    const path = `/v1/rewards/${shop.rewardId}/assignments/${shop.assignmentId}`;
+    const program = await createLoyaltyProgram(api, { rules: [rule["id"]] });
+    const path = `/v1/rewards/${program.rewardId}/assignments/${program.assignmentId}`;
     expect(rulesOf(await ok(api.get(path)))).toEqual([rule["id"]]);
-    const two = { campaign: shop.campaignId, validation_rules: [rule["id"], rule["id"]] };
-    expect(await errorOf(api.post(`/v1/rewards/${shop.rewardId}/assignments`, two))).toEqual([
+    const two = { campaign: program.campaignId, validation_rules: [rule["id"], rule["id"]] };
+    expect(await errorOf(api.post(`/v1/rewards/${program.rewardId}/assignments`, two))).toEqual([
       400,
       "invalid_payload",
       "Property .validation_rules must NOT have more than 1 items",
@@ -190,7 +194,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       related_object_id: "rewa_none",
     });
     expect(await errorOf(unknown)).toEqual([404, "not_found", "reward_assignment"]);
-    for (const { rewardId, assignmentId } of [shop, other]) {
+    for (const { rewardId, assignmentId } of [program, other]) {
       const one = `/v1/rewards/${rewardId}/assignments/${assignmentId}`;
       expect((await api.delete(one)).status).toBe(204);
     }
@@ -198,11 +202,11 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
   });
 
   test("cost their price in points while in stock", async () => {
-    const shop = await createLoyaltyProgram(api, { points: 500 });
+    const program = await createLoyaltyProgram(api, { points: 500 });
     const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
     await ok(
       api.post(`/v1/rewards/${mug["id"]}/assignments`, {
-        campaign: shop.campaignId,
+        campaign: program.campaignId,
         parameters: { loyalty: { points: 200 } },
       }),
     );
@@ -210,7 +214,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       const { stock, redeemed } = await ok(api.get(`/v1/rewards/${mug["id"]}`));
       return [stock, redeemed];
     };
-    const [first, second] = [await shop.createCard(), await shop.createCard()];
+    const [first, second] = [await program.createCard(), await program.createCard()];
     const redeem = ({ code, customer }: typeof first) =>
       api.post(`/v1/vouchers/${code}/redemption`, { customer, reward: { id: mug["id"] } });
     const redeemed = await redeem(first);
@@ -231,13 +235,13 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
 
   test("share one stock among all cards of a request", async () => {
     const customer = { source_id: newCode("holder") };
-    const shops = [await createLoyaltyProgram(api), await createLoyaltyProgram(api)];
+    const programs = [await createLoyaltyProgram(api), await createLoyaltyProgram(api)];
     const mug = await reward({ type: "MATERIAL", name: "Mug", parameters: MUG, stock: 1 });
-    for (const { campaignId: campaign } of shops) {
+    for (const { campaignId: campaign } of programs) {
       const parameters = { loyalty: { points: 200 } };
       await ok(api.post(`/v1/rewards/${mug["id"]}/assignments`, { campaign, parameters }));
     }
-    const cards = await inParallel(shops, 1, (shop) => shop.createCard(customer));
+    const cards = await inParallel(programs, 1, (program) => program.createCard(customer));
     const redeemables = cards.map(({ code }) => ({
       object: "voucher",
       id: code,
@@ -252,28 +256,28 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
         { status: "INAPPLICABLE", id: cards[1]?.code, result: { error } },
       ],
     });
-    const refused = await api.post("/v1/redemptions", body);
-    expect(refused.status, refused.text).toBe(400);
-    expect(refused.body).toMatchObject(error);
+    const rejected = await api.post("/v1/redemptions", body);
+    expect(rejected.status, rejected.text).toBe(400);
+    expect(rejected.body).toMatchObject(error);
     expect(await inParallel(cards, 1, (card) => balanceOf(api, card))).toEqual([1_000, 1_000]);
   });
 
   test("of type CAMPAIGN are not redeemable yet", async () => {
-    const shop = await createLoyaltyProgram(api);
+    const program = await createLoyaltyProgram(api);
     const { id } = await coupons();
     const coupon = await reward({ type: "CAMPAIGN", parameters: { campaign: { id } } });
     await ok(
       api.post(`/v1/rewards/${coupon["id"]}/assignments`, {
-        campaign: shop.campaignId,
+        campaign: program.campaignId,
         parameters: { loyalty: { points: 10 } },
       }),
     );
-    const card = await shop.createCard();
-    const refused = await api.post(`/v1/vouchers/${card.code}/redemption`, {
+    const card = await program.createCard();
+    const rejected = await api.post(`/v1/vouchers/${card.code}/redemption`, {
       customer: card.customer,
       reward: { id: coupon["id"] },
     });
-    expect(refused.body).toMatchObject({ key: "reward_not_supported" });
+    expect(rejected.body).toMatchObject({ key: "reward_not_supported" });
     expect(await balanceOf(api, card)).toBe(1_000);
   });
 });

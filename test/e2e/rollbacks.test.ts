@@ -19,16 +19,19 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
   test("restore a use, and cancel the order of its only redemption", async () => {
     const code = await percentVoucher(api, 10, 1);
     const order = { source_id: newCode("order"), amount: 5000 };
-    const made = await redeem(api, code, { order, customer: { source_id: newCode("buyer") } });
-    expect(made.body["order"]).toMatchObject({ total_amount: 4500 });
+    const redeemed = await redeem(api, code, { order, customer: { source_id: newCode("buyer") } });
+    expect(redeemed.body["order"]).toMatchObject({ total_amount: 4500 });
 
-    const id = made.body["id"];
-    const back = await api.post(`/v1/redemptions/${id}/rollback?reason=query&tracking_id=till`, {
-      reason: "returned",
-      metadata: { clerk: 7 },
-    });
-    expect(back.status, back.text).toBe(200);
-    expect(back.body).toMatchObject({
+    const id = redeemed.body["id"];
+    const rollbackResponse = await api.post(
+      `/v1/redemptions/${id}/rollback?reason=query&tracking_id=till`,
+      {
+        reason: "returned",
+        metadata: { clerk: 7 },
+      },
+    );
+    expect(rollbackResponse.status, rollbackResponse.text).toBe(200);
+    expect(rollbackResponse.body).toMatchObject({
       id: expect.stringMatching(/^rr_[0-9a-f]{18}$/),
       object: "redemption_rollback",
       redemption: id,
@@ -36,10 +39,10 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
       result: "SUCCESS",
       metadata: { clerk: 7 },
       tracking_id: expect.stringMatching(/^track_[\w-]{43}$/),
-      customer_id: made.body["customer_id"],
+      customer_id: redeemed.body["customer_id"],
       voucher: { code, redemption: { redeemed_quantity: 0 } },
       order: {
-        id: made.body["order"].id,
+        id: redeemed.body["order"].id,
         status: "CANCELED",
         total_discount_amount: 0,
         total_amount: 5000,
@@ -48,22 +51,22 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
     const stored = await api.get(`/v1/orders/${order.source_id}`);
     expect(stored.body).toMatchObject({ status: "CANCELED", total_amount: 5000 });
     expect(stored.body["redemptions"][id]).toMatchObject({
-      rollback_id: back.body["id"],
-      rollback_date: back.body["date"],
+      rollback_id: rollbackResponse.body["id"],
+      rollback_date: rollbackResponse.body["date"],
     });
-    const kept = await api.get(`/v1/redemptions/${id}`);
-    expect(kept.body).toMatchObject({ status: "ROLLED_BACK", result: "SUCCESS" });
+    const readBack = await api.get(`/v1/redemptions/${id}`);
+    expect(readBack.body).toMatchObject({ status: "ROLLED_BACK", result: "SUCCESS" });
     expect((await redeem(api, code, { order: { amount: 100 } })).status).toBe(200);
   });
 
   test("happen once under repeated and concurrent requests", async () => {
-    const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
-    const path = `/v1/redemptions/${made.body["id"]}/rollback`;
+    const redeemed = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
+    const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
     const key = { "idempotency-key": newCode("key") };
-    const answers = await inParallel([1, 2, 3, 4, 5, 6], 6, () => api.post(path));
-    const done = answers.filter(({ status }) => status === 200);
+    const responses = await inParallel([1, 2, 3, 4, 5, 6], 6, () => api.post(path));
+    const done = responses.filter(({ status }) => status === 200);
     expect(done).toHaveLength(1);
-    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+    for (const { status, body } of responses.filter((response) => response.status !== 200)) {
       expect(status).toBe(400);
       expect(["already_rolled_back", "multiple_requests"]).toContain(body["key"]);
     }
@@ -80,8 +83,8 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
 
   test("return byte-equal replays, even after the order has changed", async () => {
     const order = { source_id: newCode("order"), amount: 1000 };
-    const made = await redeem(api, await percentVoucher(api, 10), { order });
-    const path = `/v1/redemptions/${made.body["id"]}/rollback`;
+    const redeemed = await redeem(api, await percentVoucher(api, 10), { order });
+    const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
     const key = { "idempotency-key": newCode("key") };
     const first = await api.post(path, {}, key);
     await redeem(api, await percentVoucher(api, 20), { order });
@@ -97,10 +100,10 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
   test("restore credits, even on a card that has been disabled", async () => {
     const code = newCode("GIFT");
     await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1000 } });
-    const made = await redeem(api, code, { order: { amount: 700 } });
+    const redeemed = await redeem(api, code, { order: { amount: 700 } });
     await api.post(`/v1/vouchers/${code}/disable`);
-    const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollback`);
-    expect(back.body).toMatchObject({
+    const rollbackResponse = await api.post(`/v1/redemptions/${redeemed.body["id"]}/rollback`);
+    expect(rollbackResponse.body).toMatchObject({
       amount: -700,
       gift: { amount: -700 },
       voucher: { gift: { balance: 1000 } },
@@ -114,8 +117,8 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
       order: { source_id: order.source_id },
     });
     expect(second.body["order"]).toMatchObject({ total_amount: 8100 });
-    const back = await api.post(`/v1/redemptions/${second.body["id"]}/rollback`);
-    expect(back.body["order"]).toMatchObject({
+    const rollbackResponse = await api.post(`/v1/redemptions/${second.body["id"]}/rollback`);
+    expect(rollbackResponse.body["order"]).toMatchObject({
       status: "PAID",
       total_discount_amount: 1000,
       total_amount: 9000,
@@ -133,25 +136,25 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
       effect: "ADD_NEW_ITEMS",
     };
     await api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: unit });
-    const made = await redeem(api, code, { order: { items: [{ quantity: 1, price: 1000 }] } });
-    expect(made.body["order"]).toMatchObject({
+    const redeemed = await redeem(api, code, { order: { items: [{ quantity: 1, price: 1000 }] } });
+    expect(redeemed.body["order"]).toMatchObject({
       amount: 2400,
       initial_amount: 1000,
       items: [{}, { quantity: 2, initial_quantity: 0 }],
     });
-    const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollback`);
-    expect(back.body["order"]).toMatchObject({ amount: 1000, total_amount: 1000 });
-    expect(back.body["order"].items).toHaveLength(1);
+    const rollbackResponse = await api.post(`/v1/redemptions/${redeemed.body["id"]}/rollback`);
+    expect(rollbackResponse.body["order"]).toMatchObject({ amount: 1000, total_amount: 1000 });
+    expect(rollbackResponse.body["order"].items).toHaveLength(1);
   });
 
   test("roll back a stack as a whole", async () => {
     const codes = [await percentVoucher(api, 10), await percentVoucher(api, 20)];
     const order = { source_id: newCode("order"), amount: 1000 };
-    const made = await api.post("/v1/redemptions", {
+    const redeemed = await api.post("/v1/redemptions", {
       redeemables: codes.map((id) => ({ object: "voucher", id })),
       order,
     });
-    const { redemptions, parent_redemption: parent } = made.body;
+    const { redemptions, parent_redemption: parent } = redeemed.body;
 
     const part = await api.post(`/v1/redemptions/${redemptions[0].id}/rollback`);
     expect(part.body).toMatchObject({
@@ -165,17 +168,19 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
         "You can rollback only a single redemption. Use different endpoint for stacked redemption.",
     });
 
-    const back = await api.post(`/v1/redemptions/${parent.id}/rollbacks`, { reason: "returned" });
-    expect(back.status, back.text).toBe(200);
-    expect(back.body).toMatchObject({
+    const rollbackResponse = await api.post(`/v1/redemptions/${parent.id}/rollbacks`, {
+      reason: "returned",
+    });
+    expect(rollbackResponse.status, rollbackResponse.text).toBe(200);
+    expect(rollbackResponse.body).toMatchObject({
       rollbacks: redemptions.map(({ id }: Json) => ({ redemption: id, reason: "returned" })),
       parent_rollback: { redemption: parent.id },
       order: { status: "CANCELED", total_amount: 1000 },
     });
-    const { rollbacks, parent_rollback: whole } = back.body;
+    const { rollbacks, parent_rollback: parentRollback } = rollbackResponse.body;
     const stored = await api.get(`/v1/orders/${order.source_id}`);
     expect(stored.body["redemptions"][parent.id]).toMatchObject({
-      rollback_id: whole.id,
+      rollback_id: parentRollback.id,
       rollback_stacked: rollbacks.map(({ id }: Json) => id),
     });
     for (const code of codes) {
@@ -195,33 +200,36 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
       },
     });
     const tierId: string = promotion.body["promotion"].tiers[0].id;
-    const made = await api.post("/v1/redemptions", {
+    const redeemed = await api.post("/v1/redemptions", {
       redeemables: [
         { object: "promotion_tier", id: tierId },
         { object: "voucher", id: await percentVoucher(api, 10) },
       ],
       order: { amount: 1000 },
     });
-    expect(made.status, made.text).toBe(200);
-    const parentId: string = made.body["parent_redemption"].id;
-    const back = await api.post(`/v1/redemptions/${parentId}/rollbacks`);
-    expect(back.body["rollbacks"]).toMatchObject([
+    expect(redeemed.status, redeemed.text).toBe(200);
+    const parentId: string = redeemed.body["parent_redemption"].id;
+    const rollbackResponse = await api.post(`/v1/redemptions/${parentId}/rollbacks`);
+    expect(rollbackResponse.body["rollbacks"]).toMatchObject([
       { redeemable_id: tierId, related_object_parent_id: promotion.body["id"] },
       { redeemable_type: "voucher", related_object_parent_id: null },
     ]);
-    for (const rollback of [...back.body["rollbacks"], back.body["parent_rollback"]]) {
+    for (const rollback of [
+      ...rollbackResponse.body["rollbacks"],
+      rollbackResponse.body["parent_rollback"],
+    ]) {
       expect((await api.get(`/v1/redemptions/${rollback.id}`)).body).toEqual(rollback);
     }
   });
 
   test("accept a single redemption on the endpoint for stacks", async () => {
-    const made = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
-    const back = await api.post(`/v1/redemptions/${made.body["id"]}/rollbacks`);
-    expect(back.body).toMatchObject({
-      rollbacks: [{ redemption: made.body["id"] }],
+    const redeemed = await redeem(api, await percentVoucher(api, 10), { order: { amount: 1000 } });
+    const rollbackResponse = await api.post(`/v1/redemptions/${redeemed.body["id"]}/rollbacks`);
+    expect(rollbackResponse.body).toMatchObject({
+      rollbacks: [{ redemption: redeemed.body["id"] }],
       order: { status: "CANCELED" },
     });
-    expect(back.body).not.toHaveProperty("parent_rollback");
+    expect(rollbackResponse.body).not.toHaveProperty("parent_rollback");
   });
 
   test("are rejected for ids that cannot be rolled back", async () => {
@@ -229,14 +237,14 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
     const stranger = { source_id: newCode("stranger") };
     const [order, other] = [newCode("order"), newCode("order")];
     const code = await percentVoucher(api, 10, 2);
-    const made = await redeem(api, code, {
+    const redeemed = await redeem(api, code, {
       order: { source_id: order, amount: 1000 },
       customer: buyer,
     });
-    const path = `/v1/redemptions/${made.body["id"]}/rollback`;
+    const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
     const failed = await redeem(api, await usedVoucher(api), { order: { amount: 100 } });
 
-    const refusals: readonly (readonly [ApiResponse, Json])[] = [
+    const rejections: readonly (readonly [ApiResponse, Json])[] = [
       [
         await api.post("/v1/redemptions/r_0/rollback"),
         { code: 404, key: "not_found", resource_type: "redemption", resource_id: "r_0" },
@@ -254,7 +262,7 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
         { key: "invalid_order", details: "Order is not related with redemption." },
       ],
     ];
-    for (const [{ body }, expected] of refusals) expect(body).toMatchObject(expected);
+    for (const [{ body }, expected] of rejections) expect(body).toMatchObject(expected);
 
     const own = await api.post(path, { customer: buyer, order: { source_id: order } });
     expect(own.status, own.text).toBe(200);
@@ -286,26 +294,26 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
       redeemables_rollback_order_mode: "WITHOUT_ORDER",
     });
     const order = { source_id: newCode("order"), amount: 1000 };
-    const made = await redeem(own, await percentVoucher(own, 10), { order });
-    const back = await own.post(`/v1/redemptions/${made.body["id"]}/rollback`);
-    expect(back.body["order"]).toMatchObject({ status: "PAID", total_amount: 900 });
+    const redeemed = await redeem(own, await percentVoucher(own, 10), { order });
+    const rollbackResponse = await own.post(`/v1/redemptions/${redeemed.body["id"]}/rollback`);
+    expect(rollbackResponse.body["order"]).toMatchObject({ status: "PAID", total_amount: 900 });
     const stored = await own.get(`/v1/orders/${order.source_id}`);
     expect(stored.body).toMatchObject({ status: "PAID", total_amount: 900 });
-    expect(stored.body["redemptions"][made.body["id"]]).toMatchObject({
-      rollback_id: back.body["id"],
+    expect(stored.body["redemptions"][redeemed.body["id"]]).toMatchObject({
+      rollback_id: rollbackResponse.body["id"],
     });
   });
 });
 
 async function percentVoucher(api: Api, percentOff: number, quantity?: number): Promise<string> {
   const code = newCode("BACK");
-  const made = await api.post("/v1/vouchers", {
+  const redeemed = await api.post("/v1/vouchers", {
     code,
     type: "DISCOUNT_VOUCHER",
     discount: { type: "PERCENT", percent_off: percentOff },
     ...(quantity !== undefined && { redemption: { quantity } }),
   });
-  expect(made.status, made.text).toBe(200);
+  expect(redeemed.status, redeemed.text).toBe(200);
   return code;
 }
 

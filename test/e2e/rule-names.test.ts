@@ -150,13 +150,16 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
 
   test.each(cases)("evaluate %s", async (_what, rules, met, unmet) => {
     const code = await codeWith(rules);
-    const said = async (body: Json) => {
-      const { body: answer, status, text } = await validate(code, body);
+    const isValid = async (body: Json) => {
+      const { body: response, status, text } = await validate(code, body);
       expect(status, text).toBe(200);
-      return [answer["valid"], answer["redeemables"][0].result.error?.key.split("_").slice(-1)[0]];
+      return [
+        response["valid"],
+        response["redeemables"][0].result.error?.key.split("_").slice(-1)[0],
+      ];
     };
-    expect(await said(met)).toEqual([true, undefined]);
-    expect(await said(unmet)).toEqual([false, "violated"]);
+    expect(await isValid(met)).toEqual([true, undefined]);
+    expect(await isValid(unmet)).toEqual([false, "violated"]);
   });
 
   test.each([
@@ -183,8 +186,8 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
     expect(first.status, first.text).toBe(200);
     const second = await api.post(`/v1/vouchers/${code}/redemption`, body);
     expect(second.body).toMatchObject({ code: 400, key: "redemption_rules_violated" });
-    const asked = await validate(code, { ...body, options: { expand: ["explanation"] } });
-    expect(asked.body["redeemables"][0].result.explanation.steps).toContainEqual(
+    const explained = await validate(code, { ...body, options: { expand: ["explanation"] } });
+    expect(explained.body["redeemables"][0].result.explanation.steps).toContainEqual(
       expect.objectContaining({ name, passed: false, value: 2, used: 1, limit: 1 }),
     );
   });
@@ -206,9 +209,9 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
   });
 
   async function made(path: string, body: Json): Promise<Json> {
-    const answer = await api.post(path, body);
-    expect(answer.status, answer.text).toBe(200);
-    return answer.body;
+    const response = await api.post(path, body);
+    expect(response.status, response.text).toBe(200);
+    return response.body;
   }
 
   async function codeWith(rules: Json): Promise<string> {

@@ -8,8 +8,8 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const customer = async (said: Json = {}): Promise<Json> =>
-    ok(api.post("/v1/customers", { source_id: newCode("who"), ...said }));
+  const customer = async (fields: Json = {}): Promise<Json> =>
+    ok(api.post("/v1/customers", { source_id: newCode("who"), ...fields }));
   const segmentsOf = async (name: string): Promise<unknown[]> =>
     (await ok(api.get(`/v1/customers/${name}/segments`)))["data"].map(({ id }: Json) => id);
 
@@ -40,8 +40,8 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
 
     expect((await api.delete(`/v1/segments/${segment["id"]}`)).status).toBe(204);
     expect(await segmentsOf(ann["id"])).toEqual([]);
-    const gone = await api.get(`/v1/segments/${segment["id"]}`);
-    expect([gone.status, gone.body["resource_type"]]).toEqual([404, "segment"]);
+    const afterDeletion = await api.get(`/v1/segments/${segment["id"]}`);
+    expect([afterDeletion.status, afterDeletion.body["resource_type"]]).toEqual([404, "segment"]);
   });
 
   test("a segment that a validation rule refers to cannot be deleted", async () => {
@@ -116,15 +116,15 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
 
   test("segments are listed newest first, page by page, with filters", async () => {
     const name = newCode("listed");
-    const made: string[] = [];
+    const createdIds: string[] = [];
     for (const type of ["static", "passive", "static"]) {
       const filter = type === "static" ? {} : { filter: { id: { conditions: { $is: "x" } } } };
-      made.push((await ok(api.post("/v1/segments", { name, type, ...filter })))["id"]);
+      createdIds.push((await ok(api.post("/v1/segments", { name, type, ...filter })))["id"]);
     }
     const filters = `filters[name][conditions][$is]=${name}`;
-    const page = await ok(api.get(`/v1/segments?limit=2&${filters}`));
-    expect(page).toMatchObject({ object: "list", data_ref: "data", total: 3 });
-    expect(page["data"].map(({ id }: Json) => id)).toEqual([made[2], made[1]]);
+    const firstPage = await ok(api.get(`/v1/segments?limit=2&${filters}`));
+    expect(firstPage).toMatchObject({ object: "list", data_ref: "data", total: 3 });
+    expect(firstPage["data"].map(({ id }: Json) => id)).toEqual([createdIds[2], createdIds[1]]);
     const statics = `${filters}&filters[type][conditions][$in][0]=static`;
     expect((await ok(api.get(`/v1/segments?${statics}`)))["total"]).toBe(2);
     const wrong = await api.get("/v1/segments?filters[colour][conditions][$is]=red");
@@ -156,8 +156,8 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
     ],
     ["an unknown customer", { name: "n", type: "static", customers: ["cust_x"] }, 404, "not_found"],
   ])("a segment with %s is refused", async (_name, body, status, key) => {
-    const answer = await api.post("/v1/segments", body);
-    expect([answer.status, answer.body["key"]], answer.text).toEqual([status, key]);
+    const response = await api.post("/v1/segments", body);
+    expect([response.status, response.body["key"]], response.text).toEqual([status, key]);
   });
 
   test("a rule on a segment also evaluates a customer who exists only in the request", async () => {
@@ -179,8 +179,8 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
         validation_rules: [rule["id"]],
       }),
     );
-    const isValidFor = async (said: Json): Promise<unknown> => {
-      const body = { customer: said, order: { amount: 500 } };
+    const isValidFor = async (fields: Json): Promise<unknown> => {
+      const body = { customer: fields, order: { amount: 500 } };
       return (await ok(api.post(`/v1/vouchers/${code}/validate`, body)))["valid"];
     };
     const source_id = newCode("who");
@@ -208,7 +208,7 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
     for (const name of ["one", "two"]) {
       await ok(api.post("/v1/segments", { name, type: "static", customers: [ann["id"]] }));
     }
-    const answer = await ok(api.post(`/v1/customers/${ann["id"]}/permanent-deletion`, {}));
-    expect(answer["data_json"]).toMatchObject({ customer: 1, segments: 2 });
+    const response = await ok(api.post(`/v1/customers/${ann["id"]}/permanent-deletion`, {}));
+    expect(response["data_json"]).toMatchObject({ customer: 1, segments: 2 });
   });
 });

@@ -8,9 +8,9 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   const api = await serverApi(stack);
 
   test("lock for 7 days under a generated key by default", async () => {
-    const code = await givenVoucher(api, 1);
-    const made = await lock(api, code, { type: "LOCK" });
-    expect(made.body).toMatchObject({
+    const code = await createVoucher(api, 1);
+    const created = await lock(api, code, { type: "LOCK" });
+    expect(created.body).toMatchObject({
       valid: true,
       session: {
         type: "LOCK",
@@ -25,10 +25,10 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
     });
     expect((await lock(api, code)).body).not.toHaveProperty("session");
 
-    const refused = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
-    expect(refused.body).toMatchObject({ key: "quantity_exceeded" });
+    const rejected = await api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 } });
+    expect(rejected.body).toMatchObject({ key: "quantity_exceeded" });
 
-    const session = { type: "LOCK", key: made.body["session"].key };
+    const session = { type: "LOCK", key: created.body["session"].key };
     const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
       order: { amount: 100 },
       session,
@@ -39,8 +39,8 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
 
   test.each(["DAYS", "HOURS", "MINUTES", "SECONDS"])("accept a ttl in %s", async (unit) => {
     const session = { type: "LOCK", key: newCode("key"), ttl: 3, ttl_unit: unit };
-    const made = await lock(api, await givenVoucher(api, 1), session);
-    expect(made.body).toMatchObject({ valid: true, session });
+    const created = await lock(api, await createVoucher(api, 1), session);
+    expect(created.body).toMatchObject({ valid: true, session });
   });
 
   test.each([
@@ -48,14 +48,14 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
     ["MICROSECONDS", 1_000],
     ["NANOSECONDS", 1_000_000],
   ])("end with their ttl in %s", async (unit, ttl) => {
-    const code = await givenVoucher(api, 1);
+    const code = await createVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key"), ttl, ttl_unit: unit };
     expect((await lock(api, code, session)).body).toMatchObject({ valid: true, session });
     await expect.poll(() => isFree(api, code)).toBe(true);
   });
 
   test("are rejected with a ttl that is zero or too long", async () => {
-    const code = await givenVoucher(api, 1);
+    const code = await createVoucher(api, 1);
     const ages = await lock(api, code, { type: "LOCK", ttl: 4000, ttl_unit: "DAYS" });
     expect(ages.status).toBe(400);
     expect(ages.body).toMatchObject({ key: "invalid_payload" });
@@ -64,7 +64,7 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   });
 
   test("replace the previous locks of their key", async () => {
-    const [one, other] = [await givenVoucher(api, 1), await givenVoucher(api, 1)];
+    const [one, other] = [await createVoucher(api, 1), await createVoucher(api, 1)];
     const session = { type: "LOCK", key: newCode("key") };
     expect((await lock(api, one, session)).body).toMatchObject({ valid: true });
     expect((await lock(api, one, session)).body).toMatchObject({ valid: true });
@@ -74,24 +74,24 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   });
 
   test("lock a voucher as often as its quantity allows, under concurrent requests", async () => {
-    const code = await givenVoucher(api, 4);
+    const code = await createVoucher(api, 4);
     const keys = Array.from({ length: 12 }, () => newCode("key"));
-    const answers = await inParallel(keys, 12, (key) => lock(api, code, { type: "LOCK", key }));
-    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
-    expect(answers.filter(({ body }) => body["valid"])).toHaveLength(4);
+    const responses = await inParallel(keys, 12, (key) => lock(api, code, { type: "LOCK", key }));
+    expect(responses.map(({ status }) => status)).toEqual(keys.map(() => 200));
+    expect(responses.filter(({ body }) => body["valid"])).toHaveLength(4);
   });
 
   test("lock all vouchers of a validation or none", async () => {
-    const [free, taken] = [await givenVoucher(api, 1), await givenVoucher(api, 1)];
-    await lock(api, taken, { type: "LOCK", key: newCode("key") });
+    const [unlocked, locked] = [await createVoucher(api, 1), await createVoucher(api, 1)];
+    await lock(api, locked, { type: "LOCK", key: newCode("key") });
     const both = await api.post("/v1/validations", {
-      redeemables: [free, taken].map((id) => ({ object: "voucher", id })),
+      redeemables: [unlocked, locked].map((id) => ({ object: "voucher", id })),
       order: { amount: 1000 },
       session: { type: "LOCK", key: newCode("key") },
     });
     expect(both.body).toMatchObject({ valid: false });
     expect(both.body).not.toHaveProperty("session");
-    expect(await isFree(api, free)).toBe(true);
+    expect(await isFree(api, unlocked)).toBe(true);
   });
 
   test("lock nothing for promotion tiers, and release the previous locks of their key", async () => {
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
       name: newCode("tier"),
       action: { discount: { type: "AMOUNT", amount_off: 100 } },
     });
-    const code = await givenVoucher(api, 1);
+    const code = await createVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key"), ttl: 1, ttl_unit: "HOURS" };
     await lock(api, code, session);
     const path = `/v1/promotions/tiers/${tier.body["id"]}/validation`;
@@ -139,7 +139,7 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   });
 
   test("are released by DELETE /v1/vouchers/{code}/sessions/{key}", async () => {
-    const code = await givenVoucher(api, 1);
+    const code = await createVoucher(api, 1);
     const key = newCode("key");
     await lock(api, code, { type: "LOCK", key });
     expect((await api.delete(`/v1/vouchers/${code}/sessions/${key}`)).status).toBe(204);
@@ -152,7 +152,7 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   });
 
   test("remain when a redemption with their key fails", async () => {
-    const code = await givenVoucher(api, 1);
+    const code = await createVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key") };
     await lock(api, code, session);
     await api.post(`/v1/vouchers/${code}/disable`);
@@ -163,31 +163,31 @@ describe.each(COMPOSITIONS)("sessions (%s)", async (composition) => {
   });
 
   test("redeem once when many concurrent requests use their key", async () => {
-    const code = await givenVoucher(api, 1);
+    const code = await createVoucher(api, 1);
     const session = { type: "LOCK", key: newCode("key") };
     await lock(api, code, session);
     const requests = Array.from({ length: 12 }, (_, index) => index);
-    const answers = await inParallel(requests, 12, () =>
+    const responses = await inParallel(requests, 12, () =>
       api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 100 }, session }),
     );
-    const made = answers.filter(({ status }) => status === 200);
-    const keys = new Set(answers.flatMap(({ body }) => (body["key"] as string) ?? []));
-    expect(made).toHaveLength(1);
-    expect([...keys].filter((key) => !LOSERS.has(key))).toEqual([]);
+    const created = responses.filter(({ status }) => status === 200);
+    const keys = new Set(responses.flatMap(({ body }) => (body["key"] as string) ?? []));
+    expect(created).toHaveLength(1);
+    expect([...keys].filter((key) => !CONFLICT_KEYS.has(key))).toEqual([]);
   });
 });
 
-const LOSERS: ReadonlySet<string> = new Set(["multiple_requests", "quantity_exceeded"]);
+const CONFLICT_KEYS: ReadonlySet<string> = new Set(["multiple_requests", "quantity_exceeded"]);
 
-async function givenVoucher(api: Api, quantity: number): Promise<string> {
+async function createVoucher(api: Api, quantity: number): Promise<string> {
   const code = newCode("LOCK");
-  const made = await api.post("/v1/vouchers", {
+  const created = await api.post("/v1/vouchers", {
     code,
     type: "DISCOUNT_VOUCHER",
     discount: { type: "AMOUNT", amount_off: 100 },
     redemption: { quantity },
   });
-  expect(made.status, made.text).toBe(200);
+  expect(created.status, created.text).toBe(200);
   return code;
 }
 

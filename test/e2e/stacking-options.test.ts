@@ -4,13 +4,13 @@ import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** A voucher of a scenario: its discount, and `common` or its category. */
-type Given = { readonly in: "first" | "second" | "common"; readonly discount: Json };
+type VoucherSpec = { readonly in: "first" | "second" | "common"; readonly discount: Json };
 
 /** Stacking rules; category lists contain the names of the categories. */
 type Scenario = {
   readonly name: string;
   readonly options: (ids: { readonly first: string; readonly second: string }) => Json;
-  readonly given: readonly Given[];
+  readonly vouchers: readonly VoucherSpec[];
   /** In processing order: the position in the request, and `key` when it was skipped. */
   readonly expected: readonly (readonly [position: number, status: string])[];
   /** Total discount on an order of 100.00. */
@@ -19,9 +19,9 @@ type Scenario = {
 
 const amount = (cents: number): Json => ({ type: "AMOUNT", amount_off: cents });
 const percent = (off: number): Json => ({ type: "PERCENT", percent_off: off });
-const common = (discount: Json): Given => ({ in: "common", discount });
-const first = (discount: Json): Given => ({ in: "first", discount });
-const second = (discount: Json): Given => ({ in: "second", discount });
+const common = (discount: Json): VoucherSpec => ({ in: "common", discount });
+const first = (discount: Json): VoucherSpec => ({ in: "first", discount });
+const second = (discount: Json): VoucherSpec => ({ in: "second", discount });
 
 const APPLICABLE = "APPLICABLE";
 const EVERYTHING = amount(100_00);
@@ -31,7 +31,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "applicable_redeemables_limit",
     options: () => ({ applicable_redeemables_limit: 1 }),
-    given: [common(amount(100)), common(amount(200))],
+    vouchers: [common(amount(100)), common(amount(200))],
     expected: [
       [0, APPLICABLE],
       [1, "applicable_redeemables_limit_exceeded"],
@@ -41,7 +41,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "applicable_redeemables_per_category_limit",
     options: () => ({ applicable_redeemables_per_category_limit: 1 }),
-    given: [first(amount(100)), first(amount(200)), second(amount(400)), common(amount(800))],
+    vouchers: [first(amount(100)), first(amount(200)), second(amount(400)), common(amount(800))],
     expected: [
       [0, APPLICABLE],
       [1, "applicable_redeemables_per_category_limit_exceeded"],
@@ -56,7 +56,7 @@ const SCENARIOS: readonly Scenario[] = [
       applicable_redeemables_per_category_limit: 1,
       applicable_redeemables_category_limits: { [ids.first]: 2 },
     }),
-    given: [first(amount(100)), first(amount(200)), second(amount(400)), second(amount(800))],
+    vouchers: [first(amount(100)), first(amount(200)), second(amount(400)), second(amount(800))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -68,7 +68,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "exclusive_categories",
     options: (ids) => ({ exclusive_categories: [ids.first] }),
-    given: [common(amount(100)), first(amount(200))],
+    vouchers: [common(amount(100)), first(amount(200))],
     expected: [
       [0, "exclusion_rules_not_met"],
       [1, APPLICABLE],
@@ -78,7 +78,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "applicable_exclusive_redeemables_limit by default",
     options: (ids) => ({ exclusive_categories: [ids.first, ids.second] }),
-    given: [first(amount(100)), second(amount(200))],
+    vouchers: [first(amount(100)), second(amount(200))],
     expected: [
       [0, APPLICABLE],
       [1, "applicable_exclusive_redeemables_limit_exceeded"],
@@ -91,7 +91,7 @@ const SCENARIOS: readonly Scenario[] = [
       exclusive_categories: [ids.first, ids.second],
       applicable_exclusive_redeemables_limit: 2,
     }),
-    given: [first(amount(100)), second(amount(200)), first(amount(400))],
+    vouchers: [first(amount(100)), second(amount(200)), first(amount(400))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -105,7 +105,7 @@ const SCENARIOS: readonly Scenario[] = [
       exclusive_categories: [ids.first],
       applicable_exclusive_redeemables_limit: 5,
     }),
-    given: [first(amount(100)), first(amount(200))],
+    vouchers: [first(amount(100)), first(amount(200))],
     expected: [
       [0, APPLICABLE],
       [1, "applicable_exclusive_redeemables_per_category_limit_exceeded"],
@@ -119,7 +119,7 @@ const SCENARIOS: readonly Scenario[] = [
       applicable_exclusive_redeemables_limit: 5,
       applicable_exclusive_redeemables_per_category_limit: 2,
     }),
-    given: [first(amount(100)), first(amount(200)), first(amount(400))],
+    vouchers: [first(amount(100)), first(amount(200)), first(amount(400))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -130,7 +130,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "joint_categories, which go last",
     options: (ids) => ({ exclusive_categories: [ids.first], joint_categories: [ids.second] }),
-    given: [second(amount(10_00)), first(percent(50)), common(amount(100))],
+    vouchers: [second(amount(10_00)), first(percent(50)), common(amount(100))],
     expected: [
       [1, APPLICABLE],
       [2, "exclusion_rules_not_met"],
@@ -145,7 +145,7 @@ const SCENARIOS: readonly Scenario[] = [
       joint_categories: [ids.second],
       grouped_redeemables_sorting_rule: "SORTING_RULE_ORDER",
     }),
-    given: [second(amount(10_00)), first(percent(50))],
+    vouchers: [second(amount(10_00)), first(percent(50))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -155,7 +155,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "a category that is exclusive and joint, which is joint",
     options: (ids) => ({ exclusive_categories: [ids.first], joint_categories: [ids.first] }),
-    given: [common(amount(100)), first(amount(200))],
+    vouchers: [common(amount(100)), first(amount(200))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -165,7 +165,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "redeemables_sorting_rule",
     options: () => ({ redeemables_sorting_rule: "CATEGORY_HIERARCHY" }),
-    given: [common(amount(100)), second(amount(10_00)), first(percent(50))],
+    vouchers: [common(amount(100)), second(amount(10_00)), first(percent(50))],
     expected: [
       [2, APPLICABLE],
       [1, APPLICABLE],
@@ -176,7 +176,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "redeemables_no_effect_rule by default",
     options: () => ({}),
-    given: [common(EVERYTHING), common(amount(100))],
+    vouchers: [common(EVERYTHING), common(amount(100))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -186,7 +186,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "redeemables_no_effect_rule",
     options: () => ({ redeemables_no_effect_rule: "SKIP" }),
-    given: [common(EVERYTHING), common(amount(100))],
+    vouchers: [common(EVERYTHING), common(amount(100))],
     expected: [
       [0, APPLICABLE],
       [1, "no_effect"],
@@ -196,7 +196,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "no_effect_skip_categories",
     options: (ids) => ({ no_effect_skip_categories: [ids.first] }),
-    given: [common(EVERYTHING), first(amount(100)), second(amount(100))],
+    vouchers: [common(EVERYTHING), first(amount(100)), second(amount(100))],
     expected: [
       [0, APPLICABLE],
       [1, "no_effect"],
@@ -211,7 +211,7 @@ const SCENARIOS: readonly Scenario[] = [
       no_effect_redeem_anyway_categories: [ids.first, ids.second],
       no_effect_skip_categories: [ids.second],
     }),
-    given: [common(EVERYTHING), first(amount(100)), second(amount(100))],
+    vouchers: [common(EVERYTHING), first(amount(100)), second(amount(100))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -222,7 +222,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "discount_calculation_mode by default",
     options: () => ({}),
-    given: [common(percent(10)), common(percent(20))],
+    vouchers: [common(percent(10)), common(percent(20))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -232,7 +232,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "discount_calculation_mode",
     options: () => ({ discount_calculation_mode: "INITIAL_AMOUNT" }),
-    given: [common(percent(10)), common(percent(20))],
+    vouchers: [common(percent(10)), common(percent(20))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -242,7 +242,7 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "initial_amount_mode_categories",
     options: (ids) => ({ initial_amount_mode_categories: [ids.first] }),
-    given: [common(percent(10)), first(percent(20)), second(percent(10))],
+    vouchers: [common(percent(10)), first(percent(20)), second(percent(10))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -256,7 +256,7 @@ const SCENARIOS: readonly Scenario[] = [
       discount_calculation_mode: "INITIAL_AMOUNT",
       discounted_amount_mode_categories: [ids.first],
     }),
-    given: [common(percent(10)), first(percent(20)), second(percent(10))],
+    vouchers: [common(percent(10)), first(percent(20)), second(percent(10))],
     expected: [
       [0, APPLICABLE],
       [1, APPLICABLE],
@@ -270,37 +270,37 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const management = managementApi(stack);
 
-  test.each(SCENARIOS)("$name", async ({ options, given, expected, discount }) => {
-    const shop = await givenShop();
+  test.each(SCENARIOS)("$name", async ({ options, vouchers, expected, discount }) => {
+    const shop = await createFixtures();
     await shop.set(options(shop.ids));
-    const codes = await Promise.all(given.map((one) => shop.voucher(one)));
-    const answer = await shop.api.post("/v1/validations", {
+    const codes = await Promise.all(vouchers.map((one) => shop.voucher(one)));
+    const response = await shop.api.post("/v1/validations", {
       redeemables: codes.map((id) => ({ object: "voucher", id })),
       order: { amount: 100_00 },
     });
-    expect(answer.status, answer.text).toBe(200);
-    const results = answer.body["redeemables"] as readonly Json[];
+    expect(response.status, response.text).toBe(200);
+    const results = response.body["redeemables"] as readonly Json[];
     expect(
       results.map(({ id, status, result }) => [
         codes.indexOf(id),
         status === "SKIPPED" ? result.details.key : status,
       ]),
     ).toEqual(expected);
-    expect(answer.body["valid"]).toBe(true);
-    expect(answer.body["order"].total_applied_discount_amount).toBe(discount);
+    expect(response.body["valid"]).toBe(true);
+    expect(response.body["order"].total_applied_discount_amount).toBe(discount);
   });
 
   test("redeemables_limit: more redeemables than the limit are rejected", async () => {
-    const shop = await givenShop();
+    const shop = await createFixtures();
     await shop.set({ redeemables_limit: 1 });
-    const answer = await shop.api.post("/v1/validations", {
+    const response = await shop.api.post("/v1/validations", {
       redeemables: ["A", "B"].map((id) => ({ object: "voucher", id })),
     });
-    expect([answer.status, answer.body["key"]]).toEqual([400, "invalid_payload"]);
+    expect([response.status, response.body["key"]]).toEqual([400, "invalid_payload"]);
   });
 
   test("redeemables_application_mode: decides whether inapplicable redeemables fail the request", async () => {
-    const shop = await givenShop();
+    const shop = await createFixtures();
     const codes = [await shop.voucher(common(amount(100))), newCode("UNKNOWN")];
     const validate = () =>
       shop.api.post("/v1/validations", {
@@ -317,7 +317,7 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
   });
 
   test("redeemables_products_application_mode: decides whether one item can be discounted repeatedly", async () => {
-    const shop = await givenShop();
+    const shop = await createFixtures();
     const line = { ...percent(10), effect: "APPLY_TO_ITEMS" };
     const codes = [await shop.voucher(common(line)), await shop.voucher(common(line))];
     const discount = async (): Promise<number> => {
@@ -334,7 +334,7 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
   });
 
   test("redeemables_rollback_order_mode: decides whether a rollback changes the order", async () => {
-    const shop = await givenShop();
+    const shop = await createFixtures();
     const rolledBack = async (): Promise<Json> => {
       const code = await shop.voucher(common(amount(10_00)));
       const redeemed = await shop.api.post(`/v1/vouchers/${code}/redemption`, {
@@ -342,8 +342,8 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
       });
       expect(redeemed.status, redeemed.text).toBe(200);
       const path = `/v1/redemptions/${redeemed.body["id"]}/rollback`;
-      const answer = await shop.api.post(path, {});
-      expect(answer.status, answer.text).toBe(200);
+      const response = await shop.api.post(path, {});
+      expect(response.status, response.text).toBe(200);
       return (await shop.api.get(`/v1/orders/${redeemed.body["order"].id}`)).body;
     };
     expect(await rolledBack()).toMatchObject({ status: "CANCELED", total_amount: 100_00 });
@@ -352,18 +352,18 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
   });
 
   test("a deleted category has no effect on stacking", async () => {
-    const shop = await givenShop();
+    const shop = await createFixtures();
     await shop.set({ exclusive_categories: [shop.ids.first] });
     const codes = [await shop.voucher(common(amount(100))), await shop.voucher(first(amount(200)))];
     expect((await shop.api.delete(`/v1/categories/${shop.ids.first}`)).status).toBe(204);
     // Cached categories may be one second old.
     await expect
       .poll(async () => {
-        const answer = await shop.api.post("/v1/validations", {
+        const response = await shop.api.post("/v1/validations", {
           redeemables: codes.map((id) => ({ object: "voucher", id })),
           order: { amount: 100_00 },
         });
-        return answer.body["order"].total_applied_discount_amount;
+        return response.body["order"].total_applied_discount_amount;
       })
       .toBe(300);
     const { data } = (await management.get(shop.path)).body;
@@ -371,7 +371,7 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
     expect(put.status, put.text).toBe(200);
   });
 
-  async function givenShop() {
+  async function createFixtures() {
     const { id, api } = await newProject(stack);
     const category = async (name: string, hierarchy: number): Promise<string> =>
       (await api.post("/v1/categories", { name, hierarchy })).body["id"];
@@ -382,18 +382,18 @@ describe.each(COMPOSITIONS)("stacking options (%s)", async (composition) => {
       ids,
       path,
       async set(options: Json) {
-        const answer = await management.post(path, options);
-        expect(answer.status, answer.text).toBe(200);
+        const response = await management.post(path, options);
+        expect(response.status, response.text).toBe(200);
       },
-      async voucher(one: Given): Promise<string> {
+      async voucher(one: VoucherSpec): Promise<string> {
         const code = newCode("STACK");
-        const answer = await api.post("/v1/vouchers", {
+        const response = await api.post("/v1/vouchers", {
           code,
           type: "DISCOUNT_VOUCHER",
           discount: one.discount,
           ...(one.in !== "common" && { category_id: ids[one.in] }),
         });
-        expect(answer.status, answer.text).toBe(200);
+        expect(response.status, response.text).toBe(200);
         return code;
       },
     };

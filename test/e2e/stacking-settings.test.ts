@@ -30,7 +30,7 @@ describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (compositi
   const management = managementApi(stack);
 
   test("are the defaults until they are set and after they are deleted", async () => {
-    const { path, echoed } = await givenProject();
+    const { path, echoed } = await createProject();
     expect((await management.get(path)).body).toEqual({
       object: "list",
       data_ref: "data",
@@ -79,14 +79,14 @@ describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (compositi
     expect((await management.delete(one)).status).toBe(204);
     expect(await echoed()).toEqual(DEFAULTS);
     for (const send of [management.get, management.put, management.delete]) {
-      const gone = await send(one);
-      expect([gone.status, gone.body["resource_type"]]).toEqual([404, "stacking_rules"]);
+      const deleted = await send(one);
+      expect([deleted.status, deleted.body["resource_type"]]).toEqual([404, "stacking_rules"]);
     }
     expect((await management.post(path, {})).status).toBe(200);
   });
 
   test("are updated and deleted through the project path as well", async () => {
-    const { path, echoed } = await givenProject();
+    const { path, echoed } = await createProject();
     for (const send of [management.put, management.delete]) {
       const missing = await send(path);
       expect([missing.status, missing.body["resource_type"]]).toEqual([404, "stacking_rules"]);
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (compositi
   });
 
   test("are rejected when out of bounds or contradictory", async () => {
-    const { path } = await givenProject();
+    const { path } = await createProject();
     const bad: Json[] = [
       { redeemables_limit: 0 },
       { redeemables_limit: 31 },
@@ -125,16 +125,16 @@ describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (compositi
       { redeemables_limit: 2, applicable_redeemables_limit: 3 },
     ];
     for (const body of bad) {
-      const answer = await management.post(path, body);
-      expect([answer.status, answer.body["key"]], JSON.stringify(body)).toEqual([
+      const response = await management.post(path, body);
+      expect([response.status, response.body["key"]], JSON.stringify(body)).toEqual([
         400,
         "invalid_payload",
       ]);
     }
     const created = await management.post(path, { applicable_redeemables_limit: 10 });
     const one = `${path}/${created.body["id"]}`;
-    const answer = await management.put(one, { redeemables_limit: 9 });
-    expect(answer.body["details"]).toBe(
+    const response = await management.put(one, { redeemables_limit: 9 });
+    expect(response.body["details"]).toBe(
       "Property .applicable_redeemables_limit must be <= 9, the redeemables_limit",
     );
     const unknown = await management.put(one, { joint_categories: ["cat_unknown"] });
@@ -143,26 +143,26 @@ describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (compositi
   });
 
   test("no longer contain a category after its deletion", async () => {
-    const { api, path, echoed } = await givenProject();
+    const { api, path, echoed } = await createProject();
     const category = async (name: string): Promise<string> =>
       (await api.post("/v1/categories", { name, hierarchy: 1 })).body["id"];
-    const [gone, kept] = [await category("gone"), await category("kept")];
-    const made = await management.post(path, {
-      exclusive_categories: [gone, kept],
-      joint_categories: [gone],
-      applicable_redeemables_category_limits: { [gone]: 1, [kept]: 2 },
+    const [deleted, remaining] = [await category("gone"), await category("kept")];
+    const created = await management.post(path, {
+      exclusive_categories: [deleted, remaining],
+      joint_categories: [deleted],
+      applicable_redeemables_category_limits: { [deleted]: 1, [remaining]: 2 },
       applicable_redeemables_limit: 7,
     });
-    expect(made.status, made.text).toBe(200);
+    expect(created.status, created.text).toBe(200);
 
-    expect((await api.delete(`/v1/categories/${gone}`)).status).toBe(204);
+    expect((await api.delete(`/v1/categories/${deleted}`)).status).toBe(204);
     const left = {
       ...DEFAULTS,
-      exclusive_categories: [kept],
-      applicable_redeemables_category_limits: { [kept]: 2 },
+      exclusive_categories: [remaining],
+      applicable_redeemables_category_limits: { [remaining]: 2 },
       applicable_redeemables_limit: 7,
     };
-    expect((await management.get(`${path}/${made.body["id"]}`)).body).toMatchObject(left);
+    expect((await management.get(`${path}/${created.body["id"]}`)).body).toMatchObject(left);
     expect(await echoed()).toEqual(left);
   });
 
@@ -170,18 +170,20 @@ describe.each(COMPOSITIONS)("stacking rules of a project (%s)", async (compositi
     const path = "/management/v1/projects/proj_000000000000000000/stacking-rules";
     const missing = await management.post(path, {});
     expect([missing.status, missing.body["resource_type"]]).toEqual([404, "project"]);
-    const { api, path: own } = await givenProject();
+    const { api, path: own } = await createProject();
     expect((await api.get(own)).status).toBe(401);
   });
 
   test("are created once by concurrent requests", async () => {
-    const { path } = await givenProject();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => management.post(path, {})));
-    const made = answers.filter(({ status }) => status === 200);
-    expect([made.length, answers.filter(({ status }) => status === 409).length]).toEqual([1, 7]);
+    const { path } = await createProject();
+    const responses = await Promise.all(Array.from({ length: 8 }, () => management.post(path, {})));
+    const created = responses.filter(({ status }) => status === 200);
+    expect([created.length, responses.filter(({ status }) => status === 409).length]).toEqual([
+      1, 7,
+    ]);
   });
 
-  async function givenProject() {
+  async function createProject() {
     const { id, api } = await newProject(stack);
     const echoed = async (): Promise<Json> => {
       const body = { redeemables: [{ object: "voucher", id: "NONE" }] };

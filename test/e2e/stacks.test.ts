@@ -25,9 +25,9 @@ describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
       metadata: { till: 4 },
     };
     const headers = { "idempotency-key": newCode("key") };
-    const made = await api.post("/v1/redemptions", body, headers);
-    expect(made.status, made.text).toBe(200);
-    const { redemptions, parent_redemption: parent } = made.body;
+    const created = await api.post("/v1/redemptions", body, headers);
+    expect(created.status, created.text).toBe(200);
+    const { redemptions, parent_redemption: parent } = created.body;
     expect(redemptions).toMatchObject([
       {
         object: "redemption",
@@ -51,7 +51,7 @@ describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
       metadata: { till: 4 },
       customer: { source_id: body.customer.source_id },
     });
-    expect(made.body).toMatchObject({
+    expect(created.body).toMatchObject({
       order: {
         source_id: order.source_id,
         status: "PAID",
@@ -67,35 +67,35 @@ describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
     expect(Object.keys(stored.body["redemptions"])).toEqual([parent.id]);
 
     const again = await api.post("/v1/redemptions", body, headers);
-    expect(again.text).toBe(made.text);
+    expect(again.text).toBe(created.text);
     expect(again.headers.get("idempotent-replayed")).toBe("true");
   });
 
   test("return a single redeemable without a parent redemption", async () => {
-    const made = await api.post("/v1/redemptions", {
+    const created = await api.post("/v1/redemptions", {
       redeemables: [await percentVoucher(api, 10)],
       order: { amount: 1000 },
     });
-    expect(made.status, made.text).toBe(200);
-    expect(made.body).not.toHaveProperty("parent_redemption");
-    expect(made.body["redemptions"]).toHaveLength(1);
-    expect(made.body["redemptions"][0]).not.toHaveProperty("redemption");
+    expect(created.status, created.text).toBe(200);
+    expect(created.body).not.toHaveProperty("parent_redemption");
+    expect(created.body["redemptions"]).toHaveLength(1);
+    expect(created.body["redemptions"][0]).not.toHaveProperty("redemption");
   });
 
   test("are rejected as a whole for the first inapplicable redeemable, and the failure is recorded", async () => {
     const [good, used] = [await percentVoucher(api, 10), await percentVoucher(api, 5, 1)];
     await api.post(`/v1/vouchers/${used.id}/redemption`, { order: { amount: 100 } });
-    const refused = await api.post("/v1/redemptions", {
+    const rejected = await api.post("/v1/redemptions", {
       redeemables: [good, used],
       order: { amount: 1000 },
     });
-    expect(refused.status, refused.text).toBe(400);
-    expect(refused.body).toMatchObject({
+    expect(rejected.status, rejected.text).toBe(400);
+    expect(rejected.body).toMatchObject({
       key: "quantity_exceeded",
       details: used.id,
       resource_type: "redemption",
     });
-    const recorded = await api.get(`/v1/redemptions/${refused.body["resource_id"]}`);
+    const recorded = await api.get(`/v1/redemptions/${rejected.body["resource_id"]}`);
     expect(recorded.body).toMatchObject({
       result: "FAILURE",
       status: "FAILED",
@@ -127,13 +127,13 @@ describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
       order: { amount: 1000 },
     };
     const headers = { "idempotency-key": newCode("key") };
-    const made = await own.post("/v1/redemptions", body, headers);
-    expect(made.status, made.text).toBe(200);
+    const created = await own.post("/v1/redemptions", body, headers);
+    expect(created.status, created.text).toBe(200);
     await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
       redeemables_limit: 1,
     });
     await own.delete(`/v1/customers/${customer.body["id"]}`);
-    expect((await own.post("/v1/redemptions", body, headers)).text).toBe(made.text);
+    expect((await own.post("/v1/redemptions", body, headers)).text).toBe(created.text);
     expect((await own.post("/v1/redemptions", body)).status).toBe(400);
   });
 
@@ -151,21 +151,23 @@ describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
         .slice(0, 2 + Math.floor(random() * 4))
         .map(({ redeemable }) => redeemable),
     );
-    const answers = await inParallel(stacks, 64, (chosen) =>
+    const responses = await inParallel(stacks, 64, (chosen) =>
       api.post("/v1/redemptions", {
         redeemables: chosen.map((one) => (one === card ? { ...one, gift: { credits: 100 } } : one)),
         order: { amount: 1000 },
       }),
     );
-    const made = stacks.filter((_stack, index) => answers[index]?.status === 200);
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(new Set(refused.map(({ body }) => body["key"]))).toEqual(new Set(["quantity_exceeded"]));
+    const created = stacks.filter((_stack, index) => responses[index]?.status === 200);
+    const rejected = responses.filter(({ status }) => status !== 200);
+    expect(new Set(rejected.map(({ body }) => body["key"]))).toEqual(
+      new Set(["quantity_exceeded"]),
+    );
     for (const one of redeemables) {
-      const uses = made.filter((chosen) => chosen.includes(one)).length;
+      const uses = created.filter((chosen) => chosen.includes(one)).length;
       expect(uses).toBeLessThanOrEqual(limit);
       expect(await redeemed(api, one.id)).toBe(uses);
     }
-    const spent = made.filter((chosen) => chosen.includes(card)).length;
+    const spent = created.filter((chosen) => chosen.includes(card)).length;
     const { body } = await api.get(`/v1/vouchers/${card.id}`);
     expect(body["gift"].balance).toBe(10_000 - spent * 100);
   });
@@ -176,22 +178,22 @@ describe.each(COMPOSITIONS)("stacked redemptions (%s)", async (composition) => {
       redeemables_application_mode: "PARTIAL",
     });
     const [scarce, plenty] = [await percentVoucher(own, 1, 3), await percentVoucher(own, 2)];
-    const answers = await inParallel(Array.from({ length: 24 }), 24, () =>
+    const responses = await inParallel(Array.from({ length: 24 }), 24, () =>
       own.post("/v1/redemptions", { redeemables: [scarce, plenty], order: { amount: 1000 } }),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    const sizes = answers.map(({ body }) => body["redemptions"].length as number);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    const sizes = responses.map(({ body }) => body["redemptions"].length as number);
     expect(sizes.filter((size) => size === 2)).toHaveLength(3);
     expect([await redeemed(own, scarce.id), await redeemed(own, plenty.id)]).toEqual([3, 24]);
   });
 
   test("return the explanation on request, and store it", async () => {
-    const made = await api.post("/v1/redemptions", {
+    const created = await api.post("/v1/redemptions", {
       redeemables: [await percentVoucher(api, 10)],
       order: { amount: 1000 },
       options: { expand: ["explanation"] },
     });
-    expect(made.body["redemptions"][0]).toMatchObject({
+    expect(created.body["redemptions"][0]).toMatchObject({
       explanation: { status: "APPLICABLE", allocations: [{ amount: 100 }] },
     });
   });
@@ -210,20 +212,24 @@ function randomOf(seed: number): () => number {
 
 async function percentVoucher(api: Api, percentOff: number, quantity?: number) {
   const id = newCode("STACK");
-  const made = await api.post("/v1/vouchers", {
+  const created = await api.post("/v1/vouchers", {
     code: id,
     type: "DISCOUNT_VOUCHER",
     discount: { type: "PERCENT", percent_off: percentOff },
     ...(quantity !== undefined && { redemption: { quantity } }),
   });
-  expect(made.status, made.text).toBe(200);
+  expect(created.status, created.text).toBe(200);
   return { object: "voucher", id };
 }
 
 async function giftVoucher(api: Api, amount: number) {
   const id = newCode("GIFT");
-  const made = await api.post("/v1/vouchers", { code: id, type: "GIFT_VOUCHER", gift: { amount } });
-  expect(made.status, made.text).toBe(200);
+  const created = await api.post("/v1/vouchers", {
+    code: id,
+    type: "GIFT_VOUCHER",
+    gift: { amount },
+  });
+  expect(created.status, created.text).toBe(200);
   return { object: "voucher", id };
 }
 

@@ -19,14 +19,17 @@ const QUANTITY = 40;
 const KILL_EVERY = 40;
 
 /** Processes that are killed one after the other while requests are in progress. */
-const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
+const KILLED_SERVICES: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
   standalone: [undefined, undefined],
   distributed: ["voucher", "validation", undefined],
 };
 
-const LOSSES: ReadonlySet<string> = new Set(["400 quantity_exceeded", "400 gift_amount_exceeded"]);
+const CONFLICT_KEYS: ReadonlySet<string> = new Set([
+  "400 quantity_exceeded",
+  "400 gift_amount_exceeded",
+]);
 
-const wish = fc.record({
+const requestArbitrary = fc.record({
   picks: fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 1, maxLength: 5 }),
   amount: fc.integer({ min: 500, max: 2_000 }),
   back: fc.boolean(),
@@ -39,61 +42,64 @@ describe.each(COMPOSITIONS)("kill -9 during stacked redemptions (%s)", async (co
 
   test("loses no acknowledged redemption, and redeems nothing twice", async () => {
     const coupons = await inParallel([1, 2, 3], 1, () =>
-      given({
+      createVoucher({
         type: "DISCOUNT_VOUCHER",
         discount: { type: "AMOUNT", amount_off: 10 },
         redemption: { quantity: QUANTITY },
       }),
     );
     const gifts = await inParallel([1, 2, 3], 1, () =>
-      given({ type: "GIFT_VOUCHER", gift: { amount: CREDITS } }),
+      createVoucher({ type: "GIFT_VOUCHER", gift: { amount: CREDITS } }),
     );
     const codes = [...coupons, ...gifts];
-    const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
+    const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
 
     const load = { answered: 0, over: false };
     const kill = async (): Promise<void> => {
-      for (const [nth, victim] of (VICTIMS[composition] ?? []).entries()) {
+      for (const [nth, service] of (KILLED_SERVICES[composition] ?? []).entries()) {
         while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
-        await stack.crash(victim);
+        await stack.crash(service);
       }
     };
-    const redeemAll = inParallel(wishes, CLIENTS, async ({ picks, amount, back }) => {
+    const redeemAll = inParallel(requests, CLIENTS, async ({ picks, amount, back }) => {
       const redeemables = picks.map((at) => ({ object: "voucher", id: codes[at]! }));
       const order = { amount };
-      const answer = await postWithRetry(api, "/v1/redemptions", { redeemables, order });
+      const response = await postWithRetry(api, "/v1/redemptions", { redeemables, order });
       load.answered += 1;
-      if (answer.status !== 200) return { answer, parts: [] };
-      const parts = answer.body["redemptions"] as readonly Json[];
-      if (!back) return { answer, parts };
-      const whole = answer.body["parent_redemption"] ?? parts[0];
-      const undone = await postWithRetry(api, `/v1/redemptions/${whole["id"]}/rollbacks`);
-      expect(undone.status, undone.text).toBe(200);
-      return { answer, parts: [] };
+      if (response.status !== 200) return { response, parts: [] };
+      const parts = response.body["redemptions"] as readonly Json[];
+      if (!back) return { response, parts };
+      const orderRedemption = response.body["parent_redemption"] ?? parts[0];
+      const rollback = await postWithRetry(
+        api,
+        `/v1/redemptions/${orderRedemption["id"]}/rollbacks`,
+      );
+      expect(rollback.status, rollback.text).toBe(200);
+      return { response, parts: [] };
     }).finally(() => (load.over = true));
     const [outcomes] = await Promise.all([redeemAll, kill()]);
 
-    const said = `STRESS_SEED=${SEED}`;
-    const refusals = outcomes.flatMap(({ answer: { status, body } }) =>
+    const seedMessage = `STRESS_SEED=${SEED}`;
+    const rejections = outcomes.flatMap(({ response: { status, body } }) =>
       status === 200 ? [] : `${status} ${body["key"]}`,
     );
     expect(
-      refusals.filter((refusal) => !LOSSES.has(refusal)),
-      said,
+      rejections.filter((rejection) => !CONFLICT_KEYS.has(rejection)),
+      seedMessage,
     ).toEqual([]);
     const parts = outcomes.flatMap((outcome) => outcome.parts);
     for (const code of codes) {
       const own = parts.filter(({ voucher }) => voucher.code === code);
       const voucher = await ok(api.get(`/v1/vouchers/${code}`));
-      expect(voucher["redemption"].redeemed_quantity, said).toBe(own.length);
+      expect(voucher["redemption"].redeemed_quantity, seedMessage).toBe(own.length);
       if (voucher["gift"] === null) continue;
       const spent = own.reduce((sum, { amount }) => sum + (amount as number), 0);
-      expect(voucher["gift"].balance, said).toBe(CREDITS - spent);
+      expect(voucher["gift"].balance, seedMessage).toBe(CREDITS - spent);
     }
-    expect(await invariantViolations(stack), said).toEqual([]);
+    expect(await invariantViolations(stack), seedMessage).toEqual([]);
   }, 300_000);
 
-  async function given(voucher: Json): Promise<string> {
+  async function createVoucher(voucher: Json): Promise<string> {
     const code = newCode("CRASH");
     await ok(api.post("/v1/vouchers", { code, ...voucher }));
     return code;

@@ -7,7 +7,7 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const CLIENTS = 64;
 /** Discount of each redemption on an order of 10.00. */
-const OFF = 70;
+const DISCOUNT = 70;
 
 type Limit = {
   readonly name: string;
@@ -26,31 +26,31 @@ const PERSONAL: readonly Limit[] = [
   { name: "campaign.redemptions.customers_count", limit: 3, fits: 3 },
 ];
 
-const LATE: ReadonlySet<string> = new Set(["already_rolled_back", "multiple_requests"]);
+const CONFLICT_KEYS: ReadonlySet<string> = new Set(["already_rolled_back", "multiple_requests"]);
 
 describe.each(COMPOSITIONS)("64 clients against one limit (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test.each(SHARED)("redeem exactly as often as $name allows", async ({ name, limit, fits }) => {
-    const codes = await givenCampaign(name, limit);
-    const answers = await inParallel(times(150), CLIENTS, (n) => redeem([codes[n % 8]!]));
-    expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
-    expect(made(answers)).toHaveLength(fits);
+    const codes = await createCampaign(name, limit);
+    const responses = await inParallel(times(150), CLIENTS, (n) => redeem([codes[n % 8]!]));
+    expect(errorKeysIn(responses)).toEqual(["redemption_rules_violated"]);
+    expect(successesOf(responses)).toHaveLength(fits);
     expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
   test.each(PERSONAL)(
     "redeem exactly as often as $name allows each new customer",
     async ({ name, limit, fits }) => {
-      const codes = await givenCampaign(name, limit);
+      const codes = await createCampaign(name, limit);
       const buyers = times(10).map(() => newCode("buyer"));
-      const answers = await inParallel(times(200), CLIENTS, (n) =>
+      const responses = await inParallel(times(200), CLIENTS, (n) =>
         redeem([codes[n % 8]!], { customer: { source_id: buyers[n % 10] } }),
       );
-      expect(refusalsIn(answers)).toEqual(["redemption_rules_violated"]);
+      expect(errorKeysIn(responses)).toEqual(["redemption_rules_violated"]);
       const perBuyer = buyers.map((buyer) =>
-        made(answers).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
+        successesOf(responses).filter(({ body }) => bodyOf(body)["customer"].source_id === buyer),
       );
       expect(perBuyer.map(({ length }) => length)).toEqual(buyers.map(() => fits));
       expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
@@ -58,28 +58,30 @@ describe.each(COMPOSITIONS)("64 clients against one limit (%s)", async (composit
   );
 
   test("roll back each redemption once, single or stacked", async () => {
-    const codes = await givenCampaign("campaign.redemptions.count", 60);
+    const codes = await createCampaign("campaign.redemptions.count", 60);
     const sets = times(20).map((n) => (n % 2 === 0 ? [codes[n % 8]!] : codes.slice(n % 4, 5)));
     const redeemed = await inParallel(sets, CLIENTS, (set) => redeem(set));
-    expect(made(redeemed)).toHaveLength(20);
-    const taken = sets.flat().length;
+    expect(successesOf(redeemed)).toHaveLength(20);
+    const redeemedCount = sets.flat().length;
 
-    const asked = redeemed.flatMap(({ body }) => times(8).map(() => bodyOf(body)["id"] as string));
-    const answers = await inParallel(asked, CLIENTS, (id) =>
+    const rollbackIds = redeemed.flatMap(({ body }) =>
+      times(8).map(() => bodyOf(body)["id"] as string),
+    );
+    const responses = await inParallel(rollbackIds, CLIENTS, (id) =>
       api.post(`/v1/redemptions/${id}/rollbacks`),
     );
-    expect(made(answers)).toHaveLength(20);
-    const others = refusalsIn(answers).filter((key) => !LATE.has(key));
+    expect(successesOf(responses)).toHaveLength(20);
+    const others = errorKeysIn(responses).filter((key) => !CONFLICT_KEYS.has(key));
     expect(others).toEqual([]);
     // The rollbacks release exactly what was counted.
-    expect(taken).toBeLessThanOrEqual(60);
+    expect(redeemedCount).toBeLessThanOrEqual(60);
     const again = await inParallel(times(100), CLIENTS, (n) => redeem([codes[n % 8]!]));
-    expect(made(again)).toHaveLength(60);
+    expect(successesOf(again)).toHaveLength(60);
     expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
   });
 
   /** Creates a campaign with the rule, and eight codes without a quantity. */
-  async function givenCampaign(name: string, limit: number): Promise<readonly string[]> {
+  async function createCampaign(name: string, limit: number): Promise<readonly string[]> {
     const rules = { "1": { name, conditions: { $less_than_or_equal: [limit] } }, logic: "1" };
     const rule = await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules }));
     const campaign = await ok(
@@ -90,7 +92,7 @@ describe.each(COMPOSITIONS)("64 clients against one limit (%s)", async (composit
         validation_rules: [rule["id"]],
         voucher: {
           type: "DISCOUNT_VOUCHER",
-          discount: { type: "AMOUNT", amount_off: OFF },
+          discount: { type: "AMOUNT", amount_off: DISCOUNT },
           redemption: { quantity: null },
         },
       }),
@@ -102,22 +104,24 @@ describe.each(COMPOSITIONS)("64 clients against one limit (%s)", async (composit
     });
   }
 
-  const redeem = (codes: readonly string[], beside: Json = {}): Promise<ApiResponse> =>
+  const redeem = (codes: readonly string[], fields: Json = {}): Promise<ApiResponse> =>
     api.post("/v1/redemptions", {
       redeemables: codes.map((id) => ({ object: "voucher", id })),
       order: { amount: 1_000 },
-      ...beside,
+      ...fields,
     });
 });
 
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
-const made = (answers: readonly ApiResponse[]): readonly ApiResponse[] =>
-  answers.filter(({ status }) => status === 200);
+const successesOf = (responses: readonly ApiResponse[]): readonly ApiResponse[] =>
+  responses.filter(({ status }) => status === 200);
 
 /** The parent redemption of a stack, or the only redemption. */
 const bodyOf = (body: Json): Json => body["parent_redemption"] ?? body["redemptions"][0];
 
-const refusalsIn = (answers: readonly ApiResponse[]): readonly string[] => [
-  ...new Set(answers.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])]))),
+const errorKeysIn = (responses: readonly ApiResponse[]): readonly string[] => [
+  ...new Set(
+    responses.flatMap(({ status, body }) => (status === 200 ? [] : [String(body["key"])])),
+  ),
 ];

@@ -17,15 +17,15 @@ const POINTS = 8_000;
 /** Number of responses before the first kill, and between kills. */
 const KILL_EVERY = 30;
 /** Points held by a killed process are released after about twenty seconds, later on a busy machine. */
-const SETTLED_MS = 90_000;
+const RELEASE_TIMEOUT_MS = 90_000;
 
 /** Processes that are killed one after the other while requests are in progress. */
-const VICTIMS: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
+const KILLED_SERVICES: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
   standalone: [undefined, undefined],
   distributed: ["validation", "loyalty", "voucher"],
 };
 
-const wish = fc.record({
+const requestArbitrary = fc.record({
   picks: fc.shuffledSubarray([0, 1, 2], { minLength: 1, maxLength: 2 }),
   points: fc.integer({ min: 50, max: 600 }),
   kind: fc.constantFrom("redeem", "redeem", "roll_back", "session"),
@@ -36,47 +36,54 @@ describe.each(COMPOSITIONS)("kill -9 during redemptions with points (%s)", async
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
   // A customer has one card per programme.
-  const shops = await inParallel([1, 2, 3], 1, () => createLoyaltyProgram(api, { points: POINTS }));
+  const programs = await inParallel([1, 2, 3], 1, () =>
+    createLoyaltyProgram(api, { points: POINTS }),
+  );
 
   test("loses no points, spends none twice, and releases the points of failed redemptions", async () => {
     const customer = { source_id: newCode("holder") };
-    const cards = await inParallel(shops, 1, (shop) => shop.createCard(customer));
-    const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
+    const cards = await inParallel(programs, 1, (program) => program.createCard(customer));
+    const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
     const load = { answered: 0, over: false };
     const kill = async (): Promise<void> => {
-      for (const [nth, victim] of (VICTIMS[composition] ?? []).entries()) {
+      for (const [nth, service] of (KILLED_SERVICES[composition] ?? []).entries()) {
         while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
-        await stack.crash(victim);
+        await stack.crash(service);
       }
     };
-    const redeemAll = inParallel(wishes, CLIENTS, async ({ picks, points, kind }) => {
+    const redeemAll = inParallel(requests, CLIENTS, async ({ picks, points, kind }) => {
       const body = {
         customer,
         order: { amount: 1_000_000 },
         redeemables: picks.map((at) => ({
           object: "voucher",
           id: cards[at]?.code,
-          reward: { id: shops[at]?.rewardId, points },
+          reward: { id: programs[at]?.rewardId, points },
         })),
         ...(kind === "session" && { session: { type: "LOCK", key: newCode("key") } }),
       };
       if (kind === "session") await postWithRetry(api, "/v1/validations", body);
-      const answer = await postWithRetry(api, "/v1/redemptions", body);
+      const response = await postWithRetry(api, "/v1/redemptions", body);
       load.answered += 1;
-      if (answer.status !== 200) return { answer, parts: [] };
-      const parts = answer.body["redemptions"] as readonly Json[];
-      if (kind !== "roll_back") return { answer, parts };
-      const whole = answer.body["parent_redemption"] ?? parts[0];
-      const undone = await postWithRetry(api, `/v1/redemptions/${whole["id"]}/rollbacks`);
-      expect(undone.status, undone.text).toBe(200);
-      return { answer, parts: [] };
+      if (response.status !== 200) return { response, parts: [] };
+      const parts = response.body["redemptions"] as readonly Json[];
+      if (kind !== "roll_back") return { response, parts };
+      const orderRedemption = response.body["parent_redemption"] ?? parts[0];
+      const rollback = await postWithRetry(
+        api,
+        `/v1/redemptions/${orderRedemption["id"]}/rollbacks`,
+      );
+      expect(rollback.status, rollback.text).toBe(200);
+      return { response, parts: [] };
     }).finally(() => (load.over = true));
     const [outcomes] = await Promise.all([redeemAll, kill()]);
 
-    const said = `STRESS_SEED=${SEED}`;
-    for (const { answer } of outcomes) {
-      if (answer.status === 200) continue;
-      expect(answer.body["key"], `${said} ${answer.text}`).toBe("loyalty_card_points_exceeded");
+    const seedMessage = `STRESS_SEED=${SEED}`;
+    for (const { response } of outcomes) {
+      if (response.status === 200) continue;
+      expect(response.body["key"], `${seedMessage} ${response.text}`).toBe(
+        "loyalty_card_points_exceeded",
+      );
     }
     const spentOf = (card: Card): number =>
       outcomes
@@ -85,9 +92,9 @@ describe.each(COMPOSITIONS)("kill -9 during redemptions with points (%s)", async
         .reduce((sum, { amount }) => sum + (amount as number), 0);
     for (const card of cards) {
       const left = POINTS - spentOf(card);
-      expect(left, said).toBeGreaterThanOrEqual(0);
-      await expect.poll(() => balanceOf(api, card), { timeout: SETTLED_MS }).toBe(left);
+      expect(left, seedMessage).toBeGreaterThanOrEqual(0);
+      await expect.poll(() => balanceOf(api, card), { timeout: RELEASE_TIMEOUT_MS }).toBe(left);
     }
-    expect(await invariantViolations(stack), said).toEqual([]);
+    expect(await invariantViolations(stack), seedMessage).toEqual([]);
   }, 300_000);
 });

@@ -23,21 +23,21 @@ describe.each(COMPOSITIONS)("concurrent sessions (%s)", async (composition) => {
   test("lock no more than the quantity, across a crash and until they expire", async () => {
     const begin = Date.parse("2026-06-01T10:00:00Z");
     await setClock(begin);
-    const code = await givenVoucher(7);
+    const code = await createVoucher(7);
     const keys = times(100).map(() => newCode("key"));
-    const answers = await inParallel(keys, CLIENTS, (key) =>
+    const responses = await inParallel(keys, CLIENTS, (key) =>
       lock([code], { key, ttl: 1, ttl_unit: "HOURS" }),
     );
-    const held = keys.filter((_, n) => answers[n]?.body["valid"]);
-    expect(held).toHaveLength(7);
-    expect(keysOf(answers)).toEqual(["quantity_exceeded"]);
+    const lockedKeys = keys.filter((_, n) => responses[n]?.body["valid"]);
+    expect(lockedKeys).toHaveLength(7);
+    expect(errorKeysIn(responses)).toEqual(["quantity_exceeded"]);
 
     await stack.crash(composition === "distributed" ? "voucher" : undefined);
     await setClock(begin + HOUR_MS - 1);
     const [none, wrong, own] = [
       await redeem([code]),
       await redeem([code], newCode("key")),
-      await redeem([code], held[0]),
+      await redeem([code], lockedKeys[0]),
     ];
     expect([none, wrong].map(({ body }) => body["key"])).toEqual([
       "quantity_exceeded",
@@ -52,30 +52,30 @@ describe.each(COMPOSITIONS)("concurrent sessions (%s)", async (composition) => {
   });
 
   test("lock the last use for one session, and only that session can redeem it", async () => {
-    const codes = await inParallel(times(10), 4, () => givenVoucher(1));
+    const codes = await inParallel(times(10), 4, () => createVoucher(1));
     // Each session locks two vouchers, so that the same vouchers are locked in different orders.
-    const wishes = times(100).map((n) => ({
+    const attempts = times(100).map((n) => ({
       key: newCode("key"),
       pair: [codes[n % 10]!, codes[(n * 7 + 3) % 10]!].filter(
         (code, at, all) => all.indexOf(code) === at,
       ),
     }));
-    const locked = await inParallel(wishes, CLIENTS, ({ pair, key }) => lock(pair, { key }));
-    expect(keysOf(locked).filter((key) => key !== "preceding_validation_failed")).toEqual([
+    const locked = await inParallel(attempts, CLIENTS, ({ pair, key }) => lock(pair, { key }));
+    expect(errorKeysIn(locked).filter((key) => key !== "preceding_validation_failed")).toEqual([
       "quantity_exceeded",
     ]);
-    const holders = wishes.filter((_, n) => locked[n]?.body["valid"]);
-    const taken = holders.flatMap(({ pair }) => pair);
-    expect(new Set(taken).size).toBe(taken.length);
-    expect(taken.length).toBeGreaterThan(0);
+    const holders = attempts.filter((_, n) => locked[n]?.body["valid"]);
+    const lockedCodes = holders.flatMap(({ pair }) => pair);
+    expect(new Set(lockedCodes).size).toBe(lockedCodes.length);
+    expect(lockedCodes.length).toBeGreaterThan(0);
 
-    const redeemed = await inParallel(wishes, CLIENTS, ({ pair, key }) => redeem(pair, key));
-    const winners = wishes.filter((_, n) => redeemed[n]?.status === 200);
+    const redeemed = await inParallel(attempts, CLIENTS, ({ pair, key }) => redeem(pair, key));
+    const winners = attempts.filter((_, n) => redeemed[n]?.status === 200);
     expect(redeemed.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
     // Unlocked vouchers can be redeemed by any request; locked ones only by their session.
     for (const { key } of holders) expect(winners.map((one) => one.key)).toContain(key);
-    const used = winners.flatMap(({ pair }) => pair);
-    expect(new Set(used).size).toBe(used.length);
+    const redeemedCodes = winners.flatMap(({ pair }) => pair);
+    expect(new Set(redeemedCodes).size).toBe(redeemedCodes.length);
     expect(await invariantViolations(stack)).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe.each(COMPOSITIONS)("concurrent sessions (%s)", async (composition) => {
     await ok(managementApi(stack).put(`/management/v1/projects/${id}/clock`, clock));
   }
 
-  async function givenVoucher(quantity: number): Promise<string> {
+  async function createVoucher(quantity: number): Promise<string> {
     const code = newCode("HOLD");
     const discount = { type: "AMOUNT", amount_off: 100 };
     const voucher = { code, type: "DISCOUNT_VOUCHER", discount, redemption: { quantity } };
@@ -110,9 +110,9 @@ const stackOf = (codes: readonly string[]): Json => ({
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
 /** The distinct error keys of failed validations. */
-const keysOf = (answers: readonly ApiResponse[]): readonly string[] => [
+const errorKeysIn = (responses: readonly ApiResponse[]): readonly string[] => [
   ...new Set(
-    answers.flatMap(({ body }) =>
+    responses.flatMap(({ body }) =>
       body["redeemables"].flatMap(({ result }: Json) => result?.error?.key ?? []),
     ),
   ),

@@ -14,28 +14,28 @@ const REQUESTS = 400;
 /** Generous: an idle machine needs less than a minute. */
 const TIMEOUT_MS = 240_000;
 
-type Wish = {
+type StressRequest = {
   readonly picks: readonly number[];
   readonly amount: number;
   readonly customer: number;
   /** The request is sent twice concurrently with one idempotency key. */
-  readonly twice: boolean;
+  readonly duplicate: boolean;
   /** Rolled back immediately by two concurrent requests. */
-  readonly back: boolean;
+  readonly rollback: boolean;
 };
 
 const positions = Array.from({ length: 40 }, (_, position) => position);
 const pick = (maxLength: number) => fc.shuffledSubarray(positions, { minLength: 1, maxLength });
-const wish: fc.Arbitrary<Wish> = fc.record({
+const requestArbitrary: fc.Arbitrary<StressRequest> = fc.record({
   picks: fc.oneof({ weight: 2, arbitrary: pick(5) }, { weight: 1, arbitrary: pick(30) }),
   amount: fc.integer({ min: 1_000, max: 20_000 }),
   customer: fc.nat({ max: 4 }),
-  twice: fc.boolean(),
-  back: fc.boolean(),
+  duplicate: fc.boolean(),
+  rollback: fc.boolean(),
 });
 
 /** Error keys of requests that lose a race. */
-const LOSSES: ReadonlySet<string> = new Set([
+const CONFLICT_KEYS: ReadonlySet<string> = new Set([
   "quantity_exceeded",
   "gift_amount_exceeded",
   "redemption_rules_violated",
@@ -48,29 +48,41 @@ describe.each(COMPOSITIONS)("64 clients that redeem random stacks (%s)", async (
   test.each(["ALL", "PARTIAL"] as const)(
     "redeem consistent stacks in mode %s",
     async (mode) => {
-      const shop = await createStressProject(stack, mode);
+      const project = await createStressProject(stack, mode);
       const customers = Array.from({ length: 5 }, () => newCode("buyer"));
-      const wishes = fc.sample(wish, { seed: SEED, numRuns: REQUESTS });
+      const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
 
-      const outcomes = await inParallel(wishes, CLIENTS, async ({ twice, back, ...one }) => {
-        const customer = customers[one.customer]!;
-        const answer = await redeem(shop, one, { customer, twice });
-        if (answer.status !== 200) return { answer, customer, parts: [] };
-        const parts = partsOf(answer);
-        return { answer, customer, parts: back && (await rollBack(shop, answer)) ? [] : parts };
-      });
+      const outcomes = await inParallel(
+        requests,
+        CLIENTS,
+        async ({ duplicate, rollback, ...one }) => {
+          const customer = customers[one.customer]!;
+          const response = await redeem(project, one, { customer, duplicate });
+          if (response.status !== 200) return { response, customer, parts: [] };
+          const parts = partsOf(response);
+          return {
+            response,
+            customer,
+            parts: rollback && (await rollBack(project, response)) ? [] : parts,
+          };
+        },
+      );
 
-      const said = `STRESS_SEED=${SEED}`;
-      const refusals = outcomes.flatMap(({ answer }) => (answer.status === 200 ? [] : answer));
-      expect(refusals.length, said).toBeGreaterThan(0);
-      expect(refusals.length, said).toBeLessThan(REQUESTS);
-      const odd = refusals.filter(({ status, body }) => status !== 400 || !LOSSES.has(body["key"]));
+      const seedMessage = `STRESS_SEED=${SEED}`;
+      const rejections = outcomes.flatMap(({ response }) =>
+        response.status === 200 ? [] : response,
+      );
+      expect(rejections.length, seedMessage).toBeGreaterThan(0);
+      expect(rejections.length, seedMessage).toBeLessThan(REQUESTS);
+      const unexpected = rejections.filter(
+        ({ status, body }) => status !== 400 || !CONFLICT_KEYS.has(body["key"]),
+      );
       expect(
-        odd.map(({ text }) => text),
-        said,
+        unexpected.map(({ text }) => text),
+        seedMessage,
       ).toEqual([]);
-      await expectTaken(shop, outcomes, said);
-      expect(await invariantViolations(stack, shop.projectId), said).toEqual([]);
+      await expectConsistentUsage(project, outcomes, seedMessage);
+      expect(await invariantViolations(stack, project.projectId), seedMessage).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -78,8 +90,8 @@ describe.each(COMPOSITIONS)("64 clients that redeem random stacks (%s)", async (
 
 async function redeem(
   { api, redeemables }: StressProject,
-  { picks, amount }: Pick<Wish, "picks" | "amount">,
-  { customer, twice }: { readonly customer: string; readonly twice: boolean },
+  { picks, amount }: Pick<StressRequest, "picks" | "amount">,
+  { customer, duplicate }: { readonly customer: string; readonly duplicate: boolean },
 ): Promise<ApiResponse> {
   const body = {
     redeemables: picks.map((position) => redeemables[position]),
@@ -87,78 +99,84 @@ async function redeem(
     customer: { source_id: customer },
   };
   const headers = { "idempotency-key": newCode("key") };
-  const send = (): Promise<ApiResponse> => sent(api, "/v1/redemptions", { body, headers });
-  const [first, second] = await Promise.all([send(), twice ? send() : undefined]);
+  const send = (): Promise<ApiResponse> => sendWithRetry(api, "/v1/redemptions", { body, headers });
+  const [first, second] = await Promise.all([send(), duplicate ? send() : undefined]);
   if (second !== undefined) expect(second.text).toBe(first.text);
   return first;
 }
 
 /** Retries overload responses, which a busy machine may return; fails on internal errors. */
-const sent = (
+const sendWithRetry = (
   api: StressProject["api"],
   path: string,
   { body, headers }: { readonly body: Json; readonly headers: Record<string, string> },
 ): Promise<ApiResponse> =>
   retryUnavailable(async () => {
-    const answer = await api.post(path, body, headers);
-    expect(answer.body["key"], path).not.toBe("internal_error");
-    return answer;
+    const response = await api.post(path, body, headers);
+    expect(response.body["key"], path).not.toBe("internal_error");
+    return response;
   });
 
 /** Sends two concurrent rollbacks, of which exactly one succeeds. */
 async function rollBack({ api }: StressProject, { body }: ApiResponse): Promise<boolean> {
   const { redemptions, parent_redemption: parent } = body;
   const path = parent === undefined ? `${redemptions[0].id}/rollback` : `${parent.id}/rollbacks`;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [newCode("key"), newCode("key")].map((key) =>
-      sent(api, `/v1/redemptions/${path}`, { body: {}, headers: { "idempotency-key": key } }),
+      sendWithRetry(api, `/v1/redemptions/${path}`, {
+        body: {},
+        headers: { "idempotency-key": key },
+      }),
     ),
   );
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  const lost = answers.find(({ status }) => status !== 200);
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
+  const lost = responses.find(({ status }) => status !== 200);
   expect(["already_rolled_back", "multiple_requests"]).toContain(lost?.body["key"]);
   return true;
 }
 
-type Part = { readonly of: string; readonly credits: number };
+type Part = { readonly target: string; readonly credits: number };
 type Outcome = { readonly customer: string; readonly parts: readonly Part[] };
 
 const partsOf = ({ body }: ApiResponse): Part[] =>
   body["redemptions"].map(({ voucher, amount, related_object_id: id }: Json) => ({
-    of: voucher?.code ?? id,
+    target: voucher?.code ?? id,
     credits: amount ?? 0,
   }));
 
 /** Expects stored quantities and balances to match the responses, within every limit. */
-async function expectTaken(
-  shop: StressProject,
+async function expectConsistentUsage(
+  project: StressProject,
   outcomes: readonly Outcome[],
-  said: string,
+  seedMessage: string,
 ): Promise<void> {
   const parts = outcomes.flatMap(({ parts: all, customer }) =>
     all.map((part) => ({ ...part, customer })),
   );
-  for (const { object, id } of shop.redeemables) {
+  for (const { object, id } of project.redeemables) {
     if (object !== "voucher") continue;
-    const own = parts.filter(({ of }) => of === id);
-    const { body: voucher } = await shop.api.get(`/v1/vouchers/${id}`);
-    expect(voucher["redemption"].redeemed_quantity, said).toBe(own.length);
-    expect(own.length, said).toBeLessThanOrEqual(shop.quantities.get(id) ?? Infinity);
-    const loaded = shop.gifts.get(id);
+    const own = parts.filter(({ target }) => target === id);
+    const { body: voucher } = await project.api.get(`/v1/vouchers/${id}`);
+    expect(voucher["redemption"].redeemed_quantity, seedMessage).toBe(own.length);
+    expect(own.length, seedMessage).toBeLessThanOrEqual(project.quantities.get(id) ?? Infinity);
+    const loaded = project.gifts.get(id);
     if (loaded === undefined) continue;
     const spent = own.reduce((sum, { credits }) => sum + credits, 0);
-    expect(voucher["gift"].balance, said).toBe(loaded - spent);
+    expect(voucher["gift"].balance, seedMessage).toBe(loaded - spent);
   }
-  const { campaign, personal, tiers } = shop;
-  const inCampaign = parts.filter(({ of }) => campaign.codes.has(of));
-  expect(inCampaign.length, said).toBeLessThanOrEqual(campaign.count);
+  const { campaign, personal, tiers } = project;
+  const inCampaign = parts.filter(({ target }) => campaign.codes.has(target));
+  expect(inCampaign.length, seedMessage).toBeLessThanOrEqual(campaign.count);
   for (const customer of new Set(parts.map((part) => part.customer))) {
     const own = parts.filter((part) => part.customer === customer);
-    expect(own.filter(({ of }) => personal.codes.has(of)).length, said).toBeLessThanOrEqual(
-      personal.count,
-    );
+    expect(
+      own.filter(({ target }) => personal.codes.has(target)).length,
+      seedMessage,
+    ).toBeLessThanOrEqual(personal.count);
     for (const tier of tiers.ids) {
-      expect(own.filter(({ of }) => of === tier).length, said).toBeLessThanOrEqual(tiers.count);
+      expect(own.filter(({ target }) => target === tier).length, seedMessage).toBeLessThanOrEqual(
+        tiers.count,
+      );
     }
   }
 }

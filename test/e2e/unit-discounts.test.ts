@@ -79,12 +79,12 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
     const large = await sku(shirt["id"], { sku: "shirt-l", price: 2400 });
     const discount = { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 2, unit_type: large["id"] };
     const code = await voucher({ discount });
-    const answer = await ok(
+    const response = await ok(
       api.post(`/v1/vouchers/${code}/validate`, {
         order: { items: [{ product_id: shirt["id"] }] },
       }),
     );
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       valid: true,
       discount: {
         ...discount,
@@ -131,8 +131,10 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       { effect: "ADD_MISSING_ITEMS", unit_off: 1, unit_type: tea["source_id"] },
     ];
     const code = await voucher({ discount: { type: "UNIT", effect: "ADD_MANY_ITEMS", units } });
-    const answer = await ok(api.post(`/v1/vouchers/${code}/validate`, { order: { amount: 500 } }));
-    expect(answer).toMatchObject({
+    const response = await ok(
+      api.post(`/v1/vouchers/${code}/validate`, { order: { amount: 500 } }),
+    );
+    expect(response).toMatchObject({
       discount: {
         is_dynamic: true,
         units: [
@@ -181,7 +183,7 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       discount: { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 2, unit_type: mug["id"] },
     });
     const order = { source_id: newCode("order"), items: [{ quantity: 1, price: 5000 }] };
-    const made = await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
+    const created = await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
     const stored = await ok(api.get(`/v1/orders/${order.source_id}`));
     expect(stored).toMatchObject({
       amount: 7000,
@@ -202,7 +204,7 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       total_amount: 4500,
     });
 
-    await ok(api.post(`/v1/redemptions/${made["id"]}/rollback`, {}));
+    await ok(api.post(`/v1/redemptions/${created["id"]}/rollback`, {}));
     expect(await ok(api.get(`/v1/orders/${order.source_id}`))).toMatchObject({
       status: "CANCELED",
       amount: 5000,
@@ -295,12 +297,12 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
     expect(discounts).toEqual([5000, 4000, 1000]);
 
     await ok(api.post(`/v1/redemptions/${first["id"]}/rollback`, {}));
-    const answers = await inParallel(codes.slice(3), 9, (code) => redeem(code, 2));
-    const taken = answers.map(({ status, text, body }) => {
+    const responses = await inParallel(codes.slice(3), 9, (code) => redeem(code, 2));
+    const discountedUnits = responses.map(({ status, text, body }) => {
       expect(status, text).toBe(200);
       return body["order"].items_discount_amount as number;
     });
-    expect(taken.reduce((sum, amount) => sum + amount, 0)).toBe(5000);
+    expect(discountedUnits.reduce((sum, amount) => sum + amount, 0)).toBe(5000);
   });
 
   async function codeIn(campaignId: string): Promise<string> {
@@ -308,23 +310,23 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
   }
 });
 
-async function ok(sent: Promise<ApiResponse>): Promise<Json> {
-  const { status, text, body } = await sent;
+async function ok(request: Promise<ApiResponse>): Promise<Json> {
+  const { status, text, body } = await request;
   expect(status, text).toBe(200);
   return body;
 }
 
 const shopOf = (api: Api) => ({
-  product: (said: Json): Promise<Json> =>
-    ok(api.post("/v1/products", { source_id: newCode("p"), ...said })),
-  sku: (productId: string, said: Json): Promise<Json> =>
-    ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...said })),
-  rule: async (said: Json): Promise<string> =>
-    (await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules: {}, ...said })))[
+  product: (fields: Json): Promise<Json> =>
+    ok(api.post("/v1/products", { source_id: newCode("p"), ...fields })),
+  sku: (productId: string, fields: Json): Promise<Json> =>
+    ok(api.post(`/v1/products/${productId}/skus`, { source_id: newCode("s"), ...fields })),
+  rule: async (fields: Json): Promise<string> =>
+    (await ok(api.post("/v1/validation-rules", { name: newCode("rule"), rules: {}, ...fields })))[
       "id"
     ],
-  voucher: async (said: Json): Promise<string> => {
-    const body = { code: newCode("UNITS"), type: "DISCOUNT_VOUCHER", ...said };
+  voucher: async (fields: Json): Promise<string> => {
+    const body = { code: newCode("UNITS"), type: "DISCOUNT_VOUCHER", ...fields };
     return (await ok(api.post("/v1/vouchers", body)))["code"];
   },
   campaign: async ({ discount, rules }: { discount: Json; rules: string[] }): Promise<string> => {

@@ -64,7 +64,7 @@ describe.each(COMPOSITIONS)(
     test("are unassigned when their resource is deleted", async () => {
       const rule = await createRule();
       const voucher = await createVoucher({ validation_rules: [rule["id"]] });
-      const kept = await createVoucher({ validation_rules: [rule["id"]] });
+      const remaining = await createVoucher({ validation_rules: [rule["id"]] });
       const promotion = await ok(
         api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
       );
@@ -83,15 +83,15 @@ describe.each(COMPOSITIONS)(
         expect(count).toBe(total);
         return data.map(({ related_object_id: id }: Json) => id);
       };
-      expect(await having()).toEqual([tier["id"], kept["id"], voucher["id"]]);
+      expect(await having()).toEqual([tier["id"], remaining["id"], voucher["id"]]);
       expect((await api.delete(`/v1/promotions/tiers/${tier["id"]}`)).status).toBe(204);
-      expect(await having()).toEqual([kept["id"], voucher["id"]]);
+      expect(await having()).toEqual([remaining["id"], voucher["id"]]);
       expect((await api.delete(`/v1/vouchers/${voucher["code"]}`)).status).toBe(204);
-      await expect.poll(having, { timeout: 60_000 }).toEqual([kept["id"]]);
+      await expect.poll(having, { timeout: 60_000 }).toEqual([remaining["id"]]);
       const inUse = await api.delete(`/v1/validation-rules/${rule["id"]}`);
       expect(inUse.body).toMatchObject({
         key: "resource_in_use",
-        related_object_ids: [kept["id"]],
+        related_object_ids: [remaining["id"]],
         related_object_total: 1,
       });
     });
@@ -155,17 +155,17 @@ describe.each(COMPOSITIONS)(
       const tiers = await ok(api.get(`/v1/promotions/${campaign["id"]}/tiers?order=hierarchy`));
       expect(tiers["tiers"].map(rulesOf)).toEqual([[one["id"]], []]);
       expect(shown.map(rulesOf)).toEqual([[one["id"]], []]);
-      const made = await ok(
+      const created = await ok(
         api.post(`/v1/promotions/${campaign["id"]}/tiers`, tier([two["id"], one["id"]])),
       );
-      expect(rulesOf(made)).toEqual([two["id"], one["id"]]);
-      expect(made["validation_rules_assignments"].data[0]).toMatchObject({
+      expect(rulesOf(created)).toEqual([two["id"], one["id"]]);
+      expect(created["validation_rules_assignments"].data[0]).toMatchObject({
         related_object_type: "promotion_tier",
-        related_object_id: made["id"],
+        related_object_id: created["id"],
       });
       const three = await createRule();
-      await ok(assign(three, "promotion_tier", made["id"]));
-      expect(rulesOf(await ok(api.get(`/v1/promotions/tiers/${made["id"]}`)))).toEqual([
+      await ok(assign(three, "promotion_tier", created["id"]));
+      expect(rulesOf(await ok(api.get(`/v1/promotions/tiers/${created["id"]}`)))).toEqual([
         two["id"],
         one["id"],
         three["id"],
@@ -196,12 +196,12 @@ describe.each(COMPOSITIONS)(
     test("are enforced before a new voucher can be redeemed", async () => {
       const rule = await createRule();
       const codes = Array.from({ length: 40 }, () => newCode("race"));
-      let made = 0;
+      let created = 0;
       const outcomes = await Promise.all([
         inParallel(codes, 4, async (code) => {
           const body = voucherBody({ validation_rules: [rule["id"]] });
           await ok(api.post(`/v1/vouchers/${code}`, body));
-          made += 1;
+          created += 1;
         }),
         inParallel(codes, 4, async (code) => {
           for (let i = 0; i < 200; i += 1) {
@@ -213,7 +213,7 @@ describe.each(COMPOSITIONS)(
           return undefined;
         }),
       ]);
-      expect(made).toBe(40);
+      expect(created).toBe(40);
       expect(outcomes[1].filter((valid) => valid === true)).toEqual([]);
       expect(outcomes[1]).toContain(false);
     });

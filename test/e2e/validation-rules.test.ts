@@ -10,10 +10,10 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
   const { assign, createRule, createVoucher } = ruleBuilders(api);
 
   test("use the id as the name when none is provided", async () => {
-    const made = await api.post("/v1/validation-rules", { rules: orderAbove(10) });
-    expect([made.status, made.body["name"]], made.text).toEqual([200, made.body["id"]]);
-    const path = `/v1/validation-rules/${made.body["id"]}`;
-    expect((await api.put(path, { rules: orderAbove(20) })).body["name"]).toBe(made.body["id"]);
+    const created = await api.post("/v1/validation-rules", { rules: orderAbove(10) });
+    expect([created.status, created.body["name"]], created.text).toEqual([200, created.body["id"]]);
+    const path = `/v1/validation-rules/${created.body["id"]}`;
+    expect((await api.put(path, { rules: orderAbove(20) })).body["name"]).toBe(created.body["id"]);
     expect((await api.put(path, { name: "Above 20" })).body["name"]).toBe("Above 20");
   });
 
@@ -111,11 +111,11 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
       [{ rules: { "1": { name: "order.colour", conditions: { $is: [1] } } } }, /order\.colour/],
     ];
     for (const [body, details] of broken) {
-      for (const answer of [
+      for (const response of [
         await api.post("/v1/validation-rules", { name: "broken", ...body }),
         await api.put(path, body),
       ]) {
-        expect(answer.body, JSON.stringify(body)).toMatchObject({
+        expect(response.body, JSON.stringify(body)).toMatchObject({
           code: 400,
           key: "invalid_validation_rules",
           message: "Invalid Validation Rule Definition",
@@ -201,10 +201,10 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
   test("are assigned once by concurrent requests", async () => {
     const rule = await createRule();
     const voucher = await createVoucher();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => assign(rule, "voucher", voucher["id"])),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       200,
       ...Array.from({ length: 9 }, () => 409),
     ]);

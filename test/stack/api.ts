@@ -65,14 +65,14 @@ export async function newProject(
   stack: StackAccess,
   settings: Json = {},
 ): Promise<{ readonly id: string; readonly api: Api }> {
-  const made = await managementApi(stack).post("/management/v1/projects", {
+  const created = await managementApi(stack).post("/management/v1/projects", {
     name: newCode("project"),
     ...settings,
   });
-  if (made.status !== 200) throw new Error(`no project: ${made.text}`);
-  const { app_id: appId, app_token: appToken } = made.body["server_side_key"];
+  if (created.status !== 200) throw new Error(`no project: ${created.text}`);
+  const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
   const api = await serverApi({ ...stack, keys: { ...stack.keys, appId, appToken } });
-  return { id: made.body["id"], api };
+  return { id: created.body["id"], api };
 }
 
 export function createApi(url: string, headers: Record<string, string>): Api {

@@ -56,8 +56,8 @@ export async function createLoyaltyProgram(
     rewardId,
     assignmentId: assignment["id"],
     async createCard(customer = { source_id: newCode("member") }) {
-      const made = await ok(api.post(`/v1/loyalties/${campaignId}/members`, { customer }));
-      return { code: made["code"], id: made["id"], customer };
+      const created = await ok(api.post(`/v1/loyalties/${campaignId}/members`, { customer }));
+      return { code: created["code"], id: created["id"], customer };
     },
   };
 }

@@ -32,9 +32,12 @@ export function qualificationBuilders(api: Api) {
     );
 
   const voucher = async (code: string, body: Json = {}, ...rules: Json[]): Promise<Json> => {
-    const made = { type: "DISCOUNT_VOUCHER", ...(body["gift"] ? {} : { discount: percent(10) }) };
+    const created = {
+      type: "DISCOUNT_VOUCHER",
+      ...(body["gift"] ? {} : { discount: percent(10) }),
+    };
     const validation_rules = await rulesOf(rules);
-    return ok(api.post(`/v1/vouchers/${code}`, { ...made, ...body, validation_rules }));
+    return ok(api.post(`/v1/vouchers/${code}`, { ...created, ...body, validation_rules }));
   };
 
   const promotion = (): Promise<Json> =>
@@ -42,7 +45,7 @@ export function qualificationBuilders(api: Api) {
 
   const tier = async (name: string, body: Json = {}, ...rules: Json[]): Promise<Json> => {
     const { campaign = (await promotion())["id"], discount = percent(5), ...more } = body;
-    const made = await ok(
+    const created = await ok(
       api.post(`/v1/promotions/${campaign}/tiers`, {
         name,
         action: { discount },
@@ -50,15 +53,15 @@ export function qualificationBuilders(api: Api) {
         ...more,
       }),
     );
-    names.set(made["id"], name);
-    return made;
+    names.set(created["id"], name);
+    return created;
   };
 
   const stack = async (name: string, campaign: string, ids: readonly string[]): Promise<Json> => {
     const body = { name, tiers: { ids } };
-    const made = await ok(api.post(`/v1/promotions/${campaign}/stacks`, body));
-    names.set(made["id"], name);
-    return made;
+    const created = await ok(api.post(`/v1/promotions/${campaign}/stacks`, body));
+    names.set(created["id"], name);
+    return created;
   };
 
   const qualify = (body: Json = {}): Promise<Json> => ok(api.post("/v1/qualifications", body));

@@ -38,13 +38,13 @@ export async function postWithRetry(
  */
 export async function retryUnavailable(
   send: () => Promise<ApiResponse>,
-  isInProgress: (answer: ApiResponse) => boolean = () => false,
+  isInProgress: (response: ApiResponse) => boolean = () => false,
 ): Promise<ApiResponse> {
   for (const deadline = Date.now() + TIMEOUT_MS; ;) {
-    const answer = await send();
-    const isUnavailable = answer.status >= 500 || answer.status === 429;
-    if (!isUnavailable && !isInProgress(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`no answer: ${answer.text}`);
+    const response = await send();
+    const isUnavailable = response.status >= 500 || response.status === 429;
+    if (!isUnavailable && !isInProgress(response)) return response;
+    if (Date.now() > deadline) throw new Error(`no answer: ${response.text}`);
     await sleep(RETRY_INTERVAL_MS);
   }
 }

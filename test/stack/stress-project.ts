@@ -83,9 +83,9 @@ const buildersFor = (api: Api) => {
   const campaignOf = async (fields: Json): Promise<string> =>
     (await ok(api.post("/v1/campaigns", { name: newCode("campaign"), ...fields })))["id"];
   const times = async <Made>(count: number, make: () => Promise<Made>): Promise<Made[]> => {
-    const made: Made[] = [];
-    for (let n = 0; n < count; n += 1) made.push(await make());
-    return made;
+    const created: Made[] = [];
+    for (let n = 0; n < count; n += 1) created.push(await make());
+    return created;
   };
   return {
     vouchers: (count: number, voucher: Json): Promise<string[]> =>

@@ -15,7 +15,7 @@ export const hasVouchers = ({ state }: Readonly<Model>): boolean => state.vouche
 export const pickFrom = (items: readonly unknown[], drawn: number): number => drawn % items.length;
 
 /** Expects the error key, or success when it is null. */
-export function expectResponse(answer: ApiResponse, error: string | null): void {
-  const { status, body, text } = answer;
+export function expectResponse(response: ApiResponse, error: string | null): void {
+  const { status, body, text } = response;
   expect([status, body["key"] ?? null], text).toEqual([error === null ? 200 : 400, error]);
 }

@@ -33,14 +33,15 @@ async function sendThroughCrash(
   await sleep(delayMs);
   await real.crash();
   const deadline = Date.now() + RETRY_TIMEOUT_MS;
-  for (let answer = await sent; ; answer = await once().catch(() => undefined)) {
-    if (answer !== undefined && !isOutage(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`no answer: ${answer?.text ?? "no connection"}`);
+  for (let response = await sent; ; response = await once().catch(() => undefined)) {
+    if (response !== undefined && !isOutage(response)) return response;
+    if (Date.now() > deadline) throw new Error(`no answer: ${response?.text ?? "no connection"}`);
     await sleep(100);
   }
 }
 
-const isOutage = (answer: ApiResponse): boolean => answer.status >= 500 || isInProgress(answer);
+const isOutage = (response: ApiResponse): boolean =>
+  response.status >= 500 || isInProgress(response);
 
 const isInProgress = ({ body }: ApiResponse): boolean =>
   ["idempotency_in_progress", "multiple_requests"].includes(body["key"]);

@@ -92,9 +92,9 @@ const setQuantity = onVoucher({
   name: "setQuantity",
   values: fc.option(fc.nat({ max: 3 })),
   async run(model, real, { voucher, code, value: quantity }) {
-    const answer = await real.api.put(`/v1/vouchers/${code}`, { redemption: { quantity } });
+    const response = await real.api.put(`/v1/vouchers/${code}`, { redemption: { quantity } });
     const isTooLow = quantity !== null && quantity < usesOf(model.state, voucher);
-    expectResponse(answer, isTooLow ? "invalid_voucher" : null);
+    expectResponse(response, isTooLow ? "invalid_voucher" : null);
     if (!isTooLow) changeVoucher(model, voucher, { quantity });
   },
 });

@@ -35,7 +35,7 @@ export async function createCampaign(
 ): Promise<void> {
   const name = newCode("campaign");
   const rule = await ok(api.post("/v1/validation-rules", { name, rules: atMost(limit) }));
-  const made = await ok(
+  const created = await ok(
     api.post("/v1/campaigns", {
       name,
       campaign_type: "DISCOUNT_COUPONS",
@@ -48,7 +48,7 @@ export async function createCampaign(
       },
     }),
   );
-  campaigns.push({ id: made["id"], rule: rule["id"] });
+  campaigns.push({ id: created["id"], rule: rule["id"] });
 }
 
 export async function changeLimit(
@@ -119,5 +119,5 @@ function bodyOf(product: RealSystem, { vouchers, amount, key, credits }: Request
 export const redemptionsOf = ({ body }: ApiResponse): readonly Json[] =>
   body["redemptions"] ?? [body];
 
-export const orderRedemptionOf = (answer: ApiResponse): Json =>
-  answer.body["parent_redemption"] ?? redemptionsOf(answer)[0];
+export const orderRedemptionOf = (response: ApiResponse): Json =>
+  response.body["parent_redemption"] ?? redemptionsOf(response)[0];

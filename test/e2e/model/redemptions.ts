@@ -32,10 +32,10 @@ const validate = requests.map((drawn): Command => ({
   toString: () => `validate(${JSON.stringify(drawn)})`,
 }));
 
-function expectValidated(model: Model, request: Request, answer: ApiResponse): void {
+function expectValidated(model: Model, request: Request, response: ApiResponse): void {
   const { error, parts, discount } = evaluate(model.state, request);
-  const { body, text } = answer;
-  expectResponse(answer, null);
+  const { body, text } = response;
+  expectResponse(response, null);
   const failed = body["redeemables"].find(({ status }: Json) => status === "INAPPLICABLE");
   const shown = [body["valid"], failed?.result.error.key ?? null];
   expect(shown, text).toEqual([error === null, error]);
@@ -62,7 +62,7 @@ export const redeemBy = ({ name, check, send }: Sending): fc.Arbitrary<Command> 
       const request = requestOf(model, isAlone ? { ...drawn, picks: [drawn.picks[0]!] } : drawn);
       const options = { single: isAlone, idempotencyKey: newCode("key") };
       const once = (): Promise<ApiResponse> => product.redeem(real, request, options);
-      expectRedeemed(model, real, { request, answer: await send(model, real, once) });
+      expectRedeemed(model, real, { request, response: await send(model, real, once) });
     },
     toString: () => `${name}(${JSON.stringify(drawn)}${isAlone ? ", alone" : ""})`,
   }));
@@ -70,17 +70,17 @@ export const redeemBy = ({ name, check, send }: Sending): fc.Arbitrary<Command> 
 function expectRedeemed(
   model: Model,
   real: product.RealSystem,
-  { request, answer }: { readonly request: Request; readonly answer: ApiResponse },
+  { request, response }: { readonly request: Request; readonly response: ApiResponse },
 ): void {
   const { error, parts, discount } = evaluate(model.state, request);
-  expectResponse(answer, error);
+  expectResponse(response, error);
   if (error !== null) return;
   model.state = redeem(model.state, request, parts);
-  real.redemptions.push(product.orderRedemptionOf(answer)["id"]);
-  const { body, text } = answer;
+  real.redemptions.push(product.orderRedemptionOf(response)["id"]);
+  const { body, text } = response;
   const order = body["order"];
   expect(order.total_discount_amount, text).toBe(discount);
-  const shown = product.redemptionsOf(answer).map(({ voucher, amount }) => ({
+  const shown = product.redemptionsOf(response).map(({ voucher, amount }) => ({
     code: voucher.code,
     credits: amount ?? 0,
     uses: voucher.redemption.redeemed_quantity,
@@ -119,8 +119,8 @@ const rollBack = fc.nat({ max: 9 }).map((drawn): Command => ({
     const position = pickFrom(redemptions, drawn);
     const { rolledBack, parts } = redemptions[position]!;
     const kind = parts.length === 1 && drawn % 2 === 0 ? "rollback" : "rollbacks";
-    const answer = await real.api.post(`/v1/redemptions/${real.redemptions[position]}/${kind}`);
-    expectResponse(answer, rolledBack ? "already_rolled_back" : null);
+    const response = await real.api.post(`/v1/redemptions/${real.redemptions[position]}/${kind}`);
+    expectResponse(response, rolledBack ? "already_rolled_back" : null);
     const changed = change(redemptions, position, { rolledBack: true });
     model.state = { ...model.state, redemptions: changed };
   },

@@ -54,12 +54,12 @@ export const EMPTY: State = { campaigns: [], vouchers: [], locks: [], redemption
 
 /** Evaluates the vouchers in order; all apply or none (docs/stacking.md#algorithm). */
 export function evaluate(state: State, request: Request): Evaluation {
-  let judgement: Evaluation = { error: null, parts: [], discount: 0 };
+  let evaluation: Evaluation = { error: null, parts: [], discount: 0 };
   for (const voucher of request.vouchers) {
-    judgement = evaluateNext(state, request, { before: judgement, voucher });
-    if (judgement.error !== null) return judgement;
+    evaluation = evaluateNext(state, request, { before: evaluation, voucher });
+    if (evaluation.error !== null) return evaluation;
   }
-  return judgement;
+  return evaluation;
 }
 
 function evaluateNext(
