@@ -67,8 +67,8 @@ describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
     [{ name: "" }, "invalid_payload", ".name"],
     [{ voucher: { discount: percent(1) }, campaign_type: "OTHER" }, "invalid_payload", ""],
     [{ voucher: { discount: percent(1) }, vouchers_count: -1 }, "invalid_payload", ""],
-  ])("that is %j is refused with %s", async (body, key, details) => {
-    const name = newCode("refused");
+  ])("rejects %j with %s", async (body, key, details) => {
+    const name = newCode("rejected");
     const { body: error } = await api.post("/v1/campaigns", { name, ...body });
     expect(error).toMatchObject({ key, details: expect.stringContaining(details) });
     expect((await api.get(`/v1/campaigns/${name}`)).body).toMatchObject({
@@ -86,7 +86,7 @@ describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
         logic: "1",
       },
     });
-    const name = newCode("refused");
+    const name = newCode("rejected");
     const { body } = await api.post("/v1/campaigns", {
       name,
       campaign_type: "LOYALTY_PROGRAM",

@@ -48,7 +48,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
     expect(await ok(api.get(`/v1/campaigns/${id}`))).toMatchObject({ vouchers_count: 1 });
   });
 
-  test("keeps the provided fields, and resolves the campaign by name", async () => {
+  test("stores the provided fields, and resolves the campaign by name", async () => {
     const { id, name } = await campaign({ validity_day_of_week: [1, 2] });
     const code = newCode("own #1/2");
     const own = {

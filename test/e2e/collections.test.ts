@@ -123,7 +123,7 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
     ["no type", { name: "n" }, 400, "invalid_payload"],
     ["a filter without a junction", { ...dynamic, filter: {} }, 400, "invalid_payload"],
     [
-      "a filter on nothing that is known",
+      "a filter on an unknown field",
       { ...dynamic, filter: { junction: "and", colour: { conditions: { $is: "red" } } } },
       400,
       "invalid_payload",
@@ -144,7 +144,7 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
       400,
       "invalid_payload",
     ],
-  ])("a collection with %s is refused", async (_name, body, status, key) => {
+  ])("a collection with %s is rejected", async (_name, body, status, key) => {
     const response = await api.post("/v1/product-collections", body);
     expect([response.status, response.body["key"]], response.text).toEqual([status, key]);
   });

@@ -141,9 +141,9 @@ describe.each(COMPOSITIONS)("discounts with a formula (%s)", async (composition)
 
   test.each([
     ["does not parse", { ...percent, percent_off_formula: "IF(ORDER_AMOUNT > ; 1; 2)" }],
-    ["has no static value", { type: "PERCENT", percent_off_formula: "5" }],
-    ["is a bomb", { ...percent, percent_off_formula: `${"(".repeat(400)}1` }],
-  ])("is refused when it %s", async (_what, discount) => {
+    ["comes without a static value", { type: "PERCENT", percent_off_formula: "5" }],
+    ["is nested too deeply", { ...percent, percent_off_formula: `${"(".repeat(400)}1` }],
+  ])("are rejected when the formula %s", async (_what, discount) => {
     const rejected = await api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount });
     expect([rejected.status, rejected.body["key"]]).toEqual([400, "invalid_voucher"]);
     expect(rejected.body["details"]).toMatch(/^Property \.discount\.percent_off/);

@@ -107,7 +107,7 @@ describe("kill -9 of the process", async () => {
           acknowledged.set(key, response.text);
         }
       });
-      // Anywhere between the first request and the last: each round dies at another point.
+      // Kills the process at a different time in each round.
       await new Promise((resolve) => setTimeout(resolve, 60 + round * 37));
       await stack.crash();
       await Promise.all(clients);

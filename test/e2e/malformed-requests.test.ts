@@ -9,21 +9,21 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
   ["no redeemables", {}, { key: "invalid_payload" }],
   ["an empty list", { redeemables: [] }, { key: "invalid_payload" }],
   [
-    "too many",
+    "too many redeemables",
     { redeemables: Array.from({ length: 31 }, (_, index) => voucherOf(`V${index}`)) },
     { key: "invalid_payload" },
   ],
   [
-    "one without an id",
+    "a redeemable without an id",
     { redeemables: [voucherOf("A"), { object: "voucher" }] },
     {
       key: "invalid_payload",
       details: "Property .redeemables[1] should have required property 'id'",
     },
   ],
-  ["something else", { redeemables: [{ object: "coupon", id: "A" }] }, { key: "invalid_payload" }],
+  ["an unknown object type", { redeemables: [{ object: "coupon", id: "A" }] }, { key: "invalid_payload" }],
   [
-    "one twice",
+    "a duplicate redeemable",
     { redeemables: [voucherOf("A"), voucherOf("A")] },
     {
       key: "duplicated_redeemables",
@@ -32,7 +32,7 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
     },
   ],
   [
-    "a stack beside others",
+    "a promotion stack with other redeemables",
     { redeemables: [{ object: "promotion_stack", id: "stack_1" }, voucherOf("A")] },
     {
       key: "invalid_redeemables",
@@ -41,7 +41,7 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
     },
   ],
   [
-    "an amount below zero",
+    "a negative amount",
     { redeemables: [voucherOf("A")], order: { amount: -1 } },
     { key: "invalid_order" },
   ],
@@ -56,18 +56,18 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
     { code: 404, key: "not_found", resource_type: "customer", resource_id: "cust_0" },
   ],
   ...["customer", "order"].map(
-    (named) =>
+=>     (resource) => =>
       [
-        `an empty source id of the ${named}`,
-        { redeemables: [voucherOf("A")], [named]: { source_id: "" } },
+        `an empty source id of the ${resource}`,
+        { redeemables: [voucherOf("A")], [resource]: { source_id: "" } },
         {
           key: "invalid_payload",
-          details: `Property .${named}.source_id must NOT have fewer than 1 characters`,
+          details: `Property .${resource}.source_id must NOT have fewer than 1 characters`,
         },
       ] as const,
   ),
   [
-    "a tracking id of somebody else",
+    "a tracking id of another customer",
     { redeemables: [voucherOf("A")], customer: { source_id: "ann" }, tracking_id: "bob" },
     { key: "ambiguous_tracking_id", message: "Ambiguous trackingId ('bob' vs. 'ann')" },
   ],

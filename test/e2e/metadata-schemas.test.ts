@@ -229,7 +229,7 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
 
     const rejected = await api.post("/v1/customers", { source_id: newCode("bob") });
     expect([rejected.status, rejected.body["details"]]).toEqual([400, "city: must be present"]);
-    // What is stored is never looked at again, and an id says that it is there.
+    // Stored metadata is not validated again; an id refers to an existing resource.
     const { id } = before.body;
     expect((await api.put(`/v1/customers/${id}`, { name: "Ann" })).status).toBe(200);
     expect((await api.post("/v1/customers", { id, name: "Ann" })).status).toBe(200);

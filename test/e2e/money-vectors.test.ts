@@ -62,7 +62,7 @@ async function expectCreated(body: ReturnType<Api["post"]>): Promise<Json> {
   return response.body;
 }
 
-/** Puts a catalogue into a project, and translates between its names and the ids it got. */
+/** Creates the catalogue in a project, and maps its names to the created ids and back. */
 async function openShop(api: Api, { products, skus, collections }: VectorCatalogue) {
   const ids = new Map<string, string>();
   const idOf = (name: string): string => ids.get(name) ?? name;
@@ -111,7 +111,7 @@ async function openShop(api: Api, { products, skus, collections }: VectorCatalog
 
 type Translate = (name: string) => string;
 
-/** Any text that names something of the catalogue becomes its id. */
+/** Replaces every name of the catalogue by its id. */
 const withIds = (value: unknown, idOf: Translate): unknown =>
   JSON.parse(JSON.stringify(value), (_key, inner: unknown) =>
     typeof inner === "string" ? idOf(inner) : inner,

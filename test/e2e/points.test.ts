@@ -84,20 +84,26 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
   });
 
   test.each([
-    { what: "as many as were named", points: 250, named: 100, amount: 45_000, gives: [100, 2_000] },
     {
-      what: "what the order needs",
+      what: "the requested points",
+      points: 250,
+      requested: 100,
+      amount: 45_000,
+      gives: [100, 2_000],
+    },
+    {
+      what: "the points that the order needs",
       points: 3_000,
-      named: 3_000,
+      requested: 3_000,
       amount: 6_000,
       gives: [300, 6_000],
     },
-    { what: "whole blocks of what there is", points: 250, amount: 45_000, gives: [200, 4_000] },
-    { what: "less than a block", points: 250, named: 150, amount: 45_000, gives: [150, 3_000] },
-  ])("takes $what", async ({ points, named, amount, gives: [payment = 0, discount] }) => {
+    { what: "whole blocks of the balance", points: 250, amount: 45_000, gives: [200, 4_000] },
+    { what: "less than a block", points: 250, requested: 150, amount: 45_000, gives: [150, 3_000] },
+  ])("takes $what", async ({ points, requested, amount, gives: [payment = 0, discount] }) => {
     const ownProgram = await createLoyaltyProgram(api, { points });
     const card = await ownProgram.createCard();
-    const body = { order: { amount }, reward: { id: ownProgram.rewardId, points: named } };
+    const body = { order: { amount }, reward: { id: ownProgram.rewardId, points: requested } };
     const redeemed = await redeem(card, body, { ownProgram });
     expect(redeemed.body, redeemed.text).toMatchObject({
       amount: payment,
@@ -337,7 +343,7 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
       }),
     );
     const created = responses.filter(({ status }) => status === 200);
-    // Who is refused while somebody else's attempt holds points that are given back may be one too many.
+    // A request may be rejected while another's failed attempt still holds points, so not all points need be spent.
     expect(created.length).toBeGreaterThan(0);
     for (const { status, body } of responses) {
       if (status !== 200) expect(body["key"]).toBe("loyalty_card_points_exceeded");
@@ -377,7 +383,7 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
         redemption: { quantity: 2 },
       }),
     );
-    // Each holds its points once at a time, so there are enough for all.
+    // Each request holds its points at most once at a time, so the balance suffices for all.
     const responses = await inParallel(Array.from({ length: 8 }), 8, () =>
       postWithRetry(own, "/v1/redemptions", {
         customer: card.customer,

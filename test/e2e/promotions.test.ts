@@ -190,7 +190,7 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
       ".expiration_date",
     ],
     [{ action, validity_timeframe: { interval: "P1D", duration: "P1D" } }, "invalid_payload", ""],
-  ])("refuses the tier %j with %s", async (body, key, details) => {
+  ])("the tier %j is rejected with %s", async (body, key, details) => {
     const { id } = await promotion();
     const error = await rejected(api.post(`/v1/promotions/${id}/tiers`, { name: "tier", ...body }));
     expect(error).toMatchObject({ key, details: expect.stringContaining(details) });

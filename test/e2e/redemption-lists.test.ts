@@ -72,29 +72,29 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
       () => [first],
     ],
     [
-      "by what was redeemed",
+      "by redeemed object",
       () => `filters[related_object_id][conditions][$is]=${voucherId}&limit=2`,
       () => [rollback, third],
     ],
     [
-      "by the kind of what was redeemed",
+      "by type of the redeemed object",
       () => "filters[related_object_type][conditions][$is_not]=voucher",
       () => [],
     ],
     [
-      "by what was rolled back",
+      "by rolled-back redemption",
       () => `filters[redemption][conditions][$is]=${first.body["id"]}`,
       () => [rollback],
     ],
     [
-      "outside of campaigns",
+      "without a campaign",
       () => "filters[related_object_parent_id][conditions][$is_unknown]=true&limit=1",
       () => [rollback],
     ],
-    ["before long ago", () => "created_at[before]=2001-01-01T00:00:00.000Z", () => []],
-    ["the oldest first", () => "order=created_at&limit=1", () => [first]],
+    ["created before a past date", () => "created_at[before]=2001-01-01T00:00:00.000Z", () => []],
+    ["oldest first", () => "order=created_at&limit=1", () => [first]],
   ] as [string, () => string, () => { readonly body: Json }[]][])(
-    "shows those that are wanted: %s",
+    "filters and sorts redemptions: %s",
     async (_name, query, expected) => {
       const list = await api.get(`/v1/redemptions?${query()}`);
       expect(list.status, list.text).toBe(200);
@@ -109,7 +109,7 @@ describe.each(COMPOSITIONS)("GET /v1/redemptions (%s)", async (composition) => {
     ["result=Maybe", "invalid_query_params", undefined],
     ["order=id", "invalid_query_params", undefined],
     ["limit=101", "invalid_query_params", undefined],
-  ])("refuses ?%s", async (query, key, details) => {
+  ])("rejects ?%s", async (query, key, details) => {
     const response = await api.get(`/v1/redemptions?${query}`);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({ key, ...(details !== undefined && { details }) });

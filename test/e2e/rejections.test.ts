@@ -35,7 +35,7 @@ const atMost = (name: string, limit: number): Json => ({
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    name: "is switched off",
+    name: "is disabled",
     voucher: { active: false },
     key: "voucher_disabled",
     message: "voucher is disabled",
@@ -56,7 +56,7 @@ const SCENARIOS: readonly Scenario[] = [
     details: "CODE",
   },
   {
-    name: "is outside of its windows",
+    name: "is outside its time windows",
     voucher: {
       start_date: "2020-01-01T00:00:00.000Z",
       validity_timeframe: { interval: "P900Y", duration: "PT1H" },
@@ -66,14 +66,14 @@ const SCENARIOS: readonly Scenario[] = [
     details: "CODE",
   },
   {
-    name: "is used up",
+    name: "is exhausted",
     voucher: { redemption: { quantity: 0 } },
     key: "quantity_exceeded",
     message: "quantity exceeded",
     details: "CODE",
   },
   {
-    name: "has fewer credits than are asked for",
+    name: "has fewer credits than requested",
     voucher: GIFT,
     request: { gift: { credits: 501 } },
     key: "gift_amount_exceeded",
@@ -81,7 +81,7 @@ const SCENARIOS: readonly Scenario[] = [
     details: "CODE",
   },
   {
-    name: "has credits for lines, of which there are none",
+    name: "applies credits to items, but the order has none",
     voucher: { ...GIFT, gift: { amount: 500, effect: "APPLY_TO_ITEMS" } },
     key: "missing_order_items_amount",
     message: "Missing applicable order items",
@@ -89,7 +89,7 @@ const SCENARIOS: readonly Scenario[] = [
       "At least one applicable order item with amount is required to redeem this GIFT_VOUCHER",
   },
   {
-    name: "wants another order",
+    name: "has rules that the order violates",
     rule: atMost("order.amount", 999),
     key: "order_rules_violated",
     message: violated("order"),
@@ -97,7 +97,7 @@ const SCENARIOS: readonly Scenario[] = [
     single: SINGLE,
   },
   {
-    name: "wants an order",
+    name: "requires an order",
     rule: atMost("order.amount", 999),
     request: { order: undefined },
     key: "missing_amount",
@@ -105,7 +105,7 @@ const SCENARIOS: readonly Scenario[] = [
     details: "Order is required to validate rules",
   },
   {
-    name: "wants another customer",
+    name: "has rules that the customer violates",
     rule: {
       rules: {
         "1": { name: "customer.metadata", property: "vip", conditions: { $is: [true] } },
@@ -119,7 +119,7 @@ const SCENARIOS: readonly Scenario[] = [
     single: SINGLE,
   },
   {
-    name: "wants a customer",
+    name: "requires a customer",
     rule: {
       rules: { "1": { name: "customer.segment", conditions: { $is: ["seg_1"] } }, logic: "1" },
     },
@@ -128,7 +128,7 @@ const SCENARIOS: readonly Scenario[] = [
     details: "Customer is required to validate rules",
   },
   {
-    name: "may not be used any more today",
+    name: "has reached its daily limit",
     rule: atMost("redemption.count.daily", 0),
     key: "redemption_rules_violated",
     message: violated("redemption"),

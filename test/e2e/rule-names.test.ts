@@ -45,20 +45,20 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
     ["a segment", one("customer.segment", { $in: [segment["id"]] }), asAnn, asBob],
     ["no segment", one("customer.segment", { $is_not: [segment["id"]] }), asBob, asAnn],
     [
-      "metadata that is stored",
+      "stored metadata",
       one("customer.metadata", { $more_than_or_equal: [30] }, { property: "age" }),
       asAnn,
       asBob,
     ],
     [
-      "metadata that is sent over what is stored",
+      "metadata in the request that overrides stored metadata",
       one("customer.metadata", { $is: ["tin"] }, { property: "plan" }),
       { customer: { id: ann["id"], metadata: { plan: "tin" } } },
       asAnn,
     ],
     ["an amount", one("order.amount", { $is: [2000] }), buying(mugs(2)), buying(mugs(1))],
     [
-      "what is left to pay",
+      "the remaining amount",
       one("order.total_amount", { $less_than: [1900] }),
       { order: { amount: 1999 } },
       { order: { amount: 2000 } },
@@ -76,7 +76,7 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
       { order: { amount: 1 } },
     ],
     [
-      "metadata of a line",
+      "metadata of an order item",
       one("order.items.metadata_any", { $is: [true] }, { property: "gift" }),
       buying(mugs(1), largeShirt),
       buying(mugs(1)),
@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
       buying(largeShirt, mugs(1)),
     ],
     [
-      "none of a collection",
+      "a collection without matching items",
       one("order.items.none", { $from: [{ id: collection["id"] }] }),
       buying(mugs(1)),
       buying(largeShirt),
@@ -115,7 +115,7 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
       buying(largeShirt),
     ],
     [
-      "units together",
+      "the sum of units",
       one(
         "order.items.any",
         { $is: [mug["id"]] },
@@ -150,7 +150,7 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
 
   test.each(cases)("evaluate %s", async (_what, rules, met, unmet) => {
     const code = await codeWith(rules);
-    const isValid = async (body: Json) => {
+    const outcomeOf = async (body: Json) => {
       const { body: response, status, text } = await validate(code, body);
       expect(status, text).toBe(200);
       return [
@@ -158,8 +158,8 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
         response["redeemables"][0].result.error?.key.split("_").slice(-1)[0],
       ];
     };
-    expect(await isValid(met)).toEqual([true, undefined]);
-    expect(await isValid(unmet)).toEqual([false, "violated"]);
+    expect(await outcomeOf(met)).toEqual([true, undefined]);
+    expect(await outcomeOf(unmet)).toEqual([false, "violated"]);
   });
 
   test.each([
@@ -167,14 +167,17 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
     ["redemption.user.login", { $is_not: ["ann"] }, true],
     ["redemption.count.per_user", { $less_than_or_equal: [1] }, false],
     ["redemption.count.per_user", { $is_not: [1] }, true],
-  ])("know of no user behind an application: %s %j", async (name, conditions, valid) => {
-    const code = await codeWith(one(name, conditions));
-    const { body } = await validate(code, { options: { expand: ["explanation"] } });
-    expect(body["valid"]).toBe(valid);
-    const { steps } = body["redeemables"][0].result.explanation;
-    const step = steps.find((each: Json) => each["name"] === name);
-    expect([step.passed, step.value ?? null]).toEqual([valid, null]);
-  });
+  ])(
+    "evaluate application credentials as having no user: %s %j",
+    async (name, conditions, valid) => {
+      const code = await codeWith(one(name, conditions));
+      const { body } = await validate(code, { options: { expand: ["explanation"] } });
+      expect(body["valid"]).toBe(valid);
+      const { steps } = body["redeemables"][0].result.explanation;
+      const step = steps.find((each: Json) => each["name"] === name);
+      expect([step.passed, step.value ?? null]).toEqual([valid, null]);
+    },
+  );
 
   test.each([
     ["redemption.count.daily", {}],

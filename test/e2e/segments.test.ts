@@ -133,11 +133,16 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
 
   test.each<[string, Json, number, string]>([
     ["no name", { type: "static" }, 400, "invalid_payload"],
-    ["another type", { name: "n", type: "dynamic" }, 400, "invalid_payload"],
+    ["an unknown type", { name: "n", type: "dynamic" }, 400, "invalid_payload"],
     ["no filter", { name: "n", type: "passive" }, 400, "invalid_payload"],
-    ["a filter of a list", { name: "n", type: "static", filter: {} }, 400, "invalid_payload"],
     [
-      "customers of a filter",
+      "a filter on a static segment",
+      { name: "n", type: "static", filter: {} },
+      400,
+      "invalid_payload",
+    ],
+    [
+      "customers on a passive segment",
       { name: "n", type: "passive", filter: {}, customers: ["cust_1"] },
       400,
       "invalid_payload",
@@ -155,7 +160,7 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
       "invalid_payload",
     ],
     ["an unknown customer", { name: "n", type: "static", customers: ["cust_x"] }, 404, "not_found"],
-  ])("a segment with %s is refused", async (_name, body, status, key) => {
+  ])("a segment with %s is rejected", async (_name, body, status, key) => {
     const response = await api.post("/v1/segments", body);
     expect([response.status, response.body["key"]], response.text).toEqual([status, key]);
   });

@@ -128,7 +128,7 @@ const SCENARIOS: readonly Scenario[] = [
     discount: 300,
   },
   {
-    name: "joint_categories, which go last",
+    name: "joint_categories, which are processed last",
     options: (ids) => ({ exclusive_categories: [ids.first], joint_categories: [ids.second] }),
     vouchers: [second(amount(10_00)), first(percent(50)), common(amount(100))],
     expected: [
@@ -153,7 +153,7 @@ const SCENARIOS: readonly Scenario[] = [
     discount: 55_00,
   },
   {
-    name: "a category that is exclusive and joint, which is joint",
+    name: "a category listed as both exclusive and joint, which is treated as joint",
     options: (ids) => ({ exclusive_categories: [ids.first], joint_categories: [ids.first] }),
     vouchers: [common(amount(100)), first(amount(200))],
     expected: [

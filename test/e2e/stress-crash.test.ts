@@ -54,10 +54,10 @@ describe.each(COMPOSITIONS)("kill -9 during stacked redemptions (%s)", async (co
     const codes = [...coupons, ...gifts];
     const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
 
-    const load = { answered: 0, over: false };
+    const load = { responses: 0, done: false };
     const kill = async (): Promise<void> => {
       for (const [nth, service] of (KILLED_SERVICES[composition] ?? []).entries()) {
-        while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
+        while (load.responses < (nth + 1) * KILL_EVERY && !load.done) await sleep(5);
         await stack.crash(service);
       }
     };
@@ -65,7 +65,7 @@ describe.each(COMPOSITIONS)("kill -9 during stacked redemptions (%s)", async (co
       const redeemables = picks.map((at) => ({ object: "voucher", id: codes[at]! }));
       const order = { amount };
       const response = await postWithRetry(api, "/v1/redemptions", { redeemables, order });
-      load.answered += 1;
+      load.responses += 1;
       if (response.status !== 200) return { response, parts: [] };
       const parts = response.body["redemptions"] as readonly Json[];
       if (!back) return { response, parts };
@@ -76,7 +76,7 @@ describe.each(COMPOSITIONS)("kill -9 during stacked redemptions (%s)", async (co
       );
       expect(rollback.status, rollback.text).toBe(200);
       return { response, parts: [] };
-    }).finally(() => (load.over = true));
+    }).finally(() => (load.done = true));
     const [outcomes] = await Promise.all([redeemAll, kill()]);
 
     const seedMessage = `STRESS_SEED=${SEED}`;

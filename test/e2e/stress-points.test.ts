@@ -44,10 +44,10 @@ describe.each(COMPOSITIONS)("kill -9 during redemptions with points (%s)", async
     const customer = { source_id: newCode("holder") };
     const cards = await inParallel(programs, 1, (program) => program.createCard(customer));
     const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
-    const load = { answered: 0, over: false };
+    const load = { responses: 0, done: false };
     const kill = async (): Promise<void> => {
       for (const [nth, service] of (KILLED_SERVICES[composition] ?? []).entries()) {
-        while (load.answered < (nth + 1) * KILL_EVERY && !load.over) await sleep(5);
+        while (load.responses < (nth + 1) * KILL_EVERY && !load.done) await sleep(5);
         await stack.crash(service);
       }
     };
@@ -64,7 +64,7 @@ describe.each(COMPOSITIONS)("kill -9 during redemptions with points (%s)", async
       };
       if (kind === "session") await postWithRetry(api, "/v1/validations", body);
       const response = await postWithRetry(api, "/v1/redemptions", body);
-      load.answered += 1;
+      load.responses += 1;
       if (response.status !== 200) return { response, parts: [] };
       const parts = response.body["redemptions"] as readonly Json[];
       if (kind !== "roll_back") return { response, parts };
@@ -75,7 +75,7 @@ describe.each(COMPOSITIONS)("kill -9 during redemptions with points (%s)", async
       );
       expect(rollback.status, rollback.text).toBe(200);
       return { response, parts: [] };
-    }).finally(() => (load.over = true));
+    }).finally(() => (load.done = true));
     const [outcomes] = await Promise.all([redeemAll, kill()]);
 
     const seedMessage = `STRESS_SEED=${SEED}`;

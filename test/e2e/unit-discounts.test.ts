@@ -68,7 +68,7 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       { unit_off: 1, unit_type: "prod_1", unit_off_formula: "1 +" },
       "Property .discount.unit_off_formula is not a formula: it ends too early",
     ],
-  ])("a discount of units that cannot be given is refused: %o", async (units, details) => {
+  ])("an invalid unit discount is rejected: %o", async (units, details) => {
     const body = { type: "DISCOUNT_VOUCHER", discount: { type: "UNIT", ...units } };
     const { status, body: error } = await api.post("/v1/vouchers", body);
     expect([status, error["key"], error["details"]]).toEqual([400, "invalid_voucher", details]);
@@ -289,7 +289,7 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       api.post(`/v1/vouchers/${code}/redemption`, {
         order: { items: [{ product_id: mug["id"], quantity }] },
       });
-    // B42 of the specification.
+    // See docs/order-calculation.md#selecting-lines-and-units.
     const first = await ok(redeem(codes[0], 5));
     const discounts = [first, await ok(redeem(codes[1], 4)), await ok(redeem(codes[2], 3))].map(
       ({ order }) => order.items_discount_amount,

@@ -10,10 +10,10 @@ export type ApiResponse = {
   readonly body: Json;
 };
 
-/** Where Scrip is, and who one is there. */
+/** Address and credentials of a stack. */
 export type StackAccess = Pick<Stack, "url" | "keys">;
 
-/** An HTTP client with the credentials of a shop's server. */
+/** An HTTP client with fixed credentials. */
 export type Api = {
   readonly get: (path: string) => Promise<ApiResponse>;
   readonly post: (
@@ -44,13 +44,13 @@ export async function clientApi(stack: StackAccess, origin: string): Promise<Api
   return createApi(stack.url, { ...key, authorization, origin });
 }
 
-/** Lets pages of the project redeem, which they may not unless a project says so. */
+/** Enables client-side redemptions, which a project forbids by default. */
 export async function enableClientRedemptions(
   stack: StackAccess & { readonly projectId: string },
 ): Promise<void> {
   const path = `/management/v1/projects/${stack.projectId}`;
   const { status, text } = await managementApi(stack).put(path, { client_redeem_enabled: true });
-  if (status !== 200) throw new Error(`pages may not redeem: ${text}`);
+  if (status !== 200) throw new Error(`cannot enable client-side redemptions: ${text}`);
 }
 
 export function managementApi(stack: StackAccess): Api {
@@ -60,7 +60,7 @@ export function managementApi(stack: StackAccess): Api {
   });
 }
 
-/** A project of the test's own, with the credentials of its server. */
+/** Creates a separate project and returns a server-side client for it. */
 export async function newProject(
   stack: StackAccess,
   settings: Json = {},

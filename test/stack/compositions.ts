@@ -18,19 +18,19 @@ export type Keys = {
   readonly managementToken: string;
 };
 
-/** A running Scrip, reached as its users reach it. */
+/** A running Scrip installation, accessed through its public interfaces. */
 export type Stack = AsyncDisposable & {
   readonly url: string;
   readonly databaseUrl: string;
   readonly keys: Keys;
   readonly serviceKeys: ServiceKeys;
-  /** Where the services listen for gRPC; only when they are processes of their own. */
+  /** gRPC addresses of the services; empty for the standalone composition. */
   readonly grpc: Readonly<Record<string, string>>;
-  /** The file with everything that was logged. */
+  /** The log file of all processes. */
   readonly log: string;
   /**
-   * `kill -9` of what answers HTTP, or of the service where services are processes of their own, and
-   * a start of the same on the same data.
+   * Kills the process that serves HTTP, or the process of `service` in the distributed composition,
+   * with `kill -9`, and restarts it on the same data.
    */
   readonly crash: (service?: ServiceName) => Promise<void>;
 };
@@ -48,7 +48,7 @@ const NO_LIMITS = {
 };
 
 export type StackOptions = {
-  /** The database of the stack, which is no longer needed when the stack has ended. */
+  /** The database of the stack, deleted with the stack. */
   readonly database: AsyncDisposable & { readonly url: string };
   readonly env?: Readonly<Record<string, string>>;
 };
@@ -74,7 +74,7 @@ export async function startComposition(
 }
 
 type Start = {
-  /** Takes what must be ended, the last first. */
+  /** Resources to dispose of when the stack ends, in reverse order. */
   readonly parts: AsyncDisposableStack;
   readonly databaseUrl: string;
   readonly folder: string;
@@ -128,7 +128,7 @@ const KEYS: Keys = {
   managementToken: "test-management-token-0123456789abcdef",
 };
 
-/** A process for each service and one for the gateway, talking gRPC. */
+/** One process per service and one for the gateway, which communicate over gRPC. */
 async function startDistributed({ parts, databaseUrl, log, env }: Start): Promise<Started> {
   const serviceKeys = await generateServiceKey();
   const names = SERVICES;
@@ -238,5 +238,5 @@ function keysOf(variables: Readonly<Record<string, string>>): Keys {
   };
 }
 
-/** Everything that a stack logged. */
+/** Returns the log of a stack. */
 export const outputOf = ({ log }: Pick<Stack, "log">): string => readFileSync(log, "utf8");

@@ -1,6 +1,6 @@
 /**
- * Loaded into each process that tests start: it ends with the one that started it, also when that was
- * killed and could tell nobody.
+ * Preloaded into each process that tests start: ends it when its parent has ended, even if the parent
+ * was killed.
  */
 const parent = process.ppid;
 const CHECK_INTERVAL_MS = 1_000;

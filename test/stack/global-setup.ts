@@ -8,9 +8,9 @@ import type { TestProject } from "vitest/node";
 import { type Composition, COMPOSITIONS, type Stack, startComposition } from "./compositions.ts";
 
 /**
- * Gives the tests a Postgres server, and a stack of each kind that all files of the run share. A
- * stack is begun when the first file asks for it, so that a run of one file starts no more than that
- * needs; the files are in processes of their own and ask over HTTP.
+ * Provides a Postgres server and one shared stack per composition. A stack is started when the first
+ * test file requests it, so that a run of one file starts only what it needs. Test files run in separate
+ * processes and request stacks over HTTP.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using parts = new AsyncDisposableStack();

@@ -10,8 +10,8 @@ const run = promisify(execFile);
 const CLI = path.join(ROOT, "cli/src/main.ts");
 
 /**
- * What `scrip check-invariants` finds wrong with the books of a running system, as lines to read: of
- * one project, or of all where nobody else is at work.
+ * Violations that `scrip check-invariants` reports for a running system, one line each. Pass the project
+ * when other tests use the same stack.
  */
 export async function invariantViolations(
   { databaseUrl }: Pick<Stack, "databaseUrl">,
@@ -25,13 +25,13 @@ export async function invariantViolations(
       DATABASE_URL: databaseUrl,
     },
     maxBuffer: 64 * 1024 * 1024,
-    // Violations end it with exit code 1; they are in what it wrote, which is all that counts.
+    // On violations the command exits with code 1 and prints them.
   }).catch((error: { readonly stdout?: string }) => {
     if (!error.stdout) throw error;
     return { stdout: error.stdout };
   });
   const { findings } = JSON.parse(stdout) as Json;
-  if (findings.length === 0) throw new Error("the books are empty: nothing was checked");
+  if (findings.length === 0) throw new Error("no invariants were checked");
   return findings.flatMap(({ invariant, violations }: Json) =>
     violations.map(({ subject, details }: Json) => `${invariant}: ${subject} ${details}`),
   );

@@ -7,7 +7,7 @@ import { usedLogs } from "./stack.ts";
 const MAX_LINES = 20;
 const HARMLESS_LEVELS: ReadonlySet<unknown> = new Set(["trace", "debug", "info"]);
 
-/** A test that fails shows the first that its stacks complained of meanwhile. */
+/** Prints the first warnings and errors that the stacks logged during a failed test. */
 beforeEach(({ onTestFailed }) => {
   const startTime = new Date().toISOString();
   onTestFailed(() => {
@@ -16,7 +16,7 @@ beforeEach(({ onTestFailed }) => {
   });
 });
 
-/** The log of a stack that has ended is gone. */
+/** The log file of a stopped stack no longer exists. */
 function problemsIn(log: string, since: string): readonly string[] {
   if (!existsSync(log)) return [];
   const lines = readFileSync(log, "utf8").split("\n");
@@ -26,7 +26,7 @@ function problemsIn(log: string, since: string): readonly string[] {
   });
 }
 
-/** What is not one of our lines was written by Node itself, which has trouble then. */
+/** Lines that are not JSON come from Node.js itself, which prints only crashes. */
 function parseLine(line: string): { readonly level?: unknown; readonly time?: unknown } {
   if (!line.startsWith("{")) return line.startsWith("Error") ? { time: "~" } : { level: "info" };
   try {

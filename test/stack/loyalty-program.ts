@@ -1,12 +1,12 @@
 import { type Api, type Json, newCode } from "./api.ts";
 import { ok } from "./rule-builders.ts";
 
-/** A loyalty programme, a reward that pays with points, and cards of customers. */
+/** A loyalty programme with a pay-with-points reward; creates cards for customers. */
 export type LoyaltyProgram = {
   readonly campaignId: string;
   readonly rewardId: string;
   readonly assignmentId: string;
-  /** Gives a customer a card with the points that the programme's cards start with. */
+  /** Adds a customer to the programme, and returns their card with its initial points. */
   readonly createCard: (customer?: Json) => Promise<Card>;
 };
 

@@ -7,27 +7,27 @@ import path from "node:path";
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 
 export type RunningProcess = AsyncDisposable & {
-  /** Ends it without a chance to say goodbye. */
+  /** Kills the process with SIGKILL. */
   readonly kill: () => Promise<void>;
 };
 
 export type ProcessOptions = {
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The file that it adds what it says to. */
+  /** The file that its output is appended to. */
   readonly log: string;
-  /** Answers whether it is up. */
+  /** Returns whether the process is ready. */
   readonly ready: () => Promise<boolean>;
 };
 
-/** Only one that hangs needs so long, however busy the machine is. */
+/** Generous: even on a busy machine only a hanging process takes this long. */
 const START_TIMEOUT_MS = 50_000;
 
-/** What one process has compiled the next need not: together they start in little more than half the time. */
+/** A shared compile cache: processes start in little more than half the time. */
 export const COMPILE_CACHE = path.join(tmpdir(), "scrip-compiled");
 const EXIT_WITH_PARENT = path.join(import.meta.dirname, "exit-with-parent.ts");
 
-/** Starts a real process of ours and waits until it is ready. */
+/** Starts one of the repository's entry points as a process, and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { main, log } = options;
   const output = openSync(log, "a");

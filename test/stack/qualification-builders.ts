@@ -9,17 +9,17 @@ export const percent = (value: number, more: Json = {}): Json => ({
   ...more,
 });
 
-/** One rule under one name. */
+/** The rules of a validation rule with one condition. */
 export const when = (name: string, conditions: Json, more: Json = {}): Json => ({
   rules: { "1": { name, conditions, ...more } },
 });
 
-/** Only this product. */
+/** Limits a validation rule to one product. */
 export const appliesOnlyTo = (product: Json): Json => ({
   applicable_to: { included: [{ object: "product", id: product["id"] }] },
 });
 
-/** What tests of qualifications make; everything is called by a name of its own. */
+/** Creates vouchers, tiers, stacks and products for qualification tests, each with a unique name. */
 export function qualificationBuilders(api: Api) {
   const names = new Map<string, string>();
 
@@ -80,7 +80,7 @@ export function qualificationBuilders(api: Api) {
       ok(api.post("/v1/publications", { voucher: code, customer: { source_id: customer } })),
     product: (name: string, price: number): Promise<Json> =>
       ok(api.post("/v1/products", { name, source_id: newCode(name), price })),
-    /** What qualifies, by name and in order. */
+    /** Names of the qualified redeemables, in order. */
     names: async (body: Json = {}): Promise<string[]> => {
       const options = { limit: 50, ...body["options"] };
       return (await qualify({ ...body, options }))["redeemables"].data.map(nameOf);
@@ -90,7 +90,7 @@ export function qualificationBuilders(api: Api) {
 
 export type QualificationBuilders = ReturnType<typeof qualificationBuilders>;
 
-/** So many vouchers, newer than all others, which are used up: more than one would make over HTTP. */
+/** Inserts exhausted vouchers newer than all others by SQL: too many to create over HTTP. */
 export async function insertExhaustedVouchers(
   url: string,
   projectId: string,

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type ApiResponse, type Api, newCode } from "./api.ts";
 
-/** A client gives up after this long without an answer. */
+/** How long a request is retried without a final response. */
 const TIMEOUT_MS = 90_000;
 const RETRY_INTERVAL_MS = 100;
 
-/** Not an answer yet: try again. */
+/** Error keys that mean that the request is still in progress. */
 const IN_PROGRESS_KEYS: ReadonlySet<string> = new Set([
   "idempotency_in_progress",
   "multiple_requests",
@@ -19,7 +19,7 @@ const NO_CONNECTION: ApiResponse = {
   body: {},
 };
 
-/** Repeats a request under one key until it is answered by more than an outage. */
+/** Posts a request under one idempotency key until its response is final. */
 export async function postWithRetry(
   api: Api,
   path: string,
@@ -33,8 +33,8 @@ export async function postWithRetry(
 }
 
 /**
- * Sends again what was answered by an outage or an overload, as clients do: one that waits too long for a
- * lock or a processor is told to come back. Only for what has a key, or changes nothing.
+ * Retries a request on unavailable and overload responses, which a busy machine may return. Only for
+ * requests that have an idempotency key or change nothing.
  */
 export async function retryUnavailable(
   send: () => Promise<ApiResponse>,
@@ -44,7 +44,7 @@ export async function retryUnavailable(
     const response = await send();
     const isUnavailable = response.status >= 500 || response.status === 429;
     if (!isUnavailable && !isInProgress(response)) return response;
-    if (Date.now() > deadline) throw new Error(`no answer: ${response.text}`);
+    if (Date.now() > deadline) throw new Error(`no final response: ${response.text}`);
     await sleep(RETRY_INTERVAL_MS);
   }
 }

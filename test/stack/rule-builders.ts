@@ -4,7 +4,7 @@ import { type ApiResponse, type Api, type Json, newCode } from "./api.ts";
 
 export const TEN_PERCENT = { type: "PERCENT", percent_off: 10 };
 
-/** The rules of a validation rule that wants an order of more than this. */
+/** Rules that require an order amount above this. */
 export const orderAbove = (amount: number) => ({
   "1": { name: "order.amount", conditions: { $more_than: [amount] } },
   logic: "1",
@@ -27,11 +27,11 @@ export const voucherBody = (body: Json = {}): Json => ({
   ...body,
 });
 
-/** The ids of the rules that a voucher, campaign or tier shows. */
+/** The ids of the validation rules assigned to a voucher, campaign or tier. */
 export const rulesOf = (resource: Json): string[] =>
   resource["validation_rules_assignments"].data.map(({ rule_id: id }: Json) => id);
 
-/** What tests of validation rules make. */
+/** Creates validation rules and the resources that they are assigned to. */
 export const ruleBuilders = (api: Api) => ({
   createRule: (rule: Json = {}): Promise<Json> =>
     ok(

@@ -8,19 +8,19 @@ export { type Composition, COMPOSITIONS, type ServiceName, type Stack } from "./
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where `global-setup.ts` tells of the stacks that the files of a run share. */
+    /** Address at which `global-setup.ts` returns the shared stacks. */
     stacksUrl: string;
   }
 }
 
 const logs = new Set<string>();
 
-/** The files that the stacks of this test wrote to. */
+/** The log files of the stacks that this test file uses. */
 export const usedLogs = (): readonly string[] => [...logs];
 
 /**
- * A stack of the test's own, on a database of its own: for tests that crash it, that look at all it
- * holds or wrote, or that bring it to its limits.
+ * Starts a separate stack on its own database: for tests that crash it, read all of its data or logs,
+ * or exhaust its limits.
  */
 export async function startStack(
   composition: Composition,
@@ -31,14 +31,14 @@ export async function startStack(
   return stack;
 }
 
-/** A stack that runs for all test files; the keys are those of a project of this file's own. */
+/** A stack shared by all test files, with the keys of a separate project for this file. */
 export type SharedStack = Omit<Stack, "crash" | typeof Symbol.asyncDispose> & {
   readonly projectId: string;
 };
 
 /**
- * The stack of this kind that the files of a run share, begun by whoever comes first. Nothing may
- * depend on what is outside of the project.
+ * Returns the shared stack of this composition, started by the first test file that requests it, with a
+ * new project. Tests must not depend on data outside their project.
  */
 export async function sharedStack(composition: Composition): Promise<SharedStack> {
   const response = await fetch(`${inject("stacksUrl")}/${composition}`);

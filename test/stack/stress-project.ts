@@ -12,18 +12,18 @@ import { ok } from "./rule-builders.ts";
 
 export type Redeemable = { readonly object: "voucher" | "promotion_tier"; readonly id: string };
 
-/** What many redeem at the same time, and how often each of it may be redeemed. */
+/** Redeemables for concurrent redemptions, with their limits. */
 export type StressProject = {
   readonly projectId: string;
   readonly api: Api;
   readonly redeemables: readonly Redeemable[];
   readonly quantities: ReadonlyMap<string, number>;
   readonly gifts: ReadonlyMap<string, number>;
-  /** So often in all may the vouchers of the campaign be redeemed together. */
+  /** Total number of redemptions that the campaign's rule allows. */
   readonly campaign: { readonly codes: ReadonlySet<string>; readonly count: number };
-  /** So often may each customer redeem a voucher of this campaign. */
+  /** Number of redemptions per customer that the campaign's rule allows. */
   readonly personal: { readonly codes: ReadonlySet<string>; readonly count: number };
-  /** So often may each customer redeem each of the tiers. */
+  /** Number of redemptions of each tier per customer. */
   readonly tiers: { readonly ids: ReadonlySet<string>; readonly count: number };
 };
 
@@ -31,7 +31,7 @@ const DISCOUNT = { type: "AMOUNT", amount_off: 10 };
 const QUANTITY = 15;
 const CREDITS = 30_000;
 
-/** A project of its own whose stacks may be as large as they can be, and 40 redeemables in it. */
+/** Creates a project that allows stacks of the maximum size, and 40 redeemables in it. */
 export async function createStressProject(
   stack: StackAccess,
   mode: "ALL" | "PARTIAL",
@@ -94,7 +94,7 @@ const buildersFor = (api: Api) => {
         await ok(api.post("/v1/vouchers", { code, ...voucher }));
         return code;
       }),
-    /** Six vouchers without limits of their own, in a campaign with a rule. */
+    /** Creates a campaign with a rule and six vouchers without a quantity. */
     campaign: async (name: string, limit: number): Promise<ReadonlySet<string>> => {
       const campaign = await campaignOf({
         campaign_type: "DISCOUNT_COUPONS",

@@ -35,7 +35,7 @@ async function sendThroughCrash(
   const deadline = Date.now() + RETRY_TIMEOUT_MS;
   for (let response = await sent; ; response = await once().catch(() => undefined)) {
     if (response !== undefined && !isOutage(response)) return response;
-    if (Date.now() > deadline) throw new Error(`no answer: ${response?.text ?? "no connection"}`);
+    if (Date.now() > deadline) throw new Error(`no response: ${response?.text ?? "no connection"}`);
     await sleep(100);
   }
 }
