@@ -21,7 +21,11 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
       details: "Property .redeemables[1] should have required property 'id'",
     },
   ],
-  ["an unknown object type", { redeemables: [{ object: "coupon", id: "A" }] }, { key: "invalid_payload" }],
+  [
+    "an unknown object type",
+    { redeemables: [{ object: "coupon", id: "A" }] },
+    { key: "invalid_payload" },
+  ],
   [
     "a duplicate redeemable",
     { redeemables: [voucherOf("A"), voucherOf("A")] },
@@ -56,7 +60,7 @@ const MALFORMED: readonly (readonly [name: string, body: Json, expected: Json])[
     { code: 404, key: "not_found", resource_type: "customer", resource_id: "cust_0" },
   ],
   ...["customer", "order"].map(
-=>     (resource) => =>
+    (resource) =>
       [
         `an empty source id of the ${resource}`,
         { redeemables: [voucherOf("A")], [resource]: { source_id: "" } },
