@@ -3,7 +3,7 @@ import { ApiError } from "@scrip/errors";
 import type { Project } from "./project.ts";
 
 /**
- * Sets the clock of a sandbox project, which then stands still at that time; null returns to real time
+ * Freezes the clock of a sandbox project at a time; null returns to real time
  * (docs/operations.md#sandbox-clock).
  */
 export function setSandboxClock(project: Project, now: number | null): Project {
@@ -11,8 +11,8 @@ export function setSandboxClock(project: Project, now: number | null): Project {
   throw new ApiError("forbidden", { details: "Only a sandbox project has a clock of its own" });
 }
 
-/** The present of a project in epoch milliseconds: its sandbox clock, or real time. */
-export const presentOf = (
+/** The current time of a project in epoch milliseconds: its sandbox clock, or real time. */
+export const currentTimeOf = (
   project: Pick<Project, "sandboxNow"> | undefined,
   realNow: number,
 ): number => project?.sandboxNow ?? realNow;

@@ -4,7 +4,7 @@ import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
 import { type Call, runInterleaved, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import type { Tenant } from "../auth/principal.ts";
-import { presentOf } from "../domain/sandbox-clock.ts";
+import { currentTimeOf } from "../domain/sandbox-clock.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
 import type { StoredResponses } from "../idempotency/stored-responses.ts";
 import type { RequestKey } from "../store/idempotency.ts";
@@ -145,7 +145,7 @@ function callOf(
     project: tenant?.project ?? NO_PROJECT,
     requestId,
     deadline: now + REQUEST_DEADLINE_MS,
-    now: presentOf(tenant, now),
+    now: currentTimeOf(tenant, now),
     caller: principal?.caller ?? (route.side === "management" ? MANAGEMENT : ANYONE),
     ...(idempotency !== undefined && {
       idempotency,

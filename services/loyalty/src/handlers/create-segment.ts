@@ -7,7 +7,7 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { parseSegmentFilter } from "../domain/segment.ts";
+import { parseSegmentFilter } from "../domain/segment-matching.ts";
 import { segmentToProto } from "../mapping/segment.ts";
 import {
   addToSegment,

@@ -5,7 +5,7 @@ import {
   type Queryable,
 } from "@scrip/postgres";
 
-import { type DynamicSegment, parseSegmentFilter } from "../domain/segment.ts";
+import { type DynamicSegment, parseSegmentFilter } from "../domain/segment-matching.ts";
 import { findProjectSegments, type ProjectSegmentRows } from "../store/segments.ts";
 
 /** The segments of a project, prepared for evaluation. */

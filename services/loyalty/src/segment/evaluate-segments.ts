@@ -9,7 +9,7 @@ import {
   matchingSegments,
   type SegmentSubject,
   subjectFromProfile,
-} from "../domain/segment.ts";
+} from "../domain/segment-matching.ts";
 import type { ProjectSegments } from "../loading/segment-definitions.ts";
 import { findProfiles } from "../store/customer-profiles.ts";
 import { findMemberships } from "../store/segments.ts";

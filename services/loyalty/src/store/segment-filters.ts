@@ -16,7 +16,7 @@ const ofLastOrder = (column: string): string =>
      where o.project_id = customer.project_id and o.customer_id = customer.id and o.paid
      order by o.changed_at desc limit 1)`;
 
-/** SQL of segment filters over `customer`. Keep it equal to the fields in domain/segment.ts. */
+/** SQL of segment filters over `customer`. Keep it equal to the fields in domain/segment-matching.ts. */
 export const customerFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "customer.id" },

@@ -1,15 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import {
-  capacityOf,
-  type CodeConfig,
-  drawCode,
-  mergeCodeConfig,
-  normalize,
-  parseCodeConfig,
-  patternOf,
-} from "./code-config.ts";
+import { type CodeConfig, mergeCodeConfig, normalize, parseCodeConfig } from "./code-config.ts";
+import { capacityOf } from "./draw-code.ts";
 
 const maskOf = (config: CodeConfig, caseSensitive = true) => {
   const parsed = parseCodeConfig(config, caseSensitive);
@@ -101,53 +93,5 @@ describe("normalize", () => {
       pattern: "##",
       prefix: "<",
     });
-  });
-});
-
-describe("patternOf", () => {
-  test("matches every drawn code, whatever surrounds the placeholders", () => {
-    const text = fc.stringMatching(/^[-a-c#.*+?^$()[\]{}|\\/ ]{1,8}$/);
-    const charset = fc
-      .uniqueArray(fc.constantFrom("a", "]", "[", "^", "-", "\\", "7"), { minLength: 1 })
-      .map((characters) => characters.join(""));
-    fc.assert(
-      fc.property(text, text, charset, fc.nat(), (pattern, prefix, characters, seed) => {
-        const mask = maskOf({ pattern, prefix, charset: characters });
-        const code = drawCode(mask, (size) => seed % size);
-        expect(code).toMatch(new RegExp(patternOf(mask)));
-        expect(`${code}!`).not.toMatch(new RegExp(patternOf(mask)));
-      }),
-    );
-  });
-});
-
-describe("drawCode", () => {
-  test("fills each placeholder of the mask and nothing else", () => {
-    let drawn = 0;
-    const code = drawCode(
-      maskOf({ pattern: "A#-#", charset: "xyz", prefix: "#", postfix: "!" }),
-      () => (drawn += 1),
-    );
-    expect(code).toBe("#Ay-z!");
-  });
-
-  test("draws codes in the shape of the mask for any alphabet", () => {
-    const charset = fc
-      .uniqueArray(fc.constantFrom("a", "B", "7", "é", "漢", "😀"), { minLength: 1 })
-      .map((characters) => characters.join(""));
-    fc.assert(
-      fc.property(
-        charset,
-        fc.integer({ min: 1, max: 40 }),
-        fc.nat(),
-        (characters, length, seed) => {
-          const mask = maskOf({ charset: characters, length, prefix: "<", postfix: ">" });
-          const code = drawCode(mask, (size) => seed % size);
-          const drawn = Array.from(code).slice(1, -1);
-          expect(drawn).toHaveLength(length);
-          for (const character of drawn) expect(Array.from(characters)).toContain(character);
-        },
-      ),
-    );
   });
 });

@@ -1,3 +1,5 @@
+import { type CodeMask, PLACEHOLDER, placeholdersOf } from "./draw-code.ts";
+
 /** How codes are generated, as the request sends it (docs/campaigns.md#codes). */
 export type CodeConfig = {
   readonly length?: number | undefined;
@@ -5,16 +7,6 @@ export type CodeConfig = {
   readonly pattern?: string | undefined;
   readonly prefix?: string | undefined;
   readonly postfix?: string | undefined;
-};
-
-/** A code configuration that codes can be drawn from. */
-export type CodeMask = {
-  /** Each `#` is a placeholder for a character of the charset. */
-  readonly mask: string;
-  /** Characters without repetition, so that each is equally likely. */
-  readonly alphabet: readonly string[];
-  readonly prefix: string;
-  readonly postfix: string;
 };
 
 export type ParsedCodeConfig =
@@ -26,8 +18,6 @@ const DEFAULT_CHARSET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS
 const DEFAULT_LENGTH = 8;
 const MAX_LENGTH = 200;
 const MAX_CODE_LENGTH = 255;
-
-const PLACEHOLDER = "#";
 
 /** The form that campaigns store and return: complete, so that no later default changes it. */
 export type NormalCodeConfig = {
@@ -101,40 +91,6 @@ function alphabetOf(charset: string, caseSensitive: boolean): readonly string[] 
     if (!byKey.has(key)) byKey.set(key, character);
   }
   return [...byKey.values()];
-}
-
-/** Number of different codes. */
-export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
-  BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
-
-const placeholdersOf = (mask: string): number => mask.split(PLACEHOLDER).length - 1;
-
-/**
- * A regular expression (also for Postgres) that matches the whole codes of this mask and no others.
- */
-export function patternOf({ mask, alphabet, prefix, postfix }: CodeMask): string {
-  const drawn = `[${alphabet.map(escapeInClass).join("")}]`;
-  const filled = mask
-    .split(PLACEHOLDER)
-    .map((text) => escape(text))
-    .join(drawn);
-  return `^${escape(prefix)}${filled}${escape(postfix)}$`;
-}
-
-const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-
-const escapeInClass = (character: string): string => character.replace(/[\\\]^[-]/, "\\$&");
-
-/** Draws a code; `randomIndex(n)` returns a number from 0 to n − 1 with equal probability. */
-export function drawCode(
-  { mask, alphabet, prefix, postfix }: CodeMask,
-  randomIndex: (size: number) => number,
-): string {
-  let filled = "";
-  for (const character of mask) {
-    filled += character === PLACEHOLDER ? alphabet[randomIndex(alphabet.length)] : character;
-  }
-  return prefix + filled + postfix;
 }
 
 /** Codes may contain printable characters and spaces. */

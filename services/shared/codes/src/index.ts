@@ -1,13 +1,10 @@
 export {
-  capacityOf,
   type CodeConfig,
-  type CodeMask,
-  drawCode,
   isPrintable,
   mergeCodeConfig,
   type NormalCodeConfig,
   normalize,
   parseCodeConfig,
   type ParsedCodeConfig,
-  patternOf,
 } from "./code-config.ts";
+export { capacityOf, type CodeMask, drawCode, patternOf } from "./draw-code.ts";

@@ -17,8 +17,8 @@ export {
 } from "./discount/parse-discount.ts";
 export {
   type UnitDiscount,
-  type UnitGift,
-  type UnitGiftEffect,
+  type UnitGrant,
+  type UnitGrantEffect,
 } from "./discount/parse-unit-discount.ts";
 export { parseDay, parseInstant } from "./formula/dates.ts";
 export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";

@@ -8,7 +8,7 @@ import { evaluate } from "./evaluate.ts";
 import { type Redeemable, categoriesOf } from "./input/redeemable.ts";
 import { orderFigures } from "./order/order-figures.ts";
 import type { OrderState } from "./order/order-state.ts";
-import { strongestKind } from "./stacking/exclusive-and-joint-categories.ts";
+import { strongestKind } from "./stacking/exclusive-categories.ts";
 import { skipReason } from "./stacking/skip-reasons.ts";
 import {
   type SkipCause,

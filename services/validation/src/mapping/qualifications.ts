@@ -11,7 +11,7 @@ import type { Call } from "@scrip/rpc";
 
 import { orderFigures } from "../domain/order/order-figures.ts";
 import { initialOrderState } from "../domain/order/order-state.ts";
-import { categoryKind } from "../domain/stacking/exclusive-and-joint-categories.ts";
+import { categoryKind } from "../domain/stacking/exclusive-categories.ts";
 import { type StackingRules } from "../domain/stacking/stacking-rules.ts";
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import { UNLIMITED } from "./applicable-to.ts";

@@ -9,7 +9,7 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
-import { categoryKind } from "../domain/stacking/exclusive-and-joint-categories.ts";
+import { categoryKind } from "../domain/stacking/exclusive-categories.ts";
 import { applicableItemsToProto } from "./applicable-to.ts";
 import { bundleToProto } from "./bundle.ts";
 import type { DecisionContext } from "./decision-context.ts";

@@ -5,7 +5,7 @@ import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { GiftResult } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Discount as DomainDiscount } from "@scrip/rules";
 
-import type { Benefit, AppliedUnitGift } from "../domain/decision/benefit.ts";
+import type { Benefit, AppliedUnitGrant } from "../domain/decision/benefit.ts";
 import { productSummariesToProto } from "./product-summaries.ts";
 
 /** The discount with the effect and value that were applied. */
@@ -18,17 +18,17 @@ export function discountResultToProto(
     ...discount,
     ...(benefit.value !== null && valueOf(benefit.value)),
     isDynamic: benefit.isDynamic,
-    ...grantedUnits(discount, benefit.gifts),
+    ...grantedUnits(discount, benefit.grants),
     ...(benefit.effect !== null && { effect: DiscountEffect[benefit.effect] }),
   };
 }
 
 /** The granted units, element by element of the definition. */
-function grantedUnits({ units }: Discount, given: readonly AppliedUnitGift[]): Partial<Discount> {
+function grantedUnits({ units }: Discount, grants: readonly AppliedUnitGrant[]): Partial<Discount> {
   if (units.length > 0) {
     return {
       units: units.map((unit, at) => {
-        const one = given[at];
+        const one = grants[at];
         return one === undefined
           ? unit
           : {
@@ -40,7 +40,7 @@ function grantedUnits({ units }: Discount, given: readonly AppliedUnitGift[]): P
       }),
     };
   }
-  const [one] = given;
+  const [one] = grants;
   return one === undefined
     ? {}
     : { ...(one.item !== null && productSummariesToProto(one.item)), unitOff: one.unitOff };

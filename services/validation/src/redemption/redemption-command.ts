@@ -21,7 +21,7 @@ import { tierSummaryToProto } from "../mapping/promotion-tier.ts";
 import { redeemedOrder } from "../mapping/redeemed-order.ts";
 import type { OrderClaim } from "../order/order-claim.ts";
 import { type Decided, applicableOf } from "../validation/decide.ts";
-import type { PointsByCard } from "./points-hold.ts";
+import type { PointsByCard } from "./commit-with-points-held.ts";
 
 /** What a command is built from, besides the decision. */
 export type CommandSource = {

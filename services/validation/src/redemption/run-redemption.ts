@@ -39,13 +39,13 @@ import { type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
 import { type SessionClaim, claimSessionVouchers } from "../session/session-claim.ts";
 import { type Decided, decide, applicableOf } from "../validation/decide.ts";
 import type { ValidationOptions } from "../validation/run-validation.ts";
+import { commitWithPointsHeld } from "./commit-with-points-held.ts";
 import { rejectionOfDecision } from "./decision-rejection.ts";
 import {
   finishRedemption,
   type CommittedDecision,
   type FinishedRedemption,
 } from "./finish-redemption.ts";
-import { commitWithPointsHeld } from "./points-hold.ts";
 import { buildRedemptionCommand, buildRejectionCommand } from "./redemption-command.ts";
 import { customerUpsert, type CustomerUpsert } from "./upsert-customer.ts";
 

@@ -27,9 +27,10 @@ export type RollbackInput = Omit<RollbackRedemptionsRequest, "$typeName"> & {
 };
 
 /**
- * Returns what a redemption took, and removes it from its order (docs/redemption-and-
- * rollback.md#rollback). The order is claimed, so that no concurrent redemption calculates on
- * outdated figures.
+ * Rolls back a redemption and removes its discount from its order
+ * (docs/redemption-and-rollback.md#rollback). The voucher service decides whether it may be rolled
+ * back (its domain/decide-rollbacks.ts). The order is claimed, so that no concurrent redemption
+ * calculates on outdated figures.
  */
 export async function runRollback(
   deps: Deps,

@@ -3,7 +3,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionRolledBackSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
-import type { RollbackTarget } from "../domain/rollback.ts";
+import type { RollbackTarget } from "../domain/decide-rollbacks.ts";
 import type { NewEvent } from "../store/commit-statement.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 import { REDEMPTIONS_TOPIC } from "./redemption-made.ts";

@@ -10,7 +10,7 @@ import { sortRowKeys, type RowKeys } from "../batch/lock-rows.ts";
 import { ConcurrentResponseError, runLocked, retryItemsSeparately } from "../batch/locked-batch.ts";
 import { buildError } from "../commit/build-rejections.ts";
 import type { Deps } from "../deps.ts";
-import { decideRollbacks } from "../domain/rollback.ts";
+import { decideRollbacks } from "../domain/decide-rollbacks.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { rejectedOutcome, buildRollbackOutcomes } from "../rollback/build-outcomes.ts";
 import type { RollbackWrites } from "../rollback/draft.ts";

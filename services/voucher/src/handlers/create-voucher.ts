@@ -7,9 +7,10 @@ import type {
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { codeMaskFromProto } from "../mapping/code-mask.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { codeMaskFromProto, insertWithCode } from "../voucher/code-generation.ts";
+import { insertWithCode } from "../voucher/insert-with-code.ts";
 import { draftVoucher } from "../voucher/new-voucher.ts";
 
 export const createVoucher =

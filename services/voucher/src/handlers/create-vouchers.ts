@@ -12,11 +12,12 @@ import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/voucher.ts";
 import { campaignFromProto } from "../mapping/campaign.ts";
+import { codeMaskFromProto } from "../mapping/code-mask.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
 import { upsertCampaign } from "../store/campaigns.ts";
 import { newUsage } from "../store/voucher-writes.ts";
-import { codeMaskFromProto, insertWithCode } from "../voucher/code-generation.ts";
+import { insertWithCode } from "../voucher/insert-with-code.ts";
 import { draftVoucher, type VoucherOrigin } from "../voucher/new-voucher.ts";
 
 type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVouchers>;

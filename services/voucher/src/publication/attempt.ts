@@ -8,7 +8,7 @@ import {
   joinsOnce,
   publishTo,
   type RejectedPublication,
-} from "../domain/publication.ts";
+} from "../domain/publication-decision.ts";
 import { voucherPublished } from "../events/voucher-published.ts";
 import { lockMembership } from "../store/campaigns.ts";
 import {

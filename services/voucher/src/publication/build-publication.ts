@@ -1,4 +1,4 @@
-import { voucherTypeOf } from "../domain/publication.ts";
+import { voucherTypeOf } from "../domain/publication-decision.ts";
 import type { PublicationFailure, StoredPublication } from "../store/publications.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import type { PublicationAttempt } from "./parse-request.ts";

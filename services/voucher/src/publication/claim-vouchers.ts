@@ -9,14 +9,15 @@ import {
   isPublishable,
   noSuitableVoucher,
   type RejectedPublication,
-} from "../domain/publication.ts";
+} from "../domain/publication-decision.ts";
+import { codeMaskFromProto } from "../mapping/code-mask.ts";
 import type { StoredCampaign } from "../store/campaigns.ts";
 import { findUnpublishedVouchers, lockUnpublishedVouchers } from "../store/unpublished-vouchers.ts";
 import { lockUsages, sortUsageKeys } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { newUsage } from "../store/voucher-writes.ts";
 import { findVouchersById } from "../store/vouchers.ts";
-import { codeMaskFromProto, insertWithCode } from "../voucher/code-generation.ts";
+import { insertWithCode } from "../voucher/insert-with-code.ts";
 import { draftVoucher } from "../voucher/new-voucher.ts";
 
 export type ClaimRequest = {

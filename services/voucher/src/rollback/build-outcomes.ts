@@ -7,7 +7,7 @@ import {
 
 import { replay } from "../batch/replay.ts";
 import { buildError } from "../commit/build-rejections.ts";
-import { isFinal, type RollbackDecision } from "../domain/rollback.ts";
+import { isFinal, type RollbackDecision } from "../domain/decide-rollbacks.ts";
 import type { StoredResponse } from "../store/idempotency.ts";
 import { buildRollbacks } from "./build-rollbacks.ts";
 import type { RollbackBuild, RollbackContext, RollbackDraft, RollbackWrites } from "./draft.ts";

@@ -1,7 +1,7 @@
 import type { Order, OrderRedemption } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Rollback, CommittedRollbacks } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
-import type { RollbackTarget, NewRollbackDecision } from "../domain/rollback.ts";
+import type { RollbackTarget, NewRollbackDecision } from "../domain/decide-rollbacks.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { encodeOrder } from "../events/redemption-made.ts";
 import { redemptionRolledBack } from "../events/redemption-rolled-back.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
+import type { RollbackTarget } from "../domain/decide-rollbacks.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
-import type { RollbackTarget } from "../domain/rollback.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 import type { NewRollback } from "../store/rollbacks.ts";

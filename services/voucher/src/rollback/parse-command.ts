@@ -4,7 +4,7 @@ import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RollbackCommand as CommandMessage } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { requireNow } from "../commit/parse-command.ts";
-import type { RollbackTarget, RollbackCommand } from "../domain/rollback.ts";
+import type { RollbackTarget, RollbackCommand } from "../domain/decide-rollbacks.ts";
 import type { StoredRedemption } from "../store/redemptions.ts";
 
 /** The command that is decided, and its message. */

@@ -1,6 +1,6 @@
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import type { RollbackTarget } from "../domain/rollback.ts";
+import type { RollbackTarget } from "../domain/decide-rollbacks.ts";
 import { redemptionRolledBack } from "../events/redemption-rolled-back.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 import { rollbackToRow } from "./build-rows.ts";

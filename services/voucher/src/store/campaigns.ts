@@ -1,6 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-import type { CampaignTerms } from "../domain/publication.ts";
+import type { CampaignTerms } from "../domain/publication-decision.ts";
 
 /** A campaign with its voucher template as a binary message. */
 export type StoredCampaign = CampaignTerms & { readonly template: Uint8Array | null };

@@ -170,7 +170,7 @@ describe("parseDiscount", () => {
   });
 });
 
-const gift = { unitOff: 2n, formula: null, unitType: "prod_1" };
+const grant = { unitOff: 2n, formula: null, unitType: "prod_1" };
 
 describe("parseDiscount for units", () => {
   test.each([
@@ -178,13 +178,13 @@ describe("parseDiscount for units", () => {
       "missing items by default",
       { unitOff: 2n, unitType: "prod_1" },
       "ADD_MISSING_ITEMS",
-      [{ ...gift, effect: "ADD_MISSING_ITEMS" }],
+      [{ ...grant, effect: "ADD_MISSING_ITEMS" }],
     ],
     [
       "more of the same items, without a type",
       { effect: "ADD_SAME_ITEMS", unitOff: 2n },
       "ADD_SAME_ITEMS",
-      [{ ...gift, effect: "ADD_SAME_ITEMS", unitType: null }],
+      [{ ...grant, effect: "ADD_SAME_ITEMS", unitType: null }],
     ],
     [
       "several kinds",
@@ -196,22 +196,22 @@ describe("parseDiscount for units", () => {
       },
       "ADD_MANY_ITEMS",
       [
-        { ...gift, effect: "ADD_NEW_ITEMS" },
-        { ...gift, effect: "REPLACE_ITEMS", unitOff: 1n, unitType: "sku_1" },
+        { ...grant, effect: "ADD_NEW_ITEMS" },
+        { ...grant, effect: "REPLACE_ITEMS", unitOff: 1n, unitType: "sku_1" },
       ],
     ],
     [
       "a replacement without elements",
       { effect: "REPLACE_ITEMS", unitOff: 2n, unitType: "prod_1" },
       "REPLACE_ITEMS",
-      [{ ...gift, effect: "REPLACE_ITEMS" }],
+      [{ ...grant, effect: "REPLACE_ITEMS" }],
     ],
   ] satisfies [string, Partial<DiscountDefinition>, string, object[]][])(
     "reads %s",
-    (_what, sent, effect, gifts) => {
+    (_what, sent, effect, grants) => {
       expect(parseDiscount({ ...nothing, type: "UNIT", ...sent })).toEqual({
         kind: "discount",
-        discount: { type: "UNIT", effect, gifts },
+        discount: { type: "UNIT", effect, grants },
       });
     },
   );
@@ -220,7 +220,7 @@ describe("parseDiscount for units", () => {
     const sent = { unitOff: 1n, unitOffFormula: "ORDER_AMOUNT / 10", unitType: "prod_1" };
     expect(parseDiscount({ ...nothing, type: "UNIT", ...sent })).toMatchObject({
       kind: "discount",
-      discount: { gifts: [{ formula: { readsLine: false } }] },
+      discount: { grants: [{ formula: { readsLine: false } }] },
     });
   });
 

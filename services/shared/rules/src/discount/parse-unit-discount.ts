@@ -12,13 +12,13 @@ export type UnitDiscount = {
   /** Resolved: the default is ADD_MISSING_ITEMS, or ADD_MANY_ITEMS where `units` are sent. */
   readonly effect: UnitEffect;
   /** In the order of application. */
-  readonly gifts: readonly UnitGift[];
+  readonly grants: readonly UnitGrant[];
 };
 
-export type UnitGiftEffect = Exclude<UnitEffect, "ADD_MANY_ITEMS">;
+export type UnitGrantEffect = Exclude<UnitEffect, "ADD_MANY_ITEMS">;
 
-export type UnitGift = {
-  readonly effect: UnitGiftEffect;
+export type UnitGrant = {
+  readonly effect: UnitGrantEffect;
   readonly unitOff: bigint;
   /** Calculates the number of units; the static number applies when it cannot. */
   readonly formula: Formula | null;
@@ -40,34 +40,37 @@ export function parseUnits(definition: UnitTerms): ParsedUnits {
     if (effect === "ADD_MANY_ITEMS") {
       return violation("Property .discount.units is required for effect ADD_MANY_ITEMS");
     }
-    const parsed = parseGift({ ...definition, effect: effect ?? "ADD_MISSING_ITEMS" }, ".discount");
+    const parsed = parseGrant(
+      { ...definition, effect: effect ?? "ADD_MISSING_ITEMS" },
+      ".discount",
+    );
     if (parsed.kind === "violation") return parsed;
-    return unitDiscount(parsed.gift.effect, [parsed.gift]);
+    return unitDiscount(parsed.grant.effect, [parsed.grant]);
   }
   if (effect !== null && effect !== "ADD_MANY_ITEMS" && effect !== "REPLACE_ITEMS") {
     return violation(`Property .discount.units does not belong to effect ${effect}`);
   }
-  const gifts: UnitGift[] = [];
+  const grants: UnitGrant[] = [];
   for (const [index, unit] of units.entries()) {
-    const parsed = parseGift(unit, `.discount.units[${index}]`);
+    const parsed = parseGrant(unit, `.discount.units[${index}]`);
     if (parsed.kind === "violation") return parsed;
-    gifts.push(parsed.gift);
+    grants.push(parsed.grant);
   }
-  return unitDiscount(effect ?? "ADD_MANY_ITEMS", gifts);
+  return unitDiscount(effect ?? "ADD_MANY_ITEMS", grants);
 }
 
-const unitDiscount = (effect: UnitEffect, gifts: readonly UnitGift[]): ParsedUnits => ({
+const unitDiscount = (effect: UnitEffect, grants: readonly UnitGrant[]): ParsedUnits => ({
   kind: "discount",
-  discount: { type: "UNIT", effect, gifts },
+  discount: { type: "UNIT", effect, grants },
 });
 
-type ParsedGift =
-  | { readonly kind: "gift"; readonly gift: UnitGift }
+type ParsedGrant =
+  | { readonly kind: "grant"; readonly grant: UnitGrant }
   | { readonly kind: "violation"; readonly text: string };
 
-function parseGift(unit: UnitDefinition, path: string): ParsedGift {
+function parseGrant(unit: UnitDefinition, path: string): ParsedGrant {
   const { unitOff, unitOffFormula, unitType } = unit;
-  const effect = giftEffectOf(unit.effect);
+  const effect = grantEffectOf(unit.effect);
   if (effect === null) {
     return violation(`Effect ${unit.effect} is not available for a discount of type UNIT`);
   }
@@ -82,10 +85,10 @@ function parseGift(unit: UnitDefinition, path: string): ParsedGift {
   if (parsed?.kind === "violation") {
     return violation(`Property ${path}.unit_off_formula is not a formula: ${parsed.text}`);
   }
-  return { kind: "gift", gift: { effect, unitOff, formula: parsed?.formula ?? null, unitType } };
+  return { kind: "grant", grant: { effect, unitOff, formula: parsed?.formula ?? null, unitType } };
 }
 
-function giftEffectOf(effect: DiscountEffect): UnitGiftEffect | null {
+function grantEffectOf(effect: DiscountEffect): UnitGrantEffect | null {
   switch (effect) {
     case "ADD_NEW_ITEMS":
     case "ADD_MISSING_ITEMS":

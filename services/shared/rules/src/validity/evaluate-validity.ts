@@ -32,6 +32,7 @@ function isInsideWindows(own: Validity, parent: Validity | null, time: TimeConte
   return hours === null || isInsideHours(hours, local);
 }
 
+/** Evaluates happy hours (`validity_hours`). docs/time-limits.md#happy-hours */
 export const isInsideHours = (
   { daily }: { readonly daily: readonly DailyHours[] },
   local: LocalTime,

@@ -159,7 +159,7 @@ describe("findBundles", () => {
     const free = buildDiscountVoucher("FREE", {
       type: "UNIT",
       effect: "ADD_NEW_ITEMS",
-      gifts: [{ effect: "ADD_NEW_ITEMS", unitOff: 1n, formula: null, unitType: "beans" }],
+      grants: [{ effect: "ADD_NEW_ITEMS", unitOff: 1n, formula: null, unitType: "beans" }],
     });
     const bundled = buildDiscountVoucher("BUNDLE", amountOff(1n), {
       id: "v_bundle",

@@ -30,5 +30,5 @@ export const itemsToLoad = (redeemables: readonly Redeemable[]): readonly string
 function addedItems(redeemable: Redeemable): readonly string[] {
   const subject = subjectOf(redeemable);
   const discount = subject && discountOf(subject);
-  return discount?.type === "UNIT" ? discount.gifts.flatMap(({ unitType }) => unitType ?? []) : [];
+  return discount?.type === "UNIT" ? discount.grants.flatMap(({ unitType }) => unitType ?? []) : [];
 }

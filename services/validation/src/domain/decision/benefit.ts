@@ -22,7 +22,7 @@ export type Benefit =
       /**
        * Free or exchanged units, one element for each element of a unit discount; empty for money.
        */
-      readonly gifts: readonly AppliedUnitGift[];
+      readonly grants: readonly AppliedUnitGrant[];
     }
   | {
       readonly kind: "gift";
@@ -42,7 +42,7 @@ export type Benefit =
       readonly lockedPoints: bigint;
     };
 
-export type AppliedUnitGift = {
+export type AppliedUnitGrant = {
   /** Before multiplication by the number of bundles. */
   readonly unitOff: bigint;
   /** True if a formula returned it. */

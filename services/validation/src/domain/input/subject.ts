@@ -34,6 +34,6 @@ export function discountOf(subject: Subject): Discount | null {
 export function formulasOfDiscount(discount: Discount | null): readonly Formula[] {
   if (discount === null) return [];
   const formulas =
-    discount.type === "UNIT" ? discount.gifts.map(({ formula }) => formula) : [discount.formula];
+    discount.type === "UNIT" ? discount.grants.map(({ formula }) => formula) : [discount.formula];
   return formulas.filter((formula) => formula !== null);
 }

@@ -167,7 +167,7 @@ function applyToSelection(
   return {
     kind: "applied",
     state: applied.state,
-    benefit: { kind: "discount", effect, isDynamic, value, gifts: [] },
+    benefit: { kind: "discount", effect, isDynamic, value, grants: [] },
     hasEffect: totalAmount(applied.state) < totalAmount(state),
     units: unitsByProduct(state, discountedLineUnits(selectedLines, lines)),
     allocations: [
@@ -195,7 +195,7 @@ function applyUnits(
     multiplier,
   });
   if (outcome.kind === "rejected") return outcome;
-  const { gifts, state: after } = outcome;
+  const { grants, state: after } = outcome;
   const changes = after.lines.map((line, index) => {
     const before = state.lines[index];
     return {
@@ -205,7 +205,7 @@ function applyUnits(
       added: line.quantity - (before?.quantity ?? 0n),
     };
   });
-  const isDynamic = gifts.some((one) => one.isDynamic);
+  const isDynamic = grants.some((one) => one.isDynamic);
   return {
     kind: "applied",
     state: after,
@@ -214,7 +214,7 @@ function applyUnits(
       effect: discount.effect,
       isDynamic,
       value: isDynamic ? outcome.value : null,
-      gifts,
+      grants,
     },
     hasEffect: changes.some(
       ({ amount, units, added }) => amount > 0n || units > 0n || added !== 0n,

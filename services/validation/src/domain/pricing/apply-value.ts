@@ -100,7 +100,7 @@ export function applyValue(
 /** A voucher or tier without a discount applies without effect. */
 export const withoutEffect = (subject: Subject, state: OrderState): ValueOutcome => ({
   kind: "applied",
-  benefit: { kind: "discount", effect: null, isDynamic: false, value: null, gifts: [] },
+  benefit: { kind: "discount", effect: null, isDynamic: false, value: null, grants: [] },
   hasEffect: false,
   state,
   scope: unmatchedScope(combinedScope(rulesOf(subject))),

@@ -46,12 +46,12 @@ function isDiscounted(subject: Subject, { lines, catalogue }: ProductContext): b
   return lines.some(
     (line) =>
       isDiscounting(matchScope(line, scope)) ||
-      effect.giftItems.some((name) => isLineOfItem(line, name, catalogue.get(name))),
+      effect.grantedItems.some((name) => isLineOfItem(line, name, catalogue.get(name))),
   );
 }
 
 /** The target of an effect, and the ids of the items that it adds. */
-type Effect = { readonly appliesTo: "order" | "lines"; readonly giftItems: readonly string[] };
+type Effect = { readonly appliesTo: "order" | "lines"; readonly grantedItems: readonly string[] };
 
 function effectOf({ kind, snapshot }: Subject, isLimited: boolean): Effect {
   if (kind === "promotion_tier") return effectOfDiscount(snapshot.discount, isLimited);
@@ -60,23 +60,23 @@ function effectOf({ kind, snapshot }: Subject, isLimited: boolean): Effect {
     case "DISCOUNT_VOUCHER":
       return effectOfDiscount(value.discount, isLimited);
     case "GIFT_VOUCHER":
-      return { appliesTo: value.effect === "APPLY_TO_ITEMS" ? "lines" : "order", giftItems: [] };
+      return { appliesTo: value.effect === "APPLY_TO_ITEMS" ? "lines" : "order", grantedItems: [] };
     case "LOYALTY_CARD":
-      return { appliesTo: "order", giftItems: [] };
+      return { appliesTo: "order", grantedItems: [] };
     default:
       return value satisfies never;
   }
 }
 
 function effectOfDiscount(discount: Discount | null, isLimited: boolean): Effect {
-  if (discount === null) return { appliesTo: "order", giftItems: [] };
+  if (discount === null) return { appliesTo: "order", grantedItems: [] };
   if (discount.type === "UNIT") {
-    const isOnLines = discount.gifts.some(({ effect }) => ORDER_LINE_EFFECTS.has(effect));
-    const gives = discount.gifts.flatMap(({ unitType }) => unitType ?? []);
-    return { appliesTo: isOnLines ? "lines" : "order", giftItems: gives };
+    const isOnLines = discount.grants.some(({ effect }) => ORDER_LINE_EFFECTS.has(effect));
+    const grantedItems = discount.grants.flatMap(({ unitType }) => unitType ?? []);
+    return { appliesTo: isOnLines ? "lines" : "order", grantedItems };
   }
   const effect = discount.effect ?? (isLimited ? "APPLY_TO_ITEMS" : "APPLY_TO_ORDER");
-  return { appliesTo: effect === "APPLY_TO_ORDER" ? "order" : "lines", giftItems: [] };
+  return { appliesTo: effect === "APPLY_TO_ORDER" ? "order" : "lines", grantedItems: [] };
 }
 
 /** Unit effects on lines of the order. */

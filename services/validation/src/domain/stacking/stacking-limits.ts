@@ -1,5 +1,5 @@
 import type { CategorySnapshot } from "../input/voucher.ts";
-import type { CategoryKind } from "./exclusive-and-joint-categories.ts";
+import { type CategoryKind, isExcluded } from "./exclusive-categories.ts";
 import type { SkipKey } from "./skip-reasons.ts";
 import type { StackingRules } from "./stacking-rules.ts";
 
@@ -36,7 +36,7 @@ export function findSkipCause(
   if (stacking.redeemablesApplicationMode === "ALL" && tally.failed) {
     return { key: "preceding_validation_failed" };
   }
-  if (hasApplicableExclusive && kind === "COMMON") return { key: "exclusion_rules_not_met" };
+  if (isExcluded(kind, hasApplicableExclusive)) return { key: "exclusion_rules_not_met" };
   const {
     applicableRedeemablesLimit: maxApplicable,
     applicableExclusiveRedeemablesLimit: maxExclusive,

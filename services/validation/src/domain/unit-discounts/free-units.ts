@@ -6,7 +6,7 @@ import { MAX_AMOUNT, MAX_LINES } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
 
 /** The item of a unit discount: the id in the discount, and the catalogue's item. */
-export type UnitGiftItem = { readonly reference: string; readonly item: CatalogueItem | null };
+export type GrantedItem = { readonly reference: string; readonly item: CatalogueItem | null };
 
 /**
  * The lines of the item: those of the SKU, or those of the product without a SKU. An item that the
@@ -14,7 +14,7 @@ export type UnitGiftItem = { readonly reference: string; readonly item: Catalogu
  */
 export function linesOfItem(
   { lines }: OrderDraft,
-  { reference, item }: UnitGiftItem,
+  { reference, item }: GrantedItem,
 ): readonly number[] {
   const carries = (line: LineSnapshot): boolean =>
     item === null ? isReferenced(line, reference) : isSameItem(line, item);
@@ -37,13 +37,13 @@ const hasSku = ({ skuId, skuSourceId }: LineSnapshot): boolean =>
   skuId !== null || skuSourceId !== null;
 
 /** The position of the first line of the item; without one, a new line is appended. */
-export function lineForItem(draft: OrderDraft, gift: UnitGiftItem): number {
-  const [existing] = linesOfItem(draft, gift);
+export function lineForItem(draft: OrderDraft, grant: GrantedItem): number {
+  const [existing] = linesOfItem(draft, grant);
   if (existing !== undefined) return existing;
   appendLine(draft, {
-    snapshot: newLineSnapshot(gift),
-    addedItem: catalogueItemOf(gift),
-    price: priceOf(gift),
+    snapshot: newLineSnapshot(grant),
+    addedItem: catalogueItemOf(grant),
+    price: priceOf(grant),
   });
   return draft.lines.length - 1;
 }
@@ -66,7 +66,7 @@ export function addUnits(draft: OrderDraft, index: number, units: bigint): Rejec
 const rejection = (details: string): Rejection => ({ key: "invalid_order", details });
 
 /** An item that the catalogue does not contain is treated as a product of that id. */
-const catalogueItemOf = ({ reference, item }: UnitGiftItem): CatalogueItem =>
+const catalogueItemOf = ({ reference, item }: GrantedItem): CatalogueItem =>
   item ?? {
     productId: reference,
     skuId: null,
@@ -80,12 +80,12 @@ const catalogueItemOf = ({ reference, item }: UnitGiftItem): CatalogueItem =>
     collections: [],
   };
 
-const priceOf = ({ item }: UnitGiftItem): bigint | null =>
+const priceOf = ({ item }: GrantedItem): bigint | null =>
   item?.price == null ? null : smallestOf(atLeastZero(item.price), MAX_AMOUNT);
 
-function newLineSnapshot(gift: UnitGiftItem): LineSnapshot {
-  const item = catalogueItemOf(gift);
-  const price = priceOf(gift);
+function newLineSnapshot(grant: GrantedItem): LineSnapshot {
+  const item = catalogueItemOf(grant);
+  const price = priceOf(grant);
   return {
     productId: item.productId,
     skuId: item.skuId,

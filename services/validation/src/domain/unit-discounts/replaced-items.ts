@@ -8,10 +8,10 @@ import {
   totalAmount,
 } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
-import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
+import { type GrantedItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
 
 export type Replacement = {
-  readonly replacement: UnitGiftItem;
+  readonly replacement: GrantedItem;
   /** Units of the replacement for one replaced unit. */
   readonly ratio: bigint;
 };

@@ -25,7 +25,7 @@ import type { VoucherSnapshot } from "../input/voucher.ts";
 import { MAX_AMOUNT } from "../order/order-state.ts";
 import { DEFAULT_STACKING_RULES as STACKING } from "../stacking/stacking-rules.ts";
 
-const givenItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
+const buildItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
   productId: "mug",
   skuId: null,
   productSourceId: null,
@@ -46,7 +46,7 @@ const giving = (units: Partial<DiscountInput>, voucher: Partial<VoucherSnapshot>
   return voucherRedeemable(buildDiscountVoucher(code, discount, { id: `v_${code}`, ...voucher }));
 };
 
-const catalogue = new Map([["mug", givenItem()]]);
+const catalogue = new Map([["mug", buildItem()]]);
 
 const line = (productId: string, quantity: bigint, price: bigint | null = 1000n): LineSnapshot =>
   buildLine({ productId, quantity, prices: { line: price } });
@@ -71,7 +71,7 @@ describe("free units", () => {
       amount: 1000n,
       lines: [{}, { addedItem: { productId: "nobody" }, price: null, quantity: 1n, amount: 0n }],
     });
-    expect(applied?.benefit).toMatchObject({ gifts: [{ item: null, unitOff: 1n }] });
+    expect(applied?.benefit).toMatchObject({ grants: [{ item: null, unitOff: 1n }] });
   });
 
   test("are added to a line with the product's source id", () => {

@@ -1,14 +1,14 @@
-import type { UnitDiscount, UnitGift } from "@scrip/rules";
+import type { UnitDiscount, UnitGrant } from "@scrip/rules";
 
 import type { SelectedLine } from "../applicable-items/item-selection.ts";
-import type { AppliedUnitGift } from "../decision/benefit.ts";
+import type { AppliedUnitGrant } from "../decision/benefit.ts";
 import { type Formulas, toUnits } from "../formulas/formula-values.ts";
 import type { CatalogueItem } from "../input/catalogue-item.ts";
 import { atLeastZero, smallestOf, sumOf } from "../order/minor-units.ts";
 import { type OrderDraft, toDraft, makeUnitsFree, lineAt } from "../order/order-draft.ts";
 import { type LineState, type OrderState, subtotalAmount } from "../order/order-state.ts";
 import type { Rejection } from "../rejections/rejection.ts";
-import { type UnitGiftItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
+import { type GrantedItem, addUnits, lineForItem, linesOfItem } from "./free-units.ts";
 import { replaceUnits } from "./replaced-items.ts";
 
 export type UnitDiscountContext = {
@@ -25,7 +25,7 @@ export type UnitDiscountOutcome =
   | {
       readonly kind: "applied";
       readonly state: OrderState;
-      readonly gifts: readonly AppliedUnitGift[];
+      readonly grants: readonly AppliedUnitGrant[];
       /** The discount with the values of its formulas in place of the static numbers. */
       readonly value: UnitDiscount;
     }
@@ -38,35 +38,35 @@ export function applyUnitDiscount(
   context: UnitDiscountContext,
 ): UnitDiscountOutcome {
   const draft = toDraft(state);
-  const applied: AppliedUnitGift[] = [];
-  for (const gift of discount.gifts) {
-    const dynamic = context.formulas(gift.formula)(null);
-    const unitOff = dynamic === null ? gift.unitOff : toUnits(dynamic);
-    const item = context.catalogue.get(gift.unitType ?? "") ?? null;
-    const rejection = applyGift({ ...gift, unitOff, item }, draft, context);
+  const applied: AppliedUnitGrant[] = [];
+  for (const grant of discount.grants) {
+    const dynamic = context.formulas(grant.formula)(null);
+    const unitOff = dynamic === null ? grant.unitOff : toUnits(dynamic);
+    const item = context.catalogue.get(grant.unitType ?? "") ?? null;
+    const rejection = applyGrant({ ...grant, unitOff, item }, draft, context);
     if (rejection !== null) return { kind: "rejected", rejection };
     applied.push({ unitOff, isDynamic: dynamic !== null, item });
   }
-  const gifts = discount.gifts.map((gift, at) => ({
-    ...gift,
-    unitOff: applied[at]?.unitOff ?? gift.unitOff,
+  const grants = discount.grants.map((grant, at) => ({
+    ...grant,
+    unitOff: applied[at]?.unitOff ?? grant.unitOff,
   }));
-  return { kind: "applied", state: draft, gifts: applied, value: { ...discount, gifts } };
+  return { kind: "applied", state: draft, grants: applied, value: { ...discount, grants } };
 }
 
-type GiftToApply = UnitGift & { readonly item: CatalogueItem | null };
+type GrantToApply = UnitGrant & { readonly item: CatalogueItem | null };
 
 /** Returns why it cannot be applied, or null. */
-function applyGift(
-  gift: GiftToApply,
+function applyGrant(
+  grant: GrantToApply,
   draft: OrderDraft,
   context: UnitDiscountContext,
 ): Rejection | null {
-  const { item, unitType, unitOff } = gift;
+  const { item, unitType, unitOff } = grant;
   const units = unitOff * context.multiplier;
   const target = { reference: unitType ?? "", item };
   if (unitOff === 0n) return null;
-  switch (gift.effect) {
+  switch (grant.effect) {
     case "ADD_NEW_ITEMS":
       return addFreeUnits(draft, lineForItem(draft, target), units);
     case "ADD_MISSING_ITEMS":
@@ -78,7 +78,7 @@ function applyGift(
       // limits of units.
       return replaceUnits(draft, context.selectedLines, { replacement: target, ratio: unitOff });
     default:
-      return gift.effect satisfies never;
+      return grant.effect satisfies never;
   }
 }
 
@@ -89,7 +89,7 @@ function addFreeUnits(draft: OrderDraft, index: number, units: bigint): Rejectio
 }
 
 /** Units that are already in the order become free as well, from the first line on. */
-function addMissingUnits(draft: OrderDraft, target: UnitGiftItem, units: bigint): Rejection | null {
+function addMissingUnits(draft: OrderDraft, target: GrantedItem, units: bigint): Rejection | null {
   const present = sumOf(linesOfItem(draft, target), (index) => lineAt(draft, index).quantity);
   const missing = atLeastZero(units - present);
   const rejection = missing > 0n ? addUnits(draft, lineForItem(draft, target), missing) : null;

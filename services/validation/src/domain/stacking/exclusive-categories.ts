@@ -25,3 +25,10 @@ export function strongestKind(
   }
   return strongest;
 }
+
+/**
+ * Once an exclusive redeemable can be applied, common ones are skipped; joint ones are not.
+ * docs/stacking.md#categories
+ */
+export const isExcluded = (kind: CategoryKind, hasApplicableExclusive: boolean): boolean =>
+  hasApplicableExclusive && kind === "COMMON";

@@ -1,20 +1,9 @@
 import { randomInt } from "node:crypto";
 
-import {
-  capacityOf,
-  type CodeConfig,
-  type CodeMask,
-  drawCode,
-  isPrintable,
-  mergeCodeConfig,
-  parseCodeConfig,
-} from "@scrip/codes";
+import { capacityOf, type CodeMask, drawCode, isPrintable } from "@scrip/codes";
 import { ApiError, duplicate, invalidPayload } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
-import type {
-  CodeConfig as CodeConfigMessage,
-  CreateVoucherRequest,
-} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { CreateVoucherRequest } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -72,23 +61,4 @@ function withCode(
     amount,
     definition: { ...rest, code, assetId: assets.seal(call.project.id, code) },
   };
-}
-
-/** Merges the code config of the request over the default of the project or campaign. */
-export function codeMaskFromProto(
-  sent: CodeConfigMessage | undefined,
-  { defaults, caseSensitive }: { readonly defaults: CodeConfig; readonly caseSensitive: boolean },
-): CodeMask {
-  const own: CodeConfig = {
-    ...(sent?.length !== undefined && { length: Number(sent.length) }),
-    ...(sent?.charset !== undefined && { charset: sent.charset }),
-    ...(sent?.pattern !== undefined && { pattern: sent.pattern }),
-    ...(sent?.prefix !== undefined && { prefix: sent.prefix }),
-    ...(sent?.postfix !== undefined && { postfix: sent.postfix }),
-  };
-  const parsed = parseCodeConfig(mergeCodeConfig(defaults, own), caseSensitive);
-  if (parsed.kind === "violation") {
-    throw new ApiError("invalid_code_config", { details: parsed.text });
-  }
-  return parsed.mask;
 }

@@ -47,8 +47,8 @@ export type PublicationDecision =
  * Decides whether a voucher may be published to a customer (docs/publications.md#publish). A customer who already
  * joined gets the existing publication (docs/publications.md#join-once); the source id is ignored then.
  */
-export function decidePublication(facts: PublicationState): PublicationDecision {
-  const { customerId, joinOnce, earlier, takenSourceId, voucher } = facts;
+export function decidePublication(state: PublicationState): PublicationDecision {
+  const { customerId, joinOnce, earlier, takenSourceId, voucher } = state;
   if (joinOnce && earlier !== null && (voucher === null || voucher.id === earlier.voucherId)) {
     return { kind: "already_joined", publicationId: earlier.publicationId };
   }

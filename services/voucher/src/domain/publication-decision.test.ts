@@ -8,7 +8,7 @@ import {
   type PublicationState,
   publishTo,
   voucherTypeOf,
-} from "./publication.ts";
+} from "./publication-decision.ts";
 import type { VoucherDefinition } from "./voucher.ts";
 
 const NOON = Date.parse("2026-03-28T12:00:00Z");
@@ -17,7 +17,7 @@ const free = { id: "v_1", holderId: null, publishCount: 0n };
 const own = { id: "v_own", holderId: "cust_1", publishCount: 1n };
 const others = { id: "v_2", holderId: "cust_2", publishCount: 1n };
 
-const facts: PublicationState = {
+const state: PublicationState = {
   customerId: "cust_1",
   joinOnce: false,
   earlier: null,
@@ -55,7 +55,7 @@ test.each<readonly [string, Partial<PublicationState>, string]>([
     JOINED,
   ],
 ])("%s", (_name, given, outcome) => {
-  const decision = decidePublication({ ...facts, ...given });
+  const decision = decidePublication({ ...state, ...given });
   const came =
     decision.kind === "rejected"
       ? decision.key

@@ -1,0 +1,46 @@
+/** A code configuration that codes can be drawn from. */
+export type CodeMask = {
+  /** Each `#` is a placeholder for a character of the charset. */
+  readonly mask: string;
+  /** Characters without repetition, so that each is equally likely. */
+  readonly alphabet: readonly string[];
+  readonly prefix: string;
+  readonly postfix: string;
+};
+
+export const PLACEHOLDER = "#";
+
+/** Number of different codes. */
+export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
+  BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
+
+/** Number of characters that are drawn. */
+export const placeholdersOf = (mask: string): number => mask.split(PLACEHOLDER).length - 1;
+
+/**
+ * A regular expression (also for Postgres) that matches the whole codes of this mask and no others.
+ */
+export function patternOf({ mask, alphabet, prefix, postfix }: CodeMask): string {
+  const drawn = `[${alphabet.map(escapeInClass).join("")}]`;
+  const filled = mask
+    .split(PLACEHOLDER)
+    .map((text) => escape(text))
+    .join(drawn);
+  return `^${escape(prefix)}${filled}${escape(postfix)}$`;
+}
+
+const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+const escapeInClass = (character: string): string => character.replace(/[\\\]^[-]/, "\\$&");
+
+/** Generates a random code of a mask; `randomIndex(n)` returns a number from 0 to n − 1 with equal probability. */
+export function drawCode(
+  { mask, alphabet, prefix, postfix }: CodeMask,
+  randomIndex: (size: number) => number,
+): string {
+  let filled = "";
+  for (const character of mask) {
+    filled += character === PLACEHOLDER ? alphabet[randomIndex(alphabet.length)] : character;
+  }
+  return prefix + filled + postfix;
+}
