@@ -103,15 +103,9 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
     expect((await ok(api.get(`/v1/customers?segment_id=${id}`)))["total"]).toBe(1);
   });
 
-  test("an unknown customer is in the segments that an empty profile matches", async () => {
-    const { id } = await ok(
-      api.post("/v1/segments", {
-        name: "Nameless",
-        type: "auto-update",
-        filter: { name: { conditions: { $is_unknown: true } } },
-      }),
-    );
-    expect(await segmentsOf("nobody-at-all")).toContain(id);
+  test("the segments of an unknown customer are not found", async () => {
+    const response = await api.get("/v1/customers/nobody-at-all/segments");
+    expect([response.status, response.body["resource_type"]]).toEqual([404, "customer"]);
   });
 
   test("segments are listed newest first, page by page, with filters", async () => {

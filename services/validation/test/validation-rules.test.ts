@@ -122,6 +122,8 @@ describe("CreateAssignment", () => {
     expect(await assign("campaign", campaign.name)).toMatchObject({ relatedObjectId: campaign.id });
     const own = await rules.listRuleAssignments({ validationRuleId }, call());
     expect(own.total).toBe(3n);
+    const unknown = rules.listRuleAssignments({ validationRuleId: "val_unknown" }, call());
+    await expect(unknown).rejects.toMatchObject({ key: "not_found" });
     expect((await rules.listAssignments({ limit: 2n }, call())).data).toHaveLength(2);
     expect(await rules.getValidationRule({ validationRuleId }, call())).toMatchObject({
       assignmentsCount: 3n,
