@@ -144,6 +144,17 @@ create table points_spend (
   constraint points_spend_taken CHECK ((status = 'CONFIRMED'::text) = (redemption_id IS NOT NULL))
 );
 
+create table referral (
+  project_id text not null,
+  voucher_id text not null,
+  referee_id text not null,
+  referrer_id text not null,
+  campaign_id text not null,
+  redemption_id text not null,
+  redeemed_at timestamp with time zone not null,
+  constraint referral_pkey PRIMARY KEY (project_id, voucher_id, referee_id)
+);
+
 create table reward (
   project_id text not null,
   id text not null,
@@ -224,6 +235,10 @@ CREATE INDEX points_lock_project_session ON points_lock USING btree (project_id,
 CREATE INDEX points_spend_pending ON points_spend USING btree (created_at) WHERE status = 'PENDING'::text;
 
 CREATE INDEX points_spend_pending_card ON points_spend USING btree (project_id, card_id) WHERE status = 'PENDING'::text;
+
+CREATE INDEX referral_project_referee ON referral USING btree (project_id, referee_id, redeemed_at);
+
+CREATE INDEX referral_project_referrer ON referral USING btree (project_id, referrer_id, campaign_id, referee_id);
 
 CREATE INDEX reward_project_created_at ON reward USING btree (project_id, created_at, id);
 

@@ -288,6 +288,47 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect([redemption.status, redemption.body["amount"]]).toEqual([200, 300]);
   });
 
+  test("are counted as referrer and referee when a referral code is redeemed, once for each code", async () => {
+    const name = newCode("referrals");
+    const program = await api.post("/v1/campaigns", {
+      name,
+      campaign_type: "REFERRAL_PROGRAM",
+      type: "AUTO_UPDATE",
+      voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "PERCENT", percent_off: 10 } },
+    });
+    const campaign = program.body["id"] as string;
+    const [ada, bob] = [newCode("ada"), newCode("bob")];
+    const published = await api.post("/v1/publications", { customer: ada, campaign: name });
+    expect(published.status, published.text).toBe(200);
+    const { customer_id: referrer, voucher } = published.body;
+    const redeem = () =>
+      api.post(`/v1/vouchers/${voucher.code}/redemption`, {
+        customer: bob,
+        order: { amount: 1000 },
+      });
+    const first = await redeem();
+    expect(first.status, first.text).toBe(200);
+    expect((await redeem()).status).toBe(200);
+    const referee = async () => (await api.get(`/v1/customers/${bob}`)).body;
+    const redeemed = async () => (await referee())["summary"].redemptions.total_redeemed;
+    await expect.poll(redeemed, PATIENCE).toBe(2);
+    expect((await referee())["referrals"]).toEqual({
+      total: 1,
+      campaigns: [
+        {
+          campaign_id: campaign,
+          referrer_id: referrer,
+          related_object_id: first.body["id"],
+          related_object_type: "redemption",
+          date: first.body["date"],
+        },
+      ],
+    });
+    const { loyalty, referrals } = (await api.get(`/v1/customers/${ada}`)).body;
+    expect(loyalty).toMatchObject({ points: 0, referred_customers: 1 });
+    expect(referrals).toEqual({ total: 0, campaigns: [] });
+  });
+
   test("are updated by a redemption only when it contains new data", async () => {
     const code = newCode("OFF");
     await api.post("/v1/vouchers", {

@@ -1,4 +1,5 @@
 import { createPgEventBus, type DeliveredEvent } from "@scrip/events";
+import { newId } from "@scrip/ids";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { emptyDatabase } from "@scrip/testing";
@@ -8,7 +9,8 @@ import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts"
 import { createLoyaltyService } from "../src/service.ts";
 import { shareLockCustomers, upsertOrders } from "../src/store/customer-counts.ts";
 import { findProfile } from "../src/store/customer-profiles.ts";
-import { deleteCustomer } from "../src/store/customers.ts";
+import { deleteCustomer, upsertCustomer } from "../src/store/customers.ts";
+import { findReferralFigures } from "../src/store/referrals.ts";
 import { deliveryFrom, newEvent, newSubject, NOON } from "./builders.ts";
 import { startLoyalty, untilBlocked } from "./deps.ts";
 
@@ -18,6 +20,17 @@ const { db } = loyalty;
 const handler = onRedemption(db);
 const handle = (events: readonly DeliveredEvent[]): Promise<void> =>
   handler(events, deliveryFrom(REDEMPTIONS_TOPIC));
+
+const createReferrer = (projectId: string, sourceId = "referrer"): Promise<string> =>
+  upsertCustomer(db, {
+    projectId,
+    newId: newId("cust"),
+    sourceId,
+    change: { fields: {}, metadata: {} },
+    at: new Date(NOON),
+  });
+const figuresOf = async (projectId: string, id: string) =>
+  (await findReferralFigures(db, projectId, [id])).get(id);
 
 describe("onRedemption", () => {
   test("counts redemptions and redeemed credits once, however often an event is delivered", async () => {
@@ -115,6 +128,43 @@ describe("onRedemption", () => {
       [ada.id],
     );
     expect(rows).toEqual([]);
+  });
+
+  test("counts a referral once for each code and referee, however often an event is delivered", async () => {
+    const ada = await newSubject(loyalty);
+    const referrer = await createReferrer(ada.projectId);
+    const code = { campaignId: "camp_1", referrerId: referrer };
+    const first = ada.made({ ...code, redemptionId: "r_1" }, NOON + 1);
+    const events = [first, ada.made(code, NOON + 2), ada.made({ ...code, voucherId: "v_2" })];
+    await handle(events);
+    await Promise.all([handle([...events, first]), handle(events.toReversed())]);
+    const referral = { referrerId: referrer, campaignId: "camp_1" };
+    expect(await figuresOf(ada.projectId, ada.id)).toEqual({
+      referrals: [
+        { ...referral, redemptionId: expect.any(String), at: new Date(NOON) },
+        { ...referral, redemptionId: "r_1", at: new Date(NOON + 1) },
+      ],
+      referredCustomers: 0n,
+    });
+    expect(await figuresOf(ada.projectId, referrer)).toEqual({
+      referrals: [],
+      referredCustomers: 1n,
+    });
+  });
+
+  test("counts no referral of a deleted referrer, and forgets those of a deleted referee", async () => {
+    const ada = await newSubject(loyalty);
+    const referrer = await createReferrer(ada.projectId);
+    const deleted = await createReferrer(ada.projectId, "deleted");
+    await deleteCustomer(db, ada.projectId, deleted);
+    await handle([
+      ada.made({ campaignId: "camp_1", referrerId: deleted }),
+      ada.made({ campaignId: "camp_1", referrerId: referrer, voucherId: "v_2" }),
+    ]);
+    const { referrals } = (await figuresOf(ada.projectId, ada.id))!;
+    expect(referrals.map(({ referrerId }) => referrerId)).toEqual([referrer]);
+    await deleteCustomer(db, ada.projectId, ada.id);
+    expect((await figuresOf(ada.projectId, referrer))?.referredCustomers).toBe(0n);
   });
 
   test("stores nothing for a redemption without a customer", async () => {

@@ -74,6 +74,21 @@ export type CustomerCounts = {
   readonly lastOrder: { readonly amount: bigint; readonly at: Date } | null;
 };
 
+/** A referral, as the referee sees it. */
+export type Referral = {
+  readonly referrerId: string;
+  readonly campaignId: string;
+  readonly redemptionId: string;
+  readonly at: Date;
+};
+
+export type ReferralFigures = {
+  /** Referrals of the customer as referee, oldest first. */
+  readonly referrals: readonly Referral[];
+  /** Number of customers whom the customer referred. */
+  readonly referredCustomers: bigint;
+};
+
 /** Changes to a customer: absent fields stay, metadata is merged key by key. */
 export type CustomerChange = {
   readonly fields: Partial<Readonly<Record<CustomerField, string | null>>>;

@@ -2,10 +2,9 @@ import { notFound } from "@scrip/errors";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { requireCustomerProfile } from "../customer/require-customer.ts";
+import { describeCustomer } from "../customer/describe-customers.ts";
 import type { Deps } from "../deps.ts";
 import { customerChangeOf } from "../domain/customer.ts";
-import { customerToProto } from "../mapping/customer.ts";
 import { mergeCustomer, upsertCustomer } from "../store/customers.ts";
 
 export const createCustomer =
@@ -21,7 +20,7 @@ export const createCustomer =
         at,
       });
       if (known === undefined) throw notFound("customer", request.id);
-      return customerToProto(await requireCustomerProfile(deps.db, project.id, known.id));
+      return describeCustomer(deps.db, project.id, known.id);
     }
     const id = await upsertCustomer(deps.db, {
       projectId: project.id,
@@ -30,5 +29,5 @@ export const createCustomer =
       change,
       at,
     });
-    return customerToProto(await requireCustomerProfile(deps.db, project.id, id));
+    return describeCustomer(deps.db, project.id, id);
   };

@@ -9,8 +9,8 @@ import {
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { type Handler, timeContextOf } from "@scrip/rpc";
 
+import { describeCustomers } from "../customer/describe-customers.ts";
 import type { Deps } from "../deps.ts";
-import { customerToProto } from "../mapping/customer.ts";
 import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { segmentCondition } from "../segment/segment-condition.ts";
 import { type CustomerSortOrder, listProfiles } from "../store/customer-profiles.ts";
@@ -42,7 +42,7 @@ export const listCustomers =
       page: parsePage(request),
     });
     return create(ListCustomersResponseSchema, {
-      customers: customers.map(customerToProto),
+      customers: await describeCustomers(deps.db, project.id, customers),
       total,
       hasMore,
     });

@@ -2,10 +2,10 @@ import { notFound } from "@scrip/errors";
 import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { requireCustomerId, requireCustomerProfile } from "../customer/require-customer.ts";
+import { describeCustomer } from "../customer/describe-customers.ts";
+import { requireCustomerId } from "../customer/require-customer.ts";
 import type { Deps } from "../deps.ts";
 import { customerChangeOf } from "../domain/customer.ts";
-import { customerToProto } from "../mapping/customer.ts";
 import { mergeCustomer } from "../store/customers.ts";
 
 export const updateCustomer =
@@ -16,5 +16,5 @@ export const updateCustomer =
     const at = new Date(now);
     const changed = await mergeCustomer(deps.db, { projectId: project.id, id, change, at });
     if (changed === undefined) throw notFound("customer", request.customerId);
-    return customerToProto(await requireCustomerProfile(deps.db, project.id, id));
+    return describeCustomer(deps.db, project.id, id);
   };

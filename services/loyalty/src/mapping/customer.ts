@@ -13,11 +13,15 @@ import {
   averageOf,
   type CustomerCounts,
   type CustomerProfile,
+  type ReferralFigures,
 } from "../domain/customer.ts";
 import type { StoredCustomer } from "../store/customers.ts";
 
-/** Loyalty and referral figures are always zero: cards and referrals of customers are not implemented yet. */
-export function customerToProto(customer: CustomerProfile): ProfileMessage {
+/** Points, campaigns and gift credits are filled in by the gateway (services/decisions/0023). */
+export function customerToProto(
+  customer: CustomerProfile,
+  { referrals, referredCustomers }: ReferralFigures = NO_REFERRALS,
+): ProfileMessage {
   const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
   return create(CustomerProfileSchema, {
     id: customer.id,
@@ -31,13 +35,24 @@ export function customerToProto(customer: CustomerProfile): ProfileMessage {
     metadata: customer.metadata as JsonObject,
     systemMetadata: {},
     summary: summaryToProto(customer.summary),
-    loyalty: { points: 0n, referredCustomers: 0n },
-    referrals: { total: 0n },
+    loyalty: { points: 0n, referredCustomers },
+    referrals: {
+      total: BigInt(referrals.length),
+      campaigns: referrals.map(({ campaignId, referrerId, redemptionId, at }) => ({
+        campaignId,
+        referrerId,
+        relatedObjectId: redemptionId,
+        relatedObjectType: "redemption",
+        date: timestampFromDate(at),
+      })),
+    },
     assets: {},
     createdAt: timestampFromDate(createdAt),
     ...(updatedAt !== null && { updatedAt: timestampFromDate(updatedAt) }),
   });
 }
+
+const NO_REFERRALS: ReferralFigures = { referrals: [], referredCustomers: 0n };
 
 const hasAddress = (customer: CustomerProfile): boolean =>
   ADDRESS_FIELDS.some((field) => customer[field] !== null);

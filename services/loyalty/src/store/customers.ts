@@ -7,6 +7,7 @@ import {
   type CustomerChange,
   type CustomerKey,
 } from "../domain/customer.ts";
+import { deleteReferrals } from "./referrals.ts";
 
 type CustomerRow = {
   project_id: string;
@@ -210,6 +211,7 @@ export async function deleteCustomer(
       `delete from customer_order ${ofCustomer} returning paid`,
       [projectId, id],
     );
+    await deleteReferrals(tx, projectId, id);
     const [removed] = rows;
     if (removed === undefined) return undefined;
     if (event !== null) await enqueue(tx, [event]);

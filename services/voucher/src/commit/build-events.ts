@@ -49,10 +49,22 @@ export function addRedemptionEvents(
         discountedAmount: one.discountedAmount,
         points: pointsOf(message.parts[part]?.points),
         sessionKey: message.sessionKey ?? null,
+        referrerId: referrerOf(context.definitions, projectId, voucherId),
         overrides: isLast && order !== null ? message.overrides : [],
       }),
     });
   }
+}
+
+/** The holder of a referral code. */
+function referrerOf(
+  definitions: CommitBuild["context"]["definitions"],
+  projectId: string,
+  voucherId: string | null,
+): string | null {
+  if (voucherId === null) return null;
+  const definition = definitions.byId(projectId, voucherId)?.definition;
+  return definition?.isReferralCode === true ? definition.referrerId : null;
 }
 
 const pointsOf = (points: RedeemedPoints | undefined) =>

@@ -29,6 +29,8 @@ export type RedemptionMadeFields = {
   /** For a loyalty card. */
   readonly points: { readonly points: bigint; readonly holdId: string } | null;
   readonly sessionKey: string | null;
+  /** For a referral code. */
+  readonly referrerId: string | null;
   /** Order lines with `override`, which update the catalogue; only with an order. */
   readonly overrides: readonly OrderItemInput[];
 };
@@ -76,6 +78,9 @@ export function encodeRedemptionMade(fields: RedemptionMadeFields): Uint8Array {
   }
   if (fields.sessionKey !== null) {
     writer.uint32(15 * 8 + WireType.LengthDelimited).string(fields.sessionKey);
+  }
+  if (fields.referrerId !== null) {
+    writer.uint32(16 * 8 + WireType.LengthDelimited).string(fields.referrerId);
   }
   for (const line of fields.overrides) {
     writer.uint32(20 * 8 + WireType.LengthDelimited).bytes(toBinary(OrderItemInputSchema, line));

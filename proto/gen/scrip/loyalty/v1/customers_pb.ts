@@ -371,7 +371,7 @@ export type CustomerLoyalty = Message<"scrip.loyalty.v1.CustomerLoyalty"> & {
   points: bigint;
 
   /**
-   * Number of referred customers. Always 0.
+   * Number of customers who redeemed a referral code of the customer.
    *
    * @generated from field: int64 referred_customers = 2;
    */
@@ -428,20 +428,20 @@ export const CustomerLoyaltyCampaignSchema: GenMessage<CustomerLoyaltyCampaign> 
   messageDesc(file_scrip_loyalty_v1_customers, 7);
 
 /**
- * Referrals of a customer. Always empty: not calculated yet.
+ * Referrals of a customer as referee: referral codes of others that the customer redeemed.
  *
  * @generated from message scrip.loyalty.v1.CustomerReferrals
  */
 export type CustomerReferrals = Message<"scrip.loyalty.v1.CustomerReferrals"> & {
   /**
-   * Number of referrals. Always 0.
+   * Number of referrals: one for each code, however often it was redeemed.
    *
    * @generated from field: int64 total = 1;
    */
   total: bigint;
 
   /**
-   * Referrals by campaign. Always empty.
+   * The referrals, oldest first.
    *
    * @generated from field: repeated scrip.loyalty.v1.CustomerReferral campaigns = 2;
    */
@@ -476,14 +476,14 @@ export type CustomerReferral = Message<"scrip.loyalty.v1.CustomerReferral"> & {
   referrerId: string;
 
   /**
-   * Id of the object that caused the referral.
+   * Id of the redemption that caused the referral.
    *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
-   * Type of the object that caused the referral.
+   * `redemption`.
    *
    * @generated from field: string related_object_type = 4;
    */

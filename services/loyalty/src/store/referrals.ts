@@ -1,0 +1,104 @@
+import { type Queryable, textArray, timestampArray } from "@scrip/postgres";
+
+import type { Referral, ReferralFigures } from "../domain/customer.ts";
+
+/** The redemption of a referral code by a customer who does not hold it. */
+export type NewReferral = Referral & {
+  readonly projectId: string;
+  readonly voucherId: string;
+  readonly refereeId: string;
+};
+
+/** Stores referrals; of each code and referee only the first. Rows are inserted in key order against deadlocks. */
+export async function insertReferrals(
+  tx: Queryable,
+  referrals: readonly NewReferral[],
+): Promise<void> {
+  await tx.query({
+    name: "add_referrals",
+    text: `insert into referral
+            (project_id, voucher_id, referee_id, referrer_id, campaign_id, redemption_id, redeemed_at)
+     select project_id, voucher_id, referee_id, referrer_id, campaign_id, redemption_id, redeemed_at
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
+                   $7::timestamptz[])
+              with ordinality as one (project_id, voucher_id, referee_id, referrer_id, campaign_id,
+                                      redemption_id, redeemed_at, position)
+      order by project_id, voucher_id, referee_id, position
+         on conflict (project_id, voucher_id, referee_id) do nothing`,
+    values: [
+      textArray(referrals.map(({ projectId }) => projectId)),
+      textArray(referrals.map(({ voucherId }) => voucherId)),
+      textArray(referrals.map(({ refereeId }) => refereeId)),
+      textArray(referrals.map(({ referrerId }) => referrerId)),
+      textArray(referrals.map(({ campaignId }) => campaignId)),
+      textArray(referrals.map(({ redemptionId }) => redemptionId)),
+      timestampArray(referrals.map(({ at }) => at.getTime())),
+    ],
+  });
+}
+
+type ReferralRow = {
+  referee_id: string;
+  referrer_id: string;
+  campaign_id: string;
+  redemption_id: string;
+  redeemed_at: Date;
+};
+
+/** The referrals of customers as referee and as referrer, by customer id; none for customers without any. */
+export async function findReferralFigures(
+  db: Queryable,
+  projectId: string,
+  customerIds: readonly string[],
+): Promise<ReadonlyMap<string, ReferralFigures>> {
+  const [{ rows: referrals }, { rows: counts }] = await Promise.all([
+    db.query<ReferralRow>(
+      `select referee_id, referrer_id, campaign_id, redemption_id, redeemed_at
+         from referral
+        where project_id = $1 and referee_id = any($2::text[])
+        order by redeemed_at, redemption_id`,
+      [projectId, customerIds],
+    ),
+    db.query<{ referrer_id: string; referred: bigint }>(
+      `select referrer_id, count(distinct referee_id) as referred
+         from referral
+        where project_id = $1 and referrer_id = any($2::text[])
+        group by referrer_id`,
+      [projectId, customerIds],
+    ),
+  ]);
+  const byReferee = Map.groupBy(referrals, ({ referee_id: id }) => id);
+  const byReferrer = new Map(counts.map((row) => [row.referrer_id, row.referred]));
+  return new Map(
+    customerIds.map((id) => [
+      id,
+      {
+        referrals: (byReferee.get(id) ?? []).map(referralFromRow),
+        referredCustomers: byReferrer.get(id) ?? 0n,
+      },
+    ]),
+  );
+}
+
+const referralFromRow = (row: ReferralRow): Referral => ({
+  referrerId: row.referrer_id,
+  campaignId: row.campaign_id,
+  redemptionId: row.redemption_id,
+  at: row.redeemed_at,
+});
+
+/** Deletes the referrals of a customer, as referee and as referrer. */
+export async function deleteReferrals(
+  tx: Queryable,
+  projectId: string,
+  customerId: string,
+): Promise<void> {
+  await tx.query("delete from referral where project_id = $1 and referee_id = $2", [
+    projectId,
+    customerId,
+  ]);
+  await tx.query("delete from referral where project_id = $1 and referrer_id = $2", [
+    projectId,
+    customerId,
+  ]);
+}
