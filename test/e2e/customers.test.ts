@@ -311,7 +311,7 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect((await redeem()).status).toBe(200);
     const referee = async () => (await api.get(`/v1/customers/${bob}`)).body;
     const redeemed = async () => (await referee())["summary"].redemptions.total_redeemed;
-    await expect.poll(redeemed, PATIENCE).toBe(2);
+    await expect.poll(redeemed, EVENT_TIMEOUT).toBe(2);
     expect((await referee())["referrals"]).toEqual({
       total: 1,
       campaigns: [
