@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
 import { createDiscountVoucher } from "./builders.ts";
-import { depsOf, startTestService } from "./deps.ts";
+import { depsOf, NOON, startTestService } from "./deps.ts";
 
 const service = await startTestService();
 afterAll(() => service[Symbol.asyncDispose]());
@@ -46,6 +46,44 @@ describe("ListPublications", () => {
     const list = await publications.listPublications(request, service.call());
 
     expect(idsOf(list)).toEqual([second.publication.id]);
+  });
+
+  test.each(["discount", "Discount", "DISCOUNT_VOUCHER", "discount_voucher"])(
+    "filters by the voucher type %s",
+    async (voucherType) => {
+      const filters = { voucher_type: { conditions: { $is: [voucherType] } } };
+      for (const request of [{ voucherType }, { filters }]) {
+        const list = await publications.listPublications(request, service.call());
+
+        expect(list.total).toBe(2n);
+      }
+    },
+  );
+
+  test("filters by another voucher type, and rejects an unknown one", async () => {
+    const gifts = await publications.listPublications({ voucherType: "Gift" }, service.call());
+
+    expect(gifts.total).toBe(0n);
+    await expect(
+      publications.listPublications({ voucherType: "card" }, service.call()),
+    ).rejects.toMatchObject({ key: "invalid_query_params" });
+  });
+
+  test("filters by the time of creation, in the lists of vouchers and customers too", async () => {
+    const at = (instant: number) => ({ seconds: BigInt(instant / 1000), nanos: 0 });
+    for (const [createdAt, total] of [
+      [{ after: at(NOON) }, 0n],
+      [{ before: at(NOON) }, 0n],
+      [{ after: at(NOON - 1000), before: at(NOON + 1000) }, 1n],
+    ] as const) {
+      const lists = await Promise.all([
+        publications.listPublications({ createdAt, customer: "cust_1" }, service.call()),
+        publications.listVoucherPublications({ createdAt, code: first.code }, service.call()),
+        publications.listCustomerRedeemables({ createdAt, customerId: "cust_1" }, service.call()),
+      ]);
+
+      expect(lists.map((list) => list.total)).toEqual([total, total, total]);
+    }
   });
 
   test("rejects an unknown result", async () => {

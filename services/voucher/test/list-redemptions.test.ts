@@ -169,6 +169,36 @@ describe("ListRedemptions", () => {
     expect((await list(request)).names).toEqual(expected);
   });
 
+  test.each(["id", "voucher_code", "tracking_id", "customer_id"] as const)(
+    "orders by %s, redemptions without it last",
+    async (order) => {
+      const field = (redemption: Awaited<ReturnType<typeof list>>["redemptions"][number]) => ({
+        id: redemption.id,
+        voucher_code: redemption.voucher?.code,
+        tracking_id: redemption.trackingId,
+        customer_id: redemption.customerId,
+      });
+      const ascending = (await list({ order })).redemptions.map((one) => field(one)[order]);
+      const descending = (await list({ order: `-${order}` })).redemptions.map(
+        (one) => field(one)[order],
+      );
+      const known = ascending.filter((value) => value !== undefined);
+      const rest = ascending.slice(known.length);
+      expect(known).toEqual(known.toSorted());
+      expect(rest.every((value) => value === undefined)).toBe(true);
+      expect(descending).toEqual([...known.toReversed(), ...rest]);
+    },
+  );
+
+  test("filters by the parent redemption and by the object", async () => {
+    const filter = async (field: string, value: string) =>
+      (await list({ filters: { [field]: { conditions: { $is: [value] } } } })).names;
+    expect(await filter("parent_redemption_id", idOf("parent"))).toEqual(["part 2", "part 1"]);
+    expect(await filter("parent_redemption_id", idOf("single"))).toEqual([]);
+    expect(await filter("object", "redemption_rollback")).toEqual(["rollback"]);
+    expect(await filter("object", "redemption")).toHaveLength(5);
+  });
+
   test("filters by the code of a voucher", async () => {
     const filters = { voucher_code: { conditions: { $is: [code] } } };
     expect((await list({ filters })).names).toEqual(["rollback", "failed", "part 1", "single"]);
@@ -207,4 +237,10 @@ test("ListVoucherRedemptions lists the parts of stacks", async () => {
     service.call(),
   );
   expect(page.redemptionEntries.map(({ id }) => names.get(id))).toEqual(["part 1"]);
+  const inRange = await service.redemptions.listVoucherRedemptions(
+    { code, limit: 1n, createdAt: { after: at(1), before: at(3) } },
+    service.call(),
+  );
+  expect(inRange.redemptionEntries.map(({ id }) => names.get(id))).toEqual(["part 1"]);
+  expect(inRange.total).toBe(1n);
 });

@@ -97,6 +97,15 @@ describe("ListVouchers", () => {
     await expect(list(query)).rejects.toMatchObject({ key: "invalid_query_params" });
   });
 
+  test("filters by codes and ids, repeated or separated by commas", async () => {
+    const { id } = await service.vouchers.getVoucher({ code: "C-starts" }, service.call());
+    expect(await list({ ids: ["A-old", id] })).toEqual(["C-starts", "A-old"]);
+    expect(await list({ ids: [`A-old, ${id}`, "unknown"] })).toEqual(["C-starts", "A-old"]);
+    expect(await list({ ids: ["unknown"] })).toEqual([]);
+    const tooMany = Array.from({ length: 101 }, String).join(",");
+    await expect(list({ ids: [tooMany] })).rejects.toMatchObject({ key: "invalid_query_params" });
+  });
+
   test("filters by code, category and time", async () => {
     expect(await list({ code: "D-off" })).toEqual(["D-off"]);
     expect(await list({ categoryId: "cat_1" })).toEqual(["A-old"]);

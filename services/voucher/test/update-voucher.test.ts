@@ -4,7 +4,7 @@ import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { commandOf, createCommit, createDiscountVoucher } from "./builders.ts";
+import { commandOf, createCommit, createDiscountVoucher, createGiftVoucher } from "./builders.ts";
 import { NOON, startTestService } from "./deps.ts";
 
 const service = await startTestService();
@@ -47,6 +47,23 @@ describe("UpdateVoucher", () => {
     });
     expect(updated.additionalInfo).toBeUndefined();
     expect(await service.vouchers.getVoucher({ code }, service.call())).toEqual(updated);
+  });
+
+  test("rejects changes of amounts, which only transactions change", async () => {
+    const gift = await createGiftVoucher(service, 100n);
+    for (const [body, name] of [
+      [{ gift: { amount: 1n } }, "gift.amount"],
+      [{ loyaltyCard: { points: 1n } }, "loyalty_card.points"],
+    ] as const) {
+      await expect(
+        service.vouchers.updateVoucher({ code: gift.code, ...body }, service.call()),
+      ).rejects.toMatchObject({
+        key: "resource_protected",
+        options: {
+          details: `Property .${name} cannot be updated: use POST /v1/vouchers/${gift.code}/balance`,
+        },
+      });
+    }
   });
 
   test("rejects changes of type, counters and contradicting values", async () => {

@@ -159,8 +159,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Correct the property that `details` names, or use a voucher of the expected type.",
   },
   resource_protected: {
-    cause: "The campaign is protected against changes.",
-    remedy: "Create another campaign: the protection is set at creation and cannot be removed.",
+    cause:
+      "The campaign is protected against changes, or the request updates `gift.amount` or `loyalty_card.points` of a voucher, which only transactions change.",
+    remedy:
+      "Create another campaign: the protection is set at creation and cannot be removed. Leave the amounts of vouchers out of updates.",
   },
   invalid_code_config: {
     cause: "The code configuration is malformed, or allows fewer codes than requested.",

@@ -60,6 +60,14 @@ function compileValue(
   bind: Bind,
 ): string | undefined {
   const { field } = condition;
+  const { normalize } = field;
+  if (normalize !== undefined) {
+    const operands = condition.operands.map((operand) =>
+      typeof operand === "string" ? normalize(operand) : operand,
+    );
+    const { normalize: _, ...plain } = field;
+    return compileValue({ ...condition, field: plain, operands }, context, bind);
+  }
   if (field.type === "date") return compileDate(condition, context, bind);
   if (field.type !== "day") return compileScalar(condition, context, bind);
   // A day without a time zone: the calendar of the project, read as if it were UTC.

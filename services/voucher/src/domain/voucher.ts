@@ -56,3 +56,17 @@ export const codeKeyOf = (code: string, caseSensitive: boolean): string =>
   caseSensitive ? code : foldedKeyOf(code);
 
 export const foldedKeyOf = (code: string): string => `\u0001${code.toLowerCase()}`;
+
+const TYPE_ALIASES: Readonly<Record<string, VoucherType>> = {
+  DISCOUNT: "DISCOUNT_VOUCHER",
+  GIFT: "GIFT_VOUCHER",
+  LOYALTY: "LOYALTY_CARD",
+};
+
+/** The stored name of a voucher type in a filter, which may be short and in any letter case. */
+export function voucherTypeOf(name: string): string {
+  const upper = name.toUpperCase();
+  return Object.hasOwn(TYPE_ALIASES, upper) ? (TYPE_ALIASES[upper] ?? upper) : upper;
+}
+
+export const VOUCHER_TYPES: readonly string[] = Object.values(TYPE_ALIASES);

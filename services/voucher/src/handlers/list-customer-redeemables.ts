@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
-import { filterCondition } from "@scrip/filters";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import { instantToProto } from "@scrip/mapping";
 import {
   HolderRole,
@@ -33,7 +33,11 @@ export const listCustomerRedeemables =
     if (customer === undefined) throw notFound("customer", request.customerId);
     const values: unknown[] = [projectId, customer.id];
     const filter = filterCondition(request.filters, { fields: holderFilters, call, values });
-    const conditions = ["h.customer_id = $2", filter];
+    const conditions = [
+      "h.customer_id = $2",
+      filter,
+      ...timeRangeConditions("h.created_at", request.createdAt, values),
+    ];
     const { holders, total } = await listHolders(deps.db, {
       conditions,
       values,

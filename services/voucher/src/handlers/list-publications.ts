@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { filterCondition } from "@scrip/filters";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import type {
   ListPublicationsRequest,
   PublicationService,
@@ -7,6 +7,7 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { voucherTypeOf, VOUCHER_TYPES } from "../domain/voucher.ts";
 import { loadPublications } from "../loading/publications.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import {
@@ -54,11 +55,20 @@ function conditionsOf(request: ListPublicationsRequest, call: Call, values: unkn
     conditions.push(`(p.customer_id = ${name} or p.tracking_id = ${name})`);
   }
   if (result !== undefined) conditions.push(`p.result = ${bind(resultOf(result))}`);
-  if (voucherType !== undefined) conditions.push(`p.voucher_type = ${bind(voucherType)}`);
+  if (voucherType !== undefined) {
+    conditions.push(`p.voucher_type = ${bind(requireVoucherType(voucherType))}`);
+  }
   if (request.isReferralCode === true) conditions.push("p.is_referral_code");
   if (sourceId !== undefined) conditions.push(`p.source_id = ${bind(sourceId)}`);
+  conditions.push(...timeRangeConditions("p.created_at", request.createdAt, values));
   conditions.push(filterCondition(filters, { fields: publicationFilters, call, values }));
   return conditions;
+}
+
+function requireVoucherType(name: string): string {
+  const type = voucherTypeOf(name);
+  if (VOUCHER_TYPES.includes(type)) return type;
+  throw invalidQuery(`Property .voucher_type must be one of: ${VOUCHER_TYPES.join(", ")}`);
 }
 
 /** Case-insensitive, because other lists use another spelling. */

@@ -1,6 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { filterCondition } from "@scrip/filters";
-import { instantFromProto } from "@scrip/mapping";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import type {
   ListRedemptionsRequest,
   RedemptionService,
@@ -28,11 +27,12 @@ export const listRedemptions =
     const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const values: unknown[] = [call.project.id];
     const conditions = await conditionsOf(deps, { request, call, values });
-    const descending = (request.order ?? "-created_at").startsWith("-");
+    const { order: named = "-created_at" } = request;
+    const descending = named.startsWith("-");
     const { entries, total } = await listRedemptionEntries(deps.db, {
       conditions,
       values,
-      descending,
+      order: { by: descending ? named.slice(1) : named, descending },
       page,
     });
     return {
@@ -73,16 +73,7 @@ async function conditionsOf(
     const found = isId ? undefined : await findCustomer(deps, customer, call);
     conditions.push(isOfCustomer(bind(found?.id ?? customer)));
   }
-  if (createdAt?.after !== undefined) {
-    conditions.push(
-      `e.created_at > ${bind(new Date(instantFromProto(createdAt.after)))}::timestamptz`,
-    );
-  }
-  if (createdAt?.before !== undefined) {
-    conditions.push(
-      `e.created_at < ${bind(new Date(instantFromProto(createdAt.before)))}::timestamptz`,
-    );
-  }
+  conditions.push(...timeRangeConditions("e.created_at", createdAt, values));
   conditions.push(filterCondition(filters, { fields: redemptionFilters, call, values }));
   return conditions;
 }

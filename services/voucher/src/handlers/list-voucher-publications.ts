@@ -1,4 +1,5 @@
 import { notFound } from "@scrip/errors";
+import { timeRangeConditions } from "@scrip/filters";
 import type { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -17,9 +18,13 @@ export const listVoucherPublications =
     const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "page_over_limit" });
     const voucher = await findVoucher(deps.db, call.project.id, request.code);
     if (voucher === undefined) throw notFound("voucher", request.code);
+    const values: unknown[] = [call.project.id, voucher.definition.id];
     const { publications, total } = await listPublications(deps.db, {
-      conditions: [ofVoucher("$2")],
-      values: [call.project.id, voucher.definition.id],
+      conditions: [
+        ofVoucher("$2"),
+        ...timeRangeConditions("p.created_at", request.createdAt, values),
+      ],
+      values,
       order: { by: "created_at", descending: true },
       page,
     });

@@ -21,7 +21,11 @@ export const listVoucherRedemptions =
     const voucher = await findVoucher(deps.db, projectId, request.code);
     if (voucher === undefined) throw notFound("voucher", request.code);
     const name = { projectId, voucherId: voucher.definition.id };
-    const { redemptions, total } = await listRedemptions(deps.db, name, page);
+    const { redemptions, total } = await listRedemptions(
+      deps.db,
+      { ...name, createdAt: request.createdAt },
+      page,
+    );
     const { redemption: summary } = await withCurrentBalance(deps, voucherToProto(voucher), call);
     return {
       $typeName: "scrip.voucher.v1.VoucherRedemptions",

@@ -1,6 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { filterCondition } from "@scrip/filters";
-import { instantFromProto } from "@scrip/mapping";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import type {
   ListVouchersRequest,
   VoucherService,
@@ -46,7 +45,6 @@ export const listVouchers =
 function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[]): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
-  const { createdAt, updatedAt } = request;
   if (request.code !== undefined) {
     const key = codeKeyOf(request.code, call.project.caseSensitiveCodes);
     conditions.push(`v.code_key = ${bind(key)}`);
@@ -66,19 +64,29 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
       "Filter by .category_id: the names of categories are not stored with vouchers",
     );
   }
-  for (const [column, range] of [
-    ["v.created_at", createdAt],
-    ["v.updated_at", updatedAt],
-  ] as const) {
-    if (range?.after !== undefined) {
-      conditions.push(`${column} > ${bind(new Date(instantFromProto(range.after)))}::timestamptz`);
-    }
-    if (range?.before !== undefined) {
-      conditions.push(`${column} < ${bind(new Date(instantFromProto(range.before)))}::timestamptz`);
-    }
-  }
+  if (request.ids.length > 0) conditions.push(idCondition(request.ids, call, bind));
+  conditions.push(
+    ...timeRangeConditions("v.created_at", request.createdAt, values),
+    ...timeRangeConditions("v.updated_at", request.updatedAt, values),
+  );
   conditions.push(filterCondition(request.filters, { fields: voucherFilters, call, values }));
   return conditions;
+}
+
+const MAX_IDS = 100;
+
+/** Codes and ids; one parameter can hold several, separated by commas. */
+function idCondition(
+  parameters: readonly string[],
+  { project }: Call,
+  bind: (value: unknown) => string,
+): string {
+  const ids = parameters.flatMap((parameter) => parameter.split(",")).map((id) => id.trim());
+  if (ids.length > MAX_IDS) {
+    throw invalidQuery(`Property .ids must NOT have more than ${MAX_IDS} items`);
+  }
+  const keys = ids.map((id) => codeKeyOf(id, project.caseSensitiveCodes));
+  return `(v.id = any (${bind(ids)}::text[]) or v.code_key = any (${bind(keys)}::text[]))`;
 }
 
 const invalidQuery = (details: string): ApiError =>

@@ -1,4 +1,4 @@
-import { invalidPayload } from "@scrip/errors";
+import { ApiError, invalidPayload } from "@scrip/errors";
 import { mergeValidityUpdate, enumName } from "@scrip/mapping";
 import { type Discount, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
@@ -34,6 +34,7 @@ function applyRequest(
 ): VoucherEdit {
   const sent = new Set(request.updateMask?.paths);
   requireOwnType(request, definition);
+  rejectAmounts(request);
   const validity = mergeValidityUpdate(definition.validity, request, sent);
   requireValidity(validity);
   const quantity = sent.has("redemption") ? (request.redemption?.quantity ?? null) : usage.quantity;
@@ -59,6 +60,18 @@ function applyRequest(
       updatedAt: now,
     },
   };
+}
+
+/** Amounts change by transactions only, so that the ledger adds up to the balance. */
+function rejectAmounts({ code, gift, loyaltyCard }: UpdateVoucherRequest): void {
+  const name =
+    gift?.amount === undefined
+      ? loyaltyCard?.points !== undefined && "loyalty_card.points"
+      : "gift.amount";
+  if (name === false) return;
+  throw new ApiError("resource_protected", {
+    details: `Property .${name} cannot be updated: use POST /v1/vouchers/${encodeURIComponent(code)}/balance`,
+  });
 }
 
 function requireOwnType({ type }: UpdateVoucherRequest, definition: VoucherDefinition): void {

@@ -1,6 +1,7 @@
 import type { FilterFields } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
+import { voucherTypeOf } from "../domain/voucher.ts";
 import {
   publicationFromRow,
   PUBLICATION_COLUMNS,
@@ -63,7 +64,7 @@ export const publicationFilters: FilterFields = {
     result: { type: "text", sql: "p.result", states: { $failed: () => "p.result = 'FAILURE'" } },
     customer_id: { type: "text", sql: "p.customer_id" },
     campaign_name: { type: "text", sql: "p.campaign_name" },
-    voucher_type: { type: "text", sql: "p.voucher_type" },
+    voucher_type: { type: "text", sql: "p.voucher_type", normalize: voucherTypeOf },
     is_referral_code: { type: "boolean", sql: "p.is_referral_code" },
     parent_object_id: { type: "text", sql: "p.campaign_id" },
     related_object_id: { type: "text", sql: VOUCHER_ID },

@@ -11,7 +11,7 @@ export type EntryListing = {
   readonly conditions: readonly string[];
   /** Their values; the first is the project. */
   readonly values: readonly unknown[];
-  readonly descending: boolean;
+  readonly order: { readonly by: string; readonly descending: boolean };
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
@@ -25,7 +25,7 @@ const ENTRIES = `(
            ${keyOf("redemption", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, amount, metadata, failure_code,
            failure_message, channel_id, channel_type, null as reason,
-           id as redeemed_id, parent_id as redemption
+           id as redeemed_id, parent_id as redemption, parent_id
       from redemption
      where project_id = $1
      union all
@@ -33,7 +33,7 @@ const ENTRIES = `(
            ${keyOf("redemption_rollback", "customer_id")}, project_id, id, true, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, -amount, metadata, failure_code,
            failure_message, channel_id, channel_type, reason,
-           redemption_id, redemption_id
+           redemption_id, redemption_id, null
       from redemption_rollback
      where project_id = $1
   ) e`;
@@ -41,17 +41,21 @@ const ENTRIES = `(
 /** One page of redemptions and rollbacks, and their total number. Ties are broken by id. */
 export async function listRedemptionEntries(
   db: Queryable,
-  { conditions, values, descending, page }: EntryListing,
+  { conditions, values, order, page }: EntryListing,
 ): Promise<{ readonly entries: readonly RedemptionEntry[]; readonly total: bigint }> {
+  const column = SORTABLE[order.by];
+  if (column === undefined) throw new Error(`redemptions cannot be sorted by ${order.by}`);
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   const { rows: counts } = await db.query<{ total: bigint }>(
     `select count(*) as total from ${ENTRIES} ${where}`,
     values,
   );
-  const direction = descending ? "desc" : "asc";
+  const direction = order.descending ? "desc" : "asc";
+  // The default order is that of the indexes, which a placement of nulls would exclude.
+  const nulls = REQUIRED.has(order.by) ? "" : " nulls last";
   const { rows } = await db.query<{ id: string; is_rollback: boolean }>(
     `select e.id, e.is_rollback from ${ENTRIES} ${where}
-      order by e.created_at ${direction}, e.id ${direction}
+      order by ${column} ${direction}${nulls}, e.id ${direction}
       limit ${page.limit} offset ${page.offset}`,
     values,
   );
@@ -64,6 +68,19 @@ export async function listRedemptionEntries(
 /** A column of the voucher of an entry: filtered too rarely for a column of its own. */
 const voucherColumn = (column: string): string =>
   `(select v.${column} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
+
+/**
+ * Orders without an index of their own sort all redemptions that match, which the total has to read anyway. Another
+ * index would make every commit slower.
+ */
+const SORTABLE: Readonly<Record<string, string>> = {
+  id: "e.id",
+  created_at: "e.created_at",
+  voucher_code: voucherColumn("code"),
+  tracking_id: "e.tracking_id",
+  customer_id: "e.customer_id",
+};
+const REQUIRED: ReadonlySet<string> = new Set(["id", "created_at"]);
 
 /** The related object as in responses: a parent redemption refers to itself. */
 const RELATED_OBJECT = {
@@ -95,6 +112,11 @@ export const redemptionFilters: FilterFields = {
     related_object_type: { type: "text", sql: RELATED_OBJECT.type },
     related_object_parent_id: { type: "text", sql: "e.campaign_id" },
     redemption: { type: "text", sql: "e.redemption" },
+    parent_redemption_id: { type: "text", sql: "e.parent_id" },
+    object: {
+      type: "text",
+      sql: "case when e.is_rollback then 'redemption_rollback' else 'redemption' end",
+    },
     amount: { type: "number", sql: "e.amount" },
     gift_amount: { type: "number", sql: "e.amount" },
     failure_code: { type: "text", sql: "e.failure_code" },

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Queryable, textArray } from "@scrip/postgres";
 
 import type { ProductUnits } from "../domain/counts.ts";
@@ -177,20 +178,29 @@ export type RedemptionPage = {
  */
 export async function listRedemptions(
   db: Queryable,
-  voucher: { readonly projectId: string; readonly voucherId: string },
+  voucher: {
+    readonly projectId: string;
+    readonly voucherId: string;
+    readonly createdAt?: TimeRange | undefined;
+  },
   page: { readonly limit: number; readonly offset: number },
 ): Promise<RedemptionPage> {
-  const name = [voucher.projectId, voucher.voucherId];
+  const name: unknown[] = [voucher.projectId, voucher.voucherId];
+  const range = timeRangeConditions("r.created_at", voucher.createdAt, name)
+    .map((condition) => ` and ${condition}`)
+    .join("");
+  const limit = `$${name.length + 1}`;
+  const offset = `$${name.length + 2}`;
   const { rows: counts } = await db.query<{ total: bigint }>(
-    `select count(*) as total from redemption r where ${OF_VOUCHER}`,
+    `select count(*) as total from redemption r where ${OF_VOUCHER}${range}`,
     name,
   );
   const { rows } = await db.query<RedemptionRow>(
     `select ${COLUMNS} from redemption
       where project_id = $1 and id in (
-              select id from (${STATUSES.map(ofStatus).join(" union all ")}) r
+              select id from (${STATUSES.map((status) => ofStatus(status, { range, limit, offset })).join(" union all ")}) r
                order by created_at desc, id desc
-               limit $3 offset $4)
+               limit ${limit} offset ${offset})
       order by created_at desc, id desc`,
     [...name, page.limit, page.offset],
   );
@@ -199,11 +209,18 @@ export async function listRedemptions(
 
 const OF_VOUCHER = `${keyOf("r", "voucher_id")} = ${keyFrom("$1", "$2::text")}`;
 
-const ofStatus = (status: RedemptionStatus): string =>
+const ofStatus = (
+  status: RedemptionStatus,
+  {
+    range,
+    limit,
+    offset,
+  }: { readonly range: string; readonly limit: string; readonly offset: string },
+): string =>
   `(select id, created_at from redemption r
-     where ${OF_VOUCHER} and status = '${status}'
+     where ${OF_VOUCHER} and status = '${status}'${range}
      order by created_at desc, id desc
-     limit $3::int8 + $4::int8)`;
+     limit ${limit}::int8 + ${offset}::int8)`;
 
 function redemptionFromRow(row: RedemptionRow): StoredRedemption {
   return {
