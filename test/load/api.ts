@@ -1,18 +1,18 @@
 import type { LoadSpec } from "./load-client.ts";
 import type { Standalone } from "./standalone.ts";
 
-/** A shop's server as the benchmark drives it. */
+/** Requests with the credentials of a shop's server. */
 export type Api = {
-  /** Answers the id of what was made. */
-  readonly make: (route: string, body: object) => Promise<string>;
-  /** The parts of a request that is sent again and again; a code may stand between the two. */
+  /** Creates an object and returns its id. */
+  readonly create: (route: string, body: object) => Promise<string>;
+  /** The constant parts of a repeated request; a code may be inserted between the two. */
   readonly request: (
     route: { readonly before: string; readonly after: string },
     body: Body,
   ) => Request;
 };
 
-/** One body, or several of the same length of which each request draws one. */
+/** One body, or several of the same length; each request uses a random one. */
 export type Body = string | readonly string[];
 type Request = Pick<LoadSpec, "port" | "before" | "after" | "bodies">;
 
@@ -20,9 +20,9 @@ export async function openApi(standalone: Standalone): Promise<Api> {
   const { port } = standalone;
   const headers = { ...(await authenticate(standalone)), "Content-Type": "application/json" };
   return {
-    make: async (route, body) => {
-      const made = await post({ port }, route, { headers, body: JSON.stringify(body) });
-      return String(made["id"]);
+    create: async (route, body) => {
+      const created = await post({ port }, route, { headers, body: JSON.stringify(body) });
+      return String(created["id"]);
     },
     request: ({ before, after }, body) => {
       const bodies = typeof body === "string" ? [body] : body;
@@ -45,7 +45,7 @@ export async function openApi(standalone: Standalone): Promise<Api> {
   };
 }
 
-/** What only the operator may do: the stacking rules of the benchmark's project. */
+/** Sets the stacking rules of the benchmark's project with management credentials. */
 export async function setStackingRules({ port, keys }: Standalone, rules: object): Promise<void> {
   const headers = {
     "X-Management-Id": keys["SCRIP_MANAGEMENT_ID"] ?? "",
@@ -53,8 +53,8 @@ export async function setStackingRules({ port, keys }: Standalone, rules: object
     "Content-Type": "application/json",
   };
   const projects = `http://127.0.0.1:${port}/management/v1/projects`;
-  const answer = await fetch(projects, { headers });
-  const { projects: [project] = [] } = (await answer.json()) as { projects?: { id: string }[] };
+  const response = await fetch(projects, { headers });
+  const { data: [project] = [] } = (await response.json()) as { data?: { id: string }[] };
   if (project === undefined) throw new Error("the installation has no project");
   const body = JSON.stringify(rules);
   await post({ port }, `/management/v1/projects/${project.id}/stacking-rules`, { headers, body });
@@ -77,8 +77,8 @@ async function post(
   route: string,
   request: { headers: Record<string, string>; body: string },
 ): Promise<Record<string, unknown>> {
-  const answer = await fetch(`http://127.0.0.1:${port}${route}`, { method: "POST", ...request });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`POST ${route} answered ${answer.status}: ${text}`);
+  const response = await fetch(`http://127.0.0.1:${port}${route}`, { method: "POST", ...request });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`POST ${route} returned ${response.status}: ${text}`);
   return JSON.parse(text) as Record<string, unknown>;
 }

@@ -9,7 +9,7 @@ import { profileRedemptions } from "./profile.ts";
 import { formatReport } from "./report.ts";
 
 const RESULTS = path.join(import.meta.dirname, "RESULTS.md");
-// Beside the code and not in the system's temporary folder, which may be kept in memory.
+// In the checkout and not in the system's temporary folder, which may be in memory.
 const FOLDER = path.join(import.meta.dirname, "../..", `.scrip-bench-${process.pid}`);
 
 async function main(): Promise<void> {
@@ -25,13 +25,13 @@ async function main(): Promise<void> {
       measured,
       hottest,
       plan,
-      judged: !smoke,
+      hasTargets: !smoke,
       machine: describeMachine(),
       date: new Date().toISOString().slice(0, 10),
       seconds: (performance.now() - started) / 1000,
     });
     process.stdout.write(`\n${report}`);
-    if (smoke) say("smoke run: every redemption that was answered is in the database");
+    if (smoke) say("smoke run: every acknowledged redemption is in the database");
     else await writeFile(RESULTS, report);
   } finally {
     await rm(FOLDER, { recursive: true, force: true });

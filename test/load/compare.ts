@@ -7,7 +7,7 @@ import { median } from "./statistics.ts";
 /** Redemptions over HTTP, of one kind. */
 export type Side = {
   readonly perSecond: number;
-  /** To A; the median of the rounds' ratios. */
+  /** Relative to A: the median of the rounds' ratios. */
   readonly ratio: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -16,7 +16,7 @@ export type Side = {
   readonly postgresMicroseconds: number;
 };
 
-/** A and B on the same number of clients and codes. */
+/** A and B with the same number of clients and codes. */
 export type Comparison = {
   readonly codes: number;
   readonly clients: number;
@@ -27,9 +27,9 @@ export type Comparison = {
 
 export type Compared = {
   readonly comparisons: readonly Comparison[];
-  /** What the load client costs, which shares the cores with the server. */
+  /** Processor time of the load client, which shares the cores with the server. */
   readonly clientCpuMicroseconds: number;
-  /** Cores that other programs took meanwhile: more than a little spoils the figures. */
+  /** Cores that other programs used during the run; more than a few percent distorts the figures. */
   readonly otherCores: number;
 };
 
@@ -89,7 +89,7 @@ export async function compare(bench: Bench): Promise<Compared> {
   };
 }
 
-/** A, then B. What either leaves to be done afterwards, such as moving events on, counts for it. */
+/** Runs A, then B. Deferred work of either, such as delivering events, counts for its own figures. */
 async function playRound(bench: Bench, { which, count, clients }: Case): Promise<Round> {
   const { postgres, plan, shop } = bench;
   const { seconds } = plan;
@@ -124,7 +124,7 @@ async function play(bench: Bench, codes: Codes, connections: number): Promise<Pl
   };
 }
 
-/** Tells how many cores others used since, given what our client used. */
+/** Returns how many cores other programs used since, without what the load client used. */
 function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: number) => number {
   const own = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
   const start = performance.now();

@@ -5,18 +5,18 @@ import { type Bench, run, settle } from "./running.ts";
 import { makeRule } from "./shop.ts";
 import { median } from "./statistics.ts";
 
-/** What a validation is asked to decide on. */
-export type Asked = {
+/** The size of a validation. */
+export type DecisionCase = {
   readonly redeemables: number;
-  /** Of each redeemable. */
+  /** Rules of each redeemable. */
   readonly rules: number;
   readonly lines: number;
 };
 
-export type DecisionRate = Asked & {
+export type DecisionRate = DecisionCase & {
   readonly perSecond: number;
   readonly p50Ms: number;
-  /** Of Node and Postgres, per validation. */
+  /** Processor time of Node and Postgres per validation. */
   readonly cpuMicroseconds: number;
 };
 
@@ -26,14 +26,14 @@ const MOST_REDEEMABLES = 30;
 const RULES = 10;
 const CUSTOMERS = 100;
 
-const CASES: readonly Asked[] = [
+const CASES: readonly DecisionCase[] = [
   ...[1, 5, MOST_REDEEMABLES].flatMap((redeemables) =>
     [0, RULES].map((rules) => ({ redeemables, rules, lines: 3 })),
   ),
   ...[1, 5].map((redeemables) => ({ redeemables, rules: 0, lines: 100 })),
 ];
 
-/** Validations of stacks over HTTP, of every size in turn. */
+/** Measures validations of stacks over HTTP, the sizes in alternating rounds. */
 export async function measureDecisions(bench: Bench): Promise<Decisions> {
   const { plan, shop, say } = bench;
   say("measuring validations by redeemables, rules and lines");
@@ -46,21 +46,21 @@ export async function measureDecisions(bench: Bench): Promise<Decisions> {
     plain: await makeVouchers(shop.api, "STACK", []),
     ruled: await makeVouchers(shop.api, "STRICT", rules),
   };
-  const bodies = CASES.map((asked) => bodiesOf(asked, asked.rules > 0 ? codes.ruled : codes.plain));
-  const turns: Pick<DecisionRate, "perSecond" | "p50Ms" | "cpuMicroseconds">[][] = CASES.map(
+  const bodies = CASES.map((each) => bodiesOf(each, each.rules > 0 ? codes.ruled : codes.plain));
+  const rounds: Pick<DecisionRate, "perSecond" | "p50Ms" | "cpuMicroseconds">[][] = CASES.map(
     () => [],
   );
-  // One more than is counted: the first turn of each finds it cold.
-  for (let turn = 0; turn <= plan.turns; turn += 1) {
+  // The first round warms up and is not counted.
+  for (let round = 0; round <= plan.validationRounds; round += 1) {
     for (const [index, body] of bodies.entries()) {
       const rate = await measureOne(bench, body);
-      if (turn > 0) turns[index]?.push(rate);
+      if (round > 0) rounds[index]?.push(rate);
     }
   }
-  return CASES.map((asked, index) => {
-    const own = turns[index] ?? [];
+  return CASES.map((each, index) => {
+    const own = rounds[index] ?? [];
     return {
-      ...asked,
+      ...each,
       perSecond: median(own.map(({ perSecond }) => perSecond)),
       p50Ms: median(own.map(({ p50Ms }) => p50Ms)),
       cpuMicroseconds: median(own.map(({ cpuMicroseconds }) => cpuMicroseconds)),
@@ -77,7 +77,7 @@ async function measureOne(bench: Bench, body: Body) {
     ...shop.api.request({ before: "/v1/validations", after: "" }, body),
     codes: [],
     connections: Math.min(...plan.clients),
-    seconds: plan.turnSeconds,
+    seconds: plan.validationSeconds,
     ratePerSecond: null,
   });
   return {
@@ -87,7 +87,7 @@ async function measureOne(bench: Bench, body: Body) {
   };
 }
 
-/** Most read the order or the customer; one counts. All are met. */
+/** Most read the order or the customer; one counts redemptions. All of them match. */
 const makeRules = (api: Api): Promise<string[]> =>
   Promise.all(
     Array.from({ length: RULES }, (_, index) => {
@@ -107,10 +107,10 @@ async function makeVouchers(
 ): Promise<readonly string[]> {
   const codes = Array.from({ length: MOST_REDEEMABLES }, (_, index) => `${name}-${index}`);
   for (const code of codes) {
-    await api.make("/v1/vouchers", {
+    await api.create("/v1/vouchers", {
       code,
       type: "DISCOUNT_VOUCHER",
-      // On each line, so that every line is worked out.
+      // On each line, so that every line is calculated.
       discount: { type: "PERCENT", percent_off: 1, effect: "APPLY_TO_ITEMS" },
       validation_rules: rules,
     });
@@ -118,8 +118,11 @@ async function makeVouchers(
   return codes;
 }
 
-/** One body for each of some customers, all of one length. */
-const bodiesOf = ({ redeemables, lines }: Asked, codes: readonly string[]): readonly string[] =>
+/** One body for each of several customers, all of the same length. */
+const bodiesOf = (
+  { redeemables, lines }: DecisionCase,
+  codes: readonly string[],
+): readonly string[] =>
   Array.from({ length: CUSTOMERS }, (_, customer) =>
     JSON.stringify({
       redeemables: codes.slice(0, redeemables).map((id) => ({ object: "voucher", id })),

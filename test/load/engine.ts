@@ -9,7 +9,7 @@ export type EngineRate = { readonly request: string; readonly perSecond: number 
 
 const BENCH = path.join(import.meta.dirname, "../../services/validation/bench/decide.ts");
 
-/** In a process of its own, as nothing else is measured by it. */
+/** Runs in a process of its own, which measures nothing else. */
 export async function measureEngine({ plan, say }: Surroundings): Promise<readonly EngineRate[]> {
   say("measuring the engine alone");
   const { stdout } = await promisify(execFile)(process.execPath, [BENCH], {

@@ -7,14 +7,14 @@ import { copyOf, copyVoucher, makeVoucher } from "./shop.ts";
 import { type Standalone, startStandalone } from "./standalone.ts";
 import { median } from "./statistics.ts";
 
-/** How fast a voucher is validated in installations that differ in what else there is. */
+/** How fast a voucher is validated in installations of different sizes. */
 export type Growth = readonly {
   readonly vouchers: number;
   readonly tiers: number;
-  /** How many of the vouchers are asked for. */
+  /** How many of the vouchers are validated. */
   readonly drawn: number;
   readonly perSecond: number;
-  /** What a validation takes, to what it takes in the first; the median of the turns' ratios. */
+  /** Time of a validation relative to the first installation: the median of the rounds' ratios. */
   readonly slower: number;
 }[];
 
@@ -30,10 +30,10 @@ type Case = { readonly place: Place; readonly codes: readonly string[] };
 
 const NAME = "LIVE";
 const ORDER = JSON.stringify({ order: { amount: 10_000 } });
-/** Made through the API, so many at a time. */
+/** Number of tiers that are created concurrently through the API. */
 const MAKERS = 8;
 
-/** Each size has a database and a process of its own on the one server; all take turns. */
+/** Each size has a database and a process of its own on one server; they are measured in alternating rounds. */
 export async function measureGrowth(surroundings: Surroundings): Promise<Growth> {
   const { plan, say } = surroundings;
   const { few, codes: many, tiers } = plan;
@@ -63,9 +63,9 @@ async function compareSizes(
   client: LoadClient,
 ): Promise<Growth> {
   const { plan } = surroundings;
-  const turns: number[][] = [];
-  // One more than is counted: the first finds everything cold.
-  for (let turn = 0; turn <= plan.turns; turn += 1) {
+  const rounds: number[][] = [];
+  // The first round warms up and is not counted.
+  for (let round = 0; round <= plan.validationRounds; round += 1) {
     const rates: number[] = [];
     for (const { place, codes } of cases) {
       await settle({ ...surroundings, standalone: place.standalone });
@@ -75,19 +75,19 @@ async function compareSizes(
           ...place.api.request({ before: "/v1/vouchers/", after: "/validate" }, ORDER),
           codes,
           connections: Math.min(...plan.clients),
-          seconds: plan.turnSeconds,
+          seconds: plan.validationSeconds,
           ratePerSecond: null,
         },
       );
       rates.push(successesPerSecond);
     }
-    if (turn > 0) turns.push(rates);
+    if (round > 0) rounds.push(rates);
   }
   return cases.map(({ place, codes }, index) => ({
     ...place.size,
     drawn: codes.length,
-    perSecond: median(turns.map((rates) => rates[index] ?? Number.NaN)),
-    slower: median(turns.map((rates) => (rates[0] ?? Number.NaN) / (rates[index] ?? Number.NaN))),
+    perSecond: median(rounds.map((rates) => rates[index] ?? Number.NaN)),
+    slower: median(rounds.map((rates) => (rates[0] ?? Number.NaN) / (rates[index] ?? Number.NaN))),
   }));
 }
 
@@ -108,10 +108,10 @@ async function openPlace({ postgres, folder }: Surroundings, size: Size): Promis
 }
 
 async function makeTiers(api: Api, count: number): Promise<void> {
-  const campaign = await api.make("/v1/campaigns", { name: "tiers", campaign_type: "PROMOTION" });
+  const campaign = await api.create("/v1/campaigns", { name: "tiers", campaign_type: "PROMOTION" });
   const makeSome = async (first: number): Promise<void> => {
     for (let number = first; number < count; number += MAKERS) {
-      await api.make(`/v1/promotions/${campaign}/tiers`, {
+      await api.create(`/v1/promotions/${campaign}/tiers`, {
         name: `tier ${number}`,
         action: { discount: { type: "PERCENT", percent_off: 5 } },
       });
@@ -120,7 +120,7 @@ async function makeTiers(api: Api, count: number): Promise<void> {
   await Promise.all(Array.from({ length: MAKERS }, (_, first) => makeSome(first)));
 }
 
-/** Spread over all of them. */
+/** Codes spread evenly over all vouchers. */
 const drawnFrom = (vouchers: number, drawn: number): readonly string[] =>
   Array.from({ length: drawn }, (_, index) =>
     copyOf(NAME, 1 + Math.floor((index * vouchers) / drawn)),

@@ -2,39 +2,39 @@ import { connect, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 
 /**
- * The load client, a process of its own that shares the machine with what it measures. So it does
- * as little as it can: raw keep-alive sockets, requests put together from strings that are there,
- * and of an answer it reads the status and the length. One request at a time on each connection.
+ * The load client, a process of its own that shares the machine with the server. It does as little
+ * as possible: raw keep-alive sockets, requests concatenated from prepared strings, and of a response
+ * it reads only the status and the length. Each connection has one request in flight.
  */
 export type LoadSpec = {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Null: each connection asks again as soon as it is answered. */
+  /** Null: each connection sends its next request as soon as it has a response. */
   readonly ratePerSecond: number | null;
-  /** The bytes of a request before and after its code, which is drawn evenly from the codes. */
+  /** The bytes of a request before and after its code, which is drawn uniformly from `codes`. */
   readonly before: string;
   readonly after: string;
   readonly codes: readonly string[];
-  /** What follows after that, drawn evenly too; all of one length. */
+  /** Bodies, drawn uniformly too; all of the same length. */
   readonly bodies: readonly string[];
 };
 
 export type LoadResult = {
-  /** Every answer, also those that came after the time was over. */
+  /** Responses by status, including those that arrived after the end. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Answers with 200 per second, within the time. */
+  /** Responses with status 200 per second, until the end. */
   readonly successesPerSecond: number;
-  /** Requests that got no answer because their connection ended. */
-  readonly unanswered: number;
-  /** From the moment a request was meant to leave until its answer was read. */
+  /** Requests without a response because their connection ended. */
+  readonly lost: number;
+  /** From the time a request was due until its response was read. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** What this client cost, in seconds of a core. */
+  /** Processor time of this client in seconds. */
   readonly cpuSeconds: number;
-  /** An answer that was not 200, to tell what went wrong. */
-  readonly oddAnswer: string | null;
+  /** A response with another status than 200, for the error message. */
+  readonly unexpectedResponse: string | null;
 };
 
 type Connection = { socket: Socket; since: number; busy: boolean; received: Buffer | null };
@@ -45,12 +45,12 @@ type Run = {
   readonly statuses: Record<string, number>;
   readonly latencies: number[];
   readonly idle: Connection[];
-  /** When the requests that wait for a free connection were meant to leave. */
+  /** When the requests that wait for a free connection were due. */
   readonly due: number[];
   successesInTime: number;
-  unanswered: number;
-  underWay: number;
-  oddAnswer: string | null;
+  lost: number;
+  inFlight: number;
+  unexpectedResponse: string | null;
   finish: () => void;
 };
 
@@ -85,9 +85,9 @@ function startRun(spec: LoadSpec): Run {
     idle: [],
     due: [],
     successesInTime: 0,
-    unanswered: 0,
-    underWay: 0,
-    oddAnswer: null,
+    lost: 0,
+    inFlight: 0,
+    unexpectedResponse: null,
     finish: () => {},
   };
 }
@@ -108,7 +108,7 @@ function attach(run: Run, connection: Connection): void {
   connection.socket.on("close", () => {
     if (!connection.busy) return;
     connection.busy = false;
-    run.unanswered += 1;
+    run.lost += 1;
     settle(run);
   });
 }
@@ -117,7 +117,7 @@ function send(run: Run, connection: Connection, since: number): void {
   const { before, after, codes, bodies } = run.spec;
   connection.since = since;
   connection.busy = true;
-  run.underWay += 1;
+  run.inFlight += 1;
   connection.socket.write(before + drawn(codes) + after + drawn(bodies), "latin1");
 }
 
@@ -127,7 +127,7 @@ const drawn = (texts: readonly string[]): string =>
 function receive(run: Run, connection: Connection, chunk: Buffer): void {
   const received =
     connection.received === null ? chunk : Buffer.concat([connection.received, chunk]);
-  const length = answerLength(received);
+  const length = responseLength(received);
   if (length === null || received.length < length) {
     connection.received = received;
     return;
@@ -139,7 +139,7 @@ function receive(run: Run, connection: Connection, chunk: Buffer): void {
   run.statuses[status] = (run.statuses[status] ?? 0) + 1;
   if (status === "200") {
     if (now <= run.endsAt) run.successesInTime += 1;
-  } else run.oddAnswer ??= received.toString("latin1", 0, 2_000);
+  } else run.unexpectedResponse ??= received.toString("latin1", 0, 2_000);
   run.latencies.push(now - connection.since);
   next(run, connection, now);
   settle(run);
@@ -155,23 +155,23 @@ function next(run: Run, connection: Connection, now: number): void {
   else send(run, connection, since);
 }
 
-/** To be called once for each request that is over, after its connection may have sent another. */
+/** Call once per finished request, after its connection may have sent another. */
 function settle(run: Run): void {
-  run.underWay -= 1;
-  if (run.underWay > 0) return;
-  // With a rate there may be a pause; without one nobody is left to ask.
+  run.inFlight -= 1;
+  if (run.inFlight > 0) return;
+  // With a fixed rate, no request may be in flight for a while before the end.
   if (run.spec.ratePerSecond === null || performance.now() >= run.endsAt) run.finish();
 }
 
-/** The length of an answer once its head is there; null before. */
-function answerLength(received: Buffer): number | null {
+/** The length of a response; null until its head is complete. */
+function responseLength(received: Buffer): number | null {
   const headEnd = received.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;
   const stated = /\r\ncontent-length: (\d+)/i.exec(received.toString("latin1", 0, headEnd));
   return headEnd + 4 + Number(stated?.[1] ?? 0);
 }
 
-/** Sends at fixed moments, whatever became of the requests before: late ones wait and count so. */
+/** Sends at fixed times, independent of earlier requests; the waiting time counts as latency. */
 function keepRate(run: Run, ratePerSecond: number): void {
   const start = performance.now();
   const total = Math.floor(run.spec.seconds * ratePerSecond);
@@ -187,7 +187,7 @@ function keepRate(run: Run, ratePerSecond: number): void {
     }
     const over = sent >= total && now >= run.endsAt;
     if (!over) setTimeout(tick, 1);
-    else if (run.underWay === 0) run.finish();
+    else if (run.inFlight === 0) run.finish();
   };
   tick();
 }
@@ -199,11 +199,11 @@ function result(run: Run, cpuSeconds: number): LoadResult {
   return {
     statuses: run.statuses,
     successesPerSecond: run.successesInTime / run.spec.seconds,
-    unanswered: run.unanswered + run.due.length,
+    lost: run.lost + run.due.length,
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
     maxMs: quantile(1),
     cpuSeconds,
-    oddAnswer: run.oddAnswer,
+    unexpectedResponse: run.unexpectedResponse,
   };
 }

@@ -1,6 +1,6 @@
 import { runLoad, type LoadSpec } from "./load-client.ts";
 
-// One run for each message; the process stays, so that only the first run finds it cold.
+// One run per message; the process stays, so that only the first run is cold.
 process.on("message", (spec: LoadSpec) => {
   void runLoad(spec).then(
     (result) => process.send?.({ result }),

@@ -6,7 +6,7 @@ export type LoadClient = Disposable & { run(spec: LoadSpec): Promise<LoadResult>
 
 type Answer = { readonly result?: LoadResult; readonly error?: string };
 
-/** Longer than any run, so that a server that hangs fails the benchmark instead of stopping it. */
+/** Longer than any run: a server that hangs fails the benchmark instead of blocking it. */
 const GRACE_MS = 30_000;
 
 export function startLoadClient(): LoadClient {

@@ -18,14 +18,14 @@ import { median } from "./statistics.ts";
 const TICK_S = 0.01;
 const PAGE_BYTES = 8_192;
 
-/** The median time to make a page durable where the data folder is, as a commit does. */
+/** The median time to flush a page to the disk of the data folder, as a commit does. */
 export function measureFlushMs(folder: string, times: number): number {
   const file = path.join(folder, "flush-time");
   const descriptor = openSync(file, "w");
   const page = Buffer.alloc(PAGE_BYTES, 1);
   const durations = Array.from({ length: times }, (_, index) => {
     const start = performance.now();
-    // The same few pages again and again, as in a recycled segment of the write-ahead log.
+    // The same few pages repeatedly, as in a recycled segment of the write-ahead log.
     writeSync(descriptor, page, 0, page.length, (index % 16) * PAGE_BYTES);
     fdatasyncSync(descriptor);
     return performance.now() - start;
@@ -45,7 +45,7 @@ export function residentMiB(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** What is used over a while, as a share of one core. */
+/** Processor time used during a period, as a share of one core. */
 export async function measureCpuShare(used: () => number, seconds: number): Promise<number> {
   const before = used();
   const start = performance.now();
@@ -78,7 +78,7 @@ export function familyCpuSeconds(parent: number): number {
   return ticks * TICK_S;
 }
 
-/** What all processes of the machine have used, in seconds. */
+/** The processor time that all processes of the machine have used, in seconds. */
 export function machineCpuSeconds(): number {
   const [, user, nice, system, , , irq, softirq] = readFileSync("/proc/stat", "utf8").split(
     /\s+/,

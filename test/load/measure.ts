@@ -155,6 +155,6 @@ async function measureAtRate(bench: Bench, codes: Codes): Promise<Latencies> {
 async function checkCounts({ shop, acknowledged }: Bench): Promise<void> {
   const stored = await shop.countRedemptions();
   if (stored !== acknowledged) {
-    throw new Error(`${acknowledged} redemptions were answered, ${stored} are in the database`);
+    throw new Error(`${acknowledged} redemptions were acknowledged, ${stored} are in the database`);
   }
 }

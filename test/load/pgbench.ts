@@ -13,12 +13,12 @@ const MIGRATIONS = path.join(import.meta.dirname, "../../services/voucher/migrat
 const SCRIPT = path.join(import.meta.dirname, "redeem.pgbench.sql");
 
 /**
- * Side A: one transaction per redemption, driven by pgbench. It runs in a database of its own on the
- * tables that the voucher service's migrations make, so both sides write the same rows, indexes and
+ * Side A: one transaction per redemption, driven by pgbench. It runs in a database of its own with
+ * the tables of the voucher service's migrations, so both sides write the same rows, indexes and
  * constraints.
  */
 export type PgBench = {
-  /** Redemptions per second of so many clients over the first `codes` vouchers. */
+  /** Redemptions per second of `clients` clients on the first `codes` vouchers. */
   measure(load: { clients: number; codes: number; seconds: number }): Promise<number>;
 };
 
@@ -29,7 +29,7 @@ export async function preparePgBench(url: string, codes: number): Promise<PgBenc
   await client.connect();
   try {
     await client.query(`set search_path = ${SCHEMA}`);
-    // Ids come from the database in the order of time, as those of the product do.
+    // Ids sort by creation, as those of Scrip do.
     await client.query("create sequence bench_redemption cache 1000");
     await client.query(
       `insert into voucher_usage (project_id, voucher_id, definition_version)
@@ -61,7 +61,7 @@ export async function preparePgBench(url: string, codes: number): Promise<PgBenc
   };
 }
 
-/** Not as arguments, which anybody can read in the list of processes. */
+/** As environment variables: arguments are visible in the list of processes. */
 function connectionEnv(text: string): Record<string, string> {
   const { hostname, port, username, password, pathname } = new URL(text);
   return {
@@ -82,7 +82,7 @@ function redemptionsPerSecond(output: string): number {
   return Number(tps);
 }
 
-/** From the path, or where Debian's postgresql package keeps it. */
+/** From PATH, or where Debian's postgresql package installs it. */
 async function findPgBench(): Promise<string> {
   const onPath = await run("pgbench", ["--version"]).then(
     () => true,

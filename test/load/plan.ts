@@ -1,6 +1,6 @@
-/** How much is measured. Everything else is the same in both. */
+/** How much is measured; full and smoke runs differ in nothing else. */
 export type Plan = {
-  /** A and B take turns this often; medians are reported. */
+  /** Alternating rounds of A and B; medians are reported. */
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
@@ -11,13 +11,13 @@ export type Plan = {
   readonly rateSeconds: number;
   readonly idleSeconds: number;
   readonly flushes: number;
-  /** Each kind of validation is measured in this many turns of so many seconds. */
-  readonly turns: number;
-  readonly turnSeconds: number;
-  /** What a validation must not depend on. */
+  /** Number and length of the rounds of each kind of validation. */
+  readonly validationRounds: number;
+  readonly validationSeconds: number;
+  /** Sizes of an installation that a validation must not depend on. */
   readonly few: number;
   readonly tiers: number;
-  /** For each request of the engine alone. */
+  /** Duration per request of the engine alone. */
   readonly engineSeconds: number;
 };
 
@@ -31,14 +31,14 @@ export const FULL: Plan = {
   rateSeconds: 10,
   idleSeconds: 30,
   flushes: 300,
-  turns: 3,
-  turnSeconds: 2,
+  validationRounds: 3,
+  validationSeconds: 2,
   few: 1_000,
   tiers: 1_000,
   engineSeconds: 1,
 };
 
-/** Proves that the benchmark itself works; its figures mean nothing. */
+/** Shows that the benchmark works; its figures mean nothing. */
 export const SMOKE: Plan = {
   rounds: 1,
   seconds: 1,
@@ -49,8 +49,8 @@ export const SMOKE: Plan = {
   rateSeconds: 1,
   idleSeconds: 1,
   flushes: 20,
-  turns: 1,
-  turnSeconds: 0.3,
+  validationRounds: 1,
+  validationSeconds: 0.3,
   few: 20,
   tiers: 10,
   engineSeconds: 0.05,

@@ -9,12 +9,12 @@ export type Durability = {
   readonly synchronousCommit: string;
 };
 
-/** The one server of a benchmark; each side has a database in it. */
+/** The server of a benchmark; each side has a database of its own on it. */
 export type BenchDatabase = AsyncDisposable & {
   create(name: string): Promise<string>;
-  /** What the server has used with all its workers. */
+  /** Processor time of the server and all its workers. */
   cpuSeconds(): number;
-  /** Fails when anything has turned durability off. */
+  /** Fails when a durability setting is off. */
   durability(url: string): Promise<Durability>;
 };
 
@@ -23,7 +23,7 @@ const MAX_CONNECTIONS = 300;
 
 export async function openBenchDatabase(dataDir: string): Promise<BenchDatabase> {
   {
-    // The limit is taken up by a start only.
+    // The limit takes effect only at a start.
     await using first = await startEmbeddedPostgres({ dataDir });
     await query(first.url, `alter system set max_connections = ${MAX_CONNECTIONS}`);
   }

@@ -8,7 +8,7 @@ import { startStandalone } from "./standalone.ts";
 
 export type HotFunction = { readonly share: number; readonly name: string; readonly place: string };
 
-/** The parts of a .cpuprofile that are read here. */
+/** The fields of a .cpuprofile that are read here. */
 type CpuProfile = {
   readonly nodes: readonly {
     readonly id: number;
@@ -60,7 +60,7 @@ export async function profileRedemptions({ plan, postgres, folder, say }: Surrou
 async function readHottest(folder: string): Promise<HotFunction[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".cpuprofile"));
   const texts = await Promise.all(files.map((name) => readFile(path.join(folder, name), "utf8")));
-  // Worker threads leave profiles of their own; the main thread's is the largest.
+  // Worker threads write profiles of their own; the main thread's is the largest.
   const text = texts.toSorted((a, b) => b.length - a.length)[0];
   if (text === undefined) throw new Error("the standalone process left no CPU profile");
   return hottestOf(JSON.parse(text) as CpuProfile);
@@ -87,7 +87,7 @@ function hottestOf({ nodes, samples, timeDeltas }: CpuProfile): HotFunction[] {
     });
 }
 
-/** From the workspace or the package on, so that nothing tells where it ran. */
+/** Relative to the workspace or the package, without folders of this machine. */
 function placeOf(url: string, line: number): string {
   if (url === "") return "native";
   const inPackage = url.lastIndexOf("/node_modules/");

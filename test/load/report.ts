@@ -12,8 +12,8 @@ export type Report = {
     | readonly { readonly title: string; readonly functions: readonly HotFunction[] }[]
     | null;
   readonly plan: Plan;
-  /** Whether the figures are good enough to hold against the targets. */
-  readonly judged: boolean;
+  /** Whether the run is long enough to compare its figures with the targets. */
+  readonly hasTargets: boolean;
   readonly machine: string;
   readonly date: string;
   readonly seconds: number;
@@ -40,7 +40,7 @@ export function formatReport(report: Report): string {
 
 const head = ({ measured, machine, date, seconds }: Report): string => `# Benchmark
 
-Made by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s; run it again rather than edit this page.
+Written by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s. Do not edit this page; run the benchmark again.
 
 - Machine: ${machine}, shared by Postgres, Scrip and the load client
 - Flush time (8 KiB written and made durable, median): ${measured.flushMs.toFixed(2)} ms
@@ -49,14 +49,14 @@ Made by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s; run it again ra
 ## Redemptions
 
 A: \`pgbench\`, one transaction per redemption (counter, redemption, outbox), prepared statements, on
-the voucher service's own tables. B: redemption over HTTP, standalone, same Postgres server. In turns.
+the voucher service's own tables. B: redemption over HTTP, standalone, same Postgres server. They run in alternating rounds.
 "Ruled" codes have two rules, one on the customer and one that counts the redemptions of each customer; their
-requests name one of 1,000 customers, with what is known of him. "Ordered" ones read the order instead of the
-customer; their requests carry an order as well, which is stored. The targets are those of the plain request; an
-order is more than it asks for, so that one has none.
+requests name one of 1,000 customers and include the customer's data. "Ordered" codes have rules on the order
+instead of the customer; their requests include an order as well, which is stored. Targets apply to plain and ruled
+requests only.
 `;
 
-const comparisons = ({ measured, judged }: Report): string =>
+const comparisons = ({ measured, hasTargets }: Report): string =>
   table(
     [
       "codes",
@@ -71,10 +71,10 @@ const comparisons = ({ measured, judged }: Report): string =>
       "A CPU",
       "B CPU",
     ],
-    measured.comparisons.flatMap((row) => KINDS.map((kind) => comparison(row, kind, judged))),
+    measured.comparisons.flatMap((row) => KINDS.map((kind) => comparison(row, kind, hasTargets))),
   );
 
-function comparison(row: Comparison, kind: Kind, judged: boolean): string[] {
+function comparison(row: Comparison, kind: Kind, hasTargets: boolean): string[] {
   const side = row.sides[kind];
   return [
     count(row.codes),
@@ -83,7 +83,7 @@ function comparison(row: Comparison, kind: Kind, judged: boolean): string[] {
     count(row.a),
     count(side.perSecond),
     side.ratio.toFixed(2),
-    judged && kind !== "ordered" ? targetOf(row, side) : "–",
+    hasTargets && kind !== "ordered" ? targetOf(row, side) : "–",
     side.p50Ms.toFixed(1),
     side.p99Ms.toFixed(1),
     count(row.aPostgresMicroseconds),
@@ -96,12 +96,12 @@ function targetOf({ codes, clients }: Comparison, { ratio }: Side): string {
   return clients === TARGET_CLIENTS ? atLeast(ratio, MANY_TARGET) : "–";
 }
 
-const others = ({ measured, judged }: Report): string => {
+const others = ({ measured, hasTargets }: Report): string => {
   const { withOrder, atRate, memory, idleCpu } = measured;
   const idle = idleCpu.node + idleCpu.postgres;
   const verdict = idle < IDLE_TARGET ? "met" : "missed";
   return `
-## The rest
+## Other measurements
 
 ${table(
   ["what", "measured"],
@@ -122,7 +122,7 @@ ${table(
     [
       "idle CPU, Node and Postgres",
       `${percent(idleCpu.node)} + ${percent(idleCpu.postgres)} of a core` +
-        (judged ? ` (target < 2 %: ${verdict})` : ""),
+        (hasTargets ? ` (target < 2 %: ${verdict})` : ""),
     ],
     [
       "the load client's own cost",
@@ -136,13 +136,13 @@ const latencies = ({ p50Ms, p99Ms, maxMs }: Latencies["redeem"]): string =>
   `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(0)} ms`;
 
 const notes = ({ plan, measured }: Report): string => `
-CPU is what one redemption takes in microseconds: of Postgres for A, of Node and of Postgres for B,
-with all that comes after it, such as its event. Other programs took ${measured.otherCores.toFixed(1)} cores meanwhile.
+CPU is the processor time per redemption in microseconds: of Postgres for A, of Node and of Postgres for B,
+including deferred work such as its event. Other programs used ${measured.otherCores.toFixed(1)} cores during the run.
 
 Figures are medians of ${plan.rounds} rounds of ${plan.seconds} s; B/A is the median of the rounds' ratios. The
-fixed rate is ${plan.ratePerSecond} requests/s for ${plan.rateSeconds} s, counted from when a request was meant to leave, which a
-timer keeps to about a millisecond. After all, ${count(measured.redemptions)} redemptions were acknowledged
-and as many are in the database. Ratios compare; absolute figures hold for this machine only.
+fixed rate is ${plan.ratePerSecond} requests/s for ${plan.rateSeconds} s, counted from the time a request was due, which a
+timer keeps to about a millisecond. After all runs, ${count(measured.redemptions)} redemptions were acknowledged
+and as many are in the database. Compare ratios; absolute figures depend on the machine.
 `;
 
 const profile = ({ title, functions }: NonNullable<Report["hottest"]>[number]): string => `

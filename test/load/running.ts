@@ -19,7 +19,7 @@ export type Bench = Surroundings & {
   readonly client: LoadClient;
   readonly shop: Shop;
   readonly pgBench: PgBench;
-  /** Redemptions that were answered with 200. */
+  /** Redemptions with status 200. */
   acknowledged: number;
 };
 
@@ -32,14 +32,14 @@ export async function redeem(
   return result;
 }
 
-/** Nothing in this benchmark may be refused: the codes have no limit and rate limits are off. */
+/** No request of the benchmark may be rejected: the codes have no limits, and rate limits are off. */
 export async function run({ client }: Pick<Bench, "client">, spec: LoadSpec): Promise<LoadResult> {
   const result = await client.run(spec);
-  const { statuses, unanswered, oddAnswer } = result;
+  const { statuses, lost, unexpectedResponse } = result;
   const others = Object.keys(statuses).filter((status) => status !== "200");
-  if (unanswered === 0 && others.length === 0) return result;
+  if (lost === 0 && others.length === 0) return result;
   throw new Error(
-    `${unanswered} requests had no answer, others were answered ${JSON.stringify(statuses)}:\n${oddAnswer}`,
+    `${lost} requests were lost, others returned ${JSON.stringify(statuses)}:\n${unexpectedResponse}`,
   );
 }
 
@@ -47,7 +47,7 @@ const QUIET_SHARE = 0.15;
 const QUIET_PROBE_S = 0.25;
 const MOST_PROBES = 60;
 
-/** Waits until events are moved on and pages written back, so that no side pays for the other. */
+/** Waits until events are delivered and pages written back, so that no side pays for the other. */
 export async function settle({
   postgres,
   standalone,

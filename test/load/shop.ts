@@ -4,19 +4,19 @@ import { type Api, type Body, openApi } from "./api.ts";
 import type { LoadSpec } from "./load-client.ts";
 import type { Standalone } from "./standalone.ts";
 
-/** Codes to draw from, with what is sent for them. */
+/** Codes to draw from, with the bodies of their requests. */
 export type Codes = { readonly codes: readonly string[]; readonly body?: Body };
 
-/** What is redeemed: codes alone, codes with two rules by a customer, and the same with an order. */
+/** Kinds of requests: codes alone, codes with two rules and a customer, and the same with an order. */
 export const KINDS = ["plain", "ruled", "ordered"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A shop as side B sees it: of each kind one hot code, and many others. */
+/** The data of side B: one hot code of each kind, and many others. */
 export type Shop = Readonly<Record<Kind, { readonly hot: Codes; readonly many: Codes }>> & {
   readonly api: Api;
-  /** The load of redeeming, or of validating, the given codes. */
+  /** The load of redeeming, or of validating, these codes. */
   load(of: Load): LoadSpec;
-  /** Redemptions that are in the database. */
+  /** Number of redemptions in the database. */
   countRedemptions(): Promise<number>;
 };
 
@@ -28,7 +28,7 @@ export type Load = Codes &
 
 const DISCOUNT = { type: "PERCENT", percent_off: 10 };
 const CUSTOMERS = 1_000;
-/** Out of reach: nothing may be refused while it is measured. */
+/** Limits that no run reaches: no request may be rejected. */
 const NO_LIMIT = 1_000_000_000;
 
 export async function openShop(
@@ -74,7 +74,7 @@ export async function openShop(
 
 export function makeVoucher(api: Api, code: string, rules: readonly string[]): Promise<string> {
   const voucher = { code, type: "DISCOUNT_VOUCHER", discount: DISCOUNT, validation_rules: rules };
-  return api.make("/v1/vouchers", voucher);
+  return api.create("/v1/vouchers", voucher);
 }
 
 export const makeRule = (
@@ -83,12 +83,12 @@ export const makeRule = (
   conditions: object,
   property?: string,
 ): Promise<string> =>
-  api.make("/v1/validation-rules", {
+  api.create("/v1/validation-rules", {
     name,
     rules: { 1: { name, property, conditions }, logic: "1" },
   });
 
-/** As many bodies as customers, all of one length; each says what is known of its customer. */
+/** One body per customer with the customer's data, all of the same length. */
 const requestsOfCustomers = (more: object): readonly string[] =>
   Array.from({ length: CUSTOMERS }, (_, index) =>
     JSON.stringify({
@@ -100,15 +100,15 @@ const requestsOfCustomers = (more: object): readonly string[] =>
     }),
   );
 
-/** Codes of one name: its first voucher, and copies of that. Their ids begin with the prefix. */
+/** Codes with one prefix: the first voucher and its copies, whose ids begin with the prefix. */
 type Family = { readonly name: string; readonly prefix: string };
 
 export const copyOf = (name: string, number: number): string =>
   `${name}-${String(number).padStart(7, "0")}`;
 
 /**
- * Makes many vouchers that differ from one only in their ids and codes, with its rules. By SQL, because
- * 100,000 calls would take longer than all measuring; what is measured does not see the difference.
+ * Creates vouchers with the rules of an existing one that differ from it in id and code only. Uses SQL, because
+ * 100,000 calls would take longer than all measurements.
  */
 export async function copyVoucher(
   databaseUrl: string,
@@ -154,7 +154,7 @@ export async function copyVoucher(
         where original.code = $1`,
       values,
     );
-    // These alone: what is empty now will not be, and is analysed when it has grown, as elsewhere.
+    // Only these tables: the others are still empty, and autovacuum analyses them when they have grown.
     await client.query(
       "vacuum analyze voucher, voucher_usage, validation.validation_rule_assignment",
     );

@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const MAIN = path.join(import.meta.dirname, "../../deploy/standalone/src/main.ts");
-/** As `npm start` gives them: requests under way outlive a small nursery and are copied again and again. */
+/** As in `npm start`: requests outlive a smaller young generation, which then copies them repeatedly. */
 const HEAP = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
 const READY_MS = 60_000;
 const STOP_MS = 30_000;
@@ -13,18 +13,18 @@ const STOP_MS = 30_000;
 export type Standalone = AsyncDisposable & {
   readonly pid: number;
   readonly port: number;
-  /** The variables of keys.env. */
+  /** The variables of `keys.env`. */
   readonly keys: Readonly<Record<string, string>>;
 };
 
 export type StandaloneOptions = {
   readonly databaseUrl: string;
   readonly dataDir: string;
-  /** Given to node, for a profile. */
+  /** Arguments of Node, for a profile. */
   readonly nodeArgs?: readonly string[];
 };
 
-/** Starts what `npm start` starts, in a process of its own, on the given database. */
+/** Starts Scrip as `npm start` does, in a process of its own, on this database. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
   const { databaseUrl, dataDir } = options;
   await mkdir(dataDir, { recursive: true });

@@ -1,4 +1,4 @@
-/** Laid out as the formatter does it, so that the page passes the checks as it is written. */
+/** Formatted as the formatter does it, so that the page passes the format check. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = columns.map((column, index) =>
     Math.max(3, column.length, ...rows.map((row) => row[index]?.length ?? 0)),
@@ -13,7 +13,7 @@ export const count = (value: number): string => Math.round(value).toLocaleString
 
 export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
-/** Whether a figure reaches its target, and by how much it does not. */
+/** Whether a figure reaches its target, and by how much it misses it. */
 export const atLeast = (value: number, target: number): string =>
   value >= target
     ? `≥ ${count(target)}: met`
