@@ -37,6 +37,17 @@ function brokenCitations({ text }: SourceFile): readonly string[] {
   });
 }
 
+const paths = new Set(files.map(({ path: at }) => at));
+
+function missingDecisionRecords({ text }: SourceFile): readonly string[] {
+  const citations = joined(text).matchAll(
+    /(?<![\w/.-])(?:services\/)?decisions\/(\d{4}-[\w.-]*\w)/g,
+  );
+  return [...citations].flatMap(([citation, record]) =>
+    paths.has(`services/decisions/${record}`) ? [] : [citation],
+  );
+}
+
 function brokenLinks(at: string, text: string): readonly string[] {
   return relativeLinksOf(text).filter((link) => {
     const [target = "", anchor] = link.split("#");
@@ -50,6 +61,14 @@ describe("sources cite what exists", () => {
   test("every docs/<page>.md#section that a file cites exists", () => {
     const broken = files
       .map((file) => [file.path, brokenCitations(file)] as const)
+      .filter(([, citations]) => citations.length > 0);
+    expect(broken).toEqual([]);
+  });
+
+  test("every decision record that a file cites exists", () => {
+    const broken = files
+      .filter(({ path: at }) => !isMigration(at))
+      .map((file) => [file.path, missingDecisionRecords(file)] as const)
       .filter(([, citations]) => citations.length > 0);
     expect(broken).toEqual([]);
   });

@@ -33,14 +33,30 @@ test("allows the configured ranges only, or all addresses without ranges", () =>
 });
 
 test.each([
-  ["without proxies it is the connection's", ["203.0.113.9", "1.2.3.4", 0], "203.0.113.9"],
-  ["IPv4 in IPv6 form is plain", ["::ffff:203.0.113.9", undefined, 0], "203.0.113.9"],
-  ["one proxy appends it", ["10.0.0.1", "1.2.3.4, 198.51.100.7", 1], "198.51.100.7"],
-  ["two proxies tell it", ["10.0.0.1", "6.6.6.6, 198.51.100.7, 10.0.0.2", 2], "198.51.100.7"],
-  ["too few entries: the first", ["10.0.0.1", "198.51.100.7", 2], "198.51.100.7"],
-  ["nonsense is not believed", ["10.0.0.1", "evil", 1], "10.0.0.1"],
-  ["a proxy that says nothing", ["10.0.0.1", undefined, 1], "10.0.0.1"],
-] as const)("determines the client address: %s", (_name, [remote, forwarded, proxies], address) => {
+  ["uses the connection's address without proxies", ["203.0.113.9", "1.2.3.4", 0], "203.0.113.9"],
+  ["unwraps an IPv4 address in IPv6 form", ["::ffff:203.0.113.9", undefined, 0], "203.0.113.9"],
+  [
+    "uses the last entry behind one proxy",
+    ["10.0.0.1", "1.2.3.4, 198.51.100.7", 1],
+    "198.51.100.7",
+  ],
+  [
+    "uses the second last entry behind two proxies",
+    ["10.0.0.1", "6.6.6.6, 198.51.100.7, 10.0.0.2", 2],
+    "198.51.100.7",
+  ],
+  [
+    "uses the first entry if there are fewer than proxies",
+    ["10.0.0.1", "198.51.100.7", 2],
+    "198.51.100.7",
+  ],
+  ["ignores an entry that is no address", ["10.0.0.1", "evil", 1], "10.0.0.1"],
+  [
+    "uses the connection's address if the proxy sends no header",
+    ["10.0.0.1", undefined, 1],
+    "10.0.0.1",
+  ],
+] as const)("%s", (_name, [remote, forwarded, proxies], address) => {
   expect(clientAddress(remote, forwarded, proxies)).toBe(address);
 });
 
@@ -49,6 +65,6 @@ test.each([
   ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
   ["2001:db8::1", "2001:db8:0:0"],
   ["::1", "0:0:0:0"],
-])("counts %s as %s", (address, limited) => {
+])("limits the rate of %s as %s", (address, limited) => {
   expect(limitAddress(address)).toBe(limited);
 });

@@ -216,7 +216,7 @@ function listDecoder(decode: Decode, rule: Rule, mode: Mode): Decode {
     }
     return items.map((item, index) => {
       try {
-        if (item === null) throw new DecodeError("must NOT be null");
+        if (item === null) throw new DecodeError("must not be null");
         return decode(item);
       } catch (error) {
         throw within(error, `[${index}]`);

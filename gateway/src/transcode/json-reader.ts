@@ -20,7 +20,7 @@ export function readJson(body: Buffer, limits: ReaderLimits = LIMITS): JsonValue
   const walk: Walk = { members: 0, checkText: text.includes("\\u") };
   inspect(value, walk);
   // The parser keeps the last of repeated keys, so repeated keys show as missing members.
-  if (walk.members !== members) throw new DecodeError("must NOT repeat a property");
+  if (walk.members !== members) throw new DecodeError("must not repeat a property");
   return value;
 }
 
@@ -58,7 +58,7 @@ function countMembers(body: Buffer, limits: ReaderLimits): number {
         depth += 1;
         nodes += 1;
         if (depth > limits.depth) {
-          throw new DecodeError(`must NOT be nested deeper than ${limits.depth} levels`);
+          throw new DecodeError(`must not be nested deeper than ${limits.depth} levels`);
         }
         break;
       case CLOSE_ARRAY:
@@ -89,7 +89,7 @@ function inspect(value: JsonValue, walk: Walk): void {
     // forbids a raw NUL.
     if (walk.checkText) rejectUnsafeText(value);
   } else if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new DecodeError("must NOT have numbers out of range");
+    if (!Number.isFinite(value)) throw new DecodeError("must not have numbers out of range");
   } else if (Array.isArray(value)) {
     for (const item of value) inspect(item, walk);
   } else if (typeof value === "object" && value !== null) {
@@ -104,7 +104,7 @@ function inspect(value: JsonValue, walk: Walk): void {
 }
 
 function rejectUnsafeText(text: string): void {
-  if (!isSafeText(text)) throw new DecodeError("must NOT contain NUL or lone surrogates");
+  if (!isSafeText(text)) throw new DecodeError("must not contain NUL or lone surrogates");
 }
 
 /** Rejects keys that can pollute prototypes in code that merges objects. */
@@ -115,5 +115,5 @@ function rejectPrototypeKeys(key: string, value: JsonValue): void {
       typeof value === "object" &&
       value !== null &&
       Object.hasOwn(value, "prototype"));
-  if (hostile) throw new DecodeError(`must NOT have the property '${key}'`);
+  if (hostile) throw new DecodeError(`must not have the property '${key}'`);
 }

@@ -54,7 +54,7 @@ function foldJunction(root: Map<string, Node>): void {
 export function decodePercent(text: string): string {
   if (!/^[\x20-\x7e]*$/.test(text)) throw new DecodeError("must be percent-encoded");
   const decoded = decodeUtf8(text);
-  if (decoded.includes("\0")) throw new DecodeError("must NOT contain NUL or lone surrogates");
+  if (decoded.includes("\0")) throw new DecodeError("must not contain NUL or lone surrogates");
   return decoded;
 }
 
@@ -72,17 +72,17 @@ const decodeText = (text: string): string => decodePercent(text.replaceAll("+", 
 /** Both `filters[code][$in]` and `[filters][code][$in]` have the path filters, code, $in. */
 function pathOf(name: string): string[] {
   const match = /^([^[\]]*)((?:\[[^[\]]*\])*)$/.exec(name);
-  if (match === null) throw new DecodeError(`must NOT have the malformed name '${name}'`);
+  if (match === null) throw new DecodeError(`must not have the malformed name '${name}'`);
   const [, head = "", brackets = ""] = match;
   const inner = brackets === "" ? [] : brackets.slice(1, -1).split("][");
   const path = head === "" ? inner : [head, ...inner];
-  if (path.length === 0) throw new DecodeError("must NOT have a parameter without a name");
+  if (path.length === 0) throw new DecodeError("must not have a parameter without a name");
   if (path.length > MAX_DEPTH) {
-    throw new DecodeError(`must NOT be nested deeper than ${MAX_DEPTH} levels`);
+    throw new DecodeError(`must not be nested deeper than ${MAX_DEPTH} levels`);
   }
   for (const key of path) {
     if (key === "__proto__" || key === "constructor" || key === "prototype") {
-      throw new DecodeError(`must NOT have the property '${key}'`);
+      throw new DecodeError(`must not have the property '${key}'`);
     }
   }
   return path;
@@ -110,12 +110,12 @@ function insert(
     return;
   }
   if (!Array.isArray(earlier)) throw conflict(path);
-  if (options.unique === true) throw new DecodeError(`must NOT repeat '${path.join(".")}'`);
+  if (options.unique === true) throw new DecodeError(`must not repeat '${path.join(".")}'`);
   earlier.push(value);
 }
 
 const conflict = (path: readonly string[]): DecodeError =>
-  new DecodeError(`must NOT have both a value and properties at '${path.join(".")}'`);
+  new DecodeError(`must not have both a value and properties at '${path.join(".")}'`);
 
 function toObject(branch: Map<string, Node>): JsonObject {
   return Object.fromEntries([...branch].map(([key, node]) => [key, toJson(node)]));

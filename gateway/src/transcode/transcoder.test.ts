@@ -219,7 +219,7 @@ describe("a query", () => {
     ["created_at=2026-01-01", "Property .created_at must be object"],
     ["filters=x", "Property .filters must be object"],
     ["code=%ff", "Query must be percent-encoded UTF-8"],
-    ["a[b=1", "Query must NOT have the malformed name 'a[b'"],
+    ["a[b=1", "Query must not have the malformed name 'a[b'"],
   ])("rejects %s", (query, details) => {
     const rejected = rejection("GET", "/v1/vouchers", { query });
     expect(rejected.slice(0, 22)).toBe("invalid_query_params: ");
@@ -236,7 +236,7 @@ describe("a form", () => {
       scope: "vouchers validations",
     });
     expect(rejection(...at, { body: "scope=a&scope=b" })).toBe(
-      "invalid_payload: Payload must NOT repeat 'scope'",
+      "invalid_payload: Payload must not repeat 'scope'",
     );
   });
 });
@@ -253,7 +253,7 @@ describe("invalid values are rejected with their path:", () => {
       "Property .redeemables must NOT have more than 30 items",
     ],
     ["not a list", { redeemables: redeemable }, "Property .redeemables must be array"],
-    ["a null item", { redeemables: [null] }, "Property .redeemables[0] must NOT be null"],
+    ["a null item", { redeemables: [null] }, "Property .redeemables[0] must not be null"],
     ["a text item", { redeemables: ["A"] }, "Property .redeemables[0] must be object"],
     [
       "nested missing",

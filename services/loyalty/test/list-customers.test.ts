@@ -56,7 +56,7 @@ describe("ListCustomers", () => {
     expect((await list({ updatedAt: range })).names).toEqual([]);
   });
 
-  test("continues after a time, which an order by source id rejects", async () => {
+  test("pages by creation time with starting_after, and rejects it with an order by source id", async () => {
     const { list } = await createCustomers(4);
     const after = { startingAfter: timestampFromMs(NOON + 2000) };
     expect(await list(after)).toEqual({ names: ["c1", "c0"], total: 4n, hasMore: false });

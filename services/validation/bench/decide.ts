@@ -24,7 +24,7 @@ const BATCH = 20;
 const customer = buildCustomer({ id: "cust_1", segments: ["seg_1"], metadata: { age: 30 } });
 const campaign = buildCampaign();
 
-/** `count` rules, alternately one on two values and one with a count. */
+/** Builds `count` rules that alternate between two conditions and a usage count. */
 const rulesOf = (count: number) =>
   Array.from({ length: count }, (_, n) =>
     n % 2 === 0

@@ -11,13 +11,13 @@ import type { Call } from "@scrip/rpc";
 
 import type { Services } from "./deps.ts";
 
-/** The fields of a message, without those that mark a whole one. */
+/** The fields of a message, without its metadata (`$typeName`, `$unknown`). */
 type Fields<Schema extends DescMessage> = Exclude<MessageInitShape<Schema>, Message>;
 
 export const TEN_PERCENT = { type: DiscountType.PERCENT, percentOff: "10" };
 
 let codes = 0;
-/** A code that no other test uses. */
+/** A unique code. */
 export const newCode = (prefix = "CODE"): string => `${prefix}-${process.pid}-${(codes += 1)}`;
 
 /** Creates a voucher: 10 % off the order by default. */

@@ -8,19 +8,19 @@ import { repairOrders } from "../src/store/order-repairs.ts";
 import type { StoredOrder } from "../src/store/order-rows.ts";
 import { saveOrders } from "../src/store/orders.ts";
 
-// Plans belong to a connection, so the pool has one.
+// Plans are cached per connection, so the pool has one connection.
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS, poolSize: 1 });
 afterAll(() => db[Symbol.asyncDispose]());
 
 const NOON = new Date("2026-03-01T12:00:00Z");
 const ORDERS = 3_000;
 
-test("looks an order up by its key, also with plans made for an empty table", async () => {
+test("looks up an order by its key, even with a plan cached when the table was empty", async () => {
   const orders = Array.from({ length: ORDERS }, (_, n) => givenOrder(`ord_${n}`));
   const [some, others] = [orders.slice(0, 5), orders.slice(5)];
-  // Postgres keeps a generic plan from the sixth execution on.
+  // Postgres caches a generic plan from the sixth execution on.
   for (let run = 0; run < 10; run += 1) await repairOrders(db, some);
-  // Other orders: a row that was written twice may have two index entries.
+  // Writes other orders, because a row that is written twice may have two index entries.
   await saveOrders(db, others);
 
   const before = await entriesRead(db, "shop_order");

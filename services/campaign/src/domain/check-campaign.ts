@@ -51,7 +51,7 @@ function checkVoucher({ campaignType, voucher }: CampaignParts): string | null {
   const type = voucherTypeOf(campaignType);
   if (type === null) return null;
   if (voucher.type !== null && voucher.type !== type) {
-    return `Vouchers of ${campaignType} campaign must be of type ${type}`;
+    return `Vouchers of a ${campaignType} campaign must be of type ${type}`;
   }
   const required = (name: string) => `Property '${name}' is required for ${campaignType} campaign`;
   const notOfThisCampaign = (name: string) =>

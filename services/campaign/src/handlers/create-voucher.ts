@@ -34,7 +34,7 @@ function rejectOtherType(campaign: Campaign, request: CreateVoucherRequest): voi
   const type = voucherTypeOf(campaign.campaignType);
   if (sent === undefined || sent === type) return;
   throw new ApiError("invalid_voucher", {
-    details: `Vouchers of ${campaign.campaignType} campaign must be of type ${type}`,
+    details: `Vouchers of a ${campaign.campaignType} campaign must be of type ${type}`,
   });
 }
 

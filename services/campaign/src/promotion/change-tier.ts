@@ -18,11 +18,11 @@ export async function changeTier(
     await updateTier(tx, projectId, tier);
     return findTier(tx, projectId, tierId);
   });
-  if (record === undefined) throw new Error("a locked tier does not exist");
+  if (record === undefined) throw new Error(`promotion tier ${tierId} was locked, but is missing`);
   return record;
 }
 
-/** Repeating it changes nothing. */
+/** Idempotent: a tier that already has the status stays unchanged. */
 export const setTierActive =
   (active: boolean, now: number) =>
   (tier: PromotionTier): PromotionTier =>

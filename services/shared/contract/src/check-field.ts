@@ -144,7 +144,7 @@ function compileMap(
     if (violation !== undefined) return violation;
     for (const [key, item] of entries) {
       if (context.strict && !isSafeText(key)) return { path: "", text: UNSAFE_TEXT };
-      if (isHostileKey(key, null)) return { path: "", text: `must NOT have the property '${key}'` };
+      if (isHostileKey(key, null)) return { path: "", text: `must not have the property '${key}'` };
       const inner = check?.(item);
       if (inner !== undefined) return { path: `.${key}${inner.path}`, text: inner.text };
     }

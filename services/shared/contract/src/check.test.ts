@@ -107,22 +107,22 @@ const nested = (depth: number): { a: unknown } =>
   depth === 0 ? { a: 1 } : { a: nested(depth - 1) };
 
 test.each([
-  ["NUL", { name: "a\0" }, "Property .name must NOT contain NUL or lone surrogates"],
-  ["half a pair", { name: "\ud83d" }, "Property .name must NOT contain NUL or lone surrogates"],
+  ["NUL", { name: "a\0" }, "Property .name must not contain NUL or lone surrogates"],
+  ["half a pair", { name: "\ud83d" }, "Property .name must not contain NUL or lone surrogates"],
   [
     "NUL in metadata",
     { metadata: { a: ["\0"] } },
-    "Property .metadata must NOT contain NUL or lone surrogates",
+    "Property .metadata must not contain NUL or lone surrogates",
   ],
   [
     "NUL in a key",
     { metadata: { "\0": 1 } },
-    "Property .metadata must NOT contain NUL or lone surrogates",
+    "Property .metadata must not contain NUL or lone surrogates",
   ],
   [
     "33 levels",
     { metadata: nested(33) as never },
-    "Property .metadata must NOT be nested deeper than 32 levels",
+    "Property .metadata must not be nested deeper than 32 levels",
   ],
   [
     "10,001 values",
@@ -137,7 +137,7 @@ test.each([
   [
     "__proto__",
     { metadata: JSON.parse('{"__proto__":1}') as never },
-    "Property .metadata must NOT have the property '__proto__'",
+    "Property .metadata must not have the property '__proto__'",
   ],
 ])("rejects from gRPC callers what the HTTP edge rejects: %s", (_, init, expected) => {
   expect(details(CustomerSchema, init)).toBe(expected);

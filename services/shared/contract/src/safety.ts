@@ -24,7 +24,7 @@ function visit(value: JsonValue, depth: number, budget: { nodes: number }): stri
   if (typeof value === "number")
     return Number.isFinite(value) ? undefined : "must hold finite numbers";
   if (value === null || typeof value === "boolean") return undefined;
-  if (depth > LIMITS.depth) return `must NOT be nested deeper than ${LIMITS.depth} levels`;
+  if (depth > LIMITS.depth) return `must not be nested deeper than ${LIMITS.depth} levels`;
   if (Array.isArray(value)) {
     for (const item of value) {
       const text = visit(item, depth + 1, budget);
@@ -34,7 +34,7 @@ function visit(value: JsonValue, depth: number, budget: { nodes: number }): stri
   }
   for (const [key, item] of Object.entries(value)) {
     if (!isSafeText(key)) return UNSAFE_TEXT;
-    if (isHostileKey(key, item)) return `must NOT have the property '${key}'`;
+    if (isHostileKey(key, item)) return `must not have the property '${key}'`;
     const text = visit(item, depth + 1, budget);
     if (text !== undefined) return text;
   }
@@ -52,4 +52,4 @@ export function isHostileKey(key: string, value: JsonValue): boolean {
   );
 }
 
-export const UNSAFE_TEXT = "must NOT contain NUL or lone surrogates";
+export const UNSAFE_TEXT = "must not contain NUL or lone surrogates";

@@ -52,10 +52,10 @@ export async function canEnter(account: Account, target: string): Promise<boolea
   return parent === target || canEnter(account, parent);
 }
 
-/** The narrower capability first; containers often grant only the wider one. */
+/** Tries the narrower capability first; many containers grant only `dac_override`. */
 const CAPABILITIES = ["dac_read_search", "dac_override"];
 
-/** A capability that opens every folder to the account; undefined where the system grants none. */
+/** A capability that lets the account read every folder; undefined if the system grants none. */
 export async function findCapability(): Promise<string | undefined> {
   for (const name of CAPABILITIES) {
     const probe = [`--inh-caps=+${name}`, `--ambient-caps=+${name}`, "--", "true"];

@@ -101,7 +101,7 @@ export type BatchSql = {
   readonly rows: (alias: string) => string;
 };
 
-/** Any number of rows: one array for each column, read with `unnest`. */
+/** Builds a statement over many rows: one array parameter per column, read with `unnest`. */
 export function batchOf<Row>(table: ColumnTable<Row>): StatementPart<readonly Row[], BatchSql> {
   const entries = Object.entries(table).map(([name, one]) => {
     const { batchCast, encode } = one;

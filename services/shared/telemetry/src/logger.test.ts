@@ -40,7 +40,7 @@ test("drops lines below the level", () => {
   expect(lines.map(({ msg }) => msg)).toEqual(["yes"]);
 });
 
-test("writes plain fields as an info line, and nothing below the level", () => {
+test("logs plain fields at level info, unless the configured level is higher", () => {
   const { logger, lines } = recording();
   logger.plain({ status: 200, key: undefined, route: "/v1/vouchers/{code}" }, "request");
   expect(lines).toEqual([

@@ -28,6 +28,7 @@ export const collectionToProto = (row: CollectionRow): ProductCollectionMessage 
 export function collectionFromRow({ id, type, filter, entries }: CollectionRow): ProductCollection {
   if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
   const read = parseCollectionFilter(filter);
-  if (read.kind === "violation") throw new Error(`collection ${id} has no filter: ${read.text}`);
+  if (read.kind === "violation")
+    throw new Error(`collection ${id} has an invalid filter: ${read.text}`);
   return { id, type, matches: read.matches, usesSkus: read.usesSkus };
 }

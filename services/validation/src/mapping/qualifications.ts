@@ -124,7 +124,7 @@ function stackToProto(
   const expand = expandOf(input);
   const stack = promotions.stacks.get(candidate.id);
   const campaign = promotions.campaigns.get(candidate.campaignId ?? "");
-  if (stack === undefined) throw new Error("a stack of the qualification was not loaded");
+  if (stack === undefined) throw new Error(`promotion stack ${candidate.id} was not loaded`);
   return {
     redeemables,
     ...UNLIMITED,

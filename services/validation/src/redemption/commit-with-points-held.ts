@@ -20,10 +20,10 @@ type PointsPart = {
 };
 
 /**
- * Commits with the points of loyalty cards held (services/decisions/0020-points-before-the-
- * commit.md): the commit spends the hold, and a failed commit releases it. Without cards nothing is
- * called. If the points are no longer available, the outcome is `stale` and the request is decided
- * again.
+ * Commits with the points of loyalty cards held: the commit spends the hold, and a failed commit
+ * releases it. Without cards nothing is called. If the points are no longer available, the outcome
+ * is `stale` and the request is decided again.
+ * services/decisions/0020-points-held-before-the-commit.md
  */
 export async function commitWithPointsHeld(
   deps: Deps,
@@ -94,7 +94,7 @@ async function holdPoints(
     parts.map(({ voucherId, part, reward }, index) => {
       const hold = outcome.value.holds[index];
       if (hold?.balances === undefined)
-        throw new Error("a points hold was returned without balances");
+        throw new Error("the points hold of the response has no balances");
       const { points: cardPoints, balance, redeemedPoints } = hold.balances;
       return [
         voucherId,

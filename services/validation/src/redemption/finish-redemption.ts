@@ -63,14 +63,14 @@ export async function finishRedemption(
     case "rejected":
       throw errorFromProto(outcome.outcome.value);
     default:
-      throw new Error("a commit without an outcome");
+      throw new Error("the commit response has no outcome");
   }
 }
 
 /** The parent of a stack, or the only redemption. */
 function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): Redemption {
   const redemption = parentRedemption ?? redemptions[0];
-  if (redemption === undefined) throw new Error("a commit returned no redemption");
+  if (redemption === undefined) throw new Error("the commit response has no redemption");
   return redemption;
 }
 

@@ -184,6 +184,6 @@ async function finishRollback(
     case "rejected":
       throw errorFromProto(outcome.outcome.value);
     default:
-      throw new Error("a rollback without an outcome");
+      throw new Error("the rollback response has no outcome");
   }
 }

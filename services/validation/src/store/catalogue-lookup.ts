@@ -103,8 +103,8 @@ const NOTHING_FOUND = catalogueOf([]);
 
 /**
  * Rows of each name, written as ranges and sorted, so that only the index of the column fits: the
- * cached plan of a small table would read all rows of the project (services/decisions/0021-rows-
- * through-indexes-events-together.md).
+ * cached plan of a small table would read all rows of the project.
+ * services/decisions/0021-index-lookups-and-grouped-events.md
  */
 const rowsOf = (table: "sku" | "product", columns: readonly ("id" | "source_id")[], name: string) =>
   columns

@@ -177,7 +177,7 @@ function findRejection(
 const HAS_A_PARENT = "You can rollback only a redemption that does not have parent redemption.";
 const IS_STACKED =
   "You can rollback only a single redemption. Use different endpoint for stacked redemption.";
-const HAS_FAILED = "You can rollback only a redemption that succeeded.";
+const HAS_FAILED = "You can roll back only a redemption that succeeded.";
 const NOT_ITS_CUSTOMER = "Customer is not related with redemption.";
 const NOT_ITS_ORDER = "Order is not related with redemption.";
 const ROLLED_BACK = "Redemption has been already rolled back.";

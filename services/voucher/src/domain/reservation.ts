@@ -17,7 +17,7 @@ export type Reservation = {
 
 export type ReserveBatch = {
   readonly commands: readonly ReserveCommand[];
-  /** As locked, by `rowKey` of project and voucher. */
+  /** The locked rows, by `rowKey` of project and voucher. */
   readonly usages: ReadonlyMap<string, VoucherUsage>;
   readonly lockedByOthers: ReadonlySet<string>;
   readonly locks: LoadedLocks;

@@ -42,8 +42,8 @@ export function toHeaders(call: Call): Headers {
 }
 
 /**
- * Reads the call from the headers of a gRPC request. An external service only has to name the
- * project; clock, caller and request hash are trusted from Scrip's own services alone.
+ * Reads the call from the headers of a gRPC request. External services send only the project id;
+ * clock, caller and request hash are read only from Scrip's own services.
  */
 export function fromHeaders(
   headers: Headers,
@@ -52,7 +52,7 @@ export function fromHeaders(
 ): Call {
   const now = trust.internal ? headers.get(NAMES.now) : null;
   const idempotencyKey = trust.internal ? headers.get(NAMES.idempotencyKey) : null;
-  // The project decides how codes are generated, not an external caller.
+  // An external caller cannot override the project's code configuration.
   const codeConfig = trust.internal ? headers.get(NAMES.codeConfig) : null;
   return {
     project: {

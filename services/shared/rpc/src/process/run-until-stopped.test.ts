@@ -75,7 +75,7 @@ test("ends a process that does not close on a second signal", async () => {
   expect((await end("SIGTERM")).code).toBe(1);
 });
 
-test("explains a failed start, with exit code 1", async () => {
+test("prints the explanation of a failed start and exits with code 1", async () => {
   const { child, output } = run(`console.error = console.log;
     await runUntilStopped(
       () => Promise.reject(new Error("internal")),

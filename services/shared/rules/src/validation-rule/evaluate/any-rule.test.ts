@@ -74,13 +74,13 @@ const anyBundle = fc.oneof(
   { weight: 1, arbitrary: anyRules },
 );
 
-/** As JSON arrives: values have any type. */
+/** Parsed from JSON, so values can have any type. */
 const definitionOf = (rules: object, bundleRules: object | null): ValidationRuleDefinition =>
   buildDefinition(JSON.parse(JSON.stringify(rules)), {
     bundleRules: bundleRules === null ? null : JSON.parse(JSON.stringify(bundleRules)),
   });
 
-test("rejects any input with a message, or can be checked", () => {
+test("either rejects any definition with a message, or evaluates it", () => {
   fc.assert(
     fc.property(anyRules, anyBundle, anyOperand, (rules, bundleRules, value) => {
       const parsed = parseValidationRule(definitionOf(rules, bundleRules));
