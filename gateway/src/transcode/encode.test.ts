@@ -1,7 +1,10 @@
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
 import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
-import { StackingRulesSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import {
+  RedeemableResultSchema,
+  StackingRulesSchema,
+} from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherSchema } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
@@ -29,6 +32,14 @@ describe("an encoded response", () => {
     expect(voucher).toMatchObject({ campaign: null, validity_day_of_week: null, categories: [] });
     expect(voucher).not.toHaveProperty("metadata");
     expect(voucher).not.toHaveProperty("type");
+  });
+
+  test("writes an empty list that is usually omitted when its flag is set", () => {
+    const encoded = (fields: { expandsCategories?: boolean }) =>
+      encode(RedeemableResultSchema, create(RedeemableResultSchema, fields));
+    expect(encoded({ expandsCategories: true })).toContain(`"categories":[]`);
+    expect(encoded({ expandsCategories: true })).not.toContain("expands_categories");
+    expect(encoded({})).not.toContain("categories");
   });
 
   test("takes object from the message in lists of several kinds", () => {

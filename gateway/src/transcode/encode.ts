@@ -110,9 +110,11 @@ export function compileMember(field: DescField, find: Find): EncodeMember {
   }
   if (field.fieldKind === "list" || field.fieldKind === "map" || field.fieldKind === "enum") {
     const isAbsent = absenceOf(field, rule);
+    const flag = field.parent.fields.find(({ name: each }) => each === rule.writtenIf)?.localName;
     return (message) => {
       const value = message[localName];
-      return isAbsent(value) ? absent : name + encode(value);
+      const isOmitted = isAbsent(value) && (flag === undefined || message[flag] !== true);
+      return isOmitted ? absent : name + encode(value);
     };
   }
   return (message) => {

@@ -155,6 +155,15 @@ describe("ListPromotionStacks and ListCampaignStacks", () => {
     const page = await promotions.listPromotionStacks({ limit: 2n }, call);
     expect(page.data.map(({ id }) => id)).toEqual(stacks.slice(0, 2));
     expect(page.total).toBe(3n);
+    const byName = await promotions.listPromotionStacks({ order: "name" }, call);
+    const names = byName.data.map((stack) => stack.name);
+    expect(names).toEqual(names.toSorted());
+    const byNameDown = await promotions.listCampaignStacks(
+      { campaignId: name, order: "-name" },
+      call,
+    );
+    const namesDown = byNameDown.data.map((stack) => stack.name);
+    expect(namesDown).toEqual(namesDown.toSorted().toReversed());
     const ofCampaign = await promotions.listCampaignStacks({ campaignId: name }, call);
     expect(ofCampaign.data.map(({ id }) => id)).toEqual([stacks[0], stacks[2]]);
     const unknown = { campaignId: "camp_unknown" };

@@ -37,6 +37,15 @@ describe("Qualify", () => {
     });
   });
 
+  test("marks categories as expanded, also without any", async () => {
+    const call = newProject();
+    await createVoucher(services, call());
+    const first = async (expand: string[]) =>
+      (await qualifications.qualify({ order, options: { expand } }, call())).redeemables?.data[0];
+    expect(await first(["category"])).toMatchObject({ categories: [], expandsCategories: true });
+    expect((await first([]))?.expandsCategories).toBeUndefined();
+  });
+
   test("omits what does not apply", async () => {
     const call = newProject();
     await createVoucher(services, call(), { active: false });

@@ -29,7 +29,7 @@ describe("ValidateVoucher", () => {
     const request = { code, order, gift: { credits: 1_000n } };
     expect(await validations.validateVoucher(request, call())).toMatchObject({
       valid: true,
-      gift: { balance: 3_000n, credits: 1_000n },
+      gift: { amount: 3_000n, balance: 3_000n, credits: 1_000n },
       order: { totalAmount: 9_000n },
     });
   });

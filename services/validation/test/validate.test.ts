@@ -89,6 +89,20 @@ describe("Validate", () => {
     }
   });
 
+  test("returns categories, also none, only with expand category", async () => {
+    const call = newProject();
+    const { code } = await createVoucher(services, call());
+    const first = async (expand: string[]) =>
+      (
+        await validations.validate(
+          { redeemables: [voucherRef(code)], order, options: { expand } },
+          call(),
+        )
+      ).redeemables[0];
+    expect(await first(["category"])).toMatchObject({ categories: [], expandsCategories: true });
+    expect((await first(["order"]))?.expandsCategories).toBeUndefined();
+  });
+
   test("lists an unknown voucher as inapplicable with not_found", async () => {
     const call = newProject();
     const voucher = await createVoucher(services, call());

@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createPromotionTier, createVoucher, newCode } from "./builders-requests.ts";
@@ -106,9 +107,100 @@ describe("ListValidationRules", () => {
     expect(page.data.map(({ name }) => name)).toEqual(["c", "b"]);
     expect(page.total).toBe(3n);
   });
+
+  test("sorts by name", async () => {
+    const call = newProject();
+    for (const name of ["b", "a", "c"]) await rules.createValidationRule({ name }, call());
+    const names = async (order: string) =>
+      (await rules.listValidationRules({ order }, call())).data.map(({ name }) => name);
+    expect(await names("name")).toEqual(["a", "b", "c"]);
+    expect(await names("-name")).toEqual(["c", "b", "a"]);
+  });
+
+  test("filters by time of creation, inclusive with dates and exclusive with a range", async () => {
+    const call = newProject();
+    const start = Date.now() - 60_000;
+    const at = (seconds: number) => timestampFromMs(start + seconds * 1_000);
+    for (const [index, name] of ["a", "b", "c"].entries()) {
+      await rules.createValidationRule({ name }, call({ now: start + index * 1_000 }));
+    }
+    const names = async (range: object) => {
+      const { data, total } = await rules.listValidationRules({ order: "name", ...range }, call());
+      expect(total).toBe(BigInt(data.length));
+      return data.map(({ name }) => name).join("");
+    };
+    expect(await names({ startDate: at(1) })).toBe("bc");
+    expect(await names({ endDate: at(1) })).toBe("ab");
+    expect(await names({ createdAt: { after: at(0), before: at(2) } })).toBe("b");
+    expect(await names({ startDate: at(3) })).toBe("");
+  });
+});
+
+describe("lists of validation", () => {
+  test("filter by time of creation", async () => {
+    const call = newProject();
+    const past = { createdAt: { before: timestampFromMs(Date.now() - 3_600_000) } };
+    const recent = { createdAt: { after: timestampFromMs(Date.now() - 3_600_000) } };
+    const product = await services.products.createProduct({ sourceId: "shirt" }, call());
+    const productId = product.id;
+    await services.products.createSku({ productId, sourceId: "shirt-l" }, call());
+    await services.orders.createOrder({ sourceId: "cart", amount: 1n }, call());
+    const { id: productCollectionId } = await services.collections.createProductCollection(
+      { name: "All", type: "STATIC", products: [{ object: "product", id: productId }] },
+      call(),
+    );
+    const { id: validationRuleId } = await rules.createValidationRule({}, call());
+    const { id: voucher } = await createVoucher(services, call());
+    await rules.createAssignment({ validationRuleId, voucher }, call());
+    const { products, orders, collections } = services;
+    for (const list of [
+      (range: typeof past | typeof recent) => products.listProducts(range, call()),
+      (range: typeof past | typeof recent) => products.listSkus({ productId, ...range }, call()),
+      (range: typeof past | typeof recent) => orders.listOrders(range, call()),
+      (range: typeof past | typeof recent) => collections.listProductCollections(range, call()),
+      (range: typeof past | typeof recent) =>
+        collections.listCollectionProducts({ productCollectionId, ...range }, call()),
+      (range: typeof past | typeof recent) => rules.listAssignments(range, call()),
+      (range: typeof past | typeof recent) =>
+        rules.listRuleAssignments({ validationRuleId, ...range }, call()),
+    ]) {
+      expect((await list(recent)).total).toBe(1n);
+      expect((await list(past)).total).toBe(0n);
+    }
+  });
 });
 
 describe("CreateAssignment", () => {
+  test("accepts the older fields voucher, campaign and promotion_tier", async () => {
+    const call = newProject();
+    const { id: validationRuleId } = await rules.createValidationRule({ rules: ABOVE_100 }, call());
+    const voucher = await createVoucher(services, call());
+    const tier = await createPromotionTier(services, call());
+    const assign = (object: object) =>
+      rules.createAssignment({ validationRuleId, ...object }, call());
+    expect(await assign({ voucher: voucher.code })).toMatchObject({
+      relatedObjectType: "voucher",
+      relatedObjectId: voucher.id,
+    });
+    expect(await assign({ promotionTier: tier.id })).toMatchObject({
+      relatedObjectType: "promotion_tier",
+      relatedObjectId: tier.id,
+    });
+    expect(await assign({ campaign: tier.campaignId })).toMatchObject({
+      relatedObjectType: "campaign",
+      relatedObjectId: tier.campaignId,
+    });
+    for (const object of [
+      {},
+      { voucher: voucher.code, campaign: tier.campaignId },
+      { relatedObjectType: "voucher" },
+      { relatedObjectId: voucher.id },
+    ]) {
+      expect(await rejectionKey(assign(object))).toBe("invalid_payload");
+    }
+    expect(await rejectionKey(assign({ voucher: "UNKNOWN" }))).toBe("not_found");
+  });
+
   test("assigns a rule to a voucher, a campaign and a promotion tier", async () => {
     const call = newProject();
     const { id: validationRuleId } = await rules.createValidationRule({ rules: ABOVE_100 }, call());
@@ -125,6 +217,12 @@ describe("CreateAssignment", () => {
     const unknown = rules.listRuleAssignments({ validationRuleId: "val_unknown" }, call());
     await expect(unknown).rejects.toMatchObject({ key: "not_found" });
     expect((await rules.listAssignments({ limit: 2n }, call())).data).toHaveLength(2);
+    const total = async (filter: object) => (await rules.listAssignments(filter, call())).total;
+    expect(await total({ rule: validationRuleId })).toBe(3n);
+    expect(await total({ rule: "val_unknown" })).toBe(0n);
+    expect(await total({ relatedObjectId: tier.id })).toBe(1n);
+    expect(await total({ rule: validationRuleId, relatedObjectId: voucher.id })).toBe(1n);
+    expect(await total({ relatedObjectId: "v_unknown" })).toBe(0n);
     expect(await rules.getValidationRule({ validationRuleId }, call())).toMatchObject({
       assignmentsCount: 3n,
     });

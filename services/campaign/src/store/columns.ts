@@ -64,7 +64,7 @@ export function orderByClause(order: string, alias: string): string {
 /** The order of lists whose request includes none. */
 export const NEWEST_FIRST = "-created_at";
 
-const SORTABLE = ["created_at", "updated_at", "hierarchy"] as const;
+const SORTABLE = ["created_at", "updated_at", "hierarchy", "name"] as const;
 
 /**
  * Aligns the rows of a cache lookup with its keys; `position` counts from 1. These lookups are not named

@@ -1,6 +1,9 @@
 import { duplicate, invalidPayload, notFound, type ApiError } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
-import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import type {
+  CreateAssignmentRequest,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -24,7 +27,8 @@ const ASSIGNABLE: ReadonlySet<string> = new Set<ObjectType>([
 export const createAssignment =
   (deps: Deps): Handler<typeof ValidationRuleService.method.createAssignment> =>
   async (request, call) => {
-    const { validationRuleId: ruleId, relatedObjectType: type, relatedObjectId: name } = request;
+    const { validationRuleId: ruleId } = request;
+    const { type, name } = requestedObject(request);
     const projectId = call.project.id;
     if ((await findRule(deps.db, projectId, ruleId)) === undefined) throw unknownRule(ruleId);
     const objectId = isAssignable(type)
@@ -42,6 +46,29 @@ export const createAssignment =
     await deps.definitions.write(projectId, (tx) => assign(tx, projectId, row));
     return assignmentToProto(row);
   };
+
+/** The object to assign to, by `related_object_*` or by one of the older fields. */
+function requestedObject(request: CreateAssignmentRequest): {
+  readonly type: string;
+  readonly name: string;
+} {
+  const { relatedObjectType, relatedObjectId, voucher, campaign, promotionTier } = request;
+  const older = Object.entries({ voucher, campaign, promotion_tier: promotionTier }).flatMap(
+    ([type, name]) => (name === undefined ? [] : [{ type, name }]),
+  );
+  const [first] = older;
+  if (relatedObjectType === undefined && relatedObjectId === undefined && first !== undefined) {
+    if (older.length === 1) return first;
+    throw invalidPayload("Only one of .voucher, .campaign and .promotion_tier can be sent");
+  }
+  const type = required("related_object_type", relatedObjectType);
+  return { type, name: required("related_object_id", relatedObjectId) };
+}
+
+function required(name: string, value: string | undefined): string {
+  if (value === undefined) throw invalidPayload(`Payload should have required property '${name}'`);
+  return value;
+}
 
 async function assign(tx: Queryable, projectId: string, row: AssignmentRow): Promise<void> {
   if (!(await lockRulesAgainstDeletion(tx, projectId, [row.rule_id])).has(row.rule_id)) {

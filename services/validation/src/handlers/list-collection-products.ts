@@ -9,6 +9,7 @@ import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import { requireCollection } from "../catalogue/require-collection.ts";
 import type { Deps } from "../deps.ts";
+import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { listCollectionProducts as list } from "../store/collections.ts";
 
 export const listCollectionProducts =
@@ -18,6 +19,7 @@ export const listCollectionProducts =
     const { rows, total } = await list(deps.db, collection, {
       projectId: project.id,
       moment: timeContextOf({ now, project }),
+      created: createdRangeFromProto(request),
       order: request.order ?? "-created_at",
       ...parsePage(request),
     });

@@ -4,6 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { collectionToProto } from "../mapping/collection.ts";
+import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { listCollections } from "../store/collections.ts";
 
 export const listProductCollections =
@@ -11,6 +12,7 @@ export const listProductCollections =
   async (request, { project }) => {
     const { rows, total } = await listCollections(deps.db, {
       projectId: project.id,
+      created: createdRangeFromProto(request),
       order: request.order ?? "-created_at",
       ...parsePage(request),
     });

@@ -4,6 +4,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { assignmentListToProto } from "../mapping/validation-rule.ts";
 import { listAssignments } from "../store/rule-assignments.ts";
 import { findRule } from "../store/validation-rules.ts";
@@ -20,6 +21,7 @@ export const listRuleAssignments =
       await listAssignments(deps.db, {
         projectId: project.id,
         ruleId,
+        created: createdRangeFromProto(request),
         order: request.order ?? "-created_at",
         ...page,
       }),

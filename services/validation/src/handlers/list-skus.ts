@@ -1,10 +1,10 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { parsePage } from "@scrip/postgres";
 import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
 import type { Deps } from "../deps.ts";
+import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { skuToProto } from "../mapping/sku.ts";
 import { listEntries } from "../store/catalogue.ts";
 
@@ -12,13 +12,11 @@ export const listSkus =
   (deps: Deps): Handler<typeof ProductService.method.listSkus> =>
   async (request, { project }) => {
     const projectId = project.id;
-    const { startDate, endDate } = request;
     const product = await requireEntry(deps.db, "product", { projectId, name: request.productId });
     const { rows, total } = await listEntries(deps.db, "sku", {
       projectId,
       productId: product.id,
-      madeFrom: startDate === undefined ? null : timestampDate(startDate),
-      madeUntil: endDate === undefined ? null : timestampDate(endDate),
+      created: createdRangeFromProto(request),
       order: request.order ?? "created_at",
       ...parsePage(request),
     });

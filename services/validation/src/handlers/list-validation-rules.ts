@@ -3,6 +3,7 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { validationRuleToProto } from "../mapping/validation-rule.ts";
 import { listRules } from "../store/validation-rules.ts";
 
@@ -11,6 +12,7 @@ export const listValidationRules =
   async (request, { project }) => {
     const { rows, total } = await listRules(deps.db, {
       projectId: project.id,
+      created: createdRangeFromProto(request),
       order: request.order ?? "-created_at",
       ...parsePage(request),
     });

@@ -135,6 +135,7 @@ function stackToProto(
       ...(campaign !== undefined && { campaignName: campaign.name }),
     }),
     ...(expand.has("category") && {
+      expandsCategories: true,
       categories: [...stack.categories, ...(campaign?.categories ?? [])].map((category) => ({
         ...category,
         stackingRulesType: categoryKind(category.id, stacking),

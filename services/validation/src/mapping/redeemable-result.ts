@@ -44,7 +44,10 @@ export function redeemableResultToProto(
         order: orderToProto(evaluated.order, input.order, storedOrder),
       }),
     ...(expand.has("redeemable") && redeemableDetails(evaluated, context)),
-    ...(expand.has("category") && { categories: categoriesOf(evaluated, context) }),
+    ...(expand.has("category") && {
+      categories: categoriesOf(evaluated, context),
+      expandsCategories: true,
+    }),
   });
 }
 

@@ -39,7 +39,9 @@ export function voucherValidationToProto(
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(session !== undefined && { session }),
     ...(discount !== undefined && { discount }),
-    ...(gift !== undefined && { gift }),
+    ...(gift !== undefined && {
+      gift: { ...gift, ...(voucher.gift !== undefined && { amount: voucher.gift.amount }) },
+    }),
     ...(loyalty !== undefined && {
       loyalty: { $typeName: "scrip.validation.v1.LoyaltyCost", pointsCost: loyalty.points },
       ...(loyalty.reward !== undefined && { reward: loyalty.reward }),

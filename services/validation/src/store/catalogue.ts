@@ -1,6 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Queryable, readPage } from "@scrip/postgres";
 
+import { type CreatedRange, createdConditions } from "./created-range.ts";
+
 type Entry = {
   readonly id: string;
   readonly source_id: string | null;
@@ -120,8 +122,7 @@ export type EntryListing = {
   readonly projectId: string;
   /** Lists only the SKUs of this product. */
   readonly productId?: string;
-  readonly madeFrom: Date | null;
-  readonly madeUntil: Date | null;
+  readonly created: CreatedRange;
   /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
@@ -139,16 +140,13 @@ export async function listEntries<Name extends Kind>(
   kind: Name,
   listing: EntryListing,
 ): Promise<{ readonly rows: readonly Rows[Name][]; readonly total: bigint }> {
-  const { projectId, productId, madeFrom, madeUntil, order, limit, offset } = listing;
+  const { projectId, productId, created, order, limit, offset } = listing;
   const direction = order.startsWith("-") ? "desc" : "asc";
   const column = SORTABLE[order.replace("-", "")];
   if (column === undefined) throw new Error(`the catalogue cannot be sorted by ${order}`);
-  const from = `from ${kind}
-    where project_id = $1
-      and ($2::timestamptz is null or created_at >= $2)
-      and ($3::timestamptz is null or created_at <= $3)
-      ${productId === undefined ? "" : "and product_id = $4"}`;
-  const values = [projectId, madeFrom, madeUntil, ...(productId === undefined ? [] : [productId])];
+  const values: unknown[] = [projectId];
+  const ofProduct = productId === undefined ? "" : ` and product_id = $${values.push(productId)}`;
+  const from = `from ${kind} where project_id = $1${ofProduct}${createdConditions(created, values)}`;
   return readPage<Rows[Name]>(db, {
     columns: COLUMNS[kind].join(", "),
     from,

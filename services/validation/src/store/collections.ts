@@ -2,6 +2,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { compileFilters, type FilterFields, jsonMember, type TimeContext } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
+import { type CreatedRange, createdConditions } from "./created-range.ts";
+
 export type CollectionRow = {
   readonly id: string;
   readonly name: string;
@@ -94,6 +96,7 @@ export async function findCollections(
 
 export type CollectionListing = {
   readonly projectId: string;
+  readonly created: CreatedRange;
   /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
@@ -111,13 +114,14 @@ function sortingOf(order: string): string {
 
 export async function listCollections(
   db: Queryable,
-  { projectId, order, limit, offset }: CollectionListing,
+  { projectId, created, order, limit, offset }: CollectionListing,
 ): Promise<{ readonly rows: readonly CollectionRow[]; readonly total: bigint }> {
+  const values: unknown[] = [projectId];
   return readPage<CollectionRow>(db, {
     columns: COLUMNS,
-    from: "from product_collection c where c.project_id = $1",
+    from: `from product_collection c where c.project_id = $1${createdConditions(created, values)}`,
     order: sortingOf(order),
-    values: [projectId],
+    values,
     limit,
     offset,
   });
@@ -199,12 +203,13 @@ export async function listCollectionProducts(
   collection: CollectionRow,
   listing: CollectionListing & { readonly moment: TimeContext },
 ): Promise<{ readonly rows: readonly CollectionProductRow[]; readonly total: bigint }> {
-  const { projectId, moment, order, limit, offset } = listing;
+  const { projectId, moment, created, order, limit, offset } = listing;
   const values: unknown[] = [projectId];
   const members = membersOf(collection, moment, values);
+  const limits = createdConditions(created, values, "i.created_at");
   return readPage<CollectionProductRow>(db, {
     columns: "i.object, i.id, i.source_id, i.product_id, i.created_at",
-    from: `from ${ITEMS} where ${members}`,
+    from: `from ${ITEMS} where (${members})${limits}`,
     order: sortingOf(order),
     values,
     limit,

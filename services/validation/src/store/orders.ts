@@ -3,6 +3,7 @@ import { isUniqueViolation, type Queryable, readPage } from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
+import { type CreatedRange, createdConditions } from "./created-range.ts";
 import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
 
 /** Unique index that a duplicate source id violates. */
@@ -90,6 +91,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 export type Listing = {
   readonly projectId: string;
+  readonly created: CreatedRange;
   /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
@@ -99,16 +101,18 @@ export type Listing = {
 /** One page and the total number of orders. Ties are sorted by id. */
 export async function listOrders(
   db: Queryable,
-  { projectId, order, limit, offset }: Listing,
+  { projectId, created, order, limit, offset }: Listing,
 ): Promise<{ readonly orders: readonly Order[]; readonly total: bigint }> {
   const direction = order.startsWith("-") ? "desc" : "asc";
   const column = SORTABLE[order.replace("-", "")];
   if (column === undefined) throw new Error(`orders cannot be sorted by ${order}`);
+  const values: unknown[] = [projectId];
+  const limits = createdConditions(created, values);
   const { rows, total } = await readPage<{ document: Buffer }>(db, {
     columns: "document",
-    from: "from shop_order where project_id = $1 and document is not null",
+    from: `from shop_order where project_id = $1 and document is not null${limits}`,
     order: `${column} ${direction}, id ${direction}`,
-    values: [projectId],
+    values,
     limit,
     offset,
   });

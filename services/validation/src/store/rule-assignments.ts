@@ -1,5 +1,7 @@
 import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
+import { type CreatedRange, createdConditions } from "./created-range.ts";
+
 export type ObjectType = "voucher" | "campaign" | "promotion_tier" | "reward_assignment";
 
 export type AssignmentRow = {
@@ -106,7 +108,10 @@ export async function findAssignmentsOfObject(
 export type AssignmentListing = {
   readonly projectId: string;
   /** Lists only the assignments of this rule. */
-  readonly ruleId?: string;
+  readonly ruleId?: string | undefined;
+  /** Lists only the assignments of this object. */
+  readonly objectId?: string | undefined;
+  readonly created: CreatedRange;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -115,12 +120,14 @@ export type AssignmentListing = {
 /** One page and the total number of assignments. Ties are sorted by id. */
 export async function listAssignments(
   db: Queryable,
-  { projectId, ruleId, order, limit, offset }: AssignmentListing,
+  { projectId, ruleId, objectId, created, order, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
   const direction = order.startsWith("-") ? "desc" : "asc";
+  const values: unknown[] = [projectId];
+  const ofRule = ruleId === undefined ? "" : ` and rule_id = $${values.push(ruleId)}`;
+  const ofObject = objectId === undefined ? "" : ` and object_id = $${values.push(objectId)}`;
   const from = `from validation_rule_assignment
-    where project_id = $1 ${ruleId === undefined ? "" : "and rule_id = $2"}`;
-  const values = [projectId, ...(ruleId === undefined ? [] : [ruleId])];
+    where project_id = $1${ofRule}${ofObject}${createdConditions(created, values)}`;
   const sorting = `created_at ${direction}, id ${direction}`;
   return readPage<AssignmentRow>(db, {
     columns: COLUMNS,

@@ -1,6 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
+import { type CreatedRange, createdConditions } from "./created-range.ts";
+
 /** The content of a rule in the terms of the API; `applicable_to` is the JSON of its message. */
 export type RuleContent = {
   readonly rules: JsonObject;
@@ -114,6 +116,7 @@ export async function deleteRule(tx: Queryable, projectId: string, id: string): 
 
 export type RuleListing = {
   readonly projectId: string;
+  readonly created: CreatedRange;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -122,21 +125,23 @@ export type RuleListing = {
 const SORTABLE: Readonly<Record<string, string>> = {
   created_at: "created_at",
   updated_at: "coalesce(updated_at, created_at)",
+  name: "name",
 };
 
 /** One page and the total number of rules. Ties are sorted by id. */
 export async function listRules(
   db: Queryable,
-  { projectId, order, limit, offset }: RuleListing,
+  { projectId, created, order, limit, offset }: RuleListing,
 ): Promise<{ readonly rows: readonly CountedRuleRow[]; readonly total: bigint }> {
   const direction = order.startsWith("-") ? "desc" : "asc";
   const column = SORTABLE[order.replace("-", "")];
   if (column === undefined) throw new Error(`rules cannot be sorted by ${order}`);
+  const values: unknown[] = [projectId];
   return readPage<CountedRuleRow>(db, {
     columns: COUNTED,
-    from: "from validation_rule rule where project_id = $1",
+    from: `from validation_rule rule where project_id = $1${createdConditions(created, values)}`,
     order: `${column} ${direction}, id ${direction}`,
-    values: [projectId],
+    values,
     limit,
     offset,
   });
