@@ -6,7 +6,7 @@ import { commentOf } from "../../gateway/src/openapi/comments.ts";
 import { openApiOf } from "../../gateway/src/openapi/index.ts";
 import { publicServices } from "../../gateway/src/public-services.ts";
 
-/** Every RPC can return these; scrip.options.v1.errors lists only what goes beyond them. */
+/** Every RPC can return these; scrip.options.v1.errors lists only further keys. */
 const GENERAL: ReadonlySet<string> = new Set([
   "invalid_payload",
   "invalid_query_params",
@@ -36,7 +36,7 @@ test("every property of the OpenAPI document has a description", () => {
     string,
     { readonly properties?: Record<string, { readonly description?: string }> }
   >;
-  // The gateway adds these two itself: the type name of a resource, and the name of a list's field.
+  // The gateway adds these two: the type name of a resource, and the name of a list's field.
   const isAdded = (name: string) => name === "object" || name === "data_ref";
   const silent = Object.entries(schemas).flatMap(([schema, { properties = {} }]) =>
     Object.entries(properties)

@@ -6,10 +6,10 @@ import { randomCase } from "./cases/random.ts";
 import { calculate } from "./oracle/calculate.ts";
 import type { Vectors } from "./vector.ts";
 
-/** How many cases nobody thought of stand beside those that were written. */
+/** Number of random cases in addition to the hand-written ones. */
 const RANDOM_CASES = 100;
 
-/** All vectors, with what the oracle works out for them. */
+/** All vectors, with the results that the oracle computes. */
 export function moneyVectors(): Vectors {
   const random = Array.from({ length: RANDOM_CASES }, (_, at) => randomCase(at + 1));
   return {
@@ -18,7 +18,7 @@ export function moneyVectors(): Vectors {
   };
 }
 
-/** One vector is one line, so that a change of one shows as one. */
+/** One line per vector, so that a diff shows each changed vector once. */
 export function textOf({ catalogue: known, vectors }: Vectors): string {
   const lines = vectors.map((vector) => `    ${JSON.stringify(vector)}`);
   return `{\n  "catalogue": ${JSON.stringify(known)},\n  "vectors": [\n${lines.join(",\n")}\n  ]\n}\n`;

@@ -8,13 +8,13 @@ import type { Figures, Known, Vectors } from "./vector.ts";
 const text = readFileSync(new URL("money-vectors.json", import.meta.url), "utf8");
 const { vectors } = JSON.parse(text) as Vectors;
 
-describe("the golden vectors", () => {
-  test("are many, and each has a name of its own", () => {
+describe("golden vectors for money", () => {
+  test("have unique ids and cover every section", () => {
     expect(vectors.length).toBeGreaterThanOrEqual(150);
     expect(new Set(vectors.map(({ id }) => id)).size).toBe(vectors.length);
   });
 
-  test("are what the oracle works out: run make-money-vectors.ts when a case changed", () => {
+  test("match the oracle (run make-money-vectors.ts after changing a case)", () => {
     expect(text).toBe(textOf(moneyVectors()));
   });
 
@@ -30,7 +30,7 @@ describe("the golden vectors", () => {
   });
 });
 
-/** The same things as are said of it. */
+/** The same figures as in `known`. */
 function toldBy(figures: Figures, { from, ...said }: Known): Known {
   const lists = {
     discounts: figures.items.map((item) => item.discount_amount),

@@ -1,6 +1,7 @@
 /**
- * The shape of `money-vectors.json`; README.md says what it means. Amounts are minor units. Text that
- * begins with `$` names something of the catalogue.
+ * The format of `money-vectors.json`, described in README.md. Amounts are minor units. Text that begins
+ * with `/**
+ refers to a catalogue entry by name.
  */
 export type Vectors = {
   readonly catalogue: VectorCatalogue;
@@ -15,14 +16,14 @@ export type VectorCatalogue = {
 
 export type Vector = {
   readonly id: string;
-  /** The section of the documentation. */
+  /** The documentation section that the vector covers. */
   readonly docs: string;
   readonly title: string;
   readonly stacking?: VectorStacking;
-  /** In the order of the request; all of them apply. */
+  /** In request order; all of them apply. */
   readonly redeemables: readonly VectorRedeemable[];
   readonly order: VectorOrder;
-  /** What is known without any program: written in the specification, or worked out by hand. */
+  /** Results known independently of any program: from the specification, or calculated by hand. */
   readonly known?: Known;
   readonly expected: Expected;
 };
@@ -32,7 +33,7 @@ export type Known = {
   readonly amount?: number;
   readonly total_amount?: number;
   readonly total_discount_amount?: number;
-  /** Of the lines, in the order of the answer. */
+  /** Per order line, in response order. */
   readonly discounts?: readonly number[];
   readonly discount_quantities?: readonly number[];
   readonly quantities?: readonly number[];
@@ -117,7 +118,7 @@ export type VectorItem = {
   readonly amount?: number;
 };
 
-/** The order after all redeemables; and after each of them, where there are several. */
+/** The order after all redeemables and, if there are several, after each. */
 export type Expected = { readonly order: Figures; readonly redeemables?: readonly Figures[] };
 
 export type Figures = {
@@ -134,7 +135,7 @@ export type Figures = {
 };
 
 export type ItemFigures = {
-  /** Absent for a line of no product. */
+  /** Absent for a line without a product. */
   readonly product?: string;
   readonly sku?: string;
   readonly quantity: number;

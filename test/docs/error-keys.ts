@@ -1,7 +1,7 @@
 import { Code } from "@connectrpc/connect";
 import { catalogue, ERROR_REFERENCE, type ErrorKey, grpcCodeOf } from "@scrip/errors";
 
-/** Where the subject of a key is explained. */
+/** The documentation section that explains the key's subject. */
 const SEE: { readonly [Key in ErrorKey]?: string } = {
   invalid_query_params: "[Filters and listing](filters-and-listing.md)",
   invalid_scope: "[Scopes](authentication.md#scopes)",
@@ -52,7 +52,7 @@ const SEE: { readonly [Key in ErrorKey]?: string } = {
 
 const HEADING = "\n## Keys\n";
 
-/** The page of errors with its keys as the catalogue and the reference describe them. */
+/** The page of error keys, generated from the error catalogue and the API reference. */
 export function withErrorKeys(page: string): string {
   const head = page.slice(0, page.indexOf(HEADING) + HEADING.length);
   const keys = Object.keys(catalogue) as ErrorKey[];

@@ -14,7 +14,7 @@ export type HttpExample = {
   readonly body: string;
   readonly status: number;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** A subset of the response, as JSON; undefined where only the status counts. */
+  /** A subset of the response, as JSON; undefined if only the status is checked. */
   readonly response: string | undefined;
 };
 
@@ -41,7 +41,7 @@ export function docsPages(): readonly DocsPage[] {
 
 type Line = { readonly text: string; readonly line: number };
 
-/** The examples of a page, in their order. */
+/** The examples of a page, in order. */
 export function examplesOf(text: string): readonly Example[] {
   return blocksOf(text).flatMap(({ language, lines }): readonly Example[] => {
     if (language === "http") return splitExchanges(lines).map(parseExchange);

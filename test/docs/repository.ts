@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Folders that hold no sources of ours. Hidden folders are skipped as well. */
+/** Folders without sources of the repository. Hidden folders are skipped as well. */
 const SKIPPED = new Set(["node_modules", "coverage", "dist", "reports"]);
 const TEXT = new Set([".ts", ".mts", ".js", ".mjs", ".proto", ".md", ".sql", ".json", ".yaml"]);
 
@@ -22,7 +22,7 @@ export function sourceFiles(folder = ""): readonly SourceFile[] {
   });
 }
 
-/** The anchors of a Markdown page, as GitHub gives them to its headings. */
+/** The anchors of a Markdown page, as GitHub generates them from headings. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const heading of withoutCode(markdown).matchAll(/^#{1,6} (.+)$/gm)) {
@@ -39,7 +39,7 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** Relative links of a Markdown page, as they are written. */
+/** The relative links of a Markdown page. */
 export const relativeLinksOf = (markdown: string): readonly string[] =>
   [...withoutCode(markdown).matchAll(/\]\(([^)\s]+)\)/g)]
     .map((link) => link[1] ?? "")

@@ -14,7 +14,7 @@ export type Target = {
   readonly variables: Variables;
 };
 
-/** Runs the examples in order; `undefined`, or the first that does not hold and why. */
+/** Runs the examples in order; returns the first failure, or `undefined`. */
 export async function runExamples(
   examples: readonly Example[],
   target: Target,
@@ -67,7 +67,7 @@ const mapValues = (
 ): Record<string, string> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 
-/** A formula is run as that of a voucher: its result is what the voucher takes off an order. */
+/** Runs a formula as the discount of a voucher: its result is the discount of the order. */
 async function runFormula(example: FormulaExample, target: Target): Promise<string | undefined> {
   const given = JSON.parse(example.given) as Record<string, unknown>;
   const { discount, voucher, ...request } = given as Record<string, object | undefined>;

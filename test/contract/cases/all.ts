@@ -6,7 +6,7 @@ import { selection } from "./selection.ts";
 import { together } from "./together.ts";
 import { free } from "./units.ts";
 
-/** The cases that are written by hand: those of the specification, and its rules one by one. */
+/** The hand-written cases: the examples of the documentation, and one or more per rule. */
 export const cases: readonly Case[] = [
   ...reference,
   ...orderLevel,

@@ -19,7 +19,7 @@ import {
   SPLIT,
 } from "./case.ts";
 
-/** Values that bundles multiply. */
+/** Discounts multiplied by bundles. */
 
 const laptopAndBag = bundle(10, [
   ["product", "laptop", 1],

@@ -8,7 +8,7 @@ import type {
   VectorRule,
 } from "../vector.ts";
 
-/** The words that cases are written in. */
+/** Builders for cases. */
 
 export type Case = Omit<Vector, "expected">;
 

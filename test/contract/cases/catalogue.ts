@@ -1,6 +1,6 @@
 import type { VectorCatalogue } from "../vector.ts";
 
-/** What the cases order and give. */
+/** The products, SKUs and collections of the cases. */
 export const catalogue: VectorCatalogue = {
   products: {
     mug: { price: 1000 },

@@ -19,7 +19,7 @@ import {
   adventure,
 } from "./case.ts";
 
-/** Effects on lines, each as a whole. */
+/** Effects on whole lines. */
 
 /** The reference sample (docs/order-calculation.md#effects): effects on the first three lines of an order of 17500. */
 export const reference: readonly Case[] = (

@@ -1,6 +1,6 @@
 import { type Case, one, item, spec, hand, percent, amount, fixed, ITEMS } from "./case.ts";
 
-/** Effects on the order as a whole, and formulas. */
+/** Effects on the order, and formulas. */
 
 export const orderLevel: readonly Case[] = [
   one(

@@ -10,12 +10,12 @@ import type {
 import type { Case } from "./case.ts";
 import { catalogue } from "./catalogue.ts";
 
-/** A case that nobody thought of. The same seed gives the same case, on any machine. */
+/** Generates a random case, which is the same for the same seed on any machine. */
 export function randomCase(seed: number): Case {
   const dice = diceOf(seed);
   const items = times(dice.upTo(5) + 1, () => randomItem(dice));
   const redeemables = times(dice.upTo(2) + 1, () => randomRedeemable(dice, items));
-  // A gift card needs an amount to pay for.
+  // A gift card requires an order amount.
   const declares = dice.chance(8) || redeemables.some(({ gift }) => gift !== undefined);
   const order = declares ? { amount: dice.upTo(30_000), items } : { items };
   return {
@@ -35,14 +35,14 @@ const nameOf = (discount: VectorDiscount | undefined): string =>
   `${discount?.type} ${discount?.effect ?? ""}`.trim();
 
 type Dice = {
-  /** From 0 to `most`, both included. */
+  /** An integer from 0 to `most`, inclusive. */
   readonly upTo: (most: number) => number;
-  /** True once in `often` times. */
+  /** True with a probability of 1 in `often`. */
   readonly chance: (often: number) => boolean;
   readonly of: <Value>(values: readonly Value[]) => Value;
 };
 
-/** Mulberry32. */
+/** The Mulberry32 generator. */
 function diceOf(seed: number): Dice {
   let state = Math.imul(seed, 0x9e3779b1) >>> 0;
   const next = (): number => {
@@ -156,7 +156,7 @@ function randomRules(dice: Dice, items: readonly VectorItem[]): VectorRule[] {
         },
       }),
     };
-    // What finds no bundle does not apply, and is no calculation.
+    // A redeemable without a complete bundle does not apply, so nothing is calculated.
     const { bundle_rules: bundle, ...rest } = rule;
     if (bundle === undefined) return rule;
     const found = bundlesIn(

@@ -15,7 +15,7 @@ import {
   BY_QUANTITY,
 } from "./case.ts";
 
-/** Lines and units that rules select. */
+/** Lines and units selected by rules. */
 
 export const selection: readonly Case[] = [
   one(

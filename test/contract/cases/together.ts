@@ -14,7 +14,7 @@ import {
   adventure,
 } from "./case.ts";
 
-/** Several redeemables on one order, and gift cards. */
+/** Stacked redeemables, and gift cards. */
 
 export const together: readonly Case[] = [
   {

@@ -1,6 +1,6 @@
 import { type Case, one, item, only, product, spec, hand, units, adventure } from "./case.ts";
 
-/** Units that are given or exchanged. */
+/** Free and replaced units. */
 
 export const free: readonly Case[] = [
   one(

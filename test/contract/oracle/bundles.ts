@@ -2,7 +2,7 @@ import type { VectorBundle, VectorCatalogue, VectorRule } from "../vector.ts";
 import type { OracleOrder } from "./order.ts";
 import { matches } from "./selection.ts";
 
-/** What values are multiplied by (docs/order-calculation.md#bundles): the fewest bundles of all rules that multiply. */
+/** Multiplier of a discount (docs/order-calculation.md#bundles): the smallest bundle count of all multiplying rules. */
 export function bundlesIn(
   order: OracleOrder,
   rules: readonly VectorRule[],
@@ -17,8 +17,8 @@ export function bundlesIn(
 }
 
 /**
- * The largest m that fits. By Hall's theorem an assignment exists exactly when every group of parts
- * finds enough units in all lines that any of them can use.
+ * The largest possible number of bundles. By Hall's theorem an assignment exists exactly when, for every
+ * group of parts, the lines that match any of them contain enough units.
  */
 export function mostBundles(
   order: OracleOrder,

@@ -8,8 +8,8 @@ import { split } from "./split.ts";
 import { giveUnits } from "./units.ts";
 
 /**
- * A second, plain implementation of docs/order-calculation.md, to work out what the engine must return. It
- * shares no code with the engine, counts units one by one, and reckons in fractions.
+ * A second, simple implementation of docs/order-calculation.md, which computes the expected results. It
+ * shares no code with the engine, counts units one by one, and calculates with fractions.
  */
 export function calculate(
   vector: Pick<Vector, "stacking" | "redeemables" | "order">,
@@ -42,7 +42,7 @@ export type Terms = {
   readonly rules: NonNullable<Vector["redeemables"][number]["rules"]>;
   /** Set in mode ONCE: the order before all redeemables. */
   readonly start: OracleOrder | null;
-  /** What is multiplied by: 1 without bundles. */
+  /** Multiplier: 1 without bundles. */
   readonly bundles: bigint;
   readonly ofInitial: boolean;
   readonly catalogue: VectorCatalogue;
@@ -60,7 +60,7 @@ function applyDiscount(order: OracleOrder, discount: VectorDiscount, terms: Term
   else discountItems(order, discount, { ...terms, effect });
 }
 
-/** The value of the discount: the formula's, else the static one. Money is minor units. */
+/** The value of the discount: the formula's result, or the static value. Amounts are minor units. */
 function valueOf(order: OracleOrder, discount: VectorDiscount): Fraction {
   if (discount.type === "PERCENT") {
     const given = formulaValue(discount.percent_off_formula, order);
@@ -72,7 +72,7 @@ function valueOf(order: OracleOrder, discount: VectorDiscount): Fraction {
   return { n: BigInt(discount.amount_off ?? discount.fixed_amount ?? 0), d: 1n };
 }
 
-/** Order level: PERCENT of what is left (or of A), AMOUNT, or down to FIXED. */
+/** Order-level discount: PERCENT of the remaining amount (or of A), AMOUNT, or FIXED. */
 function discountOrder(order: OracleOrder, discount: VectorDiscount, terms: Terms): void {
   const value = valueOf(order, discount);
   const n = discount.type === "FIXED" ? 1n : terms.bundles;
@@ -118,7 +118,7 @@ function worthOf(
 ): bigint {
   const k = picked.units;
   const rest = line.amount - line.discount;
-  // Of a line without units the whole is meant.
+  // An effect on a line without units applies to the whole line.
   const part = (amount: bigint): Fraction =>
     k >= line.quantity ? { n: amount, d: 1n } : { n: amount * k, d: line.quantity };
   if (discount.type === "PERCENT") {
@@ -138,7 +138,7 @@ function worthOf(
   return (line.price === null ? value.n : smaller(value.n, line.price)) * k;
 }
 
-/** Line by line, until limits on sums are used up. */
+/** Line by line, until limits on sums are exhausted. */
 function serve(
   order: OracleOrder,
   picks: readonly Picked[],
@@ -200,7 +200,7 @@ function splitOver(order: OracleOrder, discount: VectorDiscount, terms: ItemTerm
   }
 }
 
-/** A gift card pays for the order, or for the lines in turn. */
+/** A gift card pays for the order, or for the lines one after the other. */
 function spend(
   order: OracleOrder,
   gift: NonNullable<Vector["redeemables"][number]["gift"]>,

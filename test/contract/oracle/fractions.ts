@@ -1,13 +1,13 @@
-/** A fraction that is not negative. */
+/** A non-negative fraction. */
 export type Fraction = { readonly n: bigint; readonly d: bigint };
 
-/** Reads plain decimal text. */
+/** Parses plain decimal text. */
 export function fraction(text: string): Fraction {
   const [whole = "0", decimals = ""] = text.split(".");
   return { n: BigInt(whole + decimals), d: 10n ** BigInt(decimals.length) };
 }
 
-/** Half up (docs/order-calculation.md#rounding). */
+/** Rounds half up (docs/order-calculation.md#rounding). */
 export const halfUp = ({ n, d }: Fraction): bigint => (2n * n + d) / (2n * d);
 
 export const floor = ({ n, d }: Fraction): bigint => n / d;

@@ -1,10 +1,10 @@
 import type { Figures, ItemFigures, VectorCatalogue, VectorItem, VectorOrder } from "../vector.ts";
 
-/** The order while it is reckoned with. Unlike the engine's, it is changed in place. */
+/** The order during the calculation. Unlike in the engine, it is mutable. */
 export type OracleOrder = {
   amount: bigint;
   initialAmount: bigint;
-  /** Order level. */
+  /** Order-level discount. */
   discount: bigint;
   lines: OracleLine[];
 };
@@ -21,7 +21,7 @@ export type OracleLine = {
   discountQuantity: bigint;
 };
 
-/** What is left to pay: A − D − Σ d. */
+/** The remaining amount: A − D − Σ d. */
 export function total(order: OracleOrder): bigint {
   let left = order.amount - order.discount;
   for (const line of order.lines) left -= line.discount;
@@ -56,7 +56,7 @@ function openLine(item: VectorItem, catalogue: VectorCatalogue): OracleLine {
   };
 }
 
-/** docs/order-calculation.md#figures-in-responses: cumulative ones of `after`, applied ones since `before`. */
+/** Figures of a response (docs/order-calculation.md#figures-in-responses): totals of `after`, applied discounts since `before`. */
 export function figuresOf(before: OracleOrder, after: OracleOrder): Figures {
   const itemsBefore = before.lines.reduce((sum, line) => sum + line.discount, 0n);
   const itemsAfter = after.lines.reduce((sum, line) => sum + line.discount, 0n);

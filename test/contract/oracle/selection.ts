@@ -1,7 +1,7 @@
 import type { VectorCatalogue, VectorEntry, VectorRule } from "../vector.ts";
 import type { OracleLine, OracleOrder } from "./order.ts";
 
-/** Units of a line that an effect reaches. */
+/** Units of a line that an effect applies to. */
 export type Picked = {
   readonly line: number;
   readonly units: bigint;
@@ -10,14 +10,14 @@ export type Picked = {
 
 export type PickTerms = {
   readonly rules: readonly VectorRule[];
-  /** Mode ONCE: lines that differ from these were touched. */
+  /** Mode ONCE: lines that differ from these have been changed. */
   readonly start: OracleOrder | null;
-  /** What limits on units are multiplied by. */
+  /** Multiplier of limits on units. */
   readonly unitTimes: bigint;
   readonly catalogue: VectorCatalogue;
 };
 
-/** docs/order-calculation.md#selecting-lines-and-units, unit by unit. */
+/** Implements docs/order-calculation.md#selecting-lines-and-units unit by unit. */
 export function pick(order: OracleOrder, terms: PickTerms): Picked[] {
   const { rules, catalogue } = terms;
   const included = rules.flatMap(({ applicable_to: scope }) => scope?.included ?? []);
@@ -77,7 +77,7 @@ const wasTouched = (before: OracleLine | undefined, line: OracleLine): boolean =
   before.discountQuantity !== line.discountQuantity ||
   before.quantity !== line.quantity;
 
-/** What the application rule of an entry chooses among its lines. */
+/** The lines that the application rule of an entry selects. */
 function applied(
   order: OracleOrder,
   entry: VectorEntry | null,
@@ -122,7 +122,7 @@ function byPriceOf(a: OracleLine, b: OracleLine, sign: number): number {
   return Number(a.amount - a.discount - (b.amount - b.discount));
 }
 
-/** Units are taken from the first ones on. */
+/** Takes the first units. */
 function limited(
   picked: readonly Picked[],
   entry: VectorEntry | null,

@@ -7,8 +7,8 @@ export type SplitPart = {
 };
 
 /**
- * docs/order-calculation.md#rounding: largest remainder, ties to the earlier line; what exceeds a cap is fixed at it, and the
- * rest is split over the others.
+ * See docs/order-calculation.md#rounding: largest remainder, ties go to the earlier line. Shares above a cap are
+ * set to the cap, and the rest is split among the other lines.
  */
 export function split(amount: bigint, parts: readonly SplitPart[]): Map<number, bigint> {
   const shares = new Map<number, bigint>();

@@ -6,7 +6,7 @@ import { type PickTerms, pick } from "./selection.ts";
 
 type UnitTerms = Omit<PickTerms, "unitTimes"> & { readonly bundles: bigint };
 
-/** docs/order-calculation.md#free-units and docs/order-calculation.md#replaced-items */
+/** See docs/order-calculation.md#free-units and docs/order-calculation.md#replaced-items. */
 export function giveUnits(order: OracleOrder, discount: VectorDiscount, terms: UnitTerms): void {
   const picks = pick(order, { ...terms, unitTimes: terms.bundles });
   const gifts = discount.units ?? [{ ...discount, effect: discount.effect ?? "ADD_MISSING_ITEMS" }];
@@ -39,7 +39,7 @@ export function giveUnits(order: OracleOrder, discount: VectorDiscount, terms: U
   }
 }
 
-/** The lines that count as being of the type. */
+/** The lines that match the unit type. */
 const carriers = (order: OracleOrder, type: string): OracleLine[] =>
   order.lines.filter((line) => line.sku === type || (line.sku === null && line.product === type));
 
@@ -90,7 +90,7 @@ function addMissing(order: OracleOrder, type: string, units: bigint, terms: Unit
   if (units > present) add(order, type, units - present, terms);
   let left = units;
   for (const line of carriers(order, type)) {
-    // Unit by unit, as long as something is left to pay for one.
+    // Unit by unit, while the remaining amount of the line covers one.
     let rest = line.amount - line.discount;
     let take = 0n;
     for (let unit = 0n; unit < line.quantity && left > 0n; unit += 1n) {
@@ -111,7 +111,7 @@ type Replacing = {
   readonly k: bigint;
 };
 
-/** Exchanges one unit after the other, as long as neither line nor order falls below its discounts. */
+/** Replaces units one by one, while neither line nor order falls below its discounts. */
 function replace(
   order: OracleOrder,
   { source, units, type, k }: Replacing,
