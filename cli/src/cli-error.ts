@@ -10,7 +10,7 @@ export class CliError extends Error {
 }
 
 export const EXIT_FAILED = 1;
-/** The command is invalid or incomplete: nothing was done. */
+/** The command is invalid or incomplete and was not run. */
 export const EXIT_USAGE = 2;
 
 export const usageError = (message: string): CliError =>

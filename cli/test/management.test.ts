@@ -52,7 +52,7 @@ describe("projects", () => {
     });
   });
 
-  test("deletes nothing without --yes", async () => {
+  test("does not delete without --yes", async () => {
     const id = await createProject();
     expect(await scrip(env, "projects", "delete", id)).toMatchObject({
       exitCode: 2,

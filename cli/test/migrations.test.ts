@@ -50,7 +50,7 @@ test("reports a migration that was changed after it was applied", async () => {
   expect(await scrip(env, "migrate")).toMatchObject({ exitCode: 1 });
 });
 
-test("explains where the database can come from when there is none", async () => {
+test("explains how to configure the database when none is configured", async () => {
   const env = { SCRIP_DATA_DIR: "/nonexistent" };
   expect(await scrip(env, "migrations")).toMatchObject({
     exitCode: 2,

@@ -61,7 +61,7 @@ test("a later start needs no keys", async () => {
   await second[Symbol.asyncDispose]();
 });
 
-test("the configured keys give access to the first project", async () => {
+test("the configured keys grant access to the first project", async () => {
   await using gateway = await startTestGateway({
     keys: { appId: "my-own-id", appToken: "my-own-secret-of-some-length" },
   });

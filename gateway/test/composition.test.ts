@@ -227,7 +227,7 @@ test("rejects an unknown category id, and a name together with an id", async () 
   expect(received).toBeUndefined();
 });
 
-test("looks up nothing without a category", async () => {
+test("does not look up categories when none is referenced", async () => {
   const { json } = await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER" });
   expect(categoryLookups).toEqual([]);
   expect(json).toMatchObject({ category: null, category_id: null, categories: [] });

@@ -96,7 +96,7 @@ describe("GET /docs", () => {
   });
 });
 
-test("a gateway without the folder of the pages does not start, and says what to do", async () => {
+test("a gateway without the docs folder does not start, and explains what to do", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-docs-"));
   const openApi = openApiOf([], { version: "1" });
   expect(() => createDocsSite({ openApi, folder })).toThrow(

@@ -29,7 +29,7 @@ test("measures requests by route, not by path", async () => {
   expect(text).not.toContain("SECRET-CODE");
 });
 
-test("it serves the contract and a page for it that needs nothing from elsewhere", async () => {
+test("serves the OpenAPI document and a reference page that loads no external resources", async () => {
   const { json } = await send(`${gateway.url}/openapi.json`, "GET");
   expect(json.openapi).toMatch(/^3\.1/);
   expect(Object.keys(json.paths)).toContain("/v1/vouchers/{code}/redemption");

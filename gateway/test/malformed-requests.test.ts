@@ -151,7 +151,7 @@ describe("a body", () => {
     expectError(response, 406, "not_acceptable");
   });
 
-  test("that is empty is read as an empty object, whatever its type", async () => {
+  test("that is empty is parsed as an empty object for any content type", async () => {
     const response = await send(`${gateway.url}/v1/categories`, "POST", { headers });
     expectError(response, 400, "invalid_payload");
     expect(response.json.details).toBe("Payload should have required property 'name'");
@@ -229,7 +229,7 @@ describe("bytes on the socket", () => {
       400,
     ],
     [
-      "that expect what we do not know",
+      "with an unknown expectation",
       `POST /v1/vouchers HTTP/1.1\r\nHost: x\r\n${lines(headers)}Expect: foo\r\nConnection: close\r\n\r\n`,
       417,
     ],

@@ -41,7 +41,7 @@ const routes = bindingsOf(publicServices).filter(
 );
 
 test.each(SCOPES.split(" "))(
-  "the scope %s gives access to its own endpoints only",
+  "the scope %s grants access to its own endpoints only",
   async (scope) => {
     const serverToken = await newToken(gateway, server, scope);
     for (const { httpMethod, path, side } of routes) {

@@ -61,7 +61,7 @@ test("IntrospectToken returns an unknown token as inactive with empty fields", a
   expect(json).toEqual(emptied("nobody"));
 });
 
-test("RevokeToken makes a token inactive immediately, and 404 for a repeat", async () => {
+test("RevokeToken deactivates a token immediately, and returns 404 when repeated", async () => {
   const token = await newToken(gateway, key, "api");
   const headers = serverHeaders(key, token);
   const path = `${gateway.url}/v1/vouchers/x`;

@@ -97,7 +97,7 @@ function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorO
     const load = async (): Promise<Principal> => {
       const found = await credentialCache.load(keyId, token);
       if (found === undefined || !isValid(found, side, secret)) return reject();
-      // Whoever presents a token that has ended once had it, and does not guess.
+      // An expired or revoked token was valid once, so it does not count as a guess.
       if (found.hasEnded) throw new ApiError("unauthorized");
       return fromAllowedAddress(found, address);
     };

@@ -8,7 +8,7 @@ import { limitAddress } from "./ip-addresses.ts";
 /**
  * Counts failed logins per address and per key id, and returns the error of each: 401, or 429 once
  * either had too many within a minute (docs/rate-limits.md#failed-logins). Valid credentials are never
- * counted, so nobody can lock out others behind the same address.
+ * counted, so a caller cannot lock out others behind the same address.
  */
 export type FailedLoginThrottle = (address: string, keyId: string | undefined) => Promise<ApiError>;
 

@@ -16,7 +16,7 @@ export type Principal = Tenant & {
   readonly scopes: ReadonlySet<string>;
   /** Expiry of the token in epoch milliseconds. */
   readonly expiresAt: number;
-  /** The token is genuine but expired or revoked: it authenticates nothing, and is no guess either. */
+  /** The token is genuine but expired or revoked: it is rejected, but does not count as a guess. */
   readonly hasEnded: boolean;
   /** The key that requested the token. */
   readonly tokenKeyId: string;

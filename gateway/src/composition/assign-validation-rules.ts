@@ -61,7 +61,7 @@ async function assignAll(
 }
 
 /**
- * Whether the owning service certainly created nothing. After an outage that is unknown, so the
+ * Whether it is certain that the owning service did not create the object. After an outage that is unknown, so the
  * assignments stay: without an object they have no effect, and DeleteValidationRule removes them.
  */
 function isRejection(thrown: unknown, { requestId }: Call): boolean {

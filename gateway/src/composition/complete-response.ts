@@ -17,7 +17,7 @@ import {
 } from "./response-plan.ts";
 import type { CompositionDeps, Fields, MessageFields, Target } from "./step.ts";
 
-/** Returns the same message where nothing had to be filled in. */
+/** Returns the same message if nothing had to be added. */
 export type CompleteResponse = (
   response: Message,
   projectId: string,

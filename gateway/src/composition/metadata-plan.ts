@@ -7,7 +7,7 @@ export type MetadataPlan = {
   readonly children: readonly Child[];
 };
 
-/** The metadata field of one message. Fields are given by local name. */
+/** The metadata field of one message. Fields have their local names. */
 export type OwnMetadata = {
   readonly field: string;
   readonly resource: string;

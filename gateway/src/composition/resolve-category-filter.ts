@@ -4,7 +4,7 @@ import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { CompileStep, MessageFields } from "./step.ts";
 
-/** Services know categories by id only, so the filter is moved into `category_id`. */
+/** Services store category ids only, so the filter is rewritten to `category_id`. */
 export const resolveCategoryFilterStep: CompileStep = ({ rpc }, { categories }) => {
   const filter = rpc.input.fields.find(
     (field) => getOption(field, rule).reference === Reference.CATEGORY_FILTER,

@@ -28,6 +28,6 @@ export type CompileStep = (
   deps: CompositionDeps,
 ) => ((next: Invoke) => Invoke) | undefined;
 
-// Only plans, which are compiled from descriptors, know message types; steps see records of fields.
+// Only plans, which are compiled from descriptors, use message types; steps use records of fields.
 export type Fields = Record<string, unknown>;
 export type MessageFields = Message & Fields;

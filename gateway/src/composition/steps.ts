@@ -22,7 +22,7 @@ export type StepDescription = {
 
 /**
  * Everything the gateway adds to a call because it needs two services, in the order in which it runs.
- * Whatever one service can do alone belongs to that service (services/decisions/0004, 0010, 0011, 0019).
+ * What one service can do alone belongs in that service (services/decisions/0004, 0010, 0011, 0019).
  */
 export const callSteps: readonly (StepDescription & { readonly compile: CompileStep })[] = [
   {

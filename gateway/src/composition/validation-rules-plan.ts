@@ -8,7 +8,7 @@ export type RulesPlan = {
   readonly children: readonly Child[];
 };
 
-/** An object to be created. Fields are given by local name. */
+/** An object to be created. Fields have their local names. */
 export type NewObject = {
   readonly rules: string;
   readonly reservedId: string;

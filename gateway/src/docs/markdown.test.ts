@@ -5,7 +5,7 @@ import { renderMarkdown } from "./markdown.ts";
 const html = (source: string): string => renderMarkdown(source).html;
 
 describe("renderMarkdown", () => {
-  test("gives headings the anchors of GitHub, and repeated ones a number", () => {
+  test("creates anchors of headings as GitHub does, numbering repeated ones", () => {
     const { title, headings } = renderMarkdown(
       "# A page\n\n## Days & `hours`\n\n## Limits\n\n### Limits\n",
     );
@@ -24,7 +24,7 @@ describe("renderMarkdown", () => {
     expect(html("[a](../README.md)")).toBe("<p>a</p>\n");
   });
 
-  test("labels the cells of tables, and tells those of numbers", () => {
+  test("labels the cells of tables, and marks those with numbers", () => {
     const words = html("| Name | Meaning |\n| --- | --- |\n| a | b |\n");
     expect(words).toContain('<div class="table" tabindex="0">');
     expect(words).toContain('<td data-label="Meaning">b</td>');

@@ -7,13 +7,13 @@ const SELF_ONLY =
   "default-src 'none'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ";
 
-/** Nothing may be loaded from elsewhere. The API reference creates style elements and workers. */
+/** Pages load no external resources. The API reference creates style elements and workers. */
 const POLICIES = {
   page: `${SELF_ONLY}style-src 'self'`,
   reference: `${SELF_ONLY}style-src 'self' 'unsafe-inline'; font-src 'self' data:; worker-src 'self' blob:`,
 };
 
-/** Serves the documentation under /docs. What is not there falls through to 404. */
+/** Serves the documentation under /docs. Unknown pages fall through to 404. */
 export function addDocsRoutes(router: Router, site: DocsSite): void {
   router.get(/^\/docs(\/.*)?$/, async (ctx) => {
     const file = await site.find(ctx.path.slice("/docs".length).replace(/\/$/, ""));

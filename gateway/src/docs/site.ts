@@ -56,8 +56,8 @@ const ASSET_FILES: Readonly<Record<string, { readonly file: string; readonly typ
 };
 
 /**
- * The documentation: pages of docs/, the API reference and search. Everything is read, rendered and
- * compressed on its first request, so that a gateway nobody reads the documentation of pays nothing.
+ * The documentation: pages of docs/, the API reference and search. Files are read, rendered and
+ * compressed on their first request, so that documentation that is not read costs nothing.
  */
 export function createDocsSite({ openApi, folder = REPOSITORY_DOCS }: DocsSiteOptions): DocsSite {
   requireFolder(folder);

@@ -29,8 +29,8 @@ export type MiddlewareOptions = WriteOptions & {
 };
 
 /**
- * Handles every endpoint of the contract. Other paths go to the plain routes, and get a 404 with an
- * Error object when those do not know them either.
+ * Handles every endpoint of the contract. Other paths go to the plain routes; paths
+ * without a route get a 404 with an Error object.
  */
 export function createApiMiddleware(options: MiddlewareOptions): Middleware {
   const { router, onRequest } = options;

@@ -7,7 +7,7 @@ import { encodeError, JSON_TYPE } from "./error-response.ts";
 
 /**
  * Responds to invalid HTTP, slow requests and oversized headers, then closes the connection:
- * whatever follows on it cannot be parsed.
+ * the bytes that follow cannot be parsed.
  */
 export function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Duplex): number {
   const broken = errorOf(error.code);
@@ -18,7 +18,7 @@ export function respondToInvalidHttp(error: NodeJS.ErrnoException, socket: Duple
 
 /** Rejects CONNECT and closes the connection, because what follows is meant for another server. */
 export function rejectConnect(socket: Duplex): number {
-  // Nobody else listens on the socket, and an unhandled reset would end the process.
+  // There is no other listener on the socket, and an unhandled reset would end the process.
   socket.on("error", () => socket.destroy());
   endWith(socket, CONNECT);
   // The server's timeouts do not apply to this socket.

@@ -4,7 +4,7 @@ import type { Window } from "../limits/rate-limits.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 
 /**
- * Writes the whole response at once. Headers are a flat list, which Node passes on without
+ * Writes the whole response in one call. Headers are a flat list, which Node passes on without
  * normalizing it.
  */
 export function writeResponse(

@@ -46,7 +46,7 @@ export type RateLimitsOptions = {
   readonly settings: RateLimitSettings;
   /** Counters shared by all replicas; without it each process counts for itself. */
   readonly redis?: ReturnType<typeof createRedis> | undefined;
-  /** Called when Redis does not answer and this process counts for itself. */
+  /** Called when Redis does not respond and this process counts on its own. */
   readonly onFallback: (error: unknown) => void;
 };
 

@@ -39,7 +39,7 @@ function generalKeysOf(binding: Binding): ErrorKey[] {
 
 const when = (condition: boolean, ...keys: ErrorKey[]): ErrorKey[] => (condition ? keys : []);
 
-/** Statuses in ascending order, each with the keys that are answered with it. */
+/** Statuses in ascending order, each with the keys that are returned with it. */
 export function keysByStatus(keys: Iterable<ErrorKey>): ReadonlyMap<number, readonly ErrorKey[]> {
   const byStatus = Map.groupBy(new Set(keys), (key) => catalogue[key].http as number);
   return new Map([...byStatus].toSorted(([one], [other]) => one - other));

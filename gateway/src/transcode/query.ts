@@ -40,7 +40,7 @@ export function parseQuery(query: string, options: QueryOptions = {}): JsonObjec
 }
 
 /**
- * `junction` may stand beside the filters: `filters[code]…&junction=OR`
+ * `junction` may be sent next to the filters: `filters[code]…&junction=OR`
  * (docs/filters-and-listing.md#filters).
  */
 function foldJunction(root: Map<string, Node>): void {

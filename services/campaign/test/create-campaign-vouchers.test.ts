@@ -41,7 +41,7 @@ describe("CreateCampaignVouchers", () => {
     expect(await countOf(call, campaign.id)).toBe(1n);
   });
 
-  test("gives a voucher without a type the type of its campaign", async () => {
+  test("derives the type of a voucher from its campaign when none is sent", async () => {
     const call = newCall();
     const { id: campaignId } = await newCoupons(service, call);
     expect(await campaigns.createVoucher({ campaignId }, call)).toMatchObject({
@@ -61,7 +61,7 @@ describe("CreateCampaignVouchers", () => {
     expect((await vouchers.listVouchers({ campaignId: id }, call)).total).toBe(6n);
   });
 
-  test("rejects invalid requests with their keys and adds nothing", async () => {
+  test("rejects invalid requests with their keys and adds no voucher", async () => {
     const call = newCall();
     const { id: campaignId } = await newCoupons(service, call);
     const { id: promotionId } = await newPromotion(service, call);

@@ -110,7 +110,7 @@ describe("CreateCampaign", () => {
     expect(second.categoryId).toBe(first.categoryId);
   });
 
-  test("takes the id that the gateway reserved, and rejects rules that the gateway did not assign", async () => {
+  test("uses the id that the gateway reserved, and rejects rules that the gateway did not assign", async () => {
     const call = newCall();
     const reservedId = "camp_0123456789abcdef01";
     const created = await campaigns.createCampaign({ ...coupons, reservedId }, call);
@@ -158,7 +158,7 @@ describe("CreateCampaign", () => {
       "invalid_payload",
       { ...coupons, category: "a", categoryId: "b" },
     ],
-  ])("rejects %s with %s and creates nothing", async (_name, key, request) => {
+  ])("rejects %s with %s and creates no campaign", async (_name, key, request) => {
     const call = newCall();
     expect(await rejectionKey(campaigns.createCampaign(request, call))).toBe(key);
     expect((await campaigns.listCampaigns({}, call)).total).toBe(0n);
@@ -189,7 +189,7 @@ describe("CreateCampaign", () => {
     expect((await campaigns.listCampaigns({}, call)).total).toBe(1n);
   });
 
-  test("keeps a campaign as FAILED when the voucher service does not respond", async () => {
+  test("sets the status FAILED when the voucher service does not respond", async () => {
     const call = newCall();
     network.isUp = false;
     try {

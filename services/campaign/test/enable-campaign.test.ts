@@ -9,7 +9,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const { campaigns } = service;
 
 describe("EnableCampaign and DisableCampaign", () => {
-  test("switch a campaign by id or name, and repetitions change nothing", async () => {
+  test("switch a campaign by id or name, idempotently", async () => {
     const call = newCall();
     const { id } = await newCoupons(service, call, { name: "coupons" });
     const later = { ...call, now: NOON + 1000 };

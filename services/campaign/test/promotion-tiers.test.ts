@@ -70,7 +70,7 @@ describe("CreatePromotionTier", () => {
     expect((await service.categories.listCategories({}, call)).total).toBe(2n);
   });
 
-  test("gives concurrent tiers different hierarchies", async () => {
+  test("assigns different hierarchies to tiers that are created concurrently", async () => {
     const call = newCall();
     const { id: campaignId } = await newPromotion(service, call);
     const tiers = await Promise.all([1, 2, 3, 4].map(() => newTier(service, call, { campaignId })));
@@ -173,7 +173,7 @@ describe("UpdatePromotionTier", () => {
 });
 
 describe("EnablePromotionTier and DisablePromotionTier", () => {
-  test("switch a tier, and repetitions change nothing", async () => {
+  test("switch a tier, idempotently", async () => {
     const call = newCall();
     const { id: campaignId } = await newPromotion(service, call);
     const { id: tierId } = await newTier(service, call, { campaignId });
@@ -214,7 +214,7 @@ describe("DeletePromotionTier", () => {
     await promotions.deletePromotionTier({ tierId }, call);
   });
 
-  test("lets either the deletion of a tier or a concurrent stack with it succeed", async () => {
+  test("either deletes a tier or creates a concurrent stack with it, never both", async () => {
     const call = newCall();
     const { id: campaignId } = await newPromotion(service, call);
     for (let round = 0; round < 5; round += 1) {

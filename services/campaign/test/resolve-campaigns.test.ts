@@ -101,7 +101,7 @@ describe("ResolveCampaigns", () => {
     expect(results[3]?.stacks[0]).toEqual(stack);
   });
 
-  test("returns all active tiers and stacks of active campaigns, whatever their dates", async () => {
+  test("returns all active tiers and stacks of active campaigns, regardless of their dates", async () => {
     const call = newCall();
     const active = await newPromotion(service, call);
     const inactive = await newPromotion(service, call);

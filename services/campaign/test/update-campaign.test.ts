@@ -73,7 +73,7 @@ describe("UpdateCampaign", () => {
     expect(listed.vouchers.map(({ discount }) => discount?.percentOff)).toEqual(["20", "20"]);
   });
 
-  test("gives vouchers that are added concurrently the updated values", async () => {
+  test("applies the update to vouchers that are added concurrently", async () => {
     for (let round = 0; round < 5; round += 1) {
       const call = newCall();
       const { id } = await newCoupons(service, call, { vouchersCount: 1n });

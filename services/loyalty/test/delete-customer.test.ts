@@ -32,7 +32,7 @@ describe("DeleteCustomer", () => {
     ]);
   });
 
-  test("lets one of two concurrent deletions succeed", async () => {
+  test("succeeds for exactly one of two concurrent deletions", async () => {
     const { create, call } = newCustomers(loyalty);
     const ada = await create({ sourceId: "ada" });
     const outcomes = await Promise.allSettled(

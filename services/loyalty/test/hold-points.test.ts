@@ -95,7 +95,7 @@ describe("HoldPoints", () => {
     expect(await card.balances()).toMatchObject({ balance: 400n });
   });
 
-  test("gives the last item in stock to one of two concurrent holds", async () => {
+  test("assigns the last item in stock to one of two concurrent holds", async () => {
     const [one, other] = [newLoyaltyCard(loyalty, 500n), newLoyaltyCard(loyalty, 500n)];
     const projectId = one.projectId;
     const call = newCall();

@@ -43,7 +43,7 @@ function newRedemption() {
 }
 
 describe("onRedemptionPoints", () => {
-  test("claims the hold of a redemption and refunds its rollback, however often events are delivered", async () => {
+  test("claims the hold of a redemption and refunds its rollback, even if events are delivered repeatedly", async () => {
     const { card, made, rolledBack } = newRedemption();
     const holdId = holdIdOf(await card.hold(200n));
     await handle([made(holdId), made(holdId)]);
@@ -85,7 +85,7 @@ describe("onRedemptionPoints", () => {
     expect(await card.ledger()).toEqual([]);
   });
 
-  test("ends a hold one way when its event and a release arrive concurrently", async () => {
+  test("either claims or releases a hold when its event and a release arrive concurrently", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { card, made } = newRedemption();
       const holdId = holdIdOf(await card.hold(200n));

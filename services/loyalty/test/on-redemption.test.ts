@@ -33,7 +33,7 @@ const figuresOf = async (projectId: string, id: string) =>
   (await findReferralFigures(db, projectId, [id])).get(id);
 
 describe("onRedemption", () => {
-  test("counts redemptions and redeemed credits once, however often an event is delivered", async () => {
+  test("counts redemptions and redeemed credits once, even if an event is delivered repeatedly", async () => {
     const ada = await newSubject(loyalty);
     const events = [ada.made({}), ada.made({ amount: 300n }), ada.made({ amount: 50n })];
     await handle(events);
@@ -130,7 +130,7 @@ describe("onRedemption", () => {
     expect(rows).toEqual([]);
   });
 
-  test("counts a referral once for each code and referee, however often an event is delivered", async () => {
+  test("counts a referral once for each code and referee, even if an event is delivered repeatedly", async () => {
     const ada = await newSubject(loyalty);
     const referrer = await createReferrer(ada.projectId);
     const code = { campaignId: "camp_1", referrerId: referrer };
@@ -152,7 +152,7 @@ describe("onRedemption", () => {
     });
   });
 
-  test("counts no referral of a deleted referrer, and forgets those of a deleted referee", async () => {
+  test("counts no referral of a deleted referrer, and deletes those of a deleted referee", async () => {
     const ada = await newSubject(loyalty);
     const referrer = await createReferrer(ada.projectId);
     const deleted = await createReferrer(ada.projectId, "deleted");

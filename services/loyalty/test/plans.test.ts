@@ -26,7 +26,7 @@ const lock = () =>
     SOME.map(({ projectId, id: customerId }) => ({ projectId, customerId })),
   );
 
-test("customers are found by index, also with plans that were made for empty tables", async () => {
+test("customers are found by index, even with plans cached for empty tables", async () => {
   // As in the first minutes of a session: from the sixth run on, Postgres keeps the plan of a named statement.
   for (let run = 0; run < 10; run += 1) {
     await lock();
@@ -52,7 +52,7 @@ test("customers are found by index, also with plans that were made for empty tab
 });
 
 test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(
-  "the statements of redemptions use indexes with plans that were made for tables %s",
+  "the statements of redemptions use indexes with plans cached for tables %s",
   async (state) => {
     const names = Array.from({ length: 200 }, (_, index) => index * 97 + 1);
     const keysOf = (column: "id" | "source_id", prefix: string) =>
@@ -98,7 +98,7 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
   },
 );
 
-test("a page of a ledger is read from its index, whatever the length of the ledger", async () => {
+test("a page of a ledger is read from its index for a ledger of any length", async () => {
   const limit = 10;
   const page = (afterId: string | null) =>
     listLedgerEntries(db, { projectId: "proj_1", cardId: "v_1", limit, descending: true, afterId });

@@ -15,7 +15,7 @@ afterAll(() => loyalty[Symbol.asyncDispose]());
 const { cards, rewards } = loyalty;
 
 describe("RefundPoints", () => {
-  test("refunds a rollback once, however often it is repeated", async () => {
+  test("refunds a rollback once, even if repeated", async () => {
     const card = newLoyaltyCard(loyalty, 500n);
     const holdId = holdIdOf(await card.hold(200n));
     await Promise.all([1, 2, 3].map(() => card.claim(holdId, "r_1")));

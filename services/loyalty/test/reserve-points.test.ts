@@ -41,7 +41,7 @@ describe("ReservePoints", () => {
     expect(await card.lock("b", 500n)).toBe(true);
   });
 
-  test("releases the locks of a session that reserves nothing", async () => {
+  test("releases the locks of a session that reserves no points", async () => {
     const card = newLoyaltyCard(loyalty, 500n);
     await card.lock("a", 500n);
     const command = {
@@ -54,7 +54,7 @@ describe("ReservePoints", () => {
     expect(await card.lock("b", 500n)).toBe(true);
   });
 
-  test("gives the last points to one of two concurrent sessions", async () => {
+  test("locks the last points for one of two concurrent sessions", async () => {
     for (let round = 0; round < 10; round += 1) {
       const card = newLoyaltyCard(loyalty, 500n);
       const reserved = await Promise.all([card.lock("a", 300n), card.lock("b", 300n)]);

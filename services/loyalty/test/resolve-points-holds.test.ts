@@ -8,7 +8,7 @@ afterAll(() => loyalty[Symbol.asyncDispose]());
 const { cards, rewards } = loyalty;
 
 describe("ResolvePointsHolds", () => {
-  test("claims a hold once, however often it is repeated", async () => {
+  test("claims a hold once, even if repeated", async () => {
     const card = newLoyaltyCard(loyalty, 500n);
     const holdId = holdIdOf(await card.hold(200n));
     await Promise.all([1, 2, 3].map(() => card.claim(holdId, "r_1")));
@@ -38,7 +38,7 @@ describe("ResolvePointsHolds", () => {
     expect(await card.violations()).toEqual([]);
   });
 
-  test("ends a hold one way when a claim and a release arrive concurrently", async () => {
+  test("either claims or releases a hold when a claim and a release arrive concurrently", async () => {
     for (let round = 0; round < 10; round += 1) {
       const card = newLoyaltyCard(loyalty, 500n);
       const holdId = holdIdOf(await card.hold(200n));

@@ -64,4 +64,3 @@ export async function createPromotionTier(
 }
 
 export const voucherRef = (id: string) => ({ object: "voucher", id });
-export const tierRef = (id: string) => ({ object: "promotion_tier", id });

@@ -26,7 +26,7 @@ const LOOKUPS = {
 
 type Fill = (rows: number, project?: string) => Promise<void>;
 
-/** Table contents while the plans are made and analysed; the project itself is empty. */
+/** Table contents while the plans are created and analysed; the project itself is empty. */
 const STATES: Readonly<Record<string, ((fill: Fill) => Promise<void>) | null>> = {
   "never analysed": null,
   "analysed while they were empty": async () => {},
@@ -35,7 +35,7 @@ const STATES: Readonly<Record<string, ((fill: Fill) => Promise<void>) | null>> =
 };
 
 test.each(Object.entries(STATES))(
-  "products and SKUs are looked up by their keys, also by plans made for tables %s",
+  "products and SKUs are looked up by their keys, even with plans cached for tables %s",
   async (_, before) => {
     // Plans belong to a connection, so the pool has one.
     await using db = await testDatabase({

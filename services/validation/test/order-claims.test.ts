@@ -13,7 +13,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 const at = new Date("2026-03-01T12:00:00Z");
 
-test("gives a new source id to one of many concurrent requests, and names the claimant to the others", async () => {
+test("assigns a new source id to one of many concurrent requests, and returns its claim to the others", async () => {
   const claim = givenClaim("cart-1");
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
@@ -35,7 +35,7 @@ test("does not return a claimed order until it is saved", async () => {
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 500n });
 });
 
-test("ends the claim on saving, and gives the next request the saved order", async () => {
+test("ends the claim on saving, and returns the saved order to the next request", async () => {
   const claim = givenClaim("cart-3");
   await claimOrder(db, claim);
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);

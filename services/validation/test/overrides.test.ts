@@ -75,7 +75,7 @@ test("overrides nothing if the order cannot be stored", async () => {
   await expect(product("shirt")).rejects.toMatchObject({ key: "not_found" });
 });
 
-test("overwrites sent fields, keeps the others, and lets the last of several lines win", async () => {
+test("overwrites sent fields, keeps the others, and applies the last of several lines", async () => {
   const { order, product, sku, call } = givenShop();
   const made = await products.createProduct(
     { sourceId: "shirt", name: "Shirt", price: 900n, metadata: { a: 1, b: 2 }, imageUrl: "x" },

@@ -135,7 +135,7 @@ describe("Qualify", () => {
     expect(await qualify({ customer: { id: "cust_000000000000000000" } })).toBe("not_found");
   });
 
-  test("repeats the same result, since a qualification changes nothing", async () => {
+  test("returns the same result when repeated, because a qualification has no side effects", async () => {
     const call = newProject();
     await createVoucher(services, call());
     const request = { order, customer: { sourceId: "ann" } };

@@ -11,7 +11,7 @@ const order = { amount: 10_000n };
 const DAY_MS = 86_400_000;
 
 describe("RollbackRedemption", () => {
-  test("returns the use, and takes the discount out of the order", async () => {
+  test("returns the use, and removes the discount from the order", async () => {
     const call = newProject();
     const { code } = await createVoucher(services, call(), { redemption: { quantity: 1n } });
     const redemption = await validations.redeemVoucher(

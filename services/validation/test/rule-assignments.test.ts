@@ -228,7 +228,7 @@ describe("DeleteValidationRule", () => {
   });
 });
 
-/** A project whose other services know these vouchers and campaigns, seen by one process. */
+/** A project in which these vouchers and campaigns exist, accessed by one process. */
 function givenShop({
   project = newId("proj"),
   vouchers = [] as readonly string[],

@@ -16,7 +16,7 @@ const keysOf = (prefix: string) =>
   NAMES.map((n) => ({ projectId: "proj_1", key: `${prefix}_${n}` }));
 
 test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(
-  "rules and assignments are looked up by their keys, also by plans made for tables %s",
+  "rules and assignments are looked up by their keys, even with plans cached for tables %s",
   async (state) => {
     // Plans belong to a connection, so the pool has one.
     await using db = await testDatabase({

@@ -74,7 +74,7 @@ test("expires the claim of a request that died, and deletes it with any other", 
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
 });
 
-test("gives all vouchers of a session to one of many concurrent requests", async () => {
+test("lets exactly one of many concurrent requests claim all vouchers of a session", async () => {
   const { sessionKey } = sessionOf();
   const ids = Array.from({ length: 10 }, (_, index) => `v_${index}`);
   const claims = await Promise.allSettled(

@@ -113,7 +113,7 @@ describe("ValidateVoucher", () => {
     ).toMatchObject({ valid: true });
   });
 
-  test("repeats the same result, since a validation changes nothing", async () => {
+  test("returns the same result when repeated, because a validation has no side effects", async () => {
     const call = newProject();
     const { code } = await createVoucher(services, call(), { redemption: { quantity: 1n } });
     const request = { code, order, customer: { sourceId: "ann" } };
@@ -124,7 +124,7 @@ describe("ValidateVoucher", () => {
 });
 
 describe("ValidateCode", () => {
-  test("takes the amount of the order on its own", async () => {
+  test("accepts an order with an amount only", async () => {
     const call = newProject();
     const { code } = await createVoucher(services, call());
     const client = call({ caller: { side: "client", id: "client_test" } });

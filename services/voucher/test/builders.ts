@@ -55,7 +55,7 @@ export const createGiftVoucher = (
 
 export type CommandInit = Omit<MessageInitShape<typeof RedemptionCommandSchema>, "$typeName">;
 
-/** A command that redeems these vouchers as they were made. */
+/** A command that redeems these vouchers with the definition they were created with. */
 export function commandOf(
   service: Pick<TestService, "projectId">,
   takes: readonly { readonly voucher: Voucher; readonly credits?: bigint }[],

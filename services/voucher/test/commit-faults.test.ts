@@ -56,7 +56,7 @@ describe("a lost connection", () => {
     expect(await redeemedOf(voucher.id)).toBe(2n);
   });
 
-  test("after the commit redeems nothing twice, and returns the stored outcome", async () => {
+  test("after the commit does not redeem twice, and returns the stored outcome", async () => {
     const voucher = await createDiscountVoucher(service);
     const outcomes = await withFaults(
       "after commit",

@@ -38,7 +38,7 @@ describe("concurrent batches", () => {
     expect(await invariantsOf(service, voucher.id)).toMatchObject({ redeemed: 100n, events: 100n });
   });
 
-  test("never overdraw a gift card, and keep its ledger an unbroken chain", async () => {
+  test("never overdraw a gift card, and keep its ledger consistent", async () => {
     const voucher = await createGiftVoucher(service, 10_000n);
     const processes = [service.redemptions, service.replica()];
     const outcomes = await Promise.all(
@@ -62,7 +62,7 @@ describe("concurrent batches", () => {
     expect(taken > 9_900n).toBe(true);
   });
 
-  test("apply one key once, in however many batches it is", async () => {
+  test("apply an idempotency key once, in any number of batches", async () => {
     const vouchers = await Promise.all(
       Array.from({ length: 4 }, () => createDiscountVoucher(service)),
     );

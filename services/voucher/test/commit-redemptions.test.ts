@@ -138,7 +138,7 @@ describe("CommitRedemptions", () => {
     expect(rejectionOf(unknown).resourceId).toBeUndefined();
   });
 
-  test("replays the first response of a key byte by byte, whatever the voucher has left", async () => {
+  test("replays the first response of a key byte by byte, even if the voucher is exhausted", async () => {
     const voucher = await createGiftVoucher(service, 500n, { redemption: { quantity: 1n } });
     const command = commandOf(service, [{ voucher, credits: 200n }], {
       idempotency: keyOf("order-1"),
@@ -188,7 +188,7 @@ describe("CommitRedemptions", () => {
     ]);
   });
 
-  test("rejects the key of another request with 422, and redeems nothing", async () => {
+  test("rejects a key that another request used with 422, and redeems nothing", async () => {
     const voucher = await createDiscountVoucher(service);
     await commit(commandOf(service, [{ voucher }], { idempotency: keyOf("order-2") }));
     const [reused] = await commit(

@@ -157,7 +157,7 @@ describe("CommitRollbacks", () => {
         rejected: false,
       },
     ]);
-    // What was given back can be redeemed again.
+    // The returned value can be redeemed again.
     const [again] = await commit(commandOf(service, [{ voucher, credits: 1000n }]));
     expect(committedRedemptions(again)).toHaveLength(1);
   });

@@ -30,7 +30,7 @@ export function createDice(seed: number): (sides: number) => number {
 const LANES = 9;
 
 /**
- * Commits these batches through several processes at once, and answers the outcomes in the order of
+ * Commits these batches through several processes concurrently, and returns the outcomes in the order of
  * the batches.
  */
 export async function race(

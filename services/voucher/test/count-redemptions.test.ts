@@ -137,7 +137,7 @@ describe("a count guard", () => {
       ]),
     );
     expect(rejectionOf(outcome).key).toBe("too_many");
-    // Nothing of the refused command counts.
+    // No part of the rejected command is counted.
     const [next] = await commit(stackOf(service, [voucherPart(other, { campaignId, guards })]));
     expect(committedRedemptions(next)).toHaveLength(1);
   });
@@ -154,7 +154,7 @@ describe("a count guard", () => {
   });
 });
 
-/** How many of these commands were made, in batches of this size. */
+/** Number of these commands that were committed, in batches of this size. */
 async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: number) {
   const batches = Array.from({ length: Math.ceil(commands.length / size) }, (_, index) =>
     commands.slice(index * size, (index + 1) * size),
@@ -167,7 +167,7 @@ async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: nu
 }
 
 describe("concurrent redemptions with count guards", () => {
-  test("let one customer redeem once through many codes of a campaign", async () => {
+  test("allow a customer one redemption across all codes of a campaign", async () => {
     const codes = await Promise.all(
       Array.from({ length: 40 }, () => createDiscountVoucher(service)),
     );
@@ -185,7 +185,7 @@ describe("concurrent redemptions with count guards", () => {
     expect(others).toEqual(new Set(["rejected"]));
   });
 
-  test("let one customer redeem once through one code", async () => {
+  test("allow a customer one redemption of a code", async () => {
     const voucher = await createDiscountVoucher(service);
     const scope = { case: "voucherId" as const, value: voucher.id };
     const guards = [limitOf(scope, 1, { customerId: "cust_code", refusal: "once" })];

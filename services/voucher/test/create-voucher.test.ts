@@ -55,7 +55,7 @@ describe("CreateVoucher", () => {
     }
   });
 
-  test("starts a gift card with its amount, whatever balance is sent", async () => {
+  test("sets the balance of a new gift card to its amount, ignoring a balance that is sent", async () => {
     const card = await createGiftVoucher(service, 5000n, { gift: { amount: 5000n, balance: 9n } });
     expect(card.gift).toMatchObject({
       amount: 5000n,
@@ -100,7 +100,7 @@ describe("CreateVoucher", () => {
       "percent_off_formula is not a formula: unexpected text at position 6",
     ],
     [
-      "free units of nothing",
+      "free units without an item",
       { type: DISCOUNT_VOUCHER, discount: { type: DiscountType.UNIT, unitOff: 1n } },
       "unit_type",
     ],
@@ -127,7 +127,7 @@ describe("CreateVoucher", () => {
       },
       ".expiration_date",
     ],
-  ])("refuses %s with invalid_voucher", async (_name, body, details) => {
+  ])("rejects %s with invalid_voucher", async (_name, body, details) => {
     await expect(service.vouchers.createVoucher(body, service.call())).rejects.toMatchObject({
       key: "invalid_voucher",
       options: { details: expect.stringContaining(details) },
@@ -238,7 +238,7 @@ describe("CreateVoucher", () => {
   });
 });
 
-/** The code of a voucher that was made without one. */
+/** The generated code of a voucher that is created without a code. */
 async function draw(codeConfig?: object, project?: string): Promise<string> {
   const { code } = await service.vouchers.createVoucher(
     {

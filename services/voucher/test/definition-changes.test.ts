@@ -32,7 +32,7 @@ const load = (voucher: Voucher) =>
     service.call(),
   );
 
-/** A voucher that the service has answered about, and a command that was decided on it then. */
+/** A voucher that the service has cached, and a command that was decided on that version. */
 async function givenDecision() {
   const voucher = await createDiscountVoucher(service, { metadata: { season: "winter" } });
   await load(voucher);

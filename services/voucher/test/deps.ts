@@ -64,7 +64,7 @@ export async function startTestService(): Promise<TestService> {
   };
 }
 
-/** A loyalty service that knows everybody, under the id or source id that they are asked for by. */
+/** A loyalty service that resolves every customer by the requested id or source id. */
 const everybody: Implementation = {
   service: CustomerService,
   handlers: {
@@ -79,7 +79,7 @@ const everybody: Implementation = {
   },
 };
 
-/** A loyalty service whose cards have what they were made with. */
+/** A loyalty service whose cards have their initial points. */
 const unspent: Implementation = {
   service: CardService,
   handlers: {
@@ -107,7 +107,7 @@ export function depsOf(db: TestDatabase): Deps {
   };
 }
 
-/** Fails when anything does not hold that must hold of the books, whatever happened. */
+/** Fails if an invariant of the stored data is violated. */
 export async function checkInvariants({ db, projectId }: TestService): Promise<void> {
   const request = { projectId, after: "", limit: 100_000 };
   const chunks = await Promise.all(

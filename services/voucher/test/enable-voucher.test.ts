@@ -7,7 +7,7 @@ const service = await startTestService();
 afterAll(() => service[Symbol.asyncDispose]());
 
 describe("EnableVoucher and DisableVoucher", () => {
-  test("enable and disable a voucher, and a repeat changes nothing", async () => {
+  test("enable and disable a voucher, idempotently", async () => {
     const { code } = await createDiscountVoucher(service);
     const off = await service.vouchers.disableVoucher({ code }, service.call({ now: NOON + 1000 }));
     expect(off.active).toBe(false);

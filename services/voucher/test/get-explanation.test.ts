@@ -22,7 +22,7 @@ const at = (minutes: number) => ({
   nanos: 0,
 });
 
-/** What the ids of this project stand for. */
+/** Readable names of the ids of this project. */
 const names = new Map<string, string>();
 let code = "";
 

@@ -24,7 +24,7 @@ describe("GetQr and GetBarcode", () => {
     expect(Buffer.from(svg.data).toString()).toMatch(/^<svg/);
   });
 
-  test("draw a QR code but no barcode for a code that Code 128 cannot hold", async () => {
+  test("draw a QR code but no barcode for a code that Code 128 cannot encode", async () => {
     const { assets } = await createDiscountVoucher(service, { code: "Zürich-✓" });
     const id = assets?.qr?.id ?? "";
     expect((await service.vouchers.getQr({ id }, service.call())).data.length).toBeGreaterThan(100);

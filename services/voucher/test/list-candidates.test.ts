@@ -112,7 +112,7 @@ describe("candidates", () => {
     expect(idsOf(await ask({ after }))).toEqual([]);
   });
 
-  test("reads a thousand vouchers at a time, however many cannot be redeemed", async () => {
+  test("reads a thousand vouchers per page, even if most cannot be redeemed", async () => {
     await given(1, 2);
     await given(3, 2_502, { usage: "1, 1" });
     const pages = await askOn();

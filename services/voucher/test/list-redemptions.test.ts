@@ -34,7 +34,7 @@ const list = async (request: Request = {}) => {
   return { names: redemptions.map(({ id }) => names.get(id) ?? id), total, redemptions };
 };
 
-/** What the ids of this project stand for. */
+/** Readable names of the ids of this project. */
 const names = new Map<string, string>();
 let code = "";
 
@@ -113,7 +113,7 @@ function throwMissing(name: string): never {
 }
 
 describe("ListRedemptions", () => {
-  test("lists redemptions, parents beside their parts, failures and rollbacks, newest first", async () => {
+  test("lists single redemptions, parents, their parts, failures and rollbacks, newest first", async () => {
     const { names: shown, total, redemptions } = await list();
     expect(shown).toEqual(["rollback", "failed", "parent", "part 2", "part 1", "single"]);
     expect(total).toBe(6n);
@@ -151,7 +151,7 @@ describe("ListRedemptions", () => {
       ["parent", "part 2", "part 1"],
     ],
     [
-      "what filters say",
+      "filters",
       {
         filters: {
           result: { conditions: { $is: ["SUCCESS"] } },
@@ -212,7 +212,7 @@ describe("ListRedemptions", () => {
       { filters: { nope: { conditions: { $is: [1] } } } },
       "invalid_query_params",
     ],
-  ])("refuses %s", async (_name, request, key) => {
+  ])("rejects %s", async (_name, request, key) => {
     await expect(list(request)).rejects.toMatchObject({ key });
   });
 

@@ -93,7 +93,7 @@ describe("ListVouchers", () => {
   test.each([
     ["a limit above 100", { limit: 101n }],
     ["a page above 99", { page: 100n }],
-  ])("refuses %s", async (_name, query) => {
+  ])("rejects %s", async (_name, query) => {
     await expect(list(query)).rejects.toMatchObject({ key: "invalid_query_params" });
   });
 
@@ -193,7 +193,7 @@ describe("ListVouchers", () => {
 
   test("uses the days of the project's time zone", async () => {
     const late = { created_at: { conditions: { $today: "" } } };
-    // Noon in UTC is already tomorrow on Kiritimati (+14), and so is what was made at noon.
+    // Noon in UTC is already tomorrow on Kiritimati (+14), and so are the vouchers created at noon.
     expect(await filtered(late, "Pacific/Kiritimati")).toEqual(["D-off", "E-spent%"]);
     const day = { created_at: { conditions: { $is_day_of_month: 22 } } };
     for (const zone of ["Pacific/Kiritimati", "GMT+14", "+13:30"]) {
@@ -222,7 +222,7 @@ describe("ListVouchers", () => {
       ),
       "more than 20",
     ],
-  ])("refuses %s", async (_name, filters, details) => {
+  ])("rejects %s", async (_name, filters, details) => {
     await expect(filtered(filters)).rejects.toMatchObject({
       key: "invalid_query_params",
       options: { details: expect.stringContaining(details) },

@@ -15,8 +15,8 @@ import { startTestService } from "./deps.ts";
 const ROWS = 6_000;
 const FEW_ROWS = 60;
 /**
- * Of indexes and tables, for each name that is asked for. One way through an index reads two or three
- * and the row is in one more, of two tables at most; to read the project through is hundreds.
+ * Maximum number of index and table pages read per requested name. An index lookup reads two or three, and one
+ * more for the row, in at most two tables; a scan of the project reads hundreds.
  */
 const MOST_PAGES = 20;
 const NAMES = Array.from({ length: 500 }, (_, index) => index * 11);
@@ -34,7 +34,7 @@ const countOf = (overrides: Partial<Count>): Count => ({
 });
 
 type Lookup = {
-  /** How many names it asks for. */
+  /** Number of requested names. */
   readonly names: number;
   readonly run: (tx: Queryable) => Promise<unknown>;
 };
@@ -102,7 +102,7 @@ async function eachTable(run: Run, statementOf: (table: string) => string): Prom
   for (const table of TABLES) await run(statementOf(`${SCHEMA}.${table}`));
 }
 
-/** What Postgres knows of the tables when the plans are made; the project has nothing in them then. */
+/** Statistics of the tables when the plans are cached; the project has no rows then. */
 const STATES: Readonly<Record<string, (run: Run) => Promise<void>>> = {
   "never analysed": async () => {},
   "analysed while they were empty": (run) => eachTable(run, (table) => `vacuum analyze ${table}`),
@@ -127,27 +127,27 @@ const STATES: Readonly<Record<string, (run: Run) => Promise<void>>> = {
 };
 
 test.each(Object.entries(STATES))(
-  "plans that were made for few rows still use the indexes when there are many (%s)",
+  "plans cached for few rows use the indexes when there are many (%s)",
   async (_, prepare) => {
     await using service = await startTestService();
     await using parts = new AsyncDisposableStack();
-    // Plans belong to a connection, so there is one.
+    // Plans are cached per connection, so there is only one.
     const db = createDatabase({
       url: service.db.url,
       schema: SCHEMA,
       role: ROLE,
       poolSize: 1,
       onError: () => {},
-      // What is judged is what was read, also when that takes long.
+      // The test checks the pages read, not the duration.
       statementTimeoutMs: 20_000,
     });
     parts.defer(() => db.close());
     await asAdmin(service.db.url, async (client) => {
       const run: Run = (statement) => client.query(statement);
-      // Otherwise Postgres would analyse them at a moment of its own choice.
+      // Prevents autovacuum from analysing the tables during the test.
       await eachTable(run, (table) => `alter table ${table} set (autovacuum_enabled = false)`);
       await prepare(run);
-      // As a session does in its first minutes: the plan is kept from the sixth run on.
+      // Postgres caches a generic plan from the sixth execution on.
       for (let time = 0; time < 8; time += 1)
         for (const lookup of Object.values(lookups)) await db.transaction(lookup.run);
       await fill(run, ROWS);
@@ -163,9 +163,9 @@ test.each(Object.entries(STATES))(
   },
 );
 
-/** So many rows of each table; SQL says of which project the nth one is. */
+/** Inserts `rows` rows into each table; `project` is SQL for the project of the nth row. */
 async function fill(run: Run, rows: number, project = "'p'"): Promise<void> {
-  // Half of them in a campaign that is nearly given away, the others for everybody.
+  // Half of them in a campaign with few unpublished vouchers, the others standalone.
   await run(
     `insert into voucher.voucher (project_id, id, code, code_key, type, discount, metadata, asset_id,
             is_referral_code, created_at, definition_version, campaign_id, publish_count)

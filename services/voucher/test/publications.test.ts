@@ -29,7 +29,7 @@ const item = {
 
 let count = 0;
 
-/** A campaign as it tells about itself, with so many vouchers. */
+/** Creates a campaign with this many vouchers; `reported` overrides its published state. */
 async function createCampaign(vouchers: number, reported: object = {}) {
   count += 1;
   const campaign = { id: `camp_${count}`, name: `c${count}`, campaignType: "DISCOUNT_COUPONS" };
@@ -145,7 +145,7 @@ const deletionOf = (customer: { readonly projectId: string; readonly customerId:
   offset: 0n,
 });
 
-test("each published voucher has an event that says whether it was generated", async () => {
+test("emits an event for each published voucher that states whether it was generated", async () => {
   const campaign = await createCampaign(1, { template: item });
   const { id, vouchersId } = await publications.createPublication(
     { customer: { id: "cust_9" }, campaign: { name: campaign.id, count: 2n }, channel: "shop" },

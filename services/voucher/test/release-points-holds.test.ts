@@ -64,7 +64,7 @@ async function redeeming(holdId: string, key?: string) {
 }
 
 describe("a points hold", () => {
-  test("that was released is used by no commit, which becomes stale", async () => {
+  test("that was released makes the commit stale", async () => {
     const holdId = newId("ps");
     await release(holdId);
     const [outcome] = await commit(await redeeming(holdId));
@@ -73,7 +73,7 @@ describe("a points hold", () => {
     expect(reported.get(holdId)).toBeNull();
   });
 
-  test("that a redemption used is not released any more", async () => {
+  test("that a redemption used can no longer be released", async () => {
     const holdId = newId("ps");
     const [made] = committedRedemptions((await commit(await redeeming(holdId)))[0]);
     expect(made).toMatchObject({ amount: 5n, loyaltyCard: { points: 5n }, gift: undefined });
@@ -90,7 +90,7 @@ describe("a points hold", () => {
     expect(committedRedemptions((await commit(command))[0])).toEqual(committedRedemptions(first));
   });
 
-  test("waits for a commit that is using it, and then reports its redemption", async () => {
+  test("waits for a commit that uses it, and then reports its redemption", async () => {
     const [used, left] = [newId("ps"), newId("ps")];
     const ended = Promise.withResolvers<void>();
     const open = (holdId: string, redemptionId: string | null) => {

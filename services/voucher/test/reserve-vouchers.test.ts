@@ -18,7 +18,7 @@ afterEach(() => checkInvariants(service));
 const commit = createCommit(service);
 const replica = service.replica();
 
-/** Of the clock that decides by default: what has expired by the test's noon is long gone by now. */
+/** The real time, which is later than the fixed noon of the tests: what has expired then has expired now. */
 const NOW = Date.now();
 const instant = (at: number) => ({
   $typeName: "google.protobuf.Timestamp" as const,
@@ -107,7 +107,7 @@ describe("ReserveVouchers", () => {
     expect(await lockedFor(voucher)).toEqual([3n, 0n]);
   });
 
-  test("never conflicts with itself, and holds what it requested last", async () => {
+  test("never conflicts with itself, and locks what it requested last", async () => {
     const [first, second] = [await given(1n), await given(1n)];
     const outcomes = await reserve(
       sessionOf("own", [{ voucher: first }]),

@@ -192,7 +192,7 @@ describe("UpdateVouchers", () => {
       { id: published, category: null, own: 2n, repeated: 2n },
       { id: free, category: "cat_1", own: 2n, repeated: 2n },
     ]);
-    // As the books have it, for those who check them.
+    // Restores the counter, so that the invariants hold.
     await service.db.query("update voucher_usage set redeemed_quantity = 0 where voucher_id = $1", [
       redeemed,
     ]);

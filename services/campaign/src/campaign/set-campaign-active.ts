@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import { updateCampaignActive } from "../store/campaigns.ts";
 import { requireCampaign } from "./require-campaign.ts";
 
-/** Activates or deactivates a campaign, without its lock. Repeating it changes nothing. */
+/** Activates or deactivates a campaign, without its lock. Idempotent. */
 export async function setCampaignActive(
   deps: Deps,
   { project, now }: Call,

@@ -68,7 +68,7 @@ const SORTABLE = ["created_at", "updated_at", "hierarchy", "name"] as const;
 
 /**
  * Aligns the rows of a cache lookup with its keys; `position` counts from 1. These lookups are not named
- * statements: a session would keep a plan that was made while the table was small and scans all of it.
+ * statements: a session would keep a plan that was cached while the table was small and scans all of it.
  */
 export function inKeyOrder<Row extends { readonly position: bigint }, Value>(
   keys: readonly unknown[],

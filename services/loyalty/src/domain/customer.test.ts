@@ -31,7 +31,7 @@ test("changes the sent parts of an address, and a null address clears all of the
   });
 });
 
-test("sets the country of the address, which takes precedence over the one beside it", () => {
+test("sets the country of the address, which takes precedence over the top-level country", () => {
   expect(customerChangeOf({ country: "FR" }).fields).toEqual({ country: "FR" });
   expect(customerChangeOf({ country: "FR", address: { country: "PL" } }).fields).toEqual({
     country: "PL",

@@ -54,7 +54,7 @@ type Resolved = {
   readonly now: number;
 };
 
-/** Only for queries that ask for segments; the others need no further statements. */
+/** Only for queries that request segments; the others need no further statements. */
 async function segmentIdsOf(
   deps: Deps,
   resolved: readonly Resolved[],

@@ -14,7 +14,7 @@ export const cardBalancesToProto = (card: Card): CardBalances => ({
   redeemedPoints: card.redeemedPoints + card.heldPoints,
 });
 
-/** The state of a card for one request, together with the reward that it asks for. */
+/** The state of a card for one request, together with the requested reward. */
 export type CardState = {
   readonly card: Card;
   readonly lockedPoints: bigint;
@@ -25,7 +25,7 @@ export type CardState = {
   readonly requestHolds: readonly PointsHold[];
 };
 
-/** A retry sees balance and stock as if its earlier attempt held nothing. */
+/** A retry sees balance and stock without the holds of its earlier attempt. */
 export function loadedCardToProto(state: CardState): LoadedCard {
   const { card, lockedPoints, reward, assignment, ownHolds, requestHolds } = state;
   const balances = cardBalancesToProto(card);

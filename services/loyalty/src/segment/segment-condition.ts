@@ -4,7 +4,7 @@ import { customerFilters } from "../store/segment-filters.ts";
 import type { SegmentRow } from "../store/segments.ts";
 
 /**
- * SQL condition over `customer` for the current members of a segment; without a segment it matches nobody.
+ * SQL condition over `customer` for the current members of a segment; without a segment it matches no customer.
  * Parameters are added to `values`, the first of which is the project id.
  */
 export function segmentCondition(

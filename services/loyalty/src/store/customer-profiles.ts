@@ -72,7 +72,7 @@ export async function findProfile(
 
 /**
  * Returns the profiles of the customers that exist, of any projects. Not a named statement: a session would
- * keep a plan that was made while the tables were small and scans all of them.
+ * keep a plan that was cached while the tables were small and scans all of them.
  */
 export async function findProfiles(
   db: Queryable,

@@ -117,7 +117,7 @@ test("rejects an item that waited too long for a lane", async () => {
   await expect(second).rejects.toThrow("overloaded");
 });
 
-test("returns each caller its own result, whatever the lanes and sizes", async () => {
+test("returns each caller its own result for any number of lanes and any batch size", async () => {
   const runs = fc.record({
     lanes: fc.integer({ min: 1, max: 4 }),
     maxBatch: fc.integer({ min: 1, max: 7 }),

@@ -24,7 +24,7 @@ export type OverloadLimits = {
 
 type Waiting<Item, Result> = {
   readonly item: Item;
-  /** When it arrived; 0 where nobody reads it. */
+  /** When it arrived; 0 if it is not used. */
   readonly since: number;
   readonly resolve: (result: Result) => void;
   readonly reject: (reason: unknown) => void;

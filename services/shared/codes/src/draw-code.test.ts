@@ -11,7 +11,7 @@ const maskOf = (config: CodeConfig) => {
 };
 
 describe("patternOf", () => {
-  test("matches every drawn code, whatever surrounds the placeholders", () => {
+  test("matches every drawn code for any text around the placeholders", () => {
     const text = fc.stringMatching(/^[-a-c#.*+?^$()[\]{}|\\/ ]{1,8}$/);
     const charset = fc
       .uniqueArray(fc.constantFrom("a", "]", "[", "^", "-", "\\", "7"), { minLength: 1 })

@@ -36,7 +36,7 @@ test("reads each variable by its kind", () => {
   });
 });
 
-test("reports all invalid variables at once, by name and never by value", () => {
+test("reports all invalid variables in one error, by name and never by value", () => {
   const env = { SCRIP_PORT: "eighty", SCRIP_SIGNING_KEY: "hunter2", SCRIP_SANDBOX: "yes" };
   const spec = {
     port: { name: "SCRIP_PORT", reader: variable.integer(0, 65_535) },

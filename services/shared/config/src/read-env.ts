@@ -2,7 +2,7 @@ import type { Reader } from "./reader.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** All problems of the environment at once, formatted for the terminal. */
+/** All problems of the environment in one error, formatted for the terminal. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }

@@ -20,7 +20,7 @@ export type Segment =
   | { readonly kind: "literal"; readonly text: string }
   | { readonly kind: "field"; readonly field: DescField };
 
-/** What the body holds: nothing, the whole message, or one field of it. */
+/** The content of the body: none, the whole message, or one of its fields. */
 export type Body = "none" | "all" | DescField;
 
 /** One HTTP route of an RPC. */

@@ -29,7 +29,7 @@ test("keeps every acknowledged commit through kill -9 of the process", async () 
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   const [row] = await query(server.url, "select count(*)::int as rows from entry");
   expect(acknowledged).toBeGreaterThanOrEqual(100);
-  // The last one may have committed without an answer.
+  // The last one may have committed without a response.
   expect([acknowledged, acknowledged + 1]).toContain(row?.["rows"]);
 });
 

@@ -48,7 +48,7 @@ test("exactly one of many concurrent starts in one folder succeeds", async () =>
   expect(await readdir(folder.path)).not.toContain("scrip.lock");
 });
 
-test("takes over the lock of an ended process, also when another process has its number", async () => {
+test("takes over the lock of an ended process, even if another process has its pid", async () => {
   await using folder = await givenFolder();
   await writeFile(path.join(folder.path, "scrip.lock"), `${process.ppid} 1`);
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });

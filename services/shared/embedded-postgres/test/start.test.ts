@@ -112,7 +112,7 @@ test("starts in a folder whose name contains spaces", async () => {
 /** Only root runs the server as another user, which cannot enter a folder of mode 0700. */
 const isRoot = process.getuid?.() === 0;
 
-test("without capabilities, stores the database where its account can enter, and says where", async () => {
+test("without capabilities, stores the database where its account can enter, and logs the path", async () => {
   await using folder = await givenFolder();
   vi.stubEnv("PATH", await pathWithout("setpriv", folder.path));
   const dataDir = path.join(folder.path, "data");

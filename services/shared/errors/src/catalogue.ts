@@ -4,7 +4,7 @@ type Entry = { readonly http: number; readonly message: string; readonly code?: 
 
 /**
  * Every error that a caller may branch on (docs/errors.md#keys). The key is public: it is never renamed
- * and never reused. `http` is the status that the gateway returns, `message` the text beside the key,
+ * and never reused. `http` is the status that the gateway returns, `message` the text next to the key,
  * `code` the gRPC status where it differs from the default.
  */
 export const catalogue = {

@@ -9,7 +9,7 @@ test("ends the sleep on a ring", async () => {
   await expect(sleep).resolves.toBeUndefined();
 });
 
-test("remembers one ring before the sleep", async () => {
+test("ends the next sleep immediately after earlier rings, and only that one", async () => {
   const alarm = createAlarm();
   alarm.ring();
   alarm.ring();

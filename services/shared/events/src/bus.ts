@@ -86,7 +86,7 @@ export type EventBus = {
   readonly deadLetters: (group: string, limit: number) => Promise<readonly DeadLetter[]>;
   /**
    * Publishes a dead letter again and deletes it. All groups receive it; those that handled it
-   * recognise its id. It follows all events published since, whatever its key.
+   * recognise its id. It follows all events published since, regardless of its key.
    */
   readonly replay: (group: string, letter: DeadLetter) => Promise<void>;
   /** Closes all subscriptions within one deadline, and then the connection to the log. */

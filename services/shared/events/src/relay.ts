@@ -28,7 +28,7 @@ export type RelayTimings = {
 };
 
 export type Relay = {
-  /** Call it after each commit that wrote events; costs next to nothing. */
+  /** Call it after each commit that wrote events; it is cheap. */
   readonly wake: () => void;
   /** Finishes the current round and releases the lease. */
   readonly close: () => Promise<void>;

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 
 describe("the log", () => {
-  test("gives each partition offsets without gaps, despite failures and concurrent writers", async () => {
+  test("assigns offsets without gaps in each partition, despite failures and concurrent writers", async () => {
     const topic = newTopic();
     const keys = Array.from({ length: 20 }, (_, index) => `v_${index}`);
     const write = (writer: number, round: number): Promise<void> =>

@@ -104,7 +104,7 @@ describe("monthDaysOf", () => {
     expect(monthDays(operator, today, n)).toEqual(expected);
   });
 
-  test("gives a week seven days of the year and a month up to 31", () => {
+  test("spans seven days of the year for a week and up to 31 for a month", () => {
     expect(monthDays("$this_week_md", "2026-11-21")).toEqual([
       1116, 1117, 1118, 1119, 1120, 1121, 1122,
     ]);

@@ -20,7 +20,7 @@ type FieldConditions = {
 const MAX_CONDITIONS = 20;
 const MAX_VALUES = 100;
 
-/** Throws a Violation that names the problem. It does not know the fields. */
+/** Throws a Violation that names the problem. Fields are checked elsewhere. */
 export function readTree(filters: unknown): FilterTree {
   if (!isObject(filters)) throw new Violation(`Property .filters must be object. ${FORMS}`);
   let conditions = 0;

@@ -27,7 +27,7 @@ test("reads the creation time from an id, and undefined from other text", () => 
   expect(createdAtMs("SUMMER")).toBeUndefined();
 });
 
-test("creates growing ids, whatever the clock does and wherever the counter starts", () => {
+test("creates ascending ids for any clock and any start of the counter", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 2 ** 48 - 2 }), { minLength: 2, maxLength: 50 }),

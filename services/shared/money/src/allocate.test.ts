@@ -23,7 +23,7 @@ test("splits a total exactly, each part within one unit of its exact share", () 
   );
 });
 
-test("gives nothing to a weight of zero, and never less to a heavier line", () => {
+test("allocates nothing to a weight of zero, and never less to a greater weight", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 6n), weights, (total, shares) => {
       const parts = allocate(total, shares);
@@ -47,13 +47,13 @@ test("splits a negative total like its mirror image", () => {
   );
 });
 
-test("gives the remaining units to the largest remainders, the first of equals first", () => {
+test("allocates the remaining units to the largest remainders, in order of position for equal ones", () => {
   expect(allocate(100n, [1n, 1n, 1n])).toEqual([34n, 33n, 33n]);
   expect(allocate(10n, [1n, 2n, 4n])).toEqual([1n, 3n, 6n]);
   expect(allocate(2n, [1n, 1n, 1n, 1n])).toEqual([1n, 1n, 0n, 0n]);
 });
 
-test("splits zero into zeros, whatever the weights", () => {
+test("splits zero into zeros for any weights", () => {
   expect(allocate(0n, [])).toEqual([]);
   expect(allocate(0n, [0n, 0n])).toEqual([0n, 0n]);
   expect(allocate(0n, [3n, 5n])).toEqual([0n, 0n]);

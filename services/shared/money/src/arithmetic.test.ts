@@ -166,7 +166,7 @@ describe("decimals", () => {
     }
   });
 
-  test("tell whether they are whole", () => {
+  test("report whether they are integers", () => {
     expect(wholeOf(decimal("-12.00"))).toBe(-12n);
     expect(wholeOf(decimal("0.5"))).toBeUndefined();
   });

@@ -34,7 +34,7 @@ export function divideDecimals(a: Decimal, b: Decimal): Decimal | undefined {
   if (b.unscaled === 0n) return undefined;
   const extra = Math.max(0, SIGNIFICANT_DIGITS + 1 + digitsOf(b.unscaled) - digitsOf(a.unscaled));
   const dividend = a.unscaled * 10n ** BigInt(extra);
-  // One more digit tells whether something was cut off, for the single rounding.
+  // One more digit shows whether digits were cut off, for the single rounding.
   const isNegative = dividend < 0n !== b.unscaled < 0n;
   const cutOff = dividend % b.unscaled === 0n ? 0n : isNegative ? -1n : 1n;
   const quotient = (dividend / b.unscaled) * 10n + cutOff;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { parseDecimal } from "./decimal.ts";
 
-test("reads a decimal exactly, however many digits it has", () => {
+test("parses a decimal exactly with any number of digits", () => {
   fc.assert(
     fc.property(
       fc.bigInt(-(10n ** 20n) + 1n, 10n ** 20n - 1n),

@@ -23,7 +23,7 @@ test.each([
   expect(percentOf(amount, percent(text))).toBe(expected);
 });
 
-test("takes at most the amount up to a hundred per cent, and all of it at a hundred", () => {
+test("returns at most the amount below a hundred per cent, and all of it at a hundred", () => {
   fc.assert(
     fc.property(fc.bigInt(0n, 10n ** 13n), fc.bigInt(0n, 10n ** 6n), (amount, unscaled) => {
       const part = percentOf(amount, { unscaled, scale: 4 });

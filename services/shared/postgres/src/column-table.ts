@@ -12,8 +12,8 @@ import {
 import type { Statement } from "./database.ts";
 
 /**
- * Statements with many parameters, built from one table of columns: its name, its SQL type and its value
- * of a row stand in one line, so that neither parameters nor columns are counted by hand.
+ * Statements with many parameters, built from one table of columns: one line defines a column's
+ * name, its SQL type and its value of a row, so that neither parameters nor columns are counted by hand.
  */
 
 export type Column<Row> = {
@@ -157,7 +157,7 @@ export function rowOf<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> 
   };
 }
 
-// Parts of different rows stand side by side in one record.
+// One record combines parts of different row types.
 // oxlint-disable-next-line typescript/no-explicit-any
 type Parts = Readonly<Record<string, StatementPart<any, unknown>>>;
 

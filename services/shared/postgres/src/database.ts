@@ -12,7 +12,7 @@ import { assertIdentifier } from "./identifier.ts";
 
 /**
  * With a name, each connection prepares the statement once and then runs it by name, which saves
- * parsing and planning: worth it on the hot path only. One name stands for one text in the whole
+ * parsing and planning: worth it on the hot path only. Each name identifies one text in the whole
  * process.
  */
 export type Statement = {
@@ -44,7 +44,7 @@ export type Rows<Row> = { readonly rows: readonly Row[]; readonly rowCount: numb
 
 export type Database = Queryable & {
   /**
-   * Runs `work` in one transaction and commits when it succeeds. It repeats nothing: see
+   * Runs `work` in one transaction and commits when it succeeds. It does not retry: see
    * `isRetryable`. When the connection is lost during the commit, the outcome of the commit is
    * unknown, so the work must detect its own repetition, for example by its ids.
    *
@@ -75,7 +75,7 @@ export type DatabaseOptions = {
   readonly applicationName?: string;
 };
 
-/** Limits for every session: no statement and no forgotten transaction may hold a lock for long. */
+/** Limits for every session: no statement and no abandoned transaction may hold a lock for long. */
 const STATEMENT_TIMEOUT_MS = 3_000;
 const LOCK_TIMEOUT_MS = 1_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
@@ -150,7 +150,7 @@ const withoutScans = new WeakSet<PoolClient>();
 
 /**
  * Prepared statements and transactions are planned without sequential scans. A connection keeps the plan of a
- * prepared statement: one that was made while a table filled a page or two would read all of it for each row
+ * prepared statement: one that was cached while a table filled a page or two would read all of it for each row
  * of each batch, until the next analyze. Transactions lock rows in the order in which a nested loop over an index
  * returns them. Other statements are planned each time, and may scan. The setting is sent with the statement, only
  * where the connection has another one.

@@ -22,7 +22,7 @@ const UNAVAILABLE = [
   /^25006$/, // a standby that does not take writes yet, in the middle of a failover
 ];
 
-/** System errors of a connection whose other end is gone or unreachable. */
+/** System errors of a connection whose other end is closed or unreachable. */
 const NETWORK_FAILURES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -1,7 +1,7 @@
 const IDENTIFIER = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * Schemas and roles are defined by this code and stand unquoted in SQL and in start options: a name
+ * Schemas and roles are defined by this code and are written unquoted in SQL and in start options: a name
  * that would need quotes is a mistake.
  */
 export function assertIdentifier(name: string): void {

@@ -160,7 +160,7 @@ test("grants the role the tables of its schema, old and new, and nothing else", 
   await db.close();
 });
 
-test("needs no administrator where the user may create roles, and says what to do where not", async () => {
+test("needs no administrator where the user may create roles, and explains what to do otherwise", async () => {
   await using at = await given({ "0001_sale.sql": first });
   const suffix = Math.random().toString(36).slice(2, 8);
   const owner = `owner_${suffix}`;

@@ -130,7 +130,7 @@ describe("never written", () => {
   });
 });
 
-test("writes errors with stack and causes, whatever the field is called", () => {
+test("logs errors with stack and causes in any field", () => {
   const failure = new Error("no answer", { cause: new TypeError("broken") });
   for (const fields of [{ error: failure }, { err: failure }, failure]) {
     const { logger, lines } = recording();

@@ -64,7 +64,7 @@ type Level = "debug" | "info" | "warn" | "error";
 
 function wrap(lines: pino.Logger, flush: () => void): Logger {
   const writer = (level: Level) => (fields: object, message: string) => {
-    // Checked first: most lines of lower levels are dropped, and must cost next to nothing.
+    // Checked first: most lines of lower levels are dropped, and must be cheap.
     if (!lines.isLevelEnabled(level)) return;
     lines[level](cleaned(fields), scrubText(message));
     // Warnings and errors must not wait for the buffer to fill.

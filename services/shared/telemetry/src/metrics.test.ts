@@ -10,7 +10,7 @@ test("shares a counter of one name within a process", async () => {
   expect(await metrics.text()).toContain('redemptions_total{outcome="succeeded"} 3');
 });
 
-test("gives histograms buckets from 5 ms to 10 s by default", async () => {
+test("uses histogram buckets from 5 ms to 10 s by default", async () => {
   const metrics = createMetrics({ withProcess: false });
   metrics.histogram({ name: "call_seconds", help: "Calls." }).observe(0.02);
   metrics.histogram({ name: "batch_size", help: "Batches.", buckets: [1, 10] }).observe(7);

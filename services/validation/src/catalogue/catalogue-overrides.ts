@@ -129,7 +129,7 @@ function newSkuSourceId({ skuId, sku, relatedObject, sourceId }: OrderItemInput)
 const priceOf = (price: bigint | undefined): bigint | null =>
   price === undefined || price < 0n || price > MAX_AMOUNT ? null : price;
 
-/** Merges overrides of the same entry (later lines win) and drops those that change nothing. */
+/** Merges overrides of the same entry (later lines win) and drops those without changes. */
 function mergeOverrides<One extends Override>(overrides: readonly One[]): readonly One[] {
   const merged = new Map<string, One>();
   for (const override of overrides) {

@@ -49,7 +49,7 @@ export type CandidateQuery = {
 export const WINDOW = 100;
 
 /**
- * Gift codes are worth money to whoever knows them, so client-side callers see only those of their
+ * A gift code can be spent by anyone who knows it, so client-side callers see only those of their
  * customer.
  */
 const PUBLIC_TYPES = {

@@ -37,7 +37,7 @@ export type RequestContext = {
   readonly omits?: IgnoredConditions;
 };
 
-/** Everything a decision is made on and its response is built from. */
+/** The input of a decision and of its response. */
 export type DecisionContext = RequestContext &
   ResolvedRedeemables & {
     readonly request: DecisionRequest;

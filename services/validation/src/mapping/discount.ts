@@ -5,7 +5,7 @@ import { type Discount, parseDiscount } from "@scrip/rules";
 /**
  * Parsed discounts by message. In one process the voucher and campaign services return the same
  * message for each version of a cached definition, so that a definition is parsed once per version;
- * from another process each message is new, and parsing is cheap beside the call.
+ * from another process each message is new, and parsing is cheap compared to the call.
  */
 const parsedDiscounts = new WeakMap<DiscountProto, Discount>();
 

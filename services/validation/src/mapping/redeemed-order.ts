@@ -15,7 +15,7 @@ export type StoredOrderContext = {
 };
 
 /**
- * The order after a redemption: PAID, whatever status was sent (docs/orders-and-catalogue.md#order-
+ * The order after a redemption: PAID, regardless of the status sent (docs/orders-and-catalogue.md#order-
  * status). The commit adds the entry in `redemptions`, whose id it creates.
  */
 export const redeemedOrder = (order: Order, context: StoredOrderContext): Order =>

@@ -14,7 +14,7 @@ import { expandOf } from "./decision-input.ts";
 import { explanationToProto, audienceOf } from "./explanation.ts";
 import { redeemableResultToProto } from "./redeemable-result.ts";
 
-/** The parts of the response that only the decision knows. Empty for most redemptions. */
+/** The parts of the response that only the decision contains. Empty for most redemptions. */
 export function buildReplayData(
   evaluated: readonly EvaluatedRedeemable[],
   {

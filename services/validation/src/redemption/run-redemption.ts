@@ -112,7 +112,7 @@ export async function runRedemption(
 }
 
 /**
- * Commits commands, and tells whether the claim of the order may be released. It stays when a commit
+ * Commits commands, and returns whether the claim of the order may be released. It remains when a commit
  * succeeded or its result got lost: until the claim expires, the redemption's event can store the order.
  */
 function createCommit(

@@ -23,7 +23,7 @@ export async function claimSessionVouchers(
   return { release: () => releaseSession(deps.db, claim) };
 }
 
-/** A validation claims nothing, but gives way to a redemption with the same session key. */
+/** Rejects a validation while a redemption with the same session key is in progress. */
 export async function rejectWhileClaimed(
   deps: Pick<Deps, "db">,
   call: Call,

@@ -43,7 +43,7 @@ type Row = (FoundProduct | FoundSku) & { readonly project_id: string };
 
 /**
  * Finds SKUs, products and the products of the SKUs for all queries of a batch. A result may
- * contain entries that other queries of the same project asked for.
+ * contain entries that other queries of the same project requested.
  */
 export async function findInCatalogue(
   db: Queryable,

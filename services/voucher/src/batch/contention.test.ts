@@ -19,7 +19,7 @@ describe("contention", () => {
     expect(contention.contended(["a", "b"])).toEqual(new Set());
   });
 
-  test("lets one batch wait when the mark expires, and others keep skipping", () => {
+  test("lets one batch wait when the mark expires, while others still skip the row", () => {
     const { clock, contention } = start();
     contention.record(held("a"));
     clock.now = 2_000;

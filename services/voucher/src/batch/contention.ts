@@ -1,12 +1,12 @@
 /**
- * Remembers rows that other transactions locked for longer than a batch may wait. The following batches lock them
+ * Records rows that other transactions locked for longer than a batch may wait. The following batches lock them
  * only when they are free, so that one row that is locked for long (a manual edit, a process that hangs) costs
  * all other redemptions one short wait only (docs/sessions.md#contention).
  */
 export type Contention = {
   /**
    * The rows that a batch must not wait for now. When a mark has expired, this one caller may wait to find out
-   * whether the row is still locked; other callers keep skipping it.
+   * whether the row is still locked; other callers still skip it.
    */
   readonly contended: (keys: readonly string[]) => ReadonlySet<string>;
   readonly record: (met: LockResult) => void;

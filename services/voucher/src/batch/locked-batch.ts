@@ -15,7 +15,7 @@ export type LockedBatch<Result> = {
   readonly keys: RowKeys;
   /** Runs in one transaction. Statements started together with `lock` run after it, in the same round trip. */
   readonly work: (tx: Queryable, lock: () => Promise<LockedRows>) => Promise<Result>;
-  /** Further errors to retry, beside the retryable ones of the database. */
+  /** Further errors to retry, in addition to the retryable ones of the database. */
   readonly shouldRetry?: (error: unknown) => boolean;
   /** Whether an earlier attempt may have been committed although its response was lost. */
   readonly mayBeCommitted?: () => boolean;
@@ -28,7 +28,7 @@ export type LockedBatch<Result> = {
 type LockWait = "short" | "none" | "full";
 
 /**
- * Runs the work of a batch in a transaction over its locked rows, and retries it when the database asks for it.
+ * Runs the work of a batch in a transaction over its locked rows, and retries it after retryable database errors.
  * A batch that waited in vain runs again without waiting, so that only commands on locked rows are rejected
  * (docs/redemption-and-rollback.md#concurrency).
  */

@@ -121,7 +121,7 @@ describe("decideCommits", () => {
     expect(kinds).toEqual(["committed", "committed", "rejected"]);
   });
 
-  test("rejects credits beyond the balance, and takes none", () => {
+  test("rejects credits beyond the balance without using any", () => {
     const part = partOf({ credits: 60n });
     const decisions = decide(
       [commandOf({ parts: [part] }), commandOf({ parts: [part] })],
@@ -183,9 +183,9 @@ describe("decideCommits", () => {
   });
 
   test.each([
-    ["was never there", []],
+    ["never existed", []],
     ["was deleted", [usageOf({ deleted: true, definitionVersion: 2n })]],
-  ] as const)("a voucher that %s is gone", (_name, usages) => {
+  ] as const)("a voucher that %s is reported as deleted", (_name, usages) => {
     expect(decide([commandOf()], usages)).toEqual([{ kind: "deleted", part: 0 }]);
   });
 

@@ -77,7 +77,7 @@ export type NewCommitDecision =
   | { readonly kind: "record_rejection" }
   /** The voucher was deleted since it was loaded. */
   | { readonly kind: "deleted"; readonly part: number }
-  /** The decision is outdated and must be made again. */
+  /** The decision is outdated and must be repeated. */
   | { readonly kind: "stale"; readonly conflicts: readonly ConflictingPart[] }
   /** Another transaction locks a row of this part; the caller may try again. */
   | { readonly kind: "locked"; readonly part: number };

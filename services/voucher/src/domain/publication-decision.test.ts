@@ -132,7 +132,7 @@ test("assigns a published voucher to the customer in a new version", () => {
   });
 });
 
-test("makes the holder of a published referral code its referrer", () => {
+test("sets the holder of a published referral code as its referrer", () => {
   const code = { ...definition, isReferralCode: true };
   expect(publishTo(code, customer, { now: NOON, timeZone: "UTC" })).toMatchObject({
     holderId: "cust_1",
@@ -160,7 +160,7 @@ test.each<readonly [string, Partial<VoucherDefinition>, boolean]>([
   ["ending now", { validity: { ...definition.validity, expirationDate: NOON } }, false],
   ["without an end", { validity: { ...definition.validity, expirationDate: null } }, true],
   ["not begun yet", { validity: { ...definition.validity, startDate: NOON + 1 } }, true],
-])("whether a campaign gives a voucher %s", (_name, given, suitable) => {
+])("decides whether a voucher can be published %s", (_name, given, suitable) => {
   expect(isPublishable({ ...definition, ...given }, NOON)).toBe(suitable);
 });
 

@@ -9,7 +9,7 @@ export type RedeemableStatus =
   | "USED"
   | "NO_BALANCE";
 
-/** The first reason in this order why nobody can redeem the voucher. */
+/** The first reason, in this order, why the voucher cannot be redeemed. */
 export function statusOf(
   { active, validity, loyaltyPoints }: VoucherDefinition,
   usage: VoucherUsage,

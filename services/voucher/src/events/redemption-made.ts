@@ -20,7 +20,7 @@ export type RedemptionMadeFields = {
   readonly customerId: string | null;
   readonly date: Timestamp;
   readonly amount: bigint | null;
-  /** Only for the last redemption of a stack, as all of them left it. */
+  /** The state after the whole stack; only for its last redemption. */
   readonly order: Uint8Array | null;
   readonly parentId: string | null;
   /** Amount of the order, and the discount of this part, in minor units. */

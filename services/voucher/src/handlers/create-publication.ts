@@ -16,7 +16,7 @@ export const createPublication =
     return call.caller.side === "client" ? forClientSide(publication) : publication;
   };
 
-/** Client-side callers see which customer they named, and nothing that is stored about them. */
+/** Client-side callers see only the customer's id and source id, no stored data. */
 const forClientSide = (publication: Publication): Publication => ({
   ...publication,
   ...(publication.customer !== undefined && { customer: customerIdentity(publication.customer) }),

@@ -20,7 +20,7 @@ import {
 /** Redemptions are many, so more pages are listed than elsewhere. */
 const MAX_PAGE = 1000;
 
-/** Lists redemptions, parent redemptions beside their parts, failed redemptions and rollbacks. */
+/** Lists redemptions, parent redemptions, their parts, failed redemptions and rollbacks. */
 export const listRedemptions =
   (deps: Deps): Handler<typeof RedemptionService.method.listRedemptions> =>
   async (request, call) => {
@@ -61,7 +61,7 @@ async function conditionsOf(
   if (result !== undefined) conditions.push(resultCondition(result, bind));
   if (campaign !== undefined) {
     const name = bind(campaign);
-    // Any voucher of a campaign knows the id that belongs to the campaign's name.
+    // Any voucher of a campaign has the id that belongs to the campaign's name.
     const id = `coalesce((select v.campaign_id from voucher v
                            where v.project_id = $1 and v.campaign_name = ${name}
                            limit 1), ${name})`;

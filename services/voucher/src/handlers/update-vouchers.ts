@@ -43,7 +43,7 @@ export const updateVouchers =
     let after = "";
     let updated = 0;
     for (;;) {
-      // The caller has given up, and must not overtake the next change of the campaign.
+      // The caller no longer waits; applying the update now could overwrite the campaign's next change.
       if (Date.now() > call.deadline) throw new ApiError("deadline_exceeded");
       const query = { projectId, campaignId, after, limit: CHUNK };
       const ids = await listCampaignVoucherIds(deps.db, query);

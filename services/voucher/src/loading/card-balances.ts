@@ -16,7 +16,7 @@ type CardQuery = {
 /** The limit of `GetCardBalances`. */
 const MAX_CARDS = 1000;
 
-/** The balances of cards, by `rowKey` of project and voucher. Calls nothing when there are no cards. */
+/** The balances of cards, by `rowKey` of project and voucher. Makes no call without cards. */
 export async function loadCardBalances(
   { cards }: Cards,
   queries: readonly CardQuery[],

@@ -16,7 +16,7 @@ import { findVoucher } from "../store/vouchers.ts";
 
 const DEFAULT_LIMIT = 10n;
 
-/** Finds a card by its code or id, and checks its campaign when it is given. */
+/** Finds a card by its code or id, and checks its campaign if one is requested. */
 export async function requireCard(
   deps: Deps,
   code: string,

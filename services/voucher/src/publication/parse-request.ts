@@ -60,7 +60,7 @@ export async function parsePublication(
   };
 }
 
-/** A client-side caller may name any customer, and must neither change nor see what is stored about them. */
+/** A client-side caller may reference any customer, but must neither change nor see their stored data. */
 export const customerIdentity = ({ $typeName, id, sourceId }: Customer): Customer => ({
   $typeName,
   ...(id !== undefined && { id }),

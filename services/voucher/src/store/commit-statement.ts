@@ -150,7 +150,7 @@ const ledgerColumns: ColumnTable<LedgerEntry> = {
   created_at: column.timestamp(({ createdAt }) => createdAt),
 };
 
-/** Of nearly all events: stands in the statement instead of travelling with each of them. */
+/** The type of nearly all events: a literal in the statement instead of a parameter of each event. */
 const USUAL_TYPE = RedemptionMadeSchema.typeName;
 
 const eventColumns: ColumnTable<NewEvent> = {
@@ -172,7 +172,7 @@ const responseColumns: ColumnTable<NewStoredResponse> = {
 
 /**
  * The usage rows exist, so their insert always meets a conflict: that way each row is found through its
- * key, whatever the planner assumes about the size of the batch.
+ * key, regardless of the planner's estimate of the batch size.
  */
 const writeStatement = buildStatement({
   name: "write-commits",

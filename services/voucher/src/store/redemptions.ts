@@ -129,7 +129,7 @@ export const findRedemptions = (
 ): Promise<readonly StoredRedemption[]> => selectRedemptions(db, names, "");
 
 /**
- * Locks redemptions until the transaction ends, so that nobody else rolls them back. Rollbacks lock them after vouchers
+ * Locks redemptions until the transaction ends, so that no other transaction rolls them back. Rollbacks lock them after vouchers
  * and totals; nothing else locks redemptions.
  */
 export const lockRedemptions = (

@@ -18,7 +18,7 @@ export type ReservedVoucher = {
 };
 
 /*
- * The lookups are not prepared by name: a plan that was made while the table was small might keep using the wrong one of
+ * The lookups are not prepared by name: a plan that was cached while the table was small might keep using the wrong one of
  * the indexes that begin with the project.
  */
 

@@ -91,7 +91,7 @@ type Sums = { readonly totals: readonly Total[]; readonly units: readonly UnitsT
 
 /**
  * Adds to the totals of campaigns and tiers, or subtracts from them. Their rows must be locked. The rows exist, so the
- * insert always meets a conflict and finds its row through the key, whatever the planner assumes about the batch. The
+ * insert always meets a conflict and finds its row through the key, regardless of the planner's estimate of the batch size. The
  * first units of a product create their row; the lock of the total prevents concurrent creation.
  */
 export async function moveTotals(

@@ -10,7 +10,7 @@ export type UnpublishedQuery = {
 };
 
 /**
- * Locks the oldest vouchers of a campaign that were never published and that nobody else locks. Locks the usage and the
+ * Locks the oldest vouchers of a campaign that were never published and that no other transaction locks. Locks the usage and the
  * voucher, so that the conditions apply to the newest version of both, and never to a half-done edit, which locks the
  * usage first.
  */

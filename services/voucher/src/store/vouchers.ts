@@ -59,7 +59,7 @@ export async function findVouchersById(
 }
 
 /*
- * A connection keeps the plan of a named statement, also one that was made while the table was small. All indexes begin
+ * A connection keeps the plan of a named statement, also one that was cached while the table was small. All indexes begin
  * with the project and look equally good then, so codes and ids are ranges in index order, which only their own index
  * provides.
  */

@@ -10,7 +10,7 @@ export type HandlerRunnerOptions = Pick<SubscribeOptions, "group" | "handler"> &
   readonly db: Database;
   readonly onError: (error: Error) => void;
   readonly policy: DeliveryPolicy;
-  /** How many partitions are handled at once. */
+  /** Number of partitions that are handled concurrently. */
   readonly concurrency: number;
 };
 
@@ -33,7 +33,7 @@ export type HandlerRunner = {
   readonly handleAlone: (fetched: Fetched) => Promise<void>;
 };
 
-/** Once `closing` aborts, nothing is retried. */
+/** Once `closing` aborts, no handler is retried. */
 export function createHandlerRunner(
   options: HandlerRunnerOptions,
   closing: AbortSignal,

@@ -1,4 +1,4 @@
-/** Runs at most `slots` tasks at once; the others wait in the order of arrival. */
+/** Runs at most `slots` tasks concurrently; the others wait in the order of arrival. */
 export function createLimiter(slots: number): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = slots;

@@ -5,7 +5,7 @@ import type { PartitionId } from "./log.ts";
 export type TrimPolicy = {
   /** Younger entries are retained. */
   readonly keepMs: number;
-  /** Unhandled entries are retained for this long: a group may be gone for good. */
+  /** Unhandled entries are retained for this long: a consumer group may never return. */
   readonly keepUnreadMs: number;
   readonly chunk: number;
 };

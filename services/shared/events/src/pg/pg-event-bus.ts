@@ -23,7 +23,7 @@ export type PgEventBusOptions = {
   readonly poolSize?: number;
   readonly timings?: Partial<ConsumerTimings>;
   readonly policy?: Partial<DeliveryPolicy>;
-  /** How many partitions a subscription handles at once. */
+  /** Number of partitions that a subscription handles concurrently. */
   readonly concurrency?: number;
 };
 

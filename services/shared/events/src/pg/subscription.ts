@@ -41,7 +41,7 @@ export type ConsumerOptions = HandlerRunnerOptions & {
   readonly topics: readonly string[];
   readonly read: LogReader["read"];
   readonly timings: ConsumerTimings;
-  /** Maximum number of events that a handler receives at once. */
+  /** Maximum number of events per call of a handler. */
   readonly batch: number;
 };
 

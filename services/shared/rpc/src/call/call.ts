@@ -6,7 +6,7 @@ export type Call = {
   readonly project: ProjectContext;
   /** `v-` and 18 hex characters; in every log line and error of the request. */
   readonly requestId: string;
-  /** Epoch milliseconds of real time after which nobody waits for the response. */
+  /** Epoch milliseconds of real time after which the caller no longer waits for the response. */
   readonly deadline: number;
   /**
    * The current time of the project in epoch milliseconds: real time or the sandbox clock. Fixed

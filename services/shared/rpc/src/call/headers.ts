@@ -83,7 +83,7 @@ const weekdayOf = (text: string | null): { readonly firstWeekday?: number } =>
 
 const MAX_KEY_LENGTH = 255;
 // Neither Postgres nor logs accept control characters in a key.
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- matches control characters
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** The idempotency key of an external caller; undefined without one. */

@@ -40,7 +40,7 @@ test.each(["SIGINT", "SIGTERM"] as const)("closes what runs on %s", async (signa
   expect(await end(signal)).toEqual({ code: 0, output: "ready\nclosed\n" });
 });
 
-test("abandons a start that hangs on a signal, also when the signal comes twice", async () => {
+test("aborts a hanging start on a signal, even if the signal is sent twice", async () => {
   const { says, end } = run(`await runUntilStopped(
     () => (console.log("starting"), never()),
     { onReady: () => console.log("ready"), onStop: () => console.log("stopping") },

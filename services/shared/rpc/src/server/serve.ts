@@ -97,7 +97,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
   };
 }
 
-/** How long calls in flight may take after the server is asked to stop. */
+/** Maximum time for calls in flight after the server begins to stop. */
 const DRAIN_MS = 5_000;
 
 function mount(router: ConnectRouter, options: ServeOptions): void {

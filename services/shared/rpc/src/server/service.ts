@@ -21,7 +21,7 @@ export type Implementation = {
   readonly handlers: Readonly<Record<string, UntypedHandler>>;
 };
 
-// The type by which transports know a handler; `implement` has checked it against the descriptor.
+// The handler type that transports expect; `implement` has checked it against the descriptor.
 export type UntypedHandler = (request: never, call: Call) => Promise<unknown>;
 
 export function implement<Desc extends DescService>(

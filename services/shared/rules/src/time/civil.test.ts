@@ -39,7 +39,7 @@ describe("the calendar", () => {
     [2100, 2, 28],
     [2026, 4, 30],
     [2026, 12, 31],
-  ])("knows the length of a month: %i-%i has %i days", (year, month, days) => {
+  ])("returns the length of a month: %i-%i has %i days", (year, month, days) => {
     expect(daysInMonth(year, month)).toBe(days);
   });
 });

@@ -101,7 +101,7 @@ describe("addDuration", () => {
       "2026-02-28T11:00:00.000Z",
     ],
     [
-      "comes back to the 31st after a short month",
+      "returns to the 31st after a short month",
       "2026-01-31T11:00:00Z",
       "P1M",
       2,

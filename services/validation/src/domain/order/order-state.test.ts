@@ -9,7 +9,7 @@ import { checkOrder, initialOrderState } from "./order-state.ts";
 describe("initialOrderState", () => {
   test.each([
     [
-      "of the request, whatever the sum of the items",
+      "of the request, regardless of the sum of the items",
       buildOrder({ amount: 20_050n, lines: buildLines([5n, 1000n]) }),
       20_050n,
     ],

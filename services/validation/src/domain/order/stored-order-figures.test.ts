@@ -46,7 +46,7 @@ test("rejects an amount that JSON cannot represent exactly", () => {
   });
 });
 
-test("returns figures that add up without negative totals, whatever discounts are sent", () => {
+test("returns figures that add up without negative totals for any discounts sent", () => {
   const amount = fc.bigInt({ min: 0n, max: 1_000_000n });
   const line = fc
     .tuple(fc.option(amount), fc.option(amount), fc.bigInt({ min: 0n, max: 9n }), amount)

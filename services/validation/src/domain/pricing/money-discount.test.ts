@@ -138,7 +138,7 @@ describe("a discount on items", () => {
       [0n, 1500n, 3000n],
       13_000n,
     ],
-  ])("%s gives the figures of the reference sample", (_what, discount, lines, total) => {
+  ])("%s results in the figures of the reference sample", (_what, discount, lines, total) => {
     const figures = figuresOf([discount], sample, "DISCOUNTED_AMOUNT", firstThree);
     expect(figures.lines.map((line) => line.discountAmount)).toEqual([...lines, 0n]);
     expect(figures.totalAmount).toBe(total);

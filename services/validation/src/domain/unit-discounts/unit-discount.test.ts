@@ -133,7 +133,7 @@ describe("free units", () => {
     expect(applied?.order).toMatchObject({ totalAmount: 0n, itemsDiscountAmount: 500n });
   });
 
-  test("are limited to the maximum of units, whatever a formula returns", () => {
+  test("are limited to the maximum of units for any result of a formula", () => {
     const [applied] = appliedIn({
       redeemables: [giving({ unitOffFormula: "POW(10; 30)" })],
       order: buildOrder({ lines: [line("mug", 1n)] }),
@@ -151,7 +151,7 @@ describe("free units", () => {
 
   test.each([
     [
-      "more than the API can tell exactly",
+      "more than the API can represent exactly",
       { order: buildOrder({ amount: MAX_AMOUNT, lines: [] }) },
       "Added units would raise the order above 9007199254740991",
     ],

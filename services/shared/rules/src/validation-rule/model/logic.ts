@@ -35,7 +35,7 @@ export function parseLogic(text: string): ParsedLogic {
 
 type Cursor = { readonly tokens: readonly string[]; next: number };
 
-/** A part of the expression, or what is wrong with it. */
+/** A part of the expression, or an error. */
 type Read = Logic | string;
 
 const readAny = (cursor: Cursor, depth: number): Read =>

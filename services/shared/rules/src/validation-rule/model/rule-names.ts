@@ -121,7 +121,7 @@ export const RULE_NAMES: readonly RuleName[] = Object.keys(RULE_TRAITS) as RuleN
 /** Older names that clients still send. */
 const ALIASES: Readonly<Record<string, RuleName>> = { customer_segment: "customer.segment" };
 
-/** The rule that a name stands for; undefined if there is none. */
+/** The rule with this name; undefined if there is none. */
 export const ruleNameOf = (name: string): RuleName | undefined => {
   if (isRuleName(name)) return name;
   return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined;

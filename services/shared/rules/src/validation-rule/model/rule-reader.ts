@@ -3,7 +3,7 @@ import type { TimeContext } from "../../time/time-context.ts";
 import type { ItemIdentity } from "./item-ref.ts";
 import type { RuleName } from "./rule-names.ts";
 
-/** The values that rule names stand for, as plain data. */
+/** The values of rule names, as plain data. */
 export type RuleReader = {
   readonly time: TimeContext;
   readonly hasCustomer: boolean;
