@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
 
 import type { ApiKey, KeyKind } from "../domain/api-key.ts";
 
@@ -15,25 +15,28 @@ export type ApiKeyRow = {
   updated_at: Date | null;
 };
 
-const COLUMNS = `key_id, project_id, name, kind, scopes, allowed_ips, secret_hash, blocked,
-       created_at, updated_at`;
+const columns: ColumnTable<ApiKey> = {
+  key_id: column.text(({ id }) => id),
+  project_id: column.text(({ projectId }) => projectId),
+  name: column.text(({ name }) => name),
+  kind: column.text(({ kind }) => kind),
+  scopes: column.single("text[]", ({ scopes }) => scopes),
+  allowed_ips: column.single("text[]", ({ allowedIps }) => allowedIps),
+  secret_hash: column.bytea(({ secretHash }) => secretHash),
+  blocked: column.bool(({ blocked }) => blocked),
+  created_at: column.timestamp(({ createdAt }) => createdAt.getTime()),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt && updatedAt.getTime()),
+};
+
+const COLUMNS = Object.keys(columns).join(", ");
+
+const insertStatement = buildStatement({
+  parts: { key: rowOf(columns) },
+  text: ({ key }) => `insert into api_key (${key.columns}) values (${key.values})`,
+});
 
 export async function insertApiKey(tx: Queryable, key: ApiKey): Promise<void> {
-  await tx.query(
-    `insert into api_key (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      key.id,
-      key.projectId,
-      key.name,
-      key.kind,
-      key.scopes,
-      key.allowedIps,
-      key.secretHash,
-      key.blocked,
-      key.createdAt,
-      key.updatedAt,
-    ],
-  );
+  await tx.query(insertStatement({ key }));
 }
 
 /** Whether a key with this id and secret exists. */

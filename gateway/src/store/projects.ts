@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
 
 import type { ClientFeature, CodeConfig, Project } from "../domain/project.ts";
 
@@ -22,31 +22,57 @@ export type ProjectRow = {
   first_weekday: number;
 };
 
-const COLUMNS = `project_id, name, description, time_zone, currency, dial_code,
-       case_sensitive_codes, default_code_config, client_trusted_domains, client_features,
-       sandbox, sandbox_now, webhook_version, api_version, created_at, updated_at, first_weekday`;
+/** Columns that never change. */
+const permanentColumns: ColumnTable<Project> = {
+  project_id: column.text(({ id }) => id),
+  case_sensitive_codes: column.bool(({ caseSensitiveCodes }) => caseSensitiveCodes),
+  sandbox: column.bool(({ sandbox }) => sandbox),
+  created_at: column.timestamp(({ createdAt }) => createdAt.getTime()),
+};
+
+const editableColumns: ColumnTable<Project> = {
+  name: column.text(({ name }) => name),
+  description: column.text(({ description }) => description),
+  time_zone: column.text(({ timeZone }) => timeZone),
+  currency: column.text(({ currency }) => currency),
+  dial_code: column.text(({ dialCode }) => dialCode),
+  default_code_config: column.json(
+    ({ defaultCodeConfig }) => defaultCodeConfig && JSON.stringify(defaultCodeConfig),
+  ),
+  client_trusted_domains: column.single("text[]", (project) => project.clientTrustedDomains),
+  client_features: column.single("text[]", ({ clientFeatures }) => clientFeatures),
+  sandbox_now: column.timestamp(({ sandboxNow }) => sandboxNow),
+  webhook_version: column.text(({ webhookVersion }) => webhookVersion),
+  api_version: column.text(({ apiVersion }) => apiVersion),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt && updatedAt.getTime()),
+  first_weekday: column.single("smallint", ({ firstWeekday }) => firstWeekday),
+};
+
+const COLUMNS = Object.keys({ ...permanentColumns, ...editableColumns }).join(", ");
+
+const insertStatement = buildStatement({
+  parts: { permanent: rowOf(permanentColumns), editable: rowOf(editableColumns) },
+  text: ({ permanent, editable }) =>
+    `insert into project (${permanent.columns}, ${editable.columns})
+     values (${permanent.values}, ${editable.values})`,
+});
 
 export async function insertProject(tx: Queryable, project: Project): Promise<void> {
-  await tx.query(
-    `insert into project (${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-    projectToRow(project),
-  );
+  await tx.query(insertStatement({ permanent: project, editable: project }));
 }
+
+const updateStatement = buildStatement({
+  parts: {
+    id: rowOf<Project>({ project_id: column.text(({ id }) => id) }),
+    editable: rowOf(editableColumns),
+  },
+  text: ({ id, editable }) =>
+    `update project set ${editable.assignments} where project_id = ${id.value("project_id")}`,
+});
 
 /** Writes all columns that can change. The row must be locked. */
 export async function updateProject(tx: Queryable, project: Project): Promise<void> {
-  const row = projectToRow(project);
-  await tx.query(
-    `update project
-        set name = $2, description = $3, time_zone = $4, currency = $5, dial_code = $6,
-            default_code_config = $7, client_trusted_domains = $8, client_features = $9,
-            sandbox_now = $10, webhook_version = $11, api_version = $12, updated_at = $13,
-            first_weekday = $14
-      where project_id = $1`,
-    // case_sensitive_codes, sandbox and created_at never change.
-    [...row.slice(0, 6), ...row.slice(7, 10), ...row.slice(11, 14), ...row.slice(15)],
-  );
+  await tx.query(updateStatement({ id: project, editable: project }));
 }
 
 export async function findProject(db: Queryable, id: string): Promise<Project | undefined> {
@@ -121,28 +147,4 @@ export function projectFromRow(row: ProjectRow): Project {
     updatedAt: row.updated_at,
     firstWeekday: row.first_weekday,
   };
-}
-
-/** The values of COLUMNS, in their order. */
-function projectToRow(project: Project): unknown[] {
-  const { sandboxNow, defaultCodeConfig } = project;
-  return [
-    project.id,
-    project.name,
-    project.description,
-    project.timeZone,
-    project.currency,
-    project.dialCode,
-    project.caseSensitiveCodes,
-    defaultCodeConfig === null ? null : JSON.stringify(defaultCodeConfig),
-    project.clientTrustedDomains,
-    project.clientFeatures,
-    project.sandbox,
-    sandboxNow === null ? null : new Date(sandboxNow),
-    project.webhookVersion,
-    project.apiVersion,
-    project.createdAt,
-    project.updatedAt,
-    project.firstWeekday,
-  ];
 }
