@@ -19,7 +19,6 @@ const isMigration = (at: string): boolean => at.includes("/migrations/");
 
 /** They look for the sign itself. */
 const ABOUT_THE_SIGN: ReadonlySet<string> = new Set([
-  "gateway/src/openapi/comments.ts",
   "gateway/src/openapi/document.test.ts",
   "services/shared/filters/src/compile.test.ts",
 ]);

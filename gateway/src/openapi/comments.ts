@@ -1,16 +1,14 @@
 import { comments } from "@scrip/proto/comments";
 
-/** Citations that readers of the API reference cannot open. */
-const INTERNAL = / \((?:spec|services)\/[^()]*\)| \(§[^()]*\)| of spec\/\S+(?: §[\d.]*\d)?/g;
-
 /** `docs/errors.md#keys` is served as `/docs/errors#keys`. */
 const DOCS = /docs\/([\w-]+)\.md(#[\w-]+)?/g;
 
 /** The comment of a service, RPC, message or field in the contract. */
 export function commentOf(fullName: string): string | undefined {
-  return comments[fullName]
-    ?.replaceAll(INTERNAL, "")
-    .replaceAll(DOCS, (_, page: string, section = "") => `[${page}](/docs/${page}${section})`);
+  return comments[fullName]?.replaceAll(
+    DOCS,
+    (_, page: string, section = "") => `[${page}](/docs/${page}${section})`,
+  );
 }
 
 /** The first sentence. */

@@ -2,7 +2,7 @@ import type { EvaluatedRedeemable } from "../decision/decision.ts";
 import type { Redeemable } from "../input/redeemable.ts";
 
 /**
- * Reduces the reward's stock by the cards previous it in the request: cards redeemed for the same
+ * Reduces the reward's stock by the cards before it in the request: cards redeemed for the same
  * reward share its stock. docs/gift-and-points.md#rewards
  */
 export function withRemainingStock(
