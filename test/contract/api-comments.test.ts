@@ -19,15 +19,18 @@ const GENERAL: ReadonlySet<string> = new Set([
 const allRpcs = publicServices.flatMap(({ methods }) => methods);
 
 describe("the comment of each RPC", () => {
-  test.each(allRpcs)("%s starts with a verb and names only errors that it declares", (method) => {
-    const comment = commentOf(`${method.parent.typeName}.${method.name}`) ?? "";
-    expect(comment).toMatch(/^(?:[A-Z][a-z]+s\b|Client-side variant of)/);
-    const declared = new Set([...errorKeysOf(method), ...rejectionKeysOf(method)]);
-    const named = [...comment.matchAll(/`([a-z_]+)`/g)].flatMap(([, key = ""]) =>
-      isErrorKey(key) ? [key] : [],
-    );
-    expect(named.filter((key) => !declared.has(key) && !GENERAL.has(key))).toEqual([]);
-  });
+  test.each(allRpcs)(
+    "of %s starts with a verb and contains only error keys that the RPC declares",
+    (method) => {
+      const comment = commentOf(`${method.parent.typeName}.${method.name}`) ?? "";
+      expect(comment).toMatch(/^(?:[A-Z][a-z]+s\b|Client-side variant of)/);
+      const declared = new Set([...errorKeysOf(method), ...rejectionKeysOf(method)]);
+      const named = [...comment.matchAll(/`([a-z_]+)`/g)].flatMap(([, key = ""]) =>
+        isErrorKey(key) ? [key] : [],
+      );
+      expect(named.filter((key) => !declared.has(key) && !GENERAL.has(key))).toEqual([]);
+    },
+  );
 });
 
 test("every property of the OpenAPI document has a description", () => {

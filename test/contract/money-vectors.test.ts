@@ -9,7 +9,7 @@ const text = readFileSync(new URL("money-vectors.json", import.meta.url), "utf8"
 const { vectors } = JSON.parse(text) as Vectors;
 
 describe("golden vectors for money", () => {
-  test("have unique ids and cover every section", () => {
+  test("number at least 150 and have unique ids", () => {
     expect(vectors.length).toBeGreaterThanOrEqual(150);
     expect(new Set(vectors.map(({ id }) => id)).size).toBe(vectors.length);
   });
@@ -18,27 +18,36 @@ describe("golden vectors for money", () => {
     expect(text).toBe(textOf(moneyVectors()));
   });
 
-  const known = vectors.flatMap(({ id, known: said, expected }) =>
-    said === undefined ? [] : [[id, said, expected.order] as const],
+  const known = vectors.flatMap(({ id, known: knownFigures, expected }) =>
+    knownFigures === undefined ? [] : [[id, knownFigures, expected.order] as const],
   );
-  test.each(known)("agree with what is known without a program: %s", (_id, said, figures) => {
-    expect(toldBy(figures, said)).toEqual(said);
-  });
+  test.each(known)(
+    "match the results known independently of any program: %s",
+    (_id, knownFigures, figures) => {
+      expect(selectKnown(figures, knownFigures)).toEqual(knownFigures);
+    },
+  );
 
-  test.each(vectors)("add up: $id", ({ expected: { order, redeemables = [] } }) => {
-    for (const figures of [order, ...redeemables]) expectSound(figures);
-  });
+  test.each(vectors)(
+    "contain consistent amounts: $id",
+    ({ expected: { order, redeemables = [] } }) => {
+      for (const figures of [order, ...redeemables]) expectSound(figures);
+    },
+  );
 });
 
 /** The same figures as in `known`. */
-function toldBy(figures: Figures, { from, ...said }: Known): Known {
+function selectKnown(figures: Figures, { from, ...knownFigures }: Known): Known {
   const lists = {
     discounts: figures.items.map((item) => item.discount_amount),
     discount_quantities: figures.items.map((item) => item.discount_quantity),
     quantities: figures.items.map(({ quantity }) => quantity),
   };
   const all: Readonly<Record<string, unknown>> = { ...figures, ...lists };
-  return { from, ...Object.fromEntries(Object.keys(said).map((name) => [name, all[name]])) };
+  return {
+    from,
+    ...Object.fromEntries(Object.keys(knownFigures).map((name) => [name, all[name]])),
+  };
 }
 
 /** docs/order-calculation.md#equations */

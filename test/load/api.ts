@@ -1,7 +1,7 @@
 import type { LoadSpec } from "./load-client.ts";
 import type { Standalone } from "./standalone.ts";
 
-/** Requests with the credentials of a shop's server. */
+/** Requests with the credentials of a server-side application. */
 export type Api = {
   /** Creates an object and returns its id. */
   readonly create: (route: string, body: object) => Promise<string>;

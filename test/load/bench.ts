@@ -18,9 +18,9 @@ async function main(): Promise<void> {
   await mkdir(FOLDER);
   try {
     await using postgres = await openBenchDatabase(path.join(FOLDER, "postgres"));
-    const surroundings = { plan, postgres, folder: FOLDER, say };
-    const measured = await measure(surroundings);
-    const hottest = profile ? await profileRedemptions(surroundings) : null;
+    const context = { plan, postgres, folder: FOLDER, log };
+    const measured = await measure(context);
+    const hottest = profile ? await profileRedemptions(context) : null;
     const report = formatReport({
       measured,
       hottest,
@@ -31,14 +31,14 @@ async function main(): Promise<void> {
       seconds: (performance.now() - started) / 1000,
     });
     process.stdout.write(`\n${report}`);
-    if (smoke) say("smoke run: every acknowledged redemption is in the database");
+    if (smoke) log("smoke run: every acknowledged redemption is in the database");
     else await writeFile(RESULTS, report);
   } finally {
     await rm(FOLDER, { recursive: true, force: true });
   }
 }
 
-function say(line: string): void {
+function log(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 

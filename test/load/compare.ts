@@ -1,7 +1,7 @@
+import { type Codes, type Kind, KINDS } from "./fixtures.ts";
 import type { LoadResult } from "./load-client.ts";
 import { cpuSecondsOf, machineCpuSeconds } from "./machine.ts";
 import { type Bench, redeem, settle } from "./running.ts";
-import { type Codes, type Kind, KINDS } from "./shop.ts";
 import { median } from "./statistics.ts";
 
 /** Redemptions over HTTP, of one kind. */
@@ -53,11 +53,11 @@ type Case = {
 };
 
 export async function compare(bench: Bench): Promise<Compared> {
-  const { plan, shop, say } = bench;
+  const { plan, fixtures, log } = bench;
   const cases = (["hot", "many"] as const).flatMap((which) =>
     plan.clients.map((clients): Case => ({
       which,
-      count: shop.plain[which].codes.length,
+      count: fixtures.plain[which].codes.length,
       clients,
     })),
   );
@@ -71,7 +71,7 @@ export async function compare(bench: Bench): Promise<Compared> {
       const rates = KINDS.map(
         (kind) => `${kind} ${plays[kind].result.successesPerSecond.toFixed(0)}/s`,
       );
-      say(
+      log(
         `round ${number}: ${each.count} codes, ${each.clients} clients: A ${a.toFixed(0)}/s, ` +
           `B ${rates.join(", ")}`,
       );
@@ -91,7 +91,7 @@ export async function compare(bench: Bench): Promise<Compared> {
 
 /** Runs A, then B. Deferred work of either, such as delivering events, counts for its own figures. */
 async function playRound(bench: Bench, { which, count, clients }: Case): Promise<Round> {
-  const { postgres, plan, shop } = bench;
+  const { postgres, plan, fixtures } = bench;
   const { seconds } = plan;
   const startA = postgres.cpuSeconds();
   const a = await bench.pgBench.measure({ clients, codes: count, seconds });
@@ -101,9 +101,9 @@ async function playRound(bench: Bench, { which, count, clients }: Case): Promise
     a,
     aPostgresMicroseconds,
     plays: {
-      plain: await play(bench, shop.plain[which], clients),
-      ruled: await play(bench, shop.ruled[which], clients),
-      ordered: await play(bench, shop.ordered[which], clients),
+      plain: await play(bench, fixtures.plain[which], clients),
+      ruled: await play(bench, fixtures.ruled[which], clients),
+      ordered: await play(bench, fixtures.ordered[which], clients),
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Api, Body } from "./api.ts";
 import { setStackingRules } from "./api.ts";
+import { createRule } from "./fixtures.ts";
 import { cpuSecondsOf } from "./machine.ts";
 import { type Bench, run, settle } from "./running.ts";
-import { makeRule } from "./shop.ts";
 import { median } from "./statistics.ts";
 
 /** The size of a validation. */
@@ -35,16 +35,16 @@ const CASES: readonly DecisionCase[] = [
 
 /** Measures validations of stacks over HTTP, the sizes in alternating rounds. */
 export async function measureDecisions(bench: Bench): Promise<Decisions> {
-  const { plan, shop, say } = bench;
-  say("measuring validations by redeemables, rules and lines");
+  const { plan, fixtures, log } = bench;
+  log("measuring validations by redeemables, rules and lines");
   await setStackingRules(bench.standalone, {
     applicable_redeemables_limit: MOST_REDEEMABLES,
     applicable_redeemables_per_category_limit: MOST_REDEEMABLES,
   });
-  const rules = await makeRules(shop.api);
+  const rules = await createRules(fixtures.api);
   const codes = {
-    plain: await makeVouchers(shop.api, "STACK", []),
-    ruled: await makeVouchers(shop.api, "STRICT", rules),
+    plain: await createVouchers(fixtures.api, "STACK", []),
+    ruled: await createVouchers(fixtures.api, "STRICT", rules),
   };
   const bodies = CASES.map((each) => bodiesOf(each, each.rules > 0 ? codes.ruled : codes.plain));
   const rounds: Pick<DecisionRate, "perSecond" | "p50Ms" | "cpuMicroseconds">[][] = CASES.map(
@@ -69,12 +69,12 @@ export async function measureDecisions(bench: Bench): Promise<Decisions> {
 }
 
 async function measureOne(bench: Bench, body: Body) {
-  const { plan, shop, standalone, postgres } = bench;
+  const { plan, fixtures, standalone, postgres } = bench;
   await settle(bench);
   const used = (): number => cpuSecondsOf(standalone.pid) + postgres.cpuSeconds();
   const before = used();
   const { statuses, successesPerSecond, p50Ms } = await run(bench, {
-    ...shop.api.request({ before: "/v1/validations", after: "" }, body),
+    ...fixtures.api.request({ before: "/v1/validations", after: "" }, body),
     codes: [],
     connections: Math.min(...plan.clients),
     seconds: plan.validationSeconds,
@@ -88,19 +88,19 @@ async function measureOne(bench: Bench, body: Body) {
 }
 
 /** Most read the order or the customer; one counts redemptions. All of them match. */
-const makeRules = (api: Api): Promise<string[]> =>
+const createRules = (api: Api): Promise<string[]> =>
   Promise.all(
     Array.from({ length: RULES }, (_, index) => {
       if (index === 0) {
-        return makeRule(api, "redemption.count.per_customer", { $less_than_or_equal: [1_000] });
+        return createRule(api, "redemption.count.per_customer", { $less_than_or_equal: [1_000] });
       }
       return index % 2 === 0
-        ? makeRule(api, "order.amount", { $more_than_or_equal: [100 + index] })
-        : makeRule(api, "order.items.count", { $more_than_or_equal: [1 + (index % 3)] });
+        ? createRule(api, "order.amount", { $more_than_or_equal: [100 + index] })
+        : createRule(api, "order.items.count", { $more_than_or_equal: [1 + (index % 3)] });
     }),
   );
 
-async function makeVouchers(
+async function createVouchers(
   api: Api,
   name: string,
   rules: readonly string[],

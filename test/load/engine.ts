@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import type { Surroundings } from "./running.ts";
+import type { BenchContext } from "./running.ts";
 
 /** Decisions of the pure engine, per second of one core. */
 export type EngineRate = { readonly request: string; readonly perSecond: number };
@@ -10,8 +10,8 @@ export type EngineRate = { readonly request: string; readonly perSecond: number 
 const BENCH = path.join(import.meta.dirname, "../../services/validation/bench/decide.ts");
 
 /** Runs in a process of its own, which measures nothing else. */
-export async function measureEngine({ plan, say }: Surroundings): Promise<readonly EngineRate[]> {
-  say("measuring the engine alone");
+export async function measureEngine({ plan, log }: BenchContext): Promise<readonly EngineRate[]> {
+  log("measuring the engine alone");
   const { stdout } = await promisify(execFile)(process.execPath, [BENCH], {
     env: { ...process.env, SECONDS: String(plan.engineSeconds) },
   });

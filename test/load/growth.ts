@@ -1,9 +1,9 @@
 import path from "node:path";
 
 import { type Api, openApi } from "./api.ts";
+import { copyOf, copyVoucher, createVoucher } from "./fixtures.ts";
 import { type LoadClient, startLoadClient } from "./load.ts";
-import { run, settle, type Surroundings } from "./running.ts";
-import { copyOf, copyVoucher, makeVoucher } from "./shop.ts";
+import { run, settle, type BenchContext } from "./running.ts";
 import { type Standalone, startStandalone } from "./standalone.ts";
 import { median } from "./statistics.ts";
 
@@ -34,13 +34,13 @@ const ORDER = JSON.stringify({ order: { amount: 10_000 } });
 const MAKERS = 8;
 
 /** Each size has a database and a process of its own on one server; they are measured in alternating rounds. */
-export async function measureGrowth(surroundings: Surroundings): Promise<Growth> {
-  const { plan, say } = surroundings;
+export async function measureGrowth(context: BenchContext): Promise<Growth> {
+  const { plan, log } = context;
   const { few, codes: many, tiers } = plan;
-  say(`measuring validations among ${few} and ${many} vouchers and ${tiers} promotion tiers`);
+  log(`measuring validations among ${few} and ${many} vouchers and ${tiers} promotion tiers`);
   await using places = new AsyncDisposableStack();
   const open = async (size: Size): Promise<Place> => {
-    const place = await openPlace(surroundings, size);
+    const place = await openPlace(context, size);
     places.use(place.standalone);
     return place;
   };
@@ -48,27 +48,27 @@ export async function measureGrowth(surroundings: Surroundings): Promise<Growth>
   const large = await open({ vouchers: many, tiers: 0 });
   const tiered = await open({ vouchers: few, tiers });
   const cases: readonly Case[] = [
-    { place: small, codes: drawnFrom(few, few) },
-    { place: large, codes: drawnFrom(many, few) },
-    { place: tiered, codes: drawnFrom(few, few) },
-    { place: large, codes: drawnFrom(many, many) },
+    { place: small, codes: spreadCodes(few, few) },
+    { place: large, codes: spreadCodes(many, few) },
+    { place: tiered, codes: spreadCodes(few, few) },
+    { place: large, codes: spreadCodes(many, many) },
   ];
   using client = startLoadClient();
-  return await compareSizes(surroundings, cases, client);
+  return await compareSizes(context, cases, client);
 }
 
 async function compareSizes(
-  surroundings: Surroundings,
+  context: BenchContext,
   cases: readonly Case[],
   client: LoadClient,
 ): Promise<Growth> {
-  const { plan } = surroundings;
+  const { plan } = context;
   const rounds: number[][] = [];
   // The first round warms up and is not counted.
   for (let round = 0; round <= plan.validationRounds; round += 1) {
     const rates: number[] = [];
     for (const { place, codes } of cases) {
-      await settle({ ...surroundings, standalone: place.standalone });
+      await settle({ ...context, standalone: place.standalone });
       const { successesPerSecond } = await run(
         { client },
         {
@@ -91,15 +91,15 @@ async function compareSizes(
   }));
 }
 
-async function openPlace({ postgres, folder }: Surroundings, size: Size): Promise<Place> {
+async function openPlace({ postgres, folder }: BenchContext, size: Size): Promise<Place> {
   const name = `growth_${size.vouchers}_${size.tiers}`;
   const databaseUrl = await postgres.create(name);
   const standalone = await startStandalone({ databaseUrl, dataDir: path.join(folder, name) });
   try {
     const api = await openApi(standalone);
-    await makeVoucher(api, NAME, []);
+    await createVoucher(api, NAME, []);
     await copyVoucher(databaseUrl, { name: NAME, prefix: "0", copies: size.vouchers });
-    if (size.tiers > 0) await makeTiers(api, size.tiers);
+    if (size.tiers > 0) await createTiers(api, size.tiers);
     return { size, standalone, api };
   } catch (error) {
     await standalone[Symbol.asyncDispose]();
@@ -107,7 +107,7 @@ async function openPlace({ postgres, folder }: Surroundings, size: Size): Promis
   }
 }
 
-async function makeTiers(api: Api, count: number): Promise<void> {
+async function createTiers(api: Api, count: number): Promise<void> {
   const campaign = await api.create("/v1/campaigns", { name: "tiers", campaign_type: "PROMOTION" });
   const makeSome = async (first: number): Promise<void> => {
     for (let number = first; number < count; number += MAKERS) {
@@ -121,7 +121,7 @@ async function makeTiers(api: Api, count: number): Promise<void> {
 }
 
 /** Codes spread evenly over all vouchers. */
-const drawnFrom = (vouchers: number, drawn: number): readonly string[] =>
+const spreadCodes = (vouchers: number, drawn: number): readonly string[] =>
   Array.from({ length: drawn }, (_, index) =>
     copyOf(NAME, 1 + Math.floor((index * vouchers) / drawn)),
   );

@@ -3,14 +3,14 @@ import path from "node:path";
 import { compare, type Compared } from "./compare.ts";
 import { type Decisions, measureDecisions } from "./decisions.ts";
 import { type EngineRate, measureEngine } from "./engine.ts";
+import { type Codes, KINDS, createFixtures } from "./fixtures.ts";
 import { type Growth, measureGrowth } from "./growth.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
 import { cpuSecondsOf, measureCpuShare, measureFlushMs, residentMiB } from "./machine.ts";
 import { preparePgBench } from "./pgbench.ts";
 import type { Durability } from "./postgres.ts";
-import { type Bench, redeem, run, settle, type Surroundings } from "./running.ts";
-import { type Codes, KINDS, openShop } from "./shop.ts";
+import { type Bench, redeem, run, settle, type BenchContext } from "./running.ts";
 import { startStandalone } from "./standalone.ts";
 
 export type Latencies = { readonly redeem: LoadResult; readonly validate: LoadResult };
@@ -32,23 +32,23 @@ export type Measured = Compared & {
 
 const ORDER = JSON.stringify({ order: { amount: 10_000 } });
 
-export async function measure(surroundings: Surroundings): Promise<Measured> {
-  const { plan, postgres, folder, say } = surroundings;
+export async function measure(context: BenchContext): Promise<Measured> {
+  const { plan, postgres, folder, log } = context;
   const flushMs = measureFlushMs(folder, plan.flushes);
-  const engine = await measureEngine(surroundings);
-  say(`a flush takes ${flushMs.toFixed(2)} ms; preparing ${plan.codes} codes for either side`);
-  const redemptions = await measureRedemptions(surroundings);
+  const engine = await measureEngine(context);
+  log(`a flush takes ${flushMs.toFixed(2)} ms; preparing ${plan.codes} codes for either side`);
+  const redemptions = await measureRedemptions(context);
   return {
     ...redemptions,
     flushMs,
     engine,
-    growth: await measureGrowth(surroundings),
+    growth: await measureGrowth(context),
     durability: await postgres.durability(redemptions.databaseUrl),
   };
 }
 
-async function measureRedemptions(surroundings: Surroundings) {
-  const { plan, postgres, folder, say } = surroundings;
+async function measureRedemptions(context: BenchContext) {
+  const { plan, postgres, folder, log } = context;
   const pgBench = await preparePgBench(await postgres.create("bench_a"), plan.codes);
   const databaseUrl = await postgres.create("bench_b");
   await using standalone = await startStandalone({
@@ -56,20 +56,20 @@ async function measureRedemptions(surroundings: Surroundings) {
     dataDir: path.join(folder, "standalone"),
   });
   const idleMiB = residentMiB(standalone.pid);
-  const shop = await openShop(standalone, databaseUrl, plan.codes);
+  const fixtures = await createFixtures(standalone, databaseUrl, plan.codes);
   using client = startLoadClient();
-  const bench: Bench = { ...surroundings, standalone, client, shop, pgBench, acknowledged: 0 };
+  const bench: Bench = { ...context, standalone, client, fixtures, pgBench, acknowledged: 0 };
 
   await settle(bench);
-  say(`idle for ${plan.idleSeconds} s`);
+  log(`idle for ${plan.idleSeconds} s`);
   const idleCpu = await measureIdle(bench);
   await warmUp(bench);
   const compared = await compare(bench);
   const withOrder = await redeemWithOrder(bench);
   const validationsPerSecond = await validate(bench);
   const atRate = {
-    plain: await measureAtRate(bench, { codes: shop.plain.many.codes, body: ORDER }),
-    ordered: await measureAtRate(bench, shop.ordered.many),
+    plain: await measureAtRate(bench, { codes: fixtures.plain.many.codes, body: ORDER }),
+    ordered: await measureAtRate(bench, fixtures.ordered.many),
   };
   const decisions = await measureDecisions(bench);
   const loadedMiB = residentMiB(standalone.pid);
@@ -97,24 +97,25 @@ async function measureIdle(bench: Bench): Promise<Measured["idleCpu"]> {
 }
 
 async function warmUp(bench: Bench): Promise<void> {
-  const { plan, shop, pgBench, say } = bench;
-  say("warming up");
+  const { plan, fixtures, pgBench, log } = bench;
+  log("warming up");
   const connections = Math.max(...plan.clients);
   const seconds = plan.warmUpSeconds;
   for (const which of ["hot", "many"] as const) {
-    for (const kind of KINDS) await redeem(bench, { ...shop[kind][which], connections, seconds });
+    for (const kind of KINDS)
+      await redeem(bench, { ...fixtures[kind][which], connections, seconds });
     await pgBench.measure({
       clients: connections,
-      codes: shop.plain[which].codes.length,
+      codes: fixtures.plain[which].codes.length,
       seconds: Math.ceil(seconds / 2),
     });
   }
 }
 
 async function redeemWithOrder(bench: Bench): Promise<Measured["withOrder"]> {
-  const { plan, shop } = bench;
+  const { plan, fixtures } = bench;
   const rows: { codes: number; perSecond: number }[] = [];
-  for (const { codes } of [shop.plain.hot, shop.plain.many]) {
+  for (const { codes } of [fixtures.plain.hot, fixtures.plain.many]) {
     await settle(bench);
     const connections = Math.max(...plan.clients);
     const load = { connections, codes, seconds: plan.seconds, body: ORDER };
@@ -125,20 +126,20 @@ async function redeemWithOrder(bench: Bench): Promise<Measured["withOrder"]> {
 }
 
 async function validate(bench: Bench): Promise<number> {
-  const { plan, shop } = bench;
+  const { plan, fixtures } = bench;
   await settle(bench);
-  const spec = shop.load({
+  const spec = fixtures.load({
     action: "validate",
     body: ORDER,
     connections: Math.max(...plan.clients),
-    codes: shop.plain.many.codes,
+    codes: fixtures.plain.many.codes,
     seconds: plan.seconds,
   });
   return (await run(bench, spec)).successesPerSecond;
 }
 
 async function measureAtRate(bench: Bench, codes: Codes): Promise<Latencies> {
-  const { plan, shop } = bench;
+  const { plan, fixtures } = bench;
   const load = {
     ...codes,
     connections: Math.max(...plan.clients),
@@ -148,12 +149,12 @@ async function measureAtRate(bench: Bench, codes: Codes): Promise<Latencies> {
   await settle(bench);
   const redeemed = await redeem(bench, load);
   await settle(bench);
-  const validated = await run(bench, shop.load({ ...load, action: "validate" }));
+  const validated = await run(bench, fixtures.load({ ...load, action: "validate" }));
   return { redeem: redeemed, validate: validated };
 }
 
-async function checkCounts({ shop, acknowledged }: Bench): Promise<void> {
-  const stored = await shop.countRedemptions();
+async function checkCounts({ fixtures, acknowledged }: Bench): Promise<void> {
+  const stored = await fixtures.countRedemptions();
   if (stored !== acknowledged) {
     throw new Error(`${acknowledged} redemptions were acknowledged, ${stored} are in the database`);
   }

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { createFixtures } from "./fixtures.ts";
 import { startLoadClient } from "./load.ts";
-import type { Surroundings } from "./running.ts";
-import { openShop } from "./shop.ts";
+import type { BenchContext } from "./running.ts";
 import { startStandalone } from "./standalone.ts";
 
 export type HotFunction = { readonly share: number; readonly name: string; readonly place: string };
@@ -25,26 +25,26 @@ type CpuProfile = {
 const SHOWN = 25;
 
 /** Takes a CPU profile of the standalone process under redemptions, on a database of its own. */
-export async function profileRedemptions({ plan, postgres, folder, say }: Surroundings) {
+export async function profileRedemptions({ plan, postgres, folder, log }: BenchContext) {
   const hottest: { title: string; functions: HotFunction[] }[] = [];
   for (const kind of ["hot", "many"] as const) {
     const profiles = path.join(folder, `profile-${kind}`);
     await mkdir(profiles);
     const databaseUrl = await postgres.create(`bench_profile_${kind}`);
-    say(`profiling redemptions (${kind})`);
+    log(`profiling redemptions (${kind})`);
     {
       await using standalone = await startStandalone({
         databaseUrl,
         dataDir: path.join(folder, `standalone-${kind}`),
         nodeArgs: ["--cpu-prof", `--cpu-prof-dir=${profiles}`],
       });
-      const shop = await openShop(standalone, databaseUrl, plan.codes);
+      const fixtures = await createFixtures(standalone, databaseUrl, plan.codes);
       using client = startLoadClient();
       await client.run(
-        shop.load({
+        fixtures.load({
           action: "redemption",
           connections: Math.max(...plan.clients),
-          ...shop.plain[kind],
+          ...fixtures.plain[kind],
           seconds: plan.seconds * 2,
         }),
       );

@@ -1,9 +1,9 @@
 import type { Comparison, Side } from "./compare.ts";
+import { type Kind, KINDS } from "./fixtures.ts";
 import type { Latencies, Measured } from "./measure.ts";
 import type { Plan } from "./plan.ts";
 import type { HotFunction } from "./profile.ts";
 import { decisionSections } from "./report-decisions.ts";
-import { type Kind, KINDS } from "./shop.ts";
 import { atLeast, count, percent, table } from "./table.ts";
 
 export type Report = {
@@ -43,7 +43,7 @@ const head = ({ measured, machine, date, seconds }: Report): string => `# Benchm
 Written by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s. Do not edit this page; run the benchmark again.
 
 - Machine: ${machine}, shared by Postgres, Scrip and the load client
-- Flush time (8 KiB written and made durable, median): ${measured.flushMs.toFixed(2)} ms
+- Flush time (8 KiB written and flushed, median): ${measured.flushMs.toFixed(2)} ms
 - Postgres ${measured.durability.version}, \`fsync\` ${measured.durability.fsync}, \`synchronous_commit\` ${measured.durability.synchronousCommit}
 
 ## Redemptions

@@ -1,23 +1,23 @@
+import type { Fixtures } from "./fixtures.ts";
 import type { LoadResult, LoadSpec } from "./load-client.ts";
 import type { LoadClient } from "./load.ts";
 import { cpuSecondsOf, measureCpuShare } from "./machine.ts";
 import type { PgBench } from "./pgbench.ts";
 import type { Plan } from "./plan.ts";
 import type { BenchDatabase } from "./postgres.ts";
-import type { Shop } from "./shop.ts";
 import type { Standalone } from "./standalone.ts";
 
-export type Surroundings = {
+export type BenchContext = {
   readonly plan: Plan;
   readonly postgres: BenchDatabase;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 };
 
-export type Bench = Surroundings & {
+export type Bench = BenchContext & {
   readonly standalone: Standalone;
   readonly client: LoadClient;
-  readonly shop: Shop;
+  readonly fixtures: Fixtures;
   readonly pgBench: PgBench;
   /** Redemptions with status 200. */
   acknowledged: number;
@@ -25,9 +25,9 @@ export type Bench = Surroundings & {
 
 export async function redeem(
   bench: Bench,
-  load: Omit<Parameters<Shop["load"]>[0], "action">,
+  load: Omit<Parameters<Fixtures["load"]>[0], "action">,
 ): Promise<LoadResult> {
-  const result = await run(bench, bench.shop.load({ ...load, action: "redemption" }));
+  const result = await run(bench, bench.fixtures.load({ ...load, action: "redemption" }));
   bench.acknowledged += result.statuses["200"] ?? 0;
   return result;
 }
@@ -51,11 +51,11 @@ const MOST_PROBES = 60;
 export async function settle({
   postgres,
   standalone,
-  say,
-}: Pick<Bench, "postgres" | "standalone" | "say">): Promise<void> {
+  log,
+}: Pick<Bench, "postgres" | "standalone" | "log">): Promise<void> {
   for (let probe = 0; probe < MOST_PROBES; probe += 1) {
     const used = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
     if ((await measureCpuShare(used, QUIET_PROBE_S)) < QUIET_SHARE) return;
   }
-  say("the system does not become quiet; measuring all the same");
+  log("the system does not become quiet; measuring all the same");
 }

@@ -65,8 +65,8 @@ async function waitUntilReady(child: ChildProcess, port: number): Promise<void> 
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error("the standalone process ended while it started");
     }
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    if (answer?.ok === true) return;
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (response?.ok === true) return;
     await sleep(50);
   }
   throw new Error(`the standalone process was not ready within ${READY_MS / 1000} s`);

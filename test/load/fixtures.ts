@@ -12,7 +12,7 @@ export const KINDS = ["plain", "ruled", "ordered"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The data of side B: one hot code of each kind, and many others. */
-export type Shop = Readonly<Record<Kind, { readonly hot: Codes; readonly many: Codes }>> & {
+export type Fixtures = Readonly<Record<Kind, { readonly hot: Codes; readonly many: Codes }>> & {
   readonly api: Api;
   /** The load of redeeming, or of validating, these codes. */
   load(of: Load): LoadSpec;
@@ -31,23 +31,23 @@ const CUSTOMERS = 1_000;
 /** Limits that no run reaches: no request may be rejected. */
 const NO_LIMIT = 1_000_000_000;
 
-export async function openShop(
+export async function createFixtures(
   standalone: Standalone,
   databaseUrl: string,
   copies: number,
-): Promise<Shop> {
+): Promise<Fixtures> {
   const api = await openApi(standalone);
   const plain = { name: "BENCH", prefix: "0" };
   const ruled = { name: "RULED", prefix: "1" };
   const ordered = { name: "ORDER", prefix: "2" };
-  const count = await makeRule(api, "redemption.count.per_customer", {
+  const count = await createRule(api, "redemption.count.per_customer", {
     $less_than_or_equal: [NO_LIMIT],
   });
-  const isGold = await makeRule(api, "customer.metadata", { $is: ["gold"] }, "plan");
-  const isLarge = await makeRule(api, "order.amount", { $more_than_or_equal: [1_000] });
-  await makeVoucher(api, plain.name, []);
-  await makeVoucher(api, ruled.name, [count, isGold]);
-  await makeVoucher(api, ordered.name, [count, isLarge]);
+  const isGold = await createRule(api, "customer.metadata", { $is: ["gold"] }, "plan");
+  const isLarge = await createRule(api, "order.amount", { $more_than_or_equal: [1_000] });
+  await createVoucher(api, plain.name, []);
+  await createVoucher(api, ruled.name, [count, isGold]);
+  await createVoucher(api, ordered.name, [count, isLarge]);
   for (const family of [plain, ruled, ordered]) {
     await copyVoucher(databaseUrl, { ...family, copies });
   }
@@ -72,12 +72,12 @@ export async function openShop(
   };
 }
 
-export function makeVoucher(api: Api, code: string, rules: readonly string[]): Promise<string> {
+export function createVoucher(api: Api, code: string, rules: readonly string[]): Promise<string> {
   const voucher = { code, type: "DISCOUNT_VOUCHER", discount: DISCOUNT, validation_rules: rules };
   return api.create("/v1/vouchers", voucher);
 }
 
-export const makeRule = (
+export const createRule = (
   api: Api,
   name: string,
   conditions: object,
