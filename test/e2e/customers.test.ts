@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
-import { newCode, serverApi } from "../stack/api.ts";
+import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 /** Time for events to be handled on a busy machine. */
@@ -325,8 +326,50 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
       ],
     });
     const { loyalty, referrals } = (await api.get(`/v1/customers/${ada}`)).body;
-    expect(loyalty).toMatchObject({ points: 0, referred_customers: 1 });
+    expect(loyalty).toEqual({
+      points: 0,
+      referred_customers: 1,
+      campaigns: { [name]: { points: 0, loyalty_tier: null, referred_customers: 1 } },
+    });
     expect(referrals).toEqual({ total: 0, campaigns: [] });
+  });
+
+  test("show the points and gift credits that they hold, in every response", async () => {
+    const shop = await createLoyaltyProgram(api);
+    const source = newCode("holder");
+    const card = await shop.createCard({ source_id: source });
+    const code = newCode("GIFT");
+    await api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 900 } });
+    await api.post("/v1/publications", { customer: source, voucher: code });
+    const redeemed = await api.post(`/v1/vouchers/${code}/redemption`, {
+      customer: source,
+      order: { amount: 300 },
+    });
+    expect(redeemed.status, redeemed.text).toBe(200);
+    const { name } = (await api.get(`/v1/campaigns/${shop.campaignId}`)).body;
+    const balance = (await api.get(`/v1/vouchers/${card.code}`)).body["loyalty_card"].balance;
+    expect(balance).toBeGreaterThan(0);
+    const shown = ({ loyalty, summary }: Json) => [loyalty, summary.redemptions];
+    const expected = [
+      {
+        points: balance,
+        referred_customers: 0,
+        campaigns: { [name]: { points: balance, loyalty_tier: null, referred_customers: 0 } },
+      },
+      expect.objectContaining({
+        gift: { redeemed_amount: expect.any(Number), amount_to_go: 600 },
+        loyalty_card: { redeemed_points: 0, points_to_go: balance },
+      }),
+    ];
+    const { body } = await api.get(`/v1/customers/${source}`);
+    expect(shown(body)).toEqual(expected);
+    const updated = await api.put(`/v1/customers/${source}`, { name: source });
+    expect(shown(updated.body)).toEqual(expected);
+    const listed = await api.get(`/v1/customers?name=${source}`);
+    expect(shown(listed.body["customers"][0])).toEqual(expected);
+    await api.post(`/v1/redemptions/${redeemed.body["id"]}/rollback`);
+    const after = (await api.get(`/v1/customers/${source}`)).body;
+    expect(after["summary"].redemptions.gift.amount_to_go).toBe(900);
   });
 
   test("are updated by a redemption only when it contains new data", async () => {

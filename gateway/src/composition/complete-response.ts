@@ -4,10 +4,13 @@ import type {
   ValidationRulesAssignment,
   ValidationRulesAssignmentList,
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
+import type { CustomerProfile } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { ResolvedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Holdings } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 
 import type { Categories } from "./clients/categories.ts";
 import { completeOrFallBack } from "./complete-or-fall-back.ts";
+import { customerHoldings } from "./customer-holdings.ts";
 import {
   type AssignmentFields,
   type CategoryFields,
@@ -41,12 +44,14 @@ type NeededIds = {
   readonly categories: Set<string>;
   readonly objects: Set<string>;
   readonly units: Set<string>;
+  readonly customers: Set<string>;
 };
 
 type LoadedReferences = {
   readonly categories: ReadonlyMap<string, Category> | undefined;
   readonly assignments: ReadonlyMap<string, readonly ValidationRulesAssignment[]> | undefined;
   readonly units: ReadonlyMap<string, ResolvedUnit> | undefined;
+  readonly holdings: ReadonlyMap<string, Holdings> | undefined;
 };
 
 /** Assignments listed per object; `total` counts all of them. */
@@ -58,15 +63,23 @@ async function completeResponse(
   clients: CompositionDeps,
   projectId: string,
 ): Promise<Message> {
-  const needed: NeededIds = { categories: new Set(), objects: new Set(), units: new Set() };
+  const needed: NeededIds = {
+    categories: new Set(),
+    objects: new Set(),
+    units: new Set(),
+    customers: new Set(),
+  };
   collect(plan, message, needed);
   if (Object.values(needed).every(({ size }) => size === 0)) return message;
-  const [categories, assignments, units] = await Promise.all([
+  const [categories, assignments, units, holdings] = await Promise.all([
     clients.categories && loadCategories(clients.categories, projectId, needed.categories),
     clients.validationRules?.find(projectId, [...needed.objects]),
     needed.units.size > 0 ? clients.units?.find(projectId, [...needed.units]) : undefined,
+    needed.customers.size > 0
+      ? clients.holdings?.find(projectId, [...needed.customers])
+      : undefined,
   ]);
-  return fill(plan, message as MessageFields, { categories, assignments, units });
+  return fill(plan, message as MessageFields, { categories, assignments, units, holdings });
 }
 
 async function loadCategories(
@@ -92,6 +105,7 @@ function collect(plan: ResponsePlan, fields: Fields, needed: NeededIds): void {
   }
   const unitName = plan.unit && unitOf(plan.unit, fields);
   if (unitName !== undefined) needed.units.add(unitName);
+  if (plan.isCustomer) needed.customers.add((fields as unknown as CustomerProfile).id);
   for (const { local, many, plan: child } of plan.children) {
     const value = fields[local];
     if (value === undefined) continue;
@@ -137,6 +151,11 @@ function fill<M extends Fields>(plan: ResponsePlan, fields: M, found: LoadedRefe
       copy[plan.unit.product] = unit.product;
       copy[plan.unit.sku] = unit.sku;
     }
+  }
+  if (plan.isCustomer) {
+    const customer = fields as unknown as CustomerProfile;
+    const holdings = found.holdings?.get(customer.id);
+    if (holdings !== undefined) Object.assign(copy, customerHoldings(customer, holdings));
   }
   return copy as M;
 }

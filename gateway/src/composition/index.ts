@@ -3,9 +3,11 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 
 import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
+import { createHoldingsClient } from "./clients/holdings.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
 import type { CompositionDeps, Invoke, Target } from "./step.ts";
@@ -30,11 +32,13 @@ export function createCompositionDeps(
   const categories = transports.get(CategoryService.typeName);
   const rules = transports.get(ValidationRuleService.typeName);
   const products = transports.get(ProductService.typeName);
+  const publications = transports.get(PublicationService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
     categories: categories && createCategoriesClient(categories),
     validationRules: rules && createValidationRulesClient(rules),
     units: products && createUnitsClient(products),
+    holdings: publications && createHoldingsClient(publications),
     findSchemas,
   };
 }

@@ -6,6 +6,8 @@ export type ResponsePlan = {
   readonly categories: CategoryFields | undefined;
   readonly assignments: AssignmentFields | undefined;
   readonly unit: UnitFields | undefined;
+  /** The message is a customer, whose points and gift credits are filled in. */
+  readonly isCustomer: boolean;
   readonly children: readonly Child[];
 };
 
@@ -50,8 +52,9 @@ function planOf(
   const categories = categoryFields(desc);
   const assignments = assignmentFields(desc);
   const unit = unitFields(desc);
-  const isPlain = !categories && !assignments && !unit && children.length === 0;
-  const plan = isPlain ? undefined : { categories, assignments, unit, children };
+  const isCustomer = fieldOf(desc, Reference.HOLDINGS) !== undefined;
+  const isPlain = !categories && !assignments && !unit && !isCustomer && children.length === 0;
+  const plan = isPlain ? undefined : { categories, assignments, unit, isCustomer, children };
   known.set(desc, plan);
   return plan;
 }

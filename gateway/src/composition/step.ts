@@ -4,6 +4,7 @@ import type { Call } from "@scrip/rpc";
 import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
+import type { Holdings } from "./clients/holdings.ts";
 import type { Units } from "./clients/units.ts";
 import type { ValidationRules } from "./clients/validation-rules.ts";
 
@@ -19,6 +20,7 @@ export type CompositionDeps = {
   readonly categories: Categories | undefined;
   readonly validationRules: ValidationRules | undefined;
   readonly units: Units | undefined;
+  readonly holdings: Holdings | undefined;
   readonly findSchemas: FindSchemas;
 };
 

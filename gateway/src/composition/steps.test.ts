@@ -17,6 +17,7 @@ const deps: CompositionDeps = {
   categories: unused,
   validationRules: unused,
   units: unused,
+  holdings: unused,
   findSchemas: () => undefined,
 };
 const targets = bindingsOf(publicServices).map(({ method, httpMethod }) => ({

@@ -113,8 +113,9 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
 const completeResponseStep: StepDescription = {
   name: "complete-response",
   runs: "after the call",
-  appliesTo: "`REFERENCE_CATEGORIES`, `REFERENCE_RULES_ASSIGNMENTS` and `REFERENCE_UNIT_TYPE`",
-  does: "Fills in categories, validation rule assignments, and the product or SKU of unit discounts.",
+  appliesTo:
+    "`REFERENCE_CATEGORIES`, `REFERENCE_RULES_ASSIGNMENTS`, `REFERENCE_UNIT_TYPE` and `REFERENCE_HOLDINGS`",
+  does: "Fills in categories, validation rule assignments, the product or SKU of unit discounts, and the points and gift credits of customers.",
   directGrpc: "Responses hold ids; load the objects from the services that own them.",
 };
 

@@ -145,10 +145,12 @@ describe("onRedemption", () => {
         { ...referral, redemptionId: "r_1", at: new Date(NOON + 1) },
       ],
       referredCustomers: 0n,
+      referredByCampaign: {},
     });
     expect(await figuresOf(ada.projectId, referrer)).toEqual({
       referrals: [],
       referredCustomers: 1n,
+      referredByCampaign: { camp_1: 1n },
     });
   });
 

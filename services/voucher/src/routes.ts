@@ -35,6 +35,7 @@ import { loadVouchers } from "./handlers/load-vouchers.ts";
 import { releasePointsHolds } from "./handlers/release-points-holds.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
+import { summarizeHoldings } from "./handlers/summarize-holdings.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
 import { updateVouchers } from "./handlers/update-vouchers.ts";
 
@@ -61,6 +62,7 @@ export const routes = (deps: Deps): readonly Implementation[] => [
     listPublications: listPublications(deps),
     listVoucherPublications: listVoucherPublications(deps),
     listCustomerRedeemables: listCustomerRedeemables(deps),
+    summarizeHoldings: summarizeHoldings(deps),
   }),
   implement(TransactionService, {
     listCardTransactions: listCardTransactions(deps),

@@ -87,6 +87,8 @@ export type ReferralFigures = {
   readonly referrals: readonly Referral[];
   /** Number of customers whom the customer referred. */
   readonly referredCustomers: bigint;
+  /** The same number by campaign id. */
+  readonly referredByCampaign: Readonly<Record<string, bigint>>;
 };
 
 /** Changes to a customer: absent fields stay, metadata is merged key by key. */

@@ -20,7 +20,7 @@ import type { StoredCustomer } from "../store/customers.ts";
 /** Points, campaigns and gift credits are filled in by the gateway (services/decisions/0023). */
 export function customerToProto(
   customer: CustomerProfile,
-  { referrals, referredCustomers }: ReferralFigures = NO_REFERRALS,
+  { referrals, referredCustomers, referredByCampaign }: ReferralFigures = NO_REFERRALS,
 ): ProfileMessage {
   const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
   return create(CustomerProfileSchema, {
@@ -35,7 +35,7 @@ export function customerToProto(
     metadata: customer.metadata as JsonObject,
     systemMetadata: {},
     summary: summaryToProto(customer.summary),
-    loyalty: { points: 0n, referredCustomers },
+    loyalty: { points: 0n, referredCustomers, referredByCampaign },
     referrals: {
       total: BigInt(referrals.length),
       campaigns: referrals.map(({ campaignId, referrerId, redemptionId, at }) => ({
@@ -52,7 +52,11 @@ export function customerToProto(
   });
 }
 
-const NO_REFERRALS: ReferralFigures = { referrals: [], referredCustomers: 0n };
+const NO_REFERRALS: ReferralFigures = {
+  referrals: [],
+  referredCustomers: 0n,
+  referredByCampaign: {},
+};
 
 const hasAddress = (customer: CustomerProfile): boolean =>
   ADDRESS_FIELDS.some((field) => customer[field] !== null);

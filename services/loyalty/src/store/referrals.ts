@@ -59,24 +59,31 @@ export async function findReferralFigures(
         order by redeemed_at, redemption_id`,
       [projectId, customerIds],
     ),
-    db.query<{ referrer_id: string; referred: bigint }>(
-      `select referrer_id, count(distinct referee_id) as referred
+    db.query<{ referrer_id: string; campaign_id: string | null; referred: bigint }>(
+      // The total of a referrer has no campaign id: a referee of two campaigns counts once in it.
+      `select referrer_id, campaign_id, count(distinct referee_id) as referred
          from referral
         where project_id = $1 and referrer_id = any($2::text[])
-        group by referrer_id`,
+        group by grouping sets ((referrer_id), (referrer_id, campaign_id))`,
       [projectId, customerIds],
     ),
   ]);
   const byReferee = Map.groupBy(referrals, ({ referee_id: id }) => id);
-  const byReferrer = new Map(counts.map((row) => [row.referrer_id, row.referred]));
+  const byReferrer = Map.groupBy(counts, ({ referrer_id: id }) => id);
   return new Map(
-    customerIds.map((id) => [
-      id,
-      {
+    customerIds.map((id) => {
+      const referred = byReferrer.get(id) ?? [];
+      const figures: ReferralFigures = {
         referrals: (byReferee.get(id) ?? []).map(referralFromRow),
-        referredCustomers: byReferrer.get(id) ?? 0n,
-      },
-    ]),
+        referredCustomers: referred.find((row) => row.campaign_id === null)?.referred ?? 0n,
+        referredByCampaign: Object.fromEntries(
+          referred.flatMap(({ campaign_id: campaign, referred: count }) =>
+            campaign === null ? [] : [[campaign, count]],
+          ),
+        ),
+      };
+      return [id, figures];
+    }),
   );
 }
 
