@@ -15,10 +15,14 @@ export type FailedLoginThrottle = (address: string, keyId: string | undefined) =
 export const createFailedLoginThrottle =
   (limits: RateLimits): FailedLoginThrottle =>
   async (address, keyId) => {
-    const counts = await Promise.all([
-      limits.countFailedLogin(`address ${limitAddress(address)}`),
-      keyId === undefined ? undefined : limits.countFailedLogin(`key ${keyId}`),
-    ]);
+    const ofAddress = await limits.countFailedLogin(`address ${limitAddress(address)}`);
+    // Each counter takes memory for a minute. Beyond its limit an address starts no more of them, or
+    // made-up key ids would fill the process.
+    const ofKey =
+      keyId === undefined || ofAddress?.exhausted === true
+        ? undefined
+        : await limits.countFailedLogin(`key ${keyId}`);
+    const counts = [ofAddress, ofKey];
     const exhausted = counts.filter((count) => count?.exhausted === true);
     if (exhausted.length === 0) return new ApiError("unauthorized");
     const seconds = Math.max(...exhausted.map((count) => (count ? retryAfterSeconds(count) : 1)));
