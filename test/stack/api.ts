@@ -93,7 +93,8 @@ export function createApi(url: string, headers: Record<string, string>): Api {
     });
     const text = await response.text();
     const parsed = parseJson(text);
-    if (!response.ok) expectDeclaredError(method, path, String(parsed["key"]));
+    const { key } = parsed;
+    if (!response.ok && typeof key === "string") expectDeclaredError(method, path, key);
     return { status: response.status, headers: response.headers, text, body: parsed };
   };
   return {

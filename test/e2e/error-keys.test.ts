@@ -1,0 +1,78 @@
+import { type Binding, bindingsOf, errorKeysOf, rejectionKeysOf } from "@scrip/contract";
+import { catalogue, type ErrorKey } from "@scrip/errors";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { publicServices } from "../../gateway/src/public-services.ts";
+import { startStack } from "../stack/stack.ts";
+import { decisionCases } from "./error-keys/decision-cases.ts";
+import { type ErrorCase, pairOf, type ProjectName } from "./error-keys/error-case.ts";
+import { metadataCase } from "./error-keys/metadata-cases.ts";
+import { notFoundCase } from "./error-keys/not-found-cases.ts";
+import { RESOURCE_CASES } from "./error-keys/resource-cases.ts";
+import { errorKeysIn, send } from "./error-keys/send.ts";
+import { createShop, type Shop } from "./error-keys/shop.ts";
+import { UNREACHABLE_OVER_HTTP } from "./error-keys/unreachable.ts";
+
+const nameOf = ({ method }: Binding): string => `${method.parent.name}.${method.name}`;
+const bindings = Map.groupBy(bindingsOf(publicServices), nameOf);
+
+/** What the contract declares: each RPC with its keys. */
+const declared = [...bindings].map(([rpc, [binding]]) => {
+  if (binding === undefined) throw new Error(`${rpc} has no HTTP binding`);
+  const { method } = binding;
+  return { rpc, binding, errors: errorKeysOf(method), rejections: rejectionKeysOf(method) };
+});
+
+const declaredPairs = declared.flatMap(({ rpc, errors, rejections }) => [
+  ...errors.map((key) => pairOf({ rpc, key })),
+  ...rejections.map((key) => pairOf({ rpc, key, place: "rejection" })),
+]);
+
+/** The first case of each pair: rows of the table replace generic cases. */
+const cases = new Map<string, ErrorCase>();
+for (const each of [
+  ...RESOURCE_CASES,
+  ...declared.flatMap(({ rpc, binding, errors, rejections }) => [
+    ...(errors.includes("not_found") ? [notFoundCase(rpc, binding)] : []),
+    ...(errors.includes("metadata_validation_failed") ? [metadataCase(rpc)] : []),
+    ...decisionCases(rpc, { errors, rejections }),
+  ]),
+]) {
+  const pair = pairOf(each);
+  if (!cases.has(pair)) cases.set(pair, each);
+}
+
+describe("the error keys of the contract", async () => {
+  const stack = await startStack("standalone");
+  afterAll(() => stack[Symbol.asyncDispose]());
+
+  const shops = new Map<ProjectName, Promise<Shop>>();
+  const shopOf = (name: ProjectName): Promise<Shop> => {
+    const shop = shops.get(name) ?? createShop(stack, name);
+    shops.set(name, shop);
+    return shop;
+  };
+
+  test("have a case each, or a reason why not", () => {
+    const covered = [...cases.keys(), ...UNREACHABLE_OVER_HTTP.keys()];
+    expect(covered.toSorted()).toEqual(declaredPairs.toSorted());
+  });
+
+  test.each([...cases].map(([pair, each]) => [pair.replace(" ", " returns "), each] as const))(
+    "%s",
+    async (_, { rpc, key, place = "error", project = "main", side, isBodiless, request }) => {
+      const binding = bindings.get(rpc)?.find((each) => side === undefined || each.side === side);
+      if (binding === undefined) throw new Error(`${rpc} has no such binding`);
+      const shop = await shopOf(project);
+      const sent = typeof request === "function" ? await request(shop) : request;
+      const { status, text, body } = await send(stack.url, shop, binding, sent);
+      if (place === "error") {
+        const { http } = catalogue[key as ErrorKey];
+        expect([status, body["key"]], text).toEqual([http, isBodiless ? undefined : key]);
+      } else {
+        expect(status, text).toBe(200);
+        expect(errorKeysIn(body), text).toContain(key);
+      }
+    },
+  );
+});

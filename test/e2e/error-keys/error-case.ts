@@ -1,0 +1,44 @@
+import type { Json } from "../../stack/api.ts";
+import type { Shop } from "./shop.ts";
+
+/** A request to the RPC's HTTP binding; `params` fill its path. */
+export type CaseRequest = {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Json;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type ErrorCase = {
+  /** `VoucherService.GetVoucher` */
+  readonly rpc: string;
+  readonly key: string;
+  /** Whether the key is the error of the response, or inside a successful one. Default: `error`. */
+  readonly place?: "error" | "rejection";
+  /** Default: `main`. */
+  readonly project?: ProjectName;
+  /** Which HTTP binding of the RPC is called. Default: the first. */
+  readonly side?: "client";
+  /** The response has the status of the key, but no body (RFC 7009). */
+  readonly isBodiless?: true;
+  /** The request, or what creates its resources first. */
+  readonly request: CaseRequest | ((shop: Shop) => Promise<CaseRequest>);
+};
+
+/** The project that a case runs in. */
+export type ProjectName =
+  /** Client-side callers may redeem and publish. */
+  | "main"
+  /** Client-side callers may neither redeem nor publish. */
+  | "closed"
+  /** Redeems in mode PARTIAL. */
+  | "partial"
+  /** Has metadata schemas that the metadata `{ wrong: "x" }` violates. */
+  | "schemas"
+  /** Contains nothing but the candidates of qualifications. */
+  | "qualification"
+  /** A sandbox, whose clock cases put forward. */
+  | "sandbox";
+
+export const pairOf = ({ rpc, key, place = "error" }: Omit<ErrorCase, "request">): string =>
+  `${rpc} ${key}${place === "error" ? "" : ` (${place})`}`;

@@ -1,0 +1,52 @@
+import type { Json } from "../../stack/api.ts";
+import { AMOUNT_OFF, FUTURE } from "./shop.ts";
+
+const TIER = { name: "tier", action: { discount: AMOUNT_OFF } };
+const MATERIAL = { type: "MATERIAL", parameters: { product: { id: "prod_none" } } };
+const DISCOUNT_VOUCHER = { type: "DISCOUNT_VOUCHER", discount: AMOUNT_OFF };
+const ANN = { source_id: "ann" };
+const RULES = {
+  "1": { name: "order.amount", conditions: { $more_than: [1] } },
+  logic: "1",
+};
+
+/** What an RPC requires in its body; RPCs that are not listed require nothing. */
+export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
+  "TokenService.RevokeToken": { access_token: "none" },
+  "ProjectService.SetClock": { now: FUTURE },
+  "ProjectService.CreateApiKey": { name: "key", kind: "server" },
+  "MetadataSchemaService.CreateProjectMetadataSchema": {
+    related_object: "voucher",
+    properties: { color: { type: "string", optional: true } },
+  },
+  "VoucherService.CreateVoucher": DISCOUNT_VOUCHER,
+  "PublicationService.CreatePublication": { voucher: "none", customer: ANN },
+  "PublicationService.CreateMember": { customer: ANN },
+  "CategoryService.CreateCategory": { name: "category", hierarchy: 1 },
+  "CategoryService.UpdateCategory": { name: "category", hierarchy: 1 },
+  "CampaignService.CreateCampaign": { name: "campaign", voucher: DISCOUNT_VOUCHER },
+  "PromotionService.CreatePromotionTier": TIER,
+  "PromotionService.UpdatePromotionTier": TIER,
+  "PromotionService.CreatePromotionStack": { name: "stack", tiers: { ids: ["promo_none"] } },
+  "PromotionService.UpdatePromotionStack": { name: "stack", tiers: { ids: ["promo_none"] } },
+  "CustomerService.CreateCustomer": ANN,
+  "SegmentService.CreateSegment": { name: "segment", type: "static", customers: ["cust_none"] },
+  "RewardService.CreateReward": MATERIAL,
+  "RewardService.UpdateReward": {},
+  "RewardService.CreateRewardAssignment": { campaign: "camp_none" },
+  "ValidationService.Validate": { redeemables: [{ object: "voucher", id: "none" }] },
+  "ValidationService.Redeem": { redeemables: [{ object: "voucher", id: "none" }] },
+  "ProductService.CreateProduct": { name: "Tea" },
+  "ProductService.CreateSku": { sku: "Green tea" },
+  "ProductCollectionService.CreateProductCollection": {
+    name: "collection",
+    type: "STATIC",
+    products: [{ id: "prod_none", object: "product" }],
+  },
+  "ValidationRuleService.CreateValidationRule": { name: "rule", rules: RULES },
+  "ValidationRuleService.UpdateValidationRule": { name: "rule" },
+  "ValidationRuleService.CreateAssignment": {
+    related_object_type: "voucher",
+    related_object_id: "none",
+  },
+};
