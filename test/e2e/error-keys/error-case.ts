@@ -1,4 +1,5 @@
 import type { Json } from "../../stack/api.ts";
+import type { ProjectName } from "./project-name.ts";
 import type { Shop } from "./shop.ts";
 
 /** A request to the RPC's HTTP binding; `params` fill its path. */
@@ -24,21 +25,6 @@ export type ErrorCase = {
   /** The request, or what creates its resources first. */
   readonly request: CaseRequest | ((shop: Shop) => Promise<CaseRequest>);
 };
-
-/** The project that a case runs in. */
-export type ProjectName =
-  /** Client-side callers may redeem and publish. */
-  | "main"
-  /** Client-side callers may neither redeem nor publish. */
-  | "closed"
-  /** Redeems in mode PARTIAL. */
-  | "partial"
-  /** Has metadata schemas that the metadata `{ wrong: "x" }` violates. */
-  | "schemas"
-  /** Contains nothing but the candidates of qualifications. */
-  | "qualification"
-  /** A sandbox, whose clock cases put forward. */
-  | "sandbox";
 
 export const pairOf = ({ rpc, key, place = "error" }: Omit<ErrorCase, "request">): string =>
   `${rpc} ${key}${place === "error" ? "" : ` (${place})`}`;

@@ -59,9 +59,8 @@ function flatten(value: object, prefix = ""): [string, string][] {
   return Object.entries(value).flatMap(([key, field]: [string, unknown]): [string, string][] => {
     const name = prefix === "" ? key : `${prefix}[${key}]`;
     if (field === undefined) return [];
-    return typeof field === "object" && field !== null
-      ? flatten(field, name)
-      : [[name, String(field)]];
+    if (typeof field === "object" && field !== null) return flatten(field, name);
+    return [[name, typeof field === "string" ? field : JSON.stringify(field)]];
   });
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../../stack/api.ts";
 import { ok } from "../../stack/rule-builders.ts";
 import type { Stack } from "../../stack/stack.ts";
-import type { ProjectName } from "./error-case.ts";
+import type { ProjectName } from "./project-name.ts";
 
 /** A project, and builders of the resources that provoke errors in it. */
 export type Shop = {

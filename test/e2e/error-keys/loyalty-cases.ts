@@ -1,0 +1,78 @@
+import { type Json, newCode } from "../../stack/api.ts";
+import type { ErrorCase } from "./error-case.ts";
+import { program } from "./fixtures.ts";
+import type { Shop } from "./shop.ts";
+
+const customers: readonly ErrorCase[] = [
+  {
+    rpc: "SegmentService.DeleteSegment",
+    key: "resource_in_use",
+    request: async (shop) => {
+      const { id: customer } = await shop.create("/v1/customers", { source_id: newCode("ann") });
+      const segment = { name: newCode("segment"), type: "static", customers: [customer] };
+      const { id } = await shop.create("/v1/segments", segment);
+      await shop.rule("customer.segment", { $is: [id] });
+      return { params: { segment_id: id } };
+    },
+  },
+];
+
+const MUG = { type: "MATERIAL", parameters: { product: { id: "prod_mug" } } };
+
+/** A reward of vouchers needs their balance. */
+const rewardWithoutBalance = async (shop: Shop): Promise<Json> => {
+  const { id } = await shop.campaign({
+    campaign_type: "GIFT_VOUCHERS",
+    voucher: { type: "GIFT_VOUCHER", gift: { amount: 100 } },
+  });
+  return { type: "CAMPAIGN", parameters: { campaign: { id } } };
+};
+
+/** A reward, and an assignment of it that exists. */
+async function assignedReward(shop: Shop): Promise<{ id: string; assignment: Json }> {
+  const { id } = await shop.create("/v1/rewards", MUG);
+  const price = { parameters: { loyalty: { points: 5 } } };
+  const assignment = { campaign: await program(shop), ...price };
+  await shop.create(`/v1/rewards/${id}/assignments`, assignment);
+  return { id, assignment };
+}
+
+const rewards: readonly ErrorCase[] = [
+  {
+    rpc: "RewardService.CreateReward",
+    key: "invalid_balance",
+    request: async (shop) => ({ body: await rewardWithoutBalance(shop) }),
+  },
+  {
+    rpc: "RewardService.UpdateReward",
+    key: "invalid_balance",
+    request: async (shop) => {
+      const parameters = { campaign: { id: (await shop.campaign())["id"] } };
+      const { id } = await shop.create("/v1/rewards", { type: "CAMPAIGN", parameters });
+      return { params: { reward_id: id }, body: await rewardWithoutBalance(shop) };
+    },
+  },
+  {
+    rpc: "RewardService.DeleteReward",
+    key: "resource_in_use",
+    request: async (shop) => ({ params: { reward_id: (await assignedReward(shop)).id } }),
+  },
+  {
+    rpc: "RewardService.CreateRewardAssignment",
+    key: "duplicate_found",
+    request: async (shop) => {
+      const { id, assignment } = await assignedReward(shop);
+      return { params: { reward_id: id }, body: assignment };
+    },
+  },
+  {
+    rpc: "RewardService.CreateRewardAssignment",
+    key: "missing_param",
+    request: async (shop) => ({
+      params: { reward_id: (await shop.create("/v1/rewards", MUG))["id"] },
+      body: { campaign: await program(shop) },
+    }),
+  },
+];
+
+export const LOYALTY_CASES: readonly ErrorCase[] = [...customers, ...rewards];
