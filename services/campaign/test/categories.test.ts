@@ -1,3 +1,4 @@
+import { instantToProto } from "@scrip/mapping";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { newCall, newCoupons, NOON, rejectionKey } from "./builders.ts";
@@ -37,6 +38,29 @@ describe("ListCategories", () => {
     expect(data.map(({ name }) => name)).toEqual(["Summer", "Spring"]);
     expect(total).toBe(2n);
     expect(data[1]?.createdAt?.seconds).toBe(BigInt(call.now / 1000));
+  });
+});
+
+describe("ListCategories with a cursor", () => {
+  test("continues behind a time, says whether more follow, and limits the time of creation", async () => {
+    const call = newCall();
+    for (const [index, name] of ["a", "b", "c"].entries()) {
+      const at = { ...call, now: NOON + index * 1000 };
+      await categories.createCategory({ name, hierarchy: 0n }, at);
+    }
+    const namesOf = (list: { readonly data: readonly { readonly name: string }[] }) =>
+      list.data.map(({ name }) => name);
+    const first = await categories.listCategories({ limit: 2n }, call);
+    expect(namesOf(first)).toEqual(["c", "b"]);
+    expect(first).toMatchObject({ total: 3n, hasMore: true });
+    const startingAfter = first.data.at(-1)?.createdAt;
+    const rest = await categories.listCategories({ limit: 2n, startingAfter }, call);
+    expect(namesOf(rest)).toEqual(["a"]);
+    expect(rest).toMatchObject({ total: 3n, hasMore: false });
+    const createdAt = { after: instantToProto(NOON), before: instantToProto(NOON + 2000) };
+    const inRange = await categories.listCategories({ createdAt }, call);
+    expect(namesOf(inRange)).toEqual(["b"]);
+    expect(inRange.total).toBe(1n);
   });
 });
 

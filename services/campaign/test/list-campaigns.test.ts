@@ -1,3 +1,4 @@
+import { instantToProto } from "@scrip/mapping";
 import { CampaignStatus, CampaignType } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -41,6 +42,45 @@ describe("ListCampaigns", () => {
     expect(await list(filters("metadata.a", "$is", 1))).toEqual([coupons.id]);
     const unknown = campaigns.listCampaigns(filters("nothing", "$is", 1), call);
     expect(await rejectionKey(unknown)).not.toBe("not rejected");
+  });
+
+  test("filters by the names that clients of the leading system send", async () => {
+    const call = newCall();
+    const validityTimeframe = { interval: "P7D", duration: "P1D" };
+    const coupons = await newCoupons(service, call, {
+      category: "Spring",
+      startDate: instantToProto(NOON),
+      validityTimeframe,
+    });
+    const gifts = await newCoupons(
+      service,
+      { ...call, now: NOON + 1000 },
+      {
+        voucher: { gift: { amount: 100n } },
+      },
+    );
+    await newPromotion(service, { ...call, now: NOON + 2000 });
+    const cases: [string, string, string | undefined, string][] = [
+      ["campaigns", "$in", coupons.name, coupons.id],
+      ["campaign_ids", "$in", gifts.id, gifts.id],
+      ["voucher_type", "$is", "GIFT_VOUCHER", gifts.id],
+      ["voucher_type", "$is", "DISCOUNT_VOUCHER", coupons.id],
+      ["categories", "$is", "Spring", coupons.id],
+      ["category_ids", "$is", coupons.categoryId, coupons.id],
+      ["validity_timeframe", "$has_value", "", coupons.id],
+      ["validity_timeframe.interval", "$is", "P7D", coupons.id],
+      ["validity_timeframe.duration", "$is", "P1D", coupons.id],
+    ];
+    for (const [field, operator, value = "", id] of cases) {
+      const filters = { [field]: { conditions: { [operator]: value } } };
+      const list = await campaigns.listCampaigns({ filters }, call);
+      expect([field, list.campaigns.map((campaign) => campaign.id)]).toEqual([field, [id]]);
+    }
+    const createdAt = { after: instantToProto(NOON), before: instantToProto(NOON + 2000) };
+    const inRange = await campaigns.listCampaigns({ createdAt }, call);
+    expect(inRange.campaigns.map(({ id }) => id)).toEqual([gifts.id]);
+    const updatedAt = { after: instantToProto(NOON) };
+    expect((await campaigns.listCampaigns({ updatedAt }, call)).total).toBe(0n);
   });
 
   test("returns categories only if they are expanded", async () => {

@@ -253,6 +253,41 @@ describe("ListPromotionTiers and ListCampaignTiers", () => {
     expect(await rejectionKey(promotions.listCampaignTiers(unknown, call))).toBe("not_found");
   });
 
+  test("continue behind a time, say whether more follow, and limit the time of creation", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newPromotion(service, call);
+    const ids: string[] = [];
+    for (const index of [0, 1, 2]) {
+      const at = { ...call, now: NOON + index * 1000 };
+      ids.push((await newTier(service, at, { campaignId })).id);
+    }
+    const [first, second, third] = ids;
+    const idsOfList = (list: { readonly tiers: readonly { readonly id: string }[] }) =>
+      list.tiers.map(({ id }) => id);
+    const startingAfter = instantToProto(NOON + 1000);
+    const page = await promotions.listPromotionTiers({ limit: 2n }, call);
+    expect(idsOfList(page)).toEqual([third, second]);
+    expect(page).toMatchObject({ hasMore: true, total: 3n });
+    const rest = await promotions.listPromotionTiers({ startingAfter }, call);
+    expect(idsOfList(rest)).toEqual([first]);
+    expect(rest).toMatchObject({ hasMore: false, total: 3n });
+    const ofCampaign = await promotions.listCampaignTiers({ campaignId, startingAfter }, call);
+    expect(idsOfList(ofCampaign)).toEqual([third]);
+    const byHierarchy = { campaignId, startingAfter, order: "hierarchy" };
+    expect(await rejectionKey(promotions.listCampaignTiers(byHierarchy, call))).toBe(
+      "invalid_query_params",
+    );
+    const createdAt = { after: instantToProto(NOON), before: instantToProto(NOON + 2000) };
+    expect(idsOfList(await promotions.listPromotionTiers({ createdAt }, call))).toEqual([second]);
+    expect(idsOfList(await promotions.listCampaignTiers({ campaignId, createdAt }, call))).toEqual([
+      second,
+    ]);
+    const { id } = await newStack(service, call, { campaignId, ids: [first ?? ""] });
+    const before = { campaignId, createdAt: { before: instantToProto(NOON + 1) } };
+    expect((await promotions.listCampaignStacks(before, call)).data).toMatchObject([{ id }]);
+    expect((await promotions.listPromotionStacks({ createdAt }, call)).total).toBe(0n);
+  });
+
   test("show client-side callers only available tiers, without summaries or rule assignments", async () => {
     const call = newCall();
     const { id: campaignId } = await newPromotion(service, call);

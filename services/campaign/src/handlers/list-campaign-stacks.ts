@@ -15,6 +15,7 @@ export const listCampaignStacks =
     const { records, total } = await listStacks(deps.db, {
       projectId: project.id,
       campaignId: found.campaign.id,
+      createdAt: request.createdAt,
       order: request.order ?? NEWEST_FIRST,
       ...parsePage(request),
     });

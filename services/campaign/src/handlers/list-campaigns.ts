@@ -1,4 +1,4 @@
-import { filterCondition } from "@scrip/filters";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import { enumName } from "@scrip/mapping";
 import { parsePage } from "@scrip/postgres";
 import {
@@ -49,6 +49,10 @@ function conditionsOf(request: ListCampaignsRequest, call: Call, values: unknown
   if (request.isReferralCode !== undefined) {
     conditions.push(`(p.campaign_type = 'REFERRAL_PROGRAM') = ${bind(request.isReferralCode)}`);
   }
+  conditions.push(
+    ...timeRangeConditions("p.created_at", request.createdAt, values),
+    ...timeRangeConditions("p.updated_at", request.updatedAt, values),
+  );
   conditions.push(filterCondition(request.filters, { fields: campaignFilters, call, values }));
   return conditions;
 }

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import {
   type CategoryService,
   ListCategoriesResponseSchema,
@@ -11,10 +12,16 @@ import { listCategories as list } from "../store/categories.ts";
 
 export const listCategories =
   (deps: Deps): Handler<typeof CategoryService.method.listCategories> =>
-  async (_request, { project }) => {
-    const categories = await list(deps.db, project.id);
+  async ({ createdAt, startingAfter, limit }, { project }) => {
+    const { categories, total, hasMore } = await list(deps.db, {
+      projectId: project.id,
+      createdAt,
+      startingAfter: startingAfter && timestampDate(startingAfter),
+      limit: limit === undefined ? undefined : Number(limit),
+    });
     return create(ListCategoriesResponseSchema, {
       data: categories.map(categoryToProto),
-      total: BigInt(categories.length),
+      total,
+      hasMore,
     });
   };

@@ -12,6 +12,7 @@ export const listPromotionStacks =
   async (request, { project }) => {
     const { records, total } = await listStacks(deps.db, {
       projectId: project.id,
+      createdAt: request.createdAt,
       order: request.order ?? NEWEST_FIRST,
       ...parsePage(request),
     });

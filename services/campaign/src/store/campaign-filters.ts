@@ -17,14 +17,20 @@ const creation = {
   $in_progress: () => "p.creation_status = 'IN_PROGRESS'",
 };
 
+const VOUCHER_TYPE = `case p.campaign_type when 'GIFT_VOUCHERS' then 'GIFT_VOUCHER'
+  when 'LOYALTY_PROGRAM' then 'LOYALTY_CARD' when 'PROMOTION' then null else 'DISCOUNT_VOUCHER' end`;
+
 /** Filterable fields of ListCampaigns, over `campaign p` and `category c`. */
 export const campaignFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "p.id" },
+    campaign_ids: { type: "text", sql: "p.id" },
     name: { type: "text", sql: "p.name" },
+    campaigns: { type: "text", sql: "p.name" },
     description: { type: "text", sql: "p.description" },
     campaign_type: { type: "text", sql: "p.campaign_type" },
     type: { type: "text", sql: "p.type" },
+    voucher_type: { type: "text", sql: VOUCHER_TYPE },
     active: { type: "boolean", sql: "p.active", states },
     status: { type: "text", sql: "p.creation_status", states: { ...states, ...creation } },
     campaign_status: { type: "text", sql: "p.creation_status", states: { ...states, ...creation } },
@@ -36,9 +42,14 @@ export const campaignFilters: FilterFields = {
     is_referral_code: { type: "boolean", sql: "(p.campaign_type = 'REFERRAL_PROGRAM')" },
     vouchers_count: { type: "number", sql: "p.vouchers_count" },
     category: { type: "text", sql: "c.name" },
+    categories: { type: "text", sql: "c.name" },
     category_id: { type: "text", sql: "p.category_id" },
+    category_ids: { type: "text", sql: "p.category_id" },
     start_date: { type: "date", sql: "p.start_date", states },
     expiration_date: { type: "date", sql: "p.expiration_date", states },
+    validity_timeframe: { type: "json", sql: "p.validity_timeframe" },
+    "validity_timeframe.interval": { type: "text", sql: "(p.validity_timeframe ->> 'interval')" },
+    "validity_timeframe.duration": { type: "text", sql: "(p.validity_timeframe ->> 'duration')" },
     validity_day_of_week: { type: "array", sql: "p.validity_day_of_week" },
     created_at: { type: "date", sql: "p.created_at" },
     updated_at: { type: "date", sql: "p.updated_at" },

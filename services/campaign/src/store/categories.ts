@@ -1,4 +1,5 @@
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
+import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
 import type { Category } from "../domain/category.ts";
 import { inKeyOrder } from "./columns.ts";
@@ -28,16 +29,38 @@ export async function insertCategory(
 /** Maximum number of listed categories: far above what stacking rules can refer to. */
 const MAX_LISTED = 1_000;
 
-export async function listCategories(db: Queryable, projectId: string): Promise<Category[]> {
-  const { rows } = await db.query<CategoryRow>(
-    `select id, name, hierarchy, created_at, updated_at
-       from category
-      where project_id = $1
-      order by created_at desc, id desc
-      limit ${MAX_LISTED}`,
-    [projectId],
-  );
-  return rows.map(categoryFromRow);
+export type CategoryListing = {
+  readonly projectId: string;
+  readonly createdAt?: TimeRange | undefined;
+  /** Only categories that were created before this time; all of them are counted. */
+  readonly startingAfter?: Date | undefined;
+  /** Default: all categories. */
+  readonly limit?: number | undefined;
+};
+
+/** Categories, newest first. */
+export async function listCategories(
+  db: Queryable,
+  { projectId, createdAt, startingAfter, limit = MAX_LISTED }: CategoryListing,
+): Promise<{
+  readonly categories: readonly Category[];
+  readonly total: bigint;
+  readonly hasMore: boolean;
+}> {
+  const values: unknown[] = [projectId];
+  const conditions = ["project_id = $1", ...timeRangeConditions("created_at", createdAt, values)];
+  const { rows, total, hasMore } = await readPage<CategoryRow>(db, {
+    columns: "id, name, hierarchy, created_at, updated_at",
+    from: `from category where ${conditions.join(" and ")}`,
+    order: "created_at desc, id desc",
+    values,
+    limit,
+    offset: 0,
+    ...(startingAfter !== undefined && {
+      after: { column: "created_at", operator: "<", value: startingAfter },
+    }),
+  });
+  return { categories: rows.map(categoryFromRow), total, hasMore };
 }
 
 export async function findCategory(

@@ -1,3 +1,4 @@
+import type { ListPosition } from "@scrip/postgres";
 import type { Validity } from "@scrip/rules";
 
 import type { Category } from "../domain/category.ts";
@@ -51,6 +52,12 @@ export function categoryFromColumns(row: CategoryColumns): Category | null {
   if (id === null || name === null || hierarchy === null || createdAt === null) return null;
   return { id, name, hierarchy, createdAt, updatedAt: row.c_updated_at };
 }
+
+/** The position of an exclusive cursor, which is a value of the column that the list is sorted by. */
+export const behind = (order: string, alias: string, value: Date): ListPosition =>
+  order.startsWith("-")
+    ? { column: `${alias}.${order.slice(1)}`, operator: "<", value }
+    : { column: `${alias}.${order}`, operator: ">", value };
 
 /** `order` is a sortable column with `-` in front for descending (checked by the contract); ties are broken by id. */
 export function orderByClause(order: string, alias: string): string {

@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
 
 import type { Json } from "../domain/campaign.ts";
@@ -153,6 +154,7 @@ export type StackListing = {
   readonly projectId: string;
   /** Default: all campaigns. */
   readonly campaignId?: string;
+  readonly createdAt?: TimeRange | undefined;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -161,13 +163,15 @@ export type StackListing = {
 /** One page of stacks, and the number of stacks on all pages. */
 export async function listStacks(
   db: Queryable,
-  { projectId, campaignId, order, limit, offset }: StackListing,
+  { projectId, campaignId, createdAt, order, limit, offset }: StackListing,
 ): Promise<{ readonly records: readonly StackRecord[]; readonly total: bigint }> {
-  const values = campaignId === undefined ? [projectId] : [projectId, campaignId];
-  const where = `where s.project_id = $1${campaignId === undefined ? "" : " and s.campaign_id = $2"}`;
+  const values: unknown[] = [projectId];
+  const conditions = ["s.project_id = $1"];
+  if (campaignId !== undefined) conditions.push(`s.campaign_id = $${values.push(campaignId)}`);
+  conditions.push(...timeRangeConditions("s.created_at", createdAt, values));
   const { rows, total } = await readPage<StackRow>(db, {
     columns: COLUMNS,
-    from: `${FROM_STACK} ${where}`,
+    from: `${FROM_STACK} where ${conditions.join(" and ")}`,
     order: orderByClause(order, "s"),
     values,
     limit,

@@ -1,6 +1,7 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
-import { orderByClause } from "./columns.ts";
+import { behind, orderByClause } from "./columns.ts";
 import {
   FROM_TIER,
   tierFromRow,
@@ -15,7 +16,10 @@ export type TierListing = {
   readonly campaignId?: string;
   /** Only tiers that are active at this time, by their own flag and dates and those of their campaign. */
   readonly availableAt?: number;
+  readonly createdAt?: TimeRange | undefined;
   readonly order: string;
+  /** Only tiers behind this time in the order, which is by a time; all of them are counted. */
+  readonly startingAfter?: Date;
   readonly limit: number;
   readonly offset: number;
 };
@@ -24,8 +28,12 @@ export type TierListing = {
 export async function listTiers(
   db: Queryable,
   listing: TierListing,
-): Promise<{ readonly records: readonly TierRecord[]; readonly total: bigint }> {
-  const { projectId, campaignId, availableAt, order, limit, offset } = listing;
+): Promise<{
+  readonly records: readonly TierRecord[];
+  readonly total: bigint;
+  readonly hasMore: boolean;
+}> {
+  const { projectId, campaignId, availableAt, order, startingAfter, limit, offset } = listing;
   const values: unknown[] = [projectId];
   const conditions = ["t.project_id = $1"];
   if (campaignId !== undefined) conditions.push(`t.campaign_id = $${values.push(campaignId)}`);
@@ -33,16 +41,18 @@ export async function listTiers(
     const now = `$${values.push(new Date(availableAt))}::timestamptz`;
     conditions.push("t.active", "p.active", includes("t", now), includes("p", now));
   }
+  conditions.push(...timeRangeConditions("t.created_at", listing.createdAt, values));
   const from = `${FROM_TIER} where ${conditions.join(" and ")}`;
-  const { rows, total } = await readPage<TierRow>(db, {
+  const { rows, total, hasMore } = await readPage<TierRow>(db, {
     columns: TIER_COLUMNS,
     from,
     order: orderByClause(order, "t"),
     values,
     limit,
     offset,
+    ...(startingAfter !== undefined && { after: behind(order, "t", startingAfter) }),
   });
-  return { records: rows.map((row) => tierFromRow(row)), total };
+  return { records: rows.map((row) => tierFromRow(row)), total, hasMore };
 }
 
 const includes = (alias: string, now: string): string =>

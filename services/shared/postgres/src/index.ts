@@ -47,7 +47,7 @@ export {
   listProjectsIn,
   type Violation,
 } from "./invariants.ts";
-export { type Page, type PageQuery, parsePage, readPage } from "./pages.ts";
+export { type Page, type ListPosition, type PageQuery, parsePage, readPage } from "./pages.ts";
 export { createGenerationCache, type GenerationCache } from "./generation-cache.ts";
 export {
   createDefinitionCache,

@@ -11,6 +11,14 @@ export type PageQuery = {
   readonly values: readonly unknown[];
   readonly limit: number;
   readonly offset: number;
+  /** Rows up to this position are counted in the total, but not on any page. */
+  readonly after?: ListPosition;
+};
+
+export type ListPosition = {
+  readonly column: string;
+  readonly operator: "<" | ">";
+  readonly value: Date;
 };
 
 export type Page = { readonly limit: number; readonly offset: number };
@@ -29,17 +37,29 @@ export function parsePage(request: {
   return { limit, offset: (Number(request.page ?? 1n) - 1) * limit };
 }
 
-/** One page of a list, and the number of rows on all pages. */
+/** One page of a list, whether more rows follow it, and the number of rows on all pages. */
 export async function readPage<Row extends QueryResultRow>(
   db: Queryable,
-  { columns, from, order, values, limit, offset }: PageQuery,
-): Promise<{ readonly rows: readonly Row[]; readonly total: bigint }> {
+  { columns, from, order, values, limit, offset, after }: PageQuery,
+): Promise<{
+  readonly rows: readonly Row[];
+  readonly total: bigint;
+  readonly hasMore: boolean;
+}> {
+  const position =
+    after === undefined
+      ? ""
+      : `and ${after.column} ${after.operator} $${values.length + 1}::timestamptz`;
   const [{ rows }, { rows: counts }] = await Promise.all([
     db.query<Row>(
-      `select ${columns} ${from} order by ${order} limit ${limit} offset ${offset}`,
-      values,
+      `select ${columns} ${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`,
+      after === undefined ? values : [...values, after.value],
     ),
     db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
   ]);
-  return { rows, total: counts[0]?.total ?? 0n };
+  return {
+    rows: rows.slice(0, limit),
+    total: counts[0]?.total ?? 0n,
+    hasMore: rows.length > limit,
+  };
 }

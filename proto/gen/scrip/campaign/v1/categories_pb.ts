@@ -5,10 +5,12 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
-import type { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
+import type { EmptySchema, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Category, CategorySchema } from "../../common/v1/category_pb.ts";
 import { file_scrip_common_v1_category } from "../../common/v1/category_pb.ts";
+import type { TimeRange } from "../../common/v1/list_pb.ts";
+import { file_scrip_common_v1_list } from "../../common/v1/list_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -16,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/campaign/v1/categories.proto.
  */
 export const file_scrip_campaign_v1_categories: GenFile = /*@__PURE__*/
-  fileDesc("CiJzY3JpcC9jYW1wYWlnbi92MS9jYXRlZ29yaWVzLnByb3RvEhFzY3JpcC5jYW1wYWlnbi52MSJmChVDcmVhdGVDYXRlZ29yeVJlcXVlc3QSGQoEbmFtZRgBIAEoCUILmrUYBwgBKAEwrAISJAoJaGllcmFyY2h5GAIgASgDQgyatRgICAEYACDAhD1IAIgBAUIMCgpfaGllcmFyY2h5IhcKFUxpc3RDYXRlZ29yaWVzUmVxdWVzdCJiChZMaXN0Q2F0ZWdvcmllc1Jlc3BvbnNlEicKBGRhdGEYASADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSDQoFdG90YWwYAiABKAM6EJK1GAwKBGxpc3QSBGRhdGEiKQoSR2V0Q2F0ZWdvcnlSZXF1ZXN0EhMKC2NhdGVnb3J5X2lkGAEgASgJInsKFVVwZGF0ZUNhdGVnb3J5UmVxdWVzdBITCgtjYXRlZ29yeV9pZBgBIAEoCRIZCgRuYW1lGAIgASgJQguatRgHCAEoATCsAhIkCgloaWVyYXJjaHkYAyABKANCDJq1GAgIARgAIMCEPUgAiAEBQgwKCl9oaWVyYXJjaHkiPQoVRGVsZXRlQ2F0ZWdvcnlSZXF1ZXN0EiQKC2NhdGVnb3J5X2lkGAEgASgJQg+atRgLygEIY2F0ZWdvcnkiVgoYUmVzb2x2ZUNhdGVnb3JpZXNSZXF1ZXN0EjoKB3F1ZXJpZXMYASADKAsyIC5zY3JpcC5jYW1wYWlnbi52MS5DYXRlZ29yeVF1ZXJ5QgeatRgDSOgHIm4KDUNhdGVnb3J5UXVlcnkSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgJpZBgCIAEoCUgAiAEBEhEKBG5hbWUYAyABKAlIAYgBARIVCg1leGlzdGluZ19vbmx5GAQgASgIQgUKA19pZEIHCgVfbmFtZSJPChlSZXNvbHZlQ2F0ZWdvcmllc1Jlc3BvbnNlEjIKB3Jlc3VsdHMYASADKAsyIS5zY3JpcC5jYW1wYWlnbi52MS5DYXRlZ29yeVJlc3VsdCJPCg5DYXRlZ29yeVJlc3VsdBIwCghjYXRlZ29yeRgBIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeUgAiAEBQgsKCV9jYXRlZ29yeTKFBwoPQ2F0ZWdvcnlTZXJ2aWNlEpMBCg5DcmVhdGVDYXRlZ29yeRIoLnNjcmlwLmNhbXBhaWduLnYxLkNyZWF0ZUNhdGVnb3J5UmVxdWVzdBoZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeSI8irUYDAoKY2F0ZWdvcmllc6K1GA9kdXBsaWNhdGVfZm91bmSC0+STAhM6ASoiDi92MS9jYXRlZ29yaWVzEo0BCg5MaXN0Q2F0ZWdvcmllcxIoLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RDYXRlZ29yaWVzUmVxdWVzdBopLnNjcmlwLmNhbXBhaWduLnYxLkxpc3RDYXRlZ29yaWVzUmVzcG9uc2UiJoq1GAwKCmNhdGVnb3JpZXOC0+STAhASDi92MS9jYXRlZ29yaWVzEpIBCgtHZXRDYXRlZ29yeRIlLnNjcmlwLmNhbXBhaWduLnYxLkdldENhdGVnb3J5UmVxdWVzdBoZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeSJBirUYDAoKY2F0ZWdvcmllc6K1GAlub3RfZm91bmSC0+STAh4SHC92MS9jYXRlZ29yaWVzL3tjYXRlZ29yeV9pZH0SrgEKDlVwZGF0ZUNhdGVnb3J5Eiguc2NyaXAuY2FtcGFpZ24udjEuVXBkYXRlQ2F0ZWdvcnlSZXF1ZXN0Ghkuc2NyaXAuY29tbW9uLnYxLkNhdGVnb3J5IleKtRgMCgpjYXRlZ29yaWVzorUYCW5vdF9mb3VuZKK1GA9kdXBsaWNhdGVfZm91bmSC0+STAiE6ASoaHC92MS9jYXRlZ29yaWVzL3tjYXRlZ29yeV9pZH0SlQEKDkRlbGV0ZUNhdGVnb3J5Eiguc2NyaXAuY2FtcGFpZ24udjEuRGVsZXRlQ2F0ZWdvcnlSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IkGKtRgMCgpjYXRlZ29yaWVzorUYCW5vdF9mb3VuZILT5JMCHiocL3YxL2NhdGVnb3JpZXMve2NhdGVnb3J5X2lkfRJuChFSZXNvbHZlQ2F0ZWdvcmllcxIrLnNjcmlwLmNhbXBhaWduLnYxLlJlc29sdmVDYXRlZ29yaWVzUmVxdWVzdBosLnNjcmlwLmNhbXBhaWduLnYxLlJlc29sdmVDYXRlZ29yaWVzUmVzcG9uc2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_scrip_common_v1_category, file_scrip_options_v1_options]);
+  fileDesc("CiJzY3JpcC9jYW1wYWlnbi92MS9jYXRlZ29yaWVzLnByb3RvEhFzY3JpcC5jYW1wYWlnbi52MSJmChVDcmVhdGVDYXRlZ29yeVJlcXVlc3QSGQoEbmFtZRgBIAEoCUILmrUYBwgBKAEwrAISJAoJaGllcmFyY2h5GAIgASgDQgyatRgICAEYACDAhD1IAIgBAUIMCgpfaGllcmFyY2h5Is8BChVMaXN0Q2F0ZWdvcmllc1JlcXVlc3QSHAoFbGltaXQYASABKANCCJq1GAQYASBkSACIAQESNwoOc3RhcnRpbmdfYWZ0ZXIYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESMwoKY3JlYXRlZF9hdBgDIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIAogBAUIICgZfbGltaXRCEQoPX3N0YXJ0aW5nX2FmdGVyQg0KC19jcmVhdGVkX2F0InQKFkxpc3RDYXRlZ29yaWVzUmVzcG9uc2USJwoEZGF0YRgBIAMoCzIZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeRINCgV0b3RhbBgCIAEoAxIQCghoYXNfbW9yZRgDIAEoCDoQkrUYDAoEbGlzdBIEZGF0YSIpChJHZXRDYXRlZ29yeVJlcXVlc3QSEwoLY2F0ZWdvcnlfaWQYASABKAkiewoVVXBkYXRlQ2F0ZWdvcnlSZXF1ZXN0EhMKC2NhdGVnb3J5X2lkGAEgASgJEhkKBG5hbWUYAiABKAlCC5q1GAcIASgBMKwCEiQKCWhpZXJhcmNoeRgDIAEoA0IMmrUYCAgBGAAgwIQ9SACIAQFCDAoKX2hpZXJhcmNoeSI9ChVEZWxldGVDYXRlZ29yeVJlcXVlc3QSJAoLY2F0ZWdvcnlfaWQYASABKAlCD5q1GAvKAQhjYXRlZ29yeSJWChhSZXNvbHZlQ2F0ZWdvcmllc1JlcXVlc3QSOgoHcXVlcmllcxgBIAMoCzIgLnNjcmlwLmNhbXBhaWduLnYxLkNhdGVnb3J5UXVlcnlCB5q1GANI6AcibgoNQ2F0ZWdvcnlRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEg8KAmlkGAIgASgJSACIAQESEQoEbmFtZRgDIAEoCUgBiAEBEhUKDWV4aXN0aW5nX29ubHkYBCABKAhCBQoDX2lkQgcKBV9uYW1lIk8KGVJlc29sdmVDYXRlZ29yaWVzUmVzcG9uc2USMgoHcmVzdWx0cxgBIAMoCzIhLnNjcmlwLmNhbXBhaWduLnYxLkNhdGVnb3J5UmVzdWx0Ik8KDkNhdGVnb3J5UmVzdWx0EjAKCGNhdGVnb3J5GAEgASgLMhkuc2NyaXAuY29tbW9uLnYxLkNhdGVnb3J5SACIAQFCCwoJX2NhdGVnb3J5MoUHCg9DYXRlZ29yeVNlcnZpY2USkwEKDkNyZWF0ZUNhdGVnb3J5Eiguc2NyaXAuY2FtcGFpZ24udjEuQ3JlYXRlQ2F0ZWdvcnlSZXF1ZXN0Ghkuc2NyaXAuY29tbW9uLnYxLkNhdGVnb3J5IjyKtRgMCgpjYXRlZ29yaWVzorUYD2R1cGxpY2F0ZV9mb3VuZILT5JMCEzoBKiIOL3YxL2NhdGVnb3JpZXMSjQEKDkxpc3RDYXRlZ29yaWVzEiguc2NyaXAuY2FtcGFpZ24udjEuTGlzdENhdGVnb3JpZXNSZXF1ZXN0Gikuc2NyaXAuY2FtcGFpZ24udjEuTGlzdENhdGVnb3JpZXNSZXNwb25zZSImirUYDAoKY2F0ZWdvcmllc4LT5JMCEBIOL3YxL2NhdGVnb3JpZXMSkgEKC0dldENhdGVnb3J5EiUuc2NyaXAuY2FtcGFpZ24udjEuR2V0Q2F0ZWdvcnlSZXF1ZXN0Ghkuc2NyaXAuY29tbW9uLnYxLkNhdGVnb3J5IkGKtRgMCgpjYXRlZ29yaWVzorUYCW5vdF9mb3VuZILT5JMCHhIcL3YxL2NhdGVnb3JpZXMve2NhdGVnb3J5X2lkfRKuAQoOVXBkYXRlQ2F0ZWdvcnkSKC5zY3JpcC5jYW1wYWlnbi52MS5VcGRhdGVDYXRlZ29yeVJlcXVlc3QaGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkiV4q1GAwKCmNhdGVnb3JpZXOitRgJbm90X2ZvdW5korUYD2R1cGxpY2F0ZV9mb3VuZILT5JMCIToBKhocL3YxL2NhdGVnb3JpZXMve2NhdGVnb3J5X2lkfRKVAQoORGVsZXRlQ2F0ZWdvcnkSKC5zY3JpcC5jYW1wYWlnbi52MS5EZWxldGVDYXRlZ29yeVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiQYq1GAwKCmNhdGVnb3JpZXOitRgJbm90X2ZvdW5kgtPkkwIeKhwvdjEvY2F0ZWdvcmllcy97Y2F0ZWdvcnlfaWR9Em4KEVJlc29sdmVDYXRlZ29yaWVzEisuc2NyaXAuY2FtcGFpZ24udjEuUmVzb2x2ZUNhdGVnb3JpZXNSZXF1ZXN0Giwuc2NyaXAuY2FtcGFpZ24udjEuUmVzb2x2ZUNhdGVnb3JpZXNSZXNwb25zZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_list, file_scrip_options_v1_options]);
 
 /**
  * @generated from message scrip.campaign.v1.CreateCategoryRequest
@@ -48,6 +50,27 @@ export const CreateCategoryRequestSchema: GenMessage<CreateCategoryRequest> = /*
  * @generated from message scrip.campaign.v1.ListCategoriesRequest
  */
 export type ListCategoriesRequest = Message<"scrip.campaign.v1.ListCategoriesRequest"> & {
+  /**
+   * Number of categories on a page, 1 to 100. Default: all categories on one page.
+   *
+   * @generated from field: optional int64 limit = 1;
+   */
+  limit?: bigint | undefined;
+
+  /**
+   * Cursor, exclusive: `created_at` of the last category of the previous page. `total` still counts all
+   * categories.
+   *
+   * @generated from field: optional google.protobuf.Timestamp starting_after = 2;
+   */
+  startingAfter?: Timestamp | undefined;
+
+  /**
+   * Only categories that were created in this range.
+   *
+   * @generated from field: optional scrip.common.v1.TimeRange created_at = 3;
+   */
+  createdAt?: TimeRange | undefined;
 };
 
 /**
@@ -74,6 +97,13 @@ export type ListCategoriesResponse = Message<"scrip.campaign.v1.ListCategoriesRe
    * @generated from field: int64 total = 2;
    */
   total: bigint;
+
+  /**
+   * `true`: more categories follow this page.
+   *
+   * @generated from field: bool has_more = 3;
+   */
+  hasMore: boolean;
 };
 
 /**
@@ -272,7 +302,7 @@ export const CategoryService: GenService<{
     output: typeof CategorySchema;
   },
   /**
-   * Lists all categories on one page, newest first.
+   * Lists categories, newest first; all of them on one page unless `limit` is sent.
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.ListCategories
    */

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/category.proto.
  */
 export const file_scrip_common_v1_category: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvY2F0ZWdvcnkucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLpAQoIQ2F0ZWdvcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIRCgloaWVyYXJjaHkYAyABKAMSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQARIgChNzdGFja2luZ19ydWxlc190eXBlGAYgASgJSACIAQE6DpK1GAoKCGNhdGVnb3J5QhYKFF9zdGFja2luZ19ydWxlc190eXBlYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_options_v1_options]);
+  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvY2F0ZWdvcnkucHJvdG8SD3NjcmlwLmNvbW1vbi52MSL1AQoIQ2F0ZWdvcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIRCgloaWVyYXJjaHkYAyABKAMSLgoKY3JlYXRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoKdXBkYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARIgChNzdGFja2luZ19ydWxlc190eXBlGAYgASgJSAGIAQE6DpK1GAoKCGNhdGVnb3J5Qg0KC191cGRhdGVkX2F0QhYKFF9zdGFja2luZ19ydWxlc190eXBlYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_options_v1_options]);
 
 /**
  * Groups vouchers, campaigns and promotion tiers. Stacking rules refer to categories; with the sorting rule
@@ -51,9 +51,9 @@ export type Category = Message<"scrip.common.v1.Category"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   * Time of the last change (ISO 8601, UTC); absent before the first change.
    *
-   * @generated from field: google.protobuf.Timestamp updated_at = 5;
+   * @generated from field: optional google.protobuf.Timestamp updated_at = 5;
    */
   updatedAt?: Timestamp | undefined;
 
