@@ -87,8 +87,8 @@ function createPrincipalCache(clock: () => number) {
 
   return {
     recall(entry: string, now: number): Principal | undefined {
-      const remembered = entries.get(entry);
-      return remembered !== undefined && remembered.until > now ? remembered.principal : undefined;
+      const cached = entries.get(entry);
+      return cached !== undefined && cached.until > now ? cached.principal : undefined;
     },
     /** A token may be presented with several keys, so the key is part of the name. */
     load(entry: string, keyId: string, ask: Find): Promise<Principal | undefined> {

@@ -43,7 +43,7 @@ const callOf = (projectId: string): Call => ({
 });
 
 /** Two shirts with SKUs, and a mug without. */
-async function givenShop() {
+async function createShop() {
   const call = callOf(newId("proj"));
   const product = (sourceId: string, price: bigint, metadata: Record<string, string>) =>
     products.createProduct(
@@ -100,7 +100,7 @@ describe("ListCollectionProducts and a decision find the same entries", () => {
       ["mug", "linen-m", "wool-m"],
     ],
   ])("by %s", async (_name, filter, expected) => {
-    const { call, names } = await givenShop();
+    const { call, names } = await createShop();
     const { id } = await collections.createProductCollection(
       { name: "some", type: "AUTO_UPDATE", filter: { junction: "and", ...filter } },
       call,
@@ -124,7 +124,7 @@ describe("ListCollectionProducts and a decision find the same entries", () => {
 });
 
 test("finds order lines by their references, with sent metadata over stored metadata", async () => {
-  const { call } = await givenShop();
+  const { call } = await createShop();
   const line = (said: object) =>
     ({ $typeName: "scrip.common.v1.OrderItemInput", ...said }) as never;
   const { items, lines } = await addCatalogueData(deps, call, [
@@ -143,7 +143,7 @@ test("finds order lines by their references, with sent metadata over stored meta
 });
 
 test("resolves a name to a product or SKU, ids before source ids", async () => {
-  const { call } = await givenShop();
+  const { call } = await createShop();
   const wool = await products.getProduct({ productId: "wool" }, call);
   const [sku] = wool.skus!.data;
   // A product whose source id is the id of that SKU.
@@ -168,7 +168,7 @@ test("resolves a name to a product or SKU, ids before source ids", async () => {
 });
 
 test("covers the SKUs of listed products, and has no effect from its deletion on", async () => {
-  const { call } = await givenShop();
+  const { call } = await createShop();
   const { id, products: entries } = await collections.createProductCollection(
     {
       name: "listed",
@@ -189,10 +189,10 @@ test("covers the SKUs of listed products, and has no effect from its deletion on
     "wool-m",
     "mug",
   ]);
-  const moment = { now: call.now, timeZone: "UTC" };
+  const time = { now: call.now, timeZone: "UTC" };
   const known = await loadCollections(deps, call, [id, "pc_unknown", id]);
   const isIn = (name: string) =>
-    matchingCollections(units.get(name)!.line, known, moment).includes(id);
+    matchingCollections(units.get(name)!.line, known, time).includes(id);
   expect([...units.keys()].map(isIn)).toEqual([true, true, false, true, false]);
 
   const listed = await collections.listCollectionProducts({ productCollectionId: id }, call);
@@ -213,7 +213,7 @@ test("limits a project to 100 collections, also under concurrent creation", asyn
 });
 
 test("rejects deleting a listed product and a referenced collection", async () => {
-  const { call } = await givenShop();
+  const { call } = await createShop();
   const { id } = await collections.createProductCollection(
     {
       name: "listed",

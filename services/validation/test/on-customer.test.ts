@@ -16,15 +16,15 @@ const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS }
 afterAll(() => db[Symbol.asyncDispose]());
 
 test("deletes the orders of a permanently deleted customer, and does not restore them", async () => {
-  const [ada, bob] = [givenOrder("cust_ada"), givenOrder("cust_bob")];
+  const [ada, bob] = [buildOrder("cust_ada"), buildOrder("cust_bob")];
   await saveOrders(db, [ada, bob]);
   await deleted("cust_ada", false);
   expect(await isThere(ada)).toBe(true);
 
   await deleted("cust_ada", true);
   expect([await isThere(ada), await isThere(bob)]).toEqual([false, true]);
-  const late = givenOrder("cust_ada");
-  const nobodys = givenOrder(undefined);
+  const late = buildOrder("cust_ada");
+  const nobodys = buildOrder(undefined);
   await repairOrders(db, [ada, late, nobodys]);
   await repairRolledBackOrders(db, [rolledBack(ada), rolledBack(bob)]);
   expect((await stored(bob))?.redemptions["r_1"]?.rollbackId).toBe("rr_1");
@@ -35,7 +35,7 @@ test("deletes the orders of a permanently deleted customer, and does not restore
   ]);
 });
 
-function givenOrder(customerId: string | undefined) {
+function buildOrder(customerId: string | undefined) {
   const order = create(OrderSchema, {
     id: newId("ord"),
     amount: 100n,
@@ -44,7 +44,7 @@ function givenOrder(customerId: string | undefined) {
   return { projectId: "proj_1", order, at: NOON };
 }
 
-type Given = ReturnType<typeof givenOrder>;
+type Given = ReturnType<typeof buildOrder>;
 
 const rolledBack = (one: Given): Given => {
   const redemptions = { r_1: create(OrderRedemptionSchema, { rollbackId: "rr_1" }) };

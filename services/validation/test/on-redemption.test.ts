@@ -37,8 +37,8 @@ afterAll(() => db[Symbol.asyncDispose]());
 test("stores the order of a redemption whose process died before storing it", async () => {
   await using database = await emptyDatabase();
   const bus = await createPgEventBus({ url: database.url, onError: () => {} });
-  const order = givenOrder({ sourceId: "cart-1", status: OrderStatus.PAID, amount: 900n });
-  await bus.publish([madeAt(NOON, order)]);
+  const order = buildOrder({ sourceId: "cart-1", status: OrderStatus.PAID, amount: 900n });
+  await bus.publish([redemptionMadeAt(NOON, order)]);
   await bus.subscribe({
     group: "validation",
     topics: [REDEMPTIONS_TOPIC],
@@ -58,53 +58,59 @@ test("applies catalogue overrides together with the order, exactly once", async 
     const key = { column: "source_id", value: sourceId } as const;
     return (await findEntry(db, "product", { projectId: "proj_1", key }))?.price;
   };
-  const lost = givenOrder({ amount: 1n });
-  await handle([madeAt(NOON, lost, said(900n))]);
+  const lost = buildOrder({ amount: 1n });
+  await handle([redemptionMadeAt(NOON, lost, said(900n))]);
   expect(await priceNow()).toBe(900n);
   expect(await findOrder(db, "proj_1", { column: "id", value: lost.id! })).toEqual(lost);
 
   await db.query("update product set price = 1 where source_id = $1", [sourceId]);
-  await handle([madeAt(NOON, lost, said(900n))]);
-  const stored = givenOrder({ amount: 2n });
+  await handle([redemptionMadeAt(NOON, lost, said(900n))]);
+  const stored = buildOrder({ amount: 2n });
   await saveOrders(db, [{ projectId: "proj_1", order: stored, at: NOON }]);
-  await handle([madeAt(NOON, stored, said(800n))]);
+  await handle([redemptionMadeAt(NOON, stored, said(800n))]);
   expect(await priceNow()).toBe(1n);
 });
 
 test("leaves an order unchanged that is stored in the same or a later state", async () => {
-  const same = givenOrder({ amount: 1n });
-  const later = givenOrder({ amount: 2n });
+  const same = buildOrder({ amount: 1n });
+  const later = buildOrder({ amount: 2n });
   await saveOrders(db, [
     { projectId: "proj_1", order: same, at: NOON },
     { projectId: "proj_1", order: later, at: LATER },
   ]);
   const before = await rowsOf([same, later]);
 
-  await handle([madeAt(NOON, { ...same, amount: 7n }), madeAt(NOON, { ...later, amount: 7n })]);
+  await handle([
+    redemptionMadeAt(NOON, { ...same, amount: 7n }),
+    redemptionMadeAt(NOON, { ...later, amount: 7n }),
+  ]);
 
   expect(await rowsOf([same, later])).toEqual(before);
 });
 
 test("updates an order stored in a state before the redemption", async () => {
-  const order = givenOrder({ amount: 100n, status: OrderStatus.CREATED });
+  const order = buildOrder({ amount: 100n, status: OrderStatus.CREATED });
   await saveOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
   const redeemed = { ...order, amount: 90n, status: OrderStatus.PAID };
 
-  await handle([madeAt(LATER, redeemed)]);
+  await handle([redemptionMadeAt(LATER, redeemed)]);
 
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(redeemed);
 });
 
 test("stores the state after the last of several redemptions of one order", async () => {
-  const order = givenOrder({ amount: 100n });
-  await handle([madeAt(NOON, { ...order, amount: 90n }), madeAt(LATER, { ...order, amount: 80n })]);
+  const order = buildOrder({ amount: 100n });
+  await handle([
+    redemptionMadeAt(NOON, { ...order, amount: 90n }),
+    redemptionMadeAt(LATER, { ...order, amount: 80n }),
+  ]);
 
   const stored = await findOrder(db, "proj_1", { column: "id", value: order.id! });
   expect(stored?.amount).toBe(80n);
 });
 
 test("leaves a claim to its current claimant", async () => {
-  const order = givenOrder({ sourceId: "cart-2", amount: 100n });
+  const order = buildOrder({ sourceId: "cart-2", amount: 100n });
   await claimOrder(db, {
     projectId: "proj_1",
     key: { column: "source_id", value: "cart-2" },
@@ -113,7 +119,7 @@ test("leaves a claim to its current claimant", async () => {
     at: NOON,
   });
 
-  await handle([madeAt(NOON, order)]);
+  await handle([redemptionMadeAt(NOON, order)]);
 
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(order);
   const [row] = await rowsOf([order]);
@@ -122,20 +128,20 @@ test("leaves a claim to its current claimant", async () => {
 
 test("restores an order without its source id if another order has taken it", async () => {
   const sourceId = "cart-3";
-  const gone = givenOrder({ sourceId, amount: 90n, redemptions: { r_1: {} } });
-  const taker = givenOrder({ sourceId, amount: 5n });
+  const gone = buildOrder({ sourceId, amount: 90n, redemptions: { r_1: {} } });
+  const taker = buildOrder({ sourceId, amount: 5n });
   await saveOrders(db, [{ projectId: "proj_1", order: taker, at: LATER }]);
   const { sourceId: _, ...back } = gone;
   const stored = () => findOrder(db, "proj_1", { column: "id", value: gone.id! });
 
-  const bystander = givenOrder({ amount: 1n });
-  await handle([madeAt(NOON, gone), madeAt(NOON, bystander)]);
+  const bystander = buildOrder({ amount: 1n });
+  await handle([redemptionMadeAt(NOON, gone), redemptionMadeAt(NOON, bystander)]);
   expect(await stored()).toEqual(back);
   const rolledBack = { ...gone, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
   await handle([rolledBackAt(LATER, rolledBack)]);
   expect((await stored())?.amount).toBe(100n);
 
-  const late = givenOrder({ sourceId, amount: 7n });
+  const late = buildOrder({ sourceId, amount: 7n });
   await saveOrdersWithFreeSourceIds(db, [
     { projectId: "proj_1", order: late, at: LATER },
     { projectId: "proj_1", order: bystander, at: LATER },
@@ -146,15 +152,15 @@ test("restores an order without its source id if another order has taken it", as
 });
 
 test("changes nothing when an event is delivered again", async () => {
-  const order = givenOrder({ amount: 100n });
-  await handle([madeAt(NOON, order)]);
+  const order = buildOrder({ amount: 100n });
+  await handle([redemptionMadeAt(NOON, order)]);
   const before = await rowsOf([order]);
-  await handle([madeAt(NOON, order), madeAt(NOON, order)]);
+  await handle([redemptionMadeAt(NOON, order), redemptionMadeAt(NOON, order)]);
   expect(await rowsOf([order])).toEqual(before);
 });
 
 test("stores the order of a rollback, also one with the date of its redemption", async () => {
-  const order = givenOrder({ amount: 90n, redemptions: { r_1: {} } });
+  const order = buildOrder({ amount: 90n, redemptions: { r_1: {} } });
   await saveOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
   const rolledBack = { ...order, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
 
@@ -162,12 +168,12 @@ test("stores the order of a rollback, also one with the date of its redemption",
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(rolledBack);
 
   const before = await rowsOf([order]);
-  await handle([rolledBackAt(NOON, rolledBack), madeAt(NOON, order)]);
+  await handle([rolledBackAt(NOON, rolledBack), redemptionMadeAt(NOON, order)]);
   expect(await rowsOf([order])).toEqual(before);
 });
 
 test("does not undo later changes of the order", async () => {
-  const order = givenOrder({ amount: 80n, redemptions: { r_1: {} } });
+  const order = buildOrder({ amount: 80n, redemptions: { r_1: {} } });
   await saveOrders(db, [{ projectId: "proj_1", order, at: LATER }]);
   await handle([rolledBackAt(NOON, { ...order, redemptions: { r_1: ROLLED_BACK } })]);
   expect(await findOrder(db, "proj_1", { column: "id", value: order.id! })).toEqual(order);
@@ -175,11 +181,11 @@ test("does not undo later changes of the order", async () => {
 
 test("ignores redemptions without an order and other events of the topic", async () => {
   const other = {
-    ...madeAt(NOON),
+    ...redemptionMadeAt(NOON),
     type: "scrip.events.v1.SomethingNew",
     payload: Buffer.from("?"),
   };
-  await expect(handle([madeAt(NOON), other])).resolves.toBeUndefined();
+  await expect(handle([redemptionMadeAt(NOON), other])).resolves.toBeUndefined();
 });
 
 const handle = (events: readonly EventEnvelope[]): Promise<void> =>
@@ -192,10 +198,10 @@ const handle = (events: readonly EventEnvelope[]): Promise<void> =>
     },
   );
 
-const givenOrder = (init: MessageInitShape<typeof OrderSchema>): Order =>
+const buildOrder = (init: MessageInitShape<typeof OrderSchema>): Order =>
   create(OrderSchema, { id: newId("ord"), ...init });
 
-function madeAt(
+function redemptionMadeAt(
   date: Date,
   order?: Order,
   overrides: MessageInitShape<typeof OrderItemInputSchema>[] = [],
@@ -230,7 +236,7 @@ function rolledBackAt(date: Date, order: Order): EventEnvelope {
     order,
   });
   return {
-    ...madeAt(date),
+    ...redemptionMadeAt(date),
     id: rolledBack.rollbackId,
     type: RedemptionRolledBackSchema.typeName,
     payload: toBinary(RedemptionRolledBackSchema, rolledBack),

@@ -14,7 +14,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 const at = new Date("2026-03-01T12:00:00Z");
 
 test("assigns a new source id to one of many concurrent requests, and returns its claim to the others", async () => {
-  const claim = givenClaim("cart-1");
+  const claim = buildClaim("cart-1");
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       claimOrder(db, { ...claim, by: `request-${i}`, newId: newId("ord") }),
@@ -28,7 +28,7 @@ test("assigns a new source id to one of many concurrent requests, and returns it
 });
 
 test("does not return a claimed order until it is saved", async () => {
-  const claim = givenClaim("cart-2");
+  const claim = buildClaim("cart-2");
   await claimOrder(db, claim);
   expect(await findOrder(db, claim.projectId, claim.key)).toBeUndefined();
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
@@ -36,7 +36,7 @@ test("does not return a claimed order until it is saved", async () => {
 });
 
 test("ends the claim on saving, and returns the saved order to the next request", async () => {
-  const claim = givenClaim("cart-3");
+  const claim = buildClaim("cart-3");
   await claimOrder(db, claim);
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
   expect(await claimOrder(db, { ...claim, by: "next", newId: newId("ord") })).toMatchObject({
@@ -47,7 +47,7 @@ test("ends the claim on saving, and returns the saved order to the next request"
 });
 
 test("releases a claim without a trace of a new order, and with the old state of a stored one", async () => {
-  const claim = givenClaim("cart-4");
+  const claim = buildClaim("cart-4");
   await claimOrder(db, claim);
   await releaseOrder(db, { ...claim, id: claim.newId });
   const again = { ...claim, newId: newId("ord") };
@@ -63,14 +63,14 @@ test("releases a claim without a trace of a new order, and with the old state of
 });
 
 test("releases a claim only for its claimant", async () => {
-  const claim = givenClaim("cart-5");
+  const claim = buildClaim("cart-5");
   await claimOrder(db, claim);
   await releaseOrder(db, { ...claim, id: claim.newId, by: "somebody else" });
   expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
 });
 
 test("lets another request take over an expired claim", async () => {
-  const claim = givenClaim("cart-6");
+  const claim = buildClaim("cart-6");
   await claimOrder(db, claim);
   await db.query(
     "update shop_order set claimed_until = now() - interval '1 second' where project_id = $1",
@@ -83,7 +83,7 @@ test("lets another request take over an expired claim", async () => {
 });
 
 test("rejects claims of unknown ids and of other projects' orders", async () => {
-  const claim = givenClaim("cart-7");
+  const claim = buildClaim("cart-7");
   await claimOrder(db, claim);
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
   const byId = { ...claim, key: { column: "id", value: claim.newId } } as const;
@@ -95,7 +95,7 @@ test("rejects claims of unknown ids and of other projects' orders", async () => 
 });
 
 test("keeps the last state when a batch saves one order twice", async () => {
-  const claim = givenClaim("cart-8");
+  const claim = buildClaim("cart-8");
   const order = orderOf(claim);
   await saveOrders(db, [
     { projectId: claim.projectId, order, at },
@@ -104,7 +104,7 @@ test("keeps the last state when a batch saves one order twice", async () => {
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 700n });
 });
 
-function givenClaim(sourceId: string): OrderClaimRequest {
+function buildClaim(sourceId: string): OrderClaimRequest {
   return {
     projectId: newId("proj"),
     key: { column: "source_id", value: sourceId },

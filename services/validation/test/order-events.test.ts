@@ -16,74 +16,74 @@ const NOON = new Date("2026-03-01T12:00:00Z");
 const LATER = new Date("2026-03-01T13:00:00Z");
 
 test("emits one event when an order becomes paid, with the order at that time", async () => {
-  const order = givenOrder({ customerId: "cust_1", amount: 500n });
+  const order = buildOrder({ customerId: "cust_1", amount: 500n });
   await save(order, NOON);
-  expect(await toldOf(order)).toEqual([]);
+  expect(await publishedOf(order)).toEqual([]);
 
   const paid = { ...order, status: OrderStatus.PAID };
   await save(paid, LATER);
   await save({ ...paid, status: OrderStatus.CANCELED }, LATER);
   await save(paid, LATER);
-  expect(await toldOf(order)).toEqual([
+  expect(await publishedOf(order)).toEqual([
     { topic: "scrip.orders.v1", key: "cust_1", projectId: "proj_1", order: paid },
   ]);
 });
 
 test("emits one event when the same paid order is saved and repaired concurrently", async () => {
-  const order = givenOrder({ status: OrderStatus.PAID });
+  const order = buildOrder({ status: OrderStatus.PAID });
   const row = { projectId: "proj_1", order, at: NOON };
   await Promise.all(
     Array.from({ length: 12 }, (_, i) =>
       i % 2 === 0 ? saveOrders(db, [row]) : repairOrders(db, [row]),
     ),
   );
-  expect(await toldOf(order)).toHaveLength(1);
+  expect(await publishedOf(order)).toHaveLength(1);
 });
 
 test("does not deadlock when batches contain the same orders in opposite order", async () => {
-  const rows = Array.from({ length: 200 }, () => givenOrder({ status: OrderStatus.PAID })).map(
+  const rows = Array.from({ length: 200 }, () => buildOrder({ status: OrderStatus.PAID })).map(
     (order) => ({ projectId: "proj_1", order, at: NOON }),
   );
   for (let round = 0; round < 10; round += 1) {
     await Promise.all([saveOrders(db, rows), saveOrders(db, rows.toReversed())]);
   }
   await Promise.all([saveOrders(db, rows), repairOrders(db, rows.toReversed())]);
-  expect(await toldOf(rows[0]!.order)).toHaveLength(1);
+  expect(await publishedOf(rows[0]!.order)).toHaveLength(1);
 });
 
 test("emits the event of a repaired order", async () => {
-  const order = givenOrder({ status: OrderStatus.PAID });
+  const order = buildOrder({ status: OrderStatus.PAID });
   await repairOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
-  expect(await toldOf(order)).toMatchObject([{ order }]);
+  expect(await publishedOf(order)).toMatchObject([{ order }]);
 });
 
 test("emits the event of a redemption whose order was edited before its repair", async () => {
-  const order = givenOrder({ status: OrderStatus.CANCELED });
+  const order = buildOrder({ status: OrderStatus.CANCELED });
   await save(order, LATER);
   const paid = { ...order, status: OrderStatus.PAID };
   await repairOrders(db, [{ projectId: "proj_1", order: paid, at: NOON }]);
-  expect(await toldOf(order)).toMatchObject([{ order: paid }]);
+  expect(await publishedOf(order)).toMatchObject([{ order: paid }]);
 });
 
 test("emits an event for each paid order of a batch, and for no other", async () => {
   const orders = [OrderStatus.PAID, OrderStatus.CREATED, OrderStatus.PAID].map((status) =>
-    givenOrder({ status }),
+    buildOrder({ status }),
   );
   await saveOrders(
     db,
     orders.map((order) => ({ projectId: "proj_1", order, at: NOON })),
   );
-  const told = await Promise.all(orders.map((order) => toldOf(order)));
-  expect(told.map((events) => events.length)).toEqual([1, 0, 1]);
+  const published = await Promise.all(orders.map((order) => publishedOf(order)));
+  expect(published.map((events) => events.length)).toEqual([1, 0, 1]);
 });
 
-const givenOrder = (init: MessageInitShape<typeof OrderSchema>): Order =>
+const buildOrder = (init: MessageInitShape<typeof OrderSchema>): Order =>
   create(OrderSchema, { id: newId("ord"), ...init });
 
 const save = (order: Order, at: Date): Promise<void> =>
   saveOrders(db, [{ projectId: "proj_1", order, at }]);
 
-async function toldOf({ id }: Order) {
+async function publishedOf({ id }: Order) {
   const { rows } = await db.query<{ topic: string; key: string; payload: Buffer }>(
     "select topic, key, payload from outbox where project_id = 'proj_1' and type = $1",
     [OrderPaidSchema.typeName],

@@ -16,7 +16,7 @@ const NOON = new Date("2026-03-01T12:00:00Z");
 const ORDERS = 3_000;
 
 test("looks up an order by its key, even with a plan cached when the table was empty", async () => {
-  const orders = Array.from({ length: ORDERS }, (_, n) => givenOrder(`ord_${n}`));
+  const orders = Array.from({ length: ORDERS }, (_, n) => buildOrder(`ord_${n}`));
   const [some, others] = [orders.slice(0, 5), orders.slice(5)];
   // Postgres caches a generic plan from the sixth execution on.
   for (let run = 0; run < 10; run += 1) await repairOrders(db, some);
@@ -28,7 +28,7 @@ test("looks up an order by its key, even with a plan cached when the table was e
   expect((await entriesRead(db, "shop_order")) - before).toBeLessThanOrEqual(10 * some.length);
 });
 
-const givenOrder = (id: string): StoredOrder => ({
+const buildOrder = (id: string): StoredOrder => ({
   projectId: "proj_1",
   order: create(OrderSchema, { id, status: OrderStatus.PAID }),
   at: NOON,

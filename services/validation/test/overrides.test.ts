@@ -28,7 +28,7 @@ function write(to: OverrideDeps, call: Call, items: readonly OrderItemInput[]): 
   return upsertOverrides(to, { projectId: project.id, now, lines }, async () => {});
 }
 
-function givenShop() {
+function createShop() {
   const call: Call = {
     project: { id: newId("proj"), timeZone: "UTC", caseSensitiveCodes: true },
     requestId: "v-000000000000000000",
@@ -45,7 +45,7 @@ function givenShop() {
 }
 
 test("creates the product and SKU that a line with override references", async () => {
-  const { order, product, sku } = givenShop();
+  const { order, product, sku } = createShop();
   await order(
     { sourceId: "shirt", product: { override: true, name: "Shirt", price: 900n } },
     {
@@ -63,7 +63,7 @@ test("creates the product and SKU that a line with override references", async (
 });
 
 test("overrides nothing if the order cannot be stored", async () => {
-  const { call, product } = givenShop();
+  const { call, product } = createShop();
   const line = { sourceId: "shirt", product: { override: true, price: 900n } };
   const overriding = {
     projectId: call.project.id,
@@ -76,7 +76,7 @@ test("overrides nothing if the order cannot be stored", async () => {
 });
 
 test("overwrites sent fields, keeps the others, and applies the last of several lines", async () => {
-  const { order, product, sku, call } = givenShop();
+  const { order, product, sku, call } = createShop();
   const made = await products.createProduct(
     { sourceId: "shirt", name: "Shirt", price: 900n, metadata: { a: 1, b: 2 }, imageUrl: "x" },
     call,
@@ -104,7 +104,7 @@ test("overwrites sent fields, keeps the others, and applies the last of several 
 });
 
 test("does not write entries that would not change", async () => {
-  const { order, product } = givenShop();
+  const { order, product } = createShop();
   const line = {
     sourceId: "shirt",
     product: { override: true, name: "Shirt", metadata: { a: 1 } },
@@ -117,7 +117,7 @@ test("does not write entries that would not change", async () => {
 });
 
 test("stores concurrent orders that override the same products", async () => {
-  const { order, product } = givenShop();
+  const { order, product } = createShop();
   const line = (name: string, round: number) => ({
     sourceId: name,
     product: { override: true, name: `${name} ${round}`, metadata: { [round]: true } },
@@ -135,7 +135,7 @@ test("stores concurrent orders that override the same products", async () => {
 });
 
 test("needs a constant number of statements for an order of 500 lines", async () => {
-  const { call, product } = givenShop();
+  const { call, product } = createShop();
   let statements = 0;
   const counting: Pick<Deps, "db" | "newId"> = {
     newId,

@@ -57,9 +57,9 @@ const UNUSED_CLIENTS = {
 };
 
 /** The handler with a voucher service whose commits return these outcomes in turn, then the last one. */
-const given = (...outcomes: Outcome[]) => givenVoucher({}, ...outcomes);
+const given = (...outcomes: Outcome[]) => createVoucherWithOutcomes({}, ...outcomes);
 
-function givenVoucher(
+function createVoucherWithOutcomes(
   fields: Partial<Pick<Voucher, "isReferralCode" | "holderId">> & {
     readonly saveOrder?: () => Promise<void>;
   },
@@ -178,7 +178,7 @@ describe("a committed redemption is returned although its order", () => {
     ["cannot be stored", () => Promise.reject(new Error("the disk is full")), "failed"],
     ["is not stored in time", () => new Promise<void>(() => {}), "takes longer than 2000 ms"],
   ])("%s", async (_, saveOrder, said) => {
-    const service = givenVoucher({ saveOrder }, made);
+    const service = createVoucherWithOutcomes({ saveOrder }, made);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1", order: { id: "ord_1" } });
     expect(service.errors.map(({ message }) => message)).toEqual([
       `storing the order of a redemption ${said}`,
@@ -194,14 +194,14 @@ test("retries storing an order while the database is unavailable", async () => {
     if (attempts < 3) throw Object.assign(new Error("nobody there"), { code: "ECONNREFUSED" });
   };
   const made: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
-  const service = givenVoucher({ saveOrder }, made);
+  const service = createVoucherWithOutcomes({ saveOrder }, made);
   expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
   expect([attempts, service.errors]).toEqual([3, []]);
 });
 
 test("stores the holder of the referral code as the referrer of the order", async () => {
   const referral = { isReferralCode: true, holderId: "cust_2" };
-  const service = givenVoucher(referral, COMMITTED);
+  const service = createVoucherWithOutcomes(referral, COMMITTED);
   await service.redeem(LONG);
   expect(service.commands[0]?.order).toMatchObject({
     customerId: "cust_1",

@@ -35,7 +35,7 @@ const ABOVE_100 = { "1": { name: "order.amount", conditions: { $more_than: [10_0
 
 describe("loadValidationRules", () => {
   test("returns the rules of objects that have some, in the order of assignment", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     const [one, two] = [await shop.rule(), await shop.rule()];
     const [voucher, other, bare] = [newId("v"), newId("v"), newId("v")];
     await shop.assign(voucher, [two.id]);
@@ -48,7 +48,7 @@ describe("loadValidationRules", () => {
   });
 
   test("needs no query for cached objects, and one for all new ones", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     const rule = await shop.rule();
     const old = Array.from({ length: 1_000 }, (_, i) => oldId(i));
     await shop.assign(oldId(7), [rule.id]);
@@ -63,7 +63,7 @@ describe("loadValidationRules", () => {
   });
 
   test("caches a project with very many assignments object by object", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     const rule = await shop.rule();
     const objects = Array.from({ length: 1_500 }, (_, i) => oldId(i));
     await shop.assignAll(objects, rule.id);
@@ -75,7 +75,7 @@ describe("loadValidationRules", () => {
   });
 
   test("sees changes of rules and assignments immediately", async () => {
-    const shop = givenShop({ vouchers: ["SUMMER"] });
+    const shop = createShop({ vouchers: ["SUMMER"] });
     const rule = await shop.rule({ error: { message: "old" } });
     const voucher = shop.idOf("SUMMER");
     expect((await shop.loadRules([voucher])).size).toBe(0);
@@ -94,8 +94,8 @@ describe("loadValidationRules", () => {
   });
 
   test("finds the rules of an object that another process has just created", async () => {
-    const here = givenShop();
-    const there = givenShop({ project: here.call.project.id });
+    const here = createShop();
+    const there = createShop({ project: here.call.project.id });
     const rule = await here.rule();
     await there.assign(oldId(1), [rule.id]);
     expect((await here.loadRules([oldId(1)])).size).toBe(1);
@@ -105,7 +105,7 @@ describe("loadValidationRules", () => {
   });
 
   test("fails on a stored rule that cannot be parsed instead of ignoring it", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     const rule = await shop.rule();
     await shop.assign(oldId(1), [rule.id]);
     await db.query("update validation_rule set rules = '{\"1\": 5}' where id = $1", [rule.id]);
@@ -121,7 +121,7 @@ describe("loadValidationRules", () => {
 
 describe("AssignRules", () => {
   test("assigns all rules of an item or none, and changes nothing when repeated", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     const [one, two] = [await shop.rule(), await shop.rule()];
     const [good, bad] = [newId("v"), newId("v")];
     const request = {
@@ -140,8 +140,8 @@ describe("AssignRules", () => {
   });
 
   test("reports a rule of another project as unknown", async () => {
-    const rule = await givenShop().rule();
-    const shop = givenShop();
+    const rule = await createShop().rule();
+    const shop = createShop();
     const { outcomes } = await shop.client.assignRules(
       { items: [shop.item(newId("v"), [rule.id])] },
       shop.call,
@@ -150,7 +150,7 @@ describe("AssignRules", () => {
   });
 
   test("assigns one of two rules that are assigned to a campaign concurrently", async () => {
-    const shop = givenShop({ campaigns: ["Spring"] });
+    const shop = createShop({ campaigns: ["Spring"] });
     const rules = await Promise.all(Array.from({ length: 8 }, () => shop.rule()));
     const outcomes = await Promise.allSettled(
       rules.map(({ id }) =>
@@ -171,7 +171,7 @@ describe("AssignRules", () => {
 
 describe("DeleteValidationRule", () => {
   test("rejects a rule that is in use, or assigned to an object that may still be created", async () => {
-    const shop = givenShop({ vouchers: ["SUMMER"] });
+    const shop = createShop({ vouchers: ["SUMMER"] });
     const rule = await shop.rule();
     await shop.assign(shop.idOf("SUMMER"), [rule.id]);
     const deleting = () =>
@@ -192,7 +192,7 @@ describe("DeleteValidationRule", () => {
   });
 
   test("leaves no dangling assignment when a rule is deleted and assigned concurrently", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     for (let round = 0; round < 20; round += 1) {
       const rule = await shop.rule();
       const voucher = newId("v");
@@ -212,7 +212,7 @@ describe("DeleteValidationRule", () => {
   });
 
   test("deletes assignments of objects that were deleted or never created", async () => {
-    const shop = givenShop();
+    const shop = createShop();
     const rule = await shop.rule();
     const gone = Array.from({ length: 250 }, (_, i) => oldId(i));
     await shop.assignAll(gone, rule.id);
@@ -229,7 +229,7 @@ describe("DeleteValidationRule", () => {
 });
 
 /** A project in which these vouchers and campaigns exist, accessed by one process. */
-function givenShop({
+function createShop({
   project = newId("proj"),
   vouchers = [] as readonly string[],
   campaigns = [] as readonly string[],

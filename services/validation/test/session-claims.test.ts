@@ -27,12 +27,12 @@ test("rejects a second request on a voucher of the session until the first one e
   const session = sessionOf("v_1", "v_2");
   const first = await claimSessionVouchers({ db }, callOf(), session);
   const again = { ...session, voucherIds: ["v_3", "v_2"] };
-  const refusal = {
+  const rejection = {
     key: "multiple_requests",
     options: { details: `Session ${session.sessionKey} takes part in another request` },
   };
-  await expect(claimSessionVouchers({ db }, callOf(), again)).rejects.toMatchObject(refusal);
-  await expect(rejectWhileClaimed({ db }, callOf(), again)).rejects.toMatchObject(refusal);
+  await expect(claimSessionVouchers({ db }, callOf(), again)).rejects.toMatchObject(rejection);
+  await expect(rejectWhileClaimed({ db }, callOf(), again)).rejects.toMatchObject(rejection);
 
   // A partial claim is released, and vouchers outside the session are free.
   const other = await claimSessionVouchers({ db }, callOf(), { ...session, voucherIds: ["v_3"] });

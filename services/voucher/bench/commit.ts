@@ -117,7 +117,7 @@ async function measure(redemptions: Client<typeof RedemptionService>, run: Run):
   const lane = async (): Promise<void> => {
     while (performance.now() < end) {
       const numbers = Array.from({ length: run.size }, () => Math.floor(Math.random() * run.codes));
-      if (run.kind === "gather") await gather(redemptions, numbers);
+      if (run.kind === "gather") await load(redemptions, numbers);
       else await commit(redemptions, numbers, run.kind !== "commit");
       items += run.size;
     }
@@ -131,7 +131,7 @@ async function measure(redemptions: Client<typeof RedemptionService>, run: Run):
   );
 }
 
-async function gather(
+async function load(
   redemptions: Client<typeof RedemptionService>,
   numbers: readonly number[],
 ): Promise<void> {

@@ -128,13 +128,13 @@ describe("CommitRedemptions", () => {
 
   test("records a rejection, and nothing when the voucher does not exist", async () => {
     const voucher = await createDiscountVoucher(service);
-    const refused = { code: 400, key: "voucher_expired", message: "voucher expired" };
+    const rejection = { code: 400, key: "voucher_expired", message: "voucher expired" };
     const [known, unknown] = await commit(
-      commandOf(service, [{ voucher }], { rejection: refused }),
-      commandOf(service, [], { rejection: { ...refused, requestId: "v-1" } }),
+      commandOf(service, [{ voucher }], { rejection }),
+      commandOf(service, [], { rejection: { ...rejection, requestId: "v-1" } }),
     );
-    expect(rejectionOf(known)).toMatchObject({ ...refused, resourceType: "redemption" });
-    expect(rejectionOf(unknown)).toMatchObject({ ...refused, requestId: "v-1" });
+    expect(rejectionOf(known)).toMatchObject({ ...rejection, resourceType: "redemption" });
+    expect(rejectionOf(unknown)).toMatchObject({ ...rejection, requestId: "v-1" });
     expect(rejectionOf(unknown).resourceId).toBeUndefined();
   });
 
@@ -171,7 +171,7 @@ describe("CommitRedemptions", () => {
       expect(bytes(repeat)).toEqual(bytes(first));
     }
     expect(await invariantsOf(service, voucher.id)).toMatchObject({ balance: 300n, redeemed: 1n });
-    const gathered = await service.redemptions.loadVouchers(
+    const loaded = await service.redemptions.loadVouchers(
       {
         queries: [
           { projectId: service.projectId, codes: [], idempotency: keyOf("order-1") },
@@ -181,7 +181,7 @@ describe("CommitRedemptions", () => {
       },
       service.call(),
     );
-    expect(gathered.results.map(({ storedOutcome: earlier }) => earlier?.replayed)).toEqual([
+    expect(loaded.results.map(({ storedOutcome: earlier }) => earlier?.replayed)).toEqual([
       true,
       undefined,
       undefined,
@@ -216,25 +216,25 @@ describe("CommitRedemptions", () => {
     expect(stale?.outcome.case).toBe("stale");
 
     await service.vouchers.enableVoucher({ code: voucher.code }, service.call());
-    const [gathered] = (
+    const [loaded] = (
       await service.redemptions.loadVouchers(
         { queries: [{ projectId: service.projectId, codes: [voucher.code] }] },
         service.call(),
       )
     ).results;
-    const definitionVersion = gathered?.vouchers[0]?.definitionVersion ?? 0n;
-    const [made] = await commit({
+    const definitionVersion = loaded?.vouchers[0]?.definitionVersion ?? 0n;
+    const [outcome] = await commit({
       ...command,
       parts: command.parts.map((part) => ({ ...part, definitionVersion })),
     });
-    expect(committedRedemptions(made)[0]?.voucher?.active).toBe(true);
+    expect(committedRedemptions(outcome)[0]?.voucher?.active).toBe(true);
   });
 
   test("returns not_found for a deleted voucher", async () => {
     const voucher = await createDiscountVoucher(service);
     await service.vouchers.deleteVoucher({ code: voucher.code }, service.call());
-    const [gone] = await commit(commandOf(service, [{ voucher }]));
-    expect(rejectionOf(gone)).toMatchObject({
+    const [outcome] = await commit(commandOf(service, [{ voucher }]));
+    expect(rejectionOf(outcome)).toMatchObject({
       code: 404,
       key: "not_found",
       resourceType: "voucher",
@@ -244,10 +244,10 @@ describe("CommitRedemptions", () => {
   test("redeems all vouchers of a command or none", async () => {
     const first = await createGiftVoucher(service, 100n);
     const second = await createDiscountVoucher(service, { redemption: { quantity: 0n } });
-    const [refused] = await commit(
+    const [outcome] = await commit(
       commandOf(service, [{ voucher: first, credits: 10n }, { voucher: second }]),
     );
-    expect(rejectionOf(refused)).toMatchObject({ key: "quantity_exceeded", details: second.code });
+    expect(rejectionOf(outcome)).toMatchObject({ key: "quantity_exceeded", details: second.code });
     expect((await invariantsOf(service, first.id)).balance).toBe(100n);
   });
 
@@ -272,8 +272,8 @@ describe("CommitRedemptions", () => {
     const stranger = { projectId: "proj_stranger" };
     const [outcome] = await commit(commandOf(stranger, [{ voucher }]));
     expect(rejectionOf(outcome)).toMatchObject({ key: "not_found" });
-    const [made] = await commit(commandOf(service, [{ voucher }]));
-    const redemptionId = committedRedemptions(made)[0]?.id ?? "";
+    const [own] = await commit(commandOf(service, [{ voucher }]));
+    const redemptionId = committedRedemptions(own)[0]?.id ?? "";
     await expect(
       service.redemptions.getRedemption({ redemptionId }, service.call({ id: "proj_stranger" })),
     ).rejects.toMatchObject({ key: "not_found" });

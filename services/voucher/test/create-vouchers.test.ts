@@ -46,7 +46,7 @@ const create = async (
   return (await client.createVouchers({ campaign, items }, service.call())).outcomes;
 };
 
-const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
+const createdVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
   outcomes.map(({ outcome }) => {
     if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
     return outcome.value;
@@ -68,7 +68,7 @@ describe("CreateVouchers", () => {
       case: "rejected",
       value: { key: "duplicate_found", details: `Duplicated voucher exists with id ${taken}` },
     });
-    const [made, drawn] = madeVouchers([first!, third!]);
+    const [made, drawn] = createdVouchers([first!, third!]);
     expect(made).toMatchObject({ campaign: campaign.name, campaignId: campaign.id, code: taken });
     expect(drawn?.code).toMatch(/^S-[0-9A-Za-z]{4}$/);
     expect(await read(taken)).toEqual(made);
@@ -87,7 +87,7 @@ describe("CreateVouchers", () => {
   });
 
   test("creates referral codes for a referral programme", async () => {
-    const [made] = madeVouchers(
+    const [made] = createdVouchers(
       await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
     );
     expect(made?.isReferralCode).toBe(true);
@@ -98,7 +98,7 @@ describe("CreateVouchers", () => {
     const unique = randomBytes(4).toString("hex");
     const codeConfig = { pattern: `${unique}-#-[.]`, charset: "a]^-\\" };
     const three = [coupon({ codeConfig }), coupon({ codeConfig }), coupon({ codeConfig })];
-    expect(madeVouchers(await create(campaign, three))).toHaveLength(3);
+    expect(createdVouchers(await create(campaign, three))).toHaveLength(3);
 
     const counted = { ...campaign, vouchersCount: 3n };
     const refused = await create(counted, three);
@@ -109,7 +109,7 @@ describe("CreateVouchers", () => {
       })),
     );
     const rest = await create(counted, three.slice(1));
-    expect(new Set(madeVouchers(rest).map(({ code }) => code)).size).toBe(2);
+    expect(new Set(createdVouchers(rest).map(({ code }) => code)).size).toBe(2);
   });
 
   test("uses the code config of the campaign instead of the project's", async () => {
@@ -118,13 +118,13 @@ describe("CreateVouchers", () => {
       { campaign: newCampaign(), items: [{ voucher: coupon({ codeConfig: { length: 9n } }) }] },
       call,
     );
-    expect(madeVouchers(outcomes)[0]?.code).toMatch(/^[0-9A-Za-z]{9}$/);
+    expect(createdVouchers(outcomes)[0]?.code).toMatch(/^[0-9A-Za-z]{9}$/);
   });
 });
 
 test("ListVouchers finds vouchers by the name and by the id of their campaign", async () => {
   const campaign = newCampaign();
-  const made = madeVouchers(await create(campaign, [coupon(), coupon()]));
+  const made = createdVouchers(await create(campaign, [coupon(), coupon()]));
   await create(newCampaign(), [coupon()]);
   for (const query of [
     { campaign: campaign.name },

@@ -33,7 +33,7 @@ const load = (voucher: Voucher) =>
   );
 
 /** A voucher that the service has cached, and a command that was decided on that version. */
-async function givenDecision() {
+async function createDecision() {
   const voucher = await createDiscountVoucher(service, { metadata: { season: "winter" } });
   await load(voucher);
   return { voucher, command: commandOf(service, [{ voucher }]) };
@@ -41,7 +41,7 @@ async function givenDecision() {
 
 describe("a command that was decided before an edit of its voucher", () => {
   test("is committed when the edit does not affect decisions, and returns the new definition", async () => {
-    const { voucher, command } = await givenDecision();
+    const { voucher, command } = await createDecision();
     await edit(voucher, { additionalInfo: "new" }, "additional_info");
     const [first] = committedRedemptions((await commit(command))[0]);
     expect(first?.voucher).toMatchObject({ additionalInfo: "new" });
@@ -56,7 +56,7 @@ describe("a command that was decided before an edit of its voucher", () => {
   });
 
   test("obeys a quantity that was set since", async () => {
-    const { voucher, command } = await givenDecision();
+    const { voucher, command } = await createDecision();
     await edit(voucher, { redemption: { quantity: 0n } }, "redemption");
     const [outcome] = await commit(command);
     expect(outcome?.outcome).toMatchObject({
@@ -71,20 +71,20 @@ describe("a command that was decided before an edit of its voucher", () => {
     ["category_id", { categoryId: "cat_1" }],
     ["expiration_date", { expirationDate: { seconds: 4_000_000_000n, nanos: 0 } }],
   ])("is stale when %s changed", async (path, change) => {
-    const { voucher, command } = await givenDecision();
+    const { voucher, command } = await createDecision();
     await edit(voucher, change, path);
     expect((await commit(command))[0]?.outcome.case).toBe("stale");
   });
 
   test("is stale when the old definition is no longer cached", async () => {
-    const { voucher, command } = await givenDecision();
+    const { voucher, command } = await createDecision();
     await edit(voucher, { additionalInfo: "new" }, "additional_info");
     const [outcome] = await createCommit(service, service.replica())(command);
     expect(outcome?.outcome.case).toBe("stale");
   });
 
   test("is committed when the edit was undone", async () => {
-    const { voucher, command } = await givenDecision();
+    const { voucher, command } = await createDecision();
     await service.vouchers.disableVoucher({ code: voucher.code }, service.call());
     await service.vouchers.enableVoucher({ code: voucher.code }, service.call());
     expect(committedRedemptions((await commit(command))[0])).toHaveLength(1);

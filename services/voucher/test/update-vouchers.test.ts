@@ -55,7 +55,7 @@ const create = async (
   return (await client.createVouchers({ campaign, items }, service.call())).outcomes;
 };
 
-const madeVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
+const createdVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
   outcomes.map(({ outcome }) => {
     if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
     return outcome.value;
@@ -101,7 +101,7 @@ describe("UpdateVouchers", () => {
 
   test("updates vouchers that are neither published nor redeemed, and increments their versions", async () => {
     const campaign = newCampaign();
-    const [fresh, redeemed, held] = madeVouchers(
+    const [fresh, redeemed, held] = createdVouchers(
       await create(campaign, [coupon(), coupon(), coupon()]),
     );
     const [outcome] = await createCommit(service)(commandOf(service, [{ voucher: redeemed! }]));
@@ -141,7 +141,7 @@ describe("UpdateVouchers", () => {
 
   test("skips vouchers that were redeemed or published while it waited for locks", async () => {
     const campaign = newCampaign();
-    const made = madeVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
+    const made = createdVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
     const [redeemed, published, free] = made.map(({ id }) => id);
     let updating: Promise<readonly string[]> | undefined;
     await service.db.transaction(async (tx) => {
@@ -201,7 +201,7 @@ describe("UpdateVouchers", () => {
 
   test("skips a voucher whose dates would contradict each other", async () => {
     const campaign = newCampaign();
-    const [own, other] = madeVouchers(
+    const [own, other] = createdVouchers(
       await create(campaign, [coupon({ startDate: instantToProto(NOON + 9_000) }), coupon()]),
     );
     await update(campaign.id, { expirationDate: instantToProto(NOON) }, ["expiration_date"]);
@@ -212,7 +212,7 @@ describe("UpdateVouchers", () => {
   test("records a changed gift amount in the ledger", async () => {
     const campaign = newCampaign({ campaignType: "GIFT_VOUCHERS" });
     const gift = (amount: bigint) => ({ type: VoucherType.GIFT_VOUCHER, gift: { amount } });
-    const [made, empty] = madeVouchers(await create(campaign, [gift(100n), gift(0n)]));
+    const [made, empty] = createdVouchers(await create(campaign, [gift(100n), gift(0n)]));
     await update(campaign.id, { giftAmount: 40n }, ["gift_amount"]);
     for (const { code } of [made!, empty!]) {
       expect((await read(code)).gift).toMatchObject({ amount: 40n, balance: 40n });
@@ -225,7 +225,7 @@ describe("UpdateVouchers", () => {
 
   test("merges metadata into every voucher by key", async () => {
     const campaign = newCampaign();
-    const [fresh, redeemed] = madeVouchers(
+    const [fresh, redeemed] = createdVouchers(
       await create(campaign, [
         coupon({ metadata: { own: 1, old: true } }),
         coupon({ metadata: { old: true } }),
@@ -240,7 +240,7 @@ describe("UpdateVouchers", () => {
   });
 
   test("changes no vouchers of another campaign or project", async () => {
-    const [made] = madeVouchers(await create(newCampaign(), [coupon()]));
+    const [made] = createdVouchers(await create(newCampaign(), [coupon()]));
     const { updatedCount } = await update(newCampaign().id, { categoryId: "cat_1" }, [
       "category_id",
     ]);

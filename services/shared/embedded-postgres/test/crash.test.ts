@@ -6,11 +6,11 @@ import { Client } from "pg";
 import { expect, test } from "vitest";
 
 import { startEmbeddedPostgres } from "../src/index.ts";
-import { givenFolder, isRunning, query, serverPid, untilGone } from "./fixture/folder.ts";
+import { createFolder, isRunning, query, serverPid, untilGone } from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
 
 test("keeps every acknowledged commit through kill -9 of the process", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const holder = await startHolder(folder.path);
   await query(holder.url, "create table entry (n int primary key)");
   const client = new Client({ connectionString: holder.url });
@@ -36,7 +36,7 @@ test("keeps every acknowledged commit through kill -9 of the process", async () 
 test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   "a process that %s ends leaves no server behind",
   async (signal) => {
-    await using folder = await givenFolder();
+    await using folder = await createFolder();
     const holder = await startHolder(folder.path);
     const pid = await serverPid(folder.path);
     expect(isRunning(pid)).toBe(true);
@@ -46,7 +46,7 @@ test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
 );
 
 test("the next start stops a server that outlived its process", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const holder = await startHolder(folder.path);
   const orphan = await serverPid(folder.path);
   await query(holder.url, "create table kept as select 1 as one");
@@ -60,9 +60,9 @@ test("the next start stops a server that outlived its process", async () => {
 });
 
 test("restarts a killed server at the same address with its data, every time", async () => {
-  await using folder = await givenFolder();
-  const told: string[] = [];
-  const warn = (message: string): void => void told.push(message);
+  await using folder = await createFolder();
+  const acknowledged: string[] = [];
+  const warn = (message: string): void => void acknowledged.push(message);
   let last = 0;
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path, warn });
@@ -70,19 +70,19 @@ test("restarts a killed server at the same address with its data, every time", a
     for (const time of [1, 2]) {
       const killed = await serverPid(folder.path);
       process.kill(killed, "SIGKILL");
-      await expect.poll(() => told, { timeout: 60_000 }).toHaveLength(2 * time);
+      await expect.poll(() => acknowledged, { timeout: 60_000 }).toHaveLength(2 * time);
       expect(await query(server.url, "select one from kept")).toEqual([{ one: 1 }]);
-      expect(told.at(-2)).toContain(`(process ${killed}) has ended`);
+      expect(acknowledged.at(-2)).toContain(`(process ${killed}) has ended`);
       last = await serverPid(folder.path);
       expect(last).not.toBe(killed);
     }
   }
   await untilGone(last);
-  expect(told).toHaveLength(4);
+  expect(acknowledged).toHaveLength(4);
 });
 
 test("a restarted server also ends with its process", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const holder = await startHolder(folder.path);
   const first = await serverPid(folder.path);
   process.kill(first, "SIGKILL");
@@ -98,7 +98,7 @@ test("a restarted server also ends with its process", async () => {
 });
 
 test("a server killed just before its stop recovers at the next start", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path });
     await query(server.url, "create table kept as select 1 as one");
@@ -113,7 +113,7 @@ test("a server killed just before its stop recovers at the next start", async ()
 test.runIf(process.getuid?.() === 0)(
   "a root that may not look into other users' processes stops its server all the same",
   async () => {
-    await using folder = await givenFolder();
+    await using folder = await createFolder();
     const entry = new URL("../src/index.ts", import.meta.url);
     const program = `import { startEmbeddedPostgres } from ${JSON.stringify(entry)};
       import { readFileSync } from "node:fs";
@@ -130,7 +130,7 @@ test.runIf(process.getuid?.() === 0)(
 );
 
 test("does not stop another process that has the number left by a crash", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   const bystander = spawn("sleep", ["60"]);
   const data = path.join(folder.path, "postgres");

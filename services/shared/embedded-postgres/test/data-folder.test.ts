@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 
 import { DataFolderError, findEmbeddedPostgres, startEmbeddedPostgres } from "../src/index.ts";
-import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
+import { createFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
 
 async function startErrorOf(dataDir: string): Promise<string> {
@@ -17,7 +17,7 @@ async function startErrorOf(dataDir: string): Promise<string> {
 }
 
 test("a second start names the process that uses the folder", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const holder = await startHolder(folder.path);
   const message = await startErrorOf(folder.path);
   expect(message).toContain(`${folder.path} is in use by process ${holder.pid}.`);
@@ -26,7 +26,7 @@ test("a second start names the process that uses the folder", async () => {
 });
 
 test("findEmbeddedPostgres returns the server of another process only while it runs", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   expect(await findEmbeddedPostgres(folder.path)).toBeUndefined();
   const holder = await startHolder(folder.path);
   const pid = await serverPid(folder.path);
@@ -37,7 +37,7 @@ test("findEmbeddedPostgres returns the server of another process only while it r
 });
 
 test("exactly one of many concurrent starts in one folder succeeds", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   await writeFile(path.join(folder.path, "scrip.lock"), "999999999 1");
   const starts = Array.from({ length: 8 }, () => startEmbeddedPostgres({ dataDir: folder.path }));
@@ -49,14 +49,14 @@ test("exactly one of many concurrent starts in one folder succeeds", async () =>
 });
 
 test("takes over the lock of an ended process, even if another process has its pid", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await writeFile(path.join(folder.path, "scrip.lock"), `${process.ppid} 1`);
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
 test("rejects a data folder that is a file", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const file = path.join(folder.path, "file");
   await writeFile(file, "");
   expect(await startErrorOf(file)).toBe(
@@ -71,7 +71,7 @@ test("names a folder that the system cannot create", async () => {
 });
 
 test("names a folder that contains no database, and leaves it unchanged", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const data = path.join(folder.path, "postgres");
   await mkdir(data);
   await writeFile(path.join(data, "holiday.jpg"), "");
@@ -80,7 +80,7 @@ test("names a folder that contains no database, and leaves it unchanged", async 
 });
 
 test("names the version of a folder of another PostgreSQL, and what to do", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const data = path.join(folder.path, "postgres");
   await mkdir(data);
   await writeFile(path.join(data, "PG_VERSION"), "16\n");
@@ -90,7 +90,7 @@ test("names the version of a folder of another PostgreSQL, and what to do", asyn
 });
 
 test("repeats a first start that was interrupted", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const unfinished = path.join(folder.path, "postgres.unfinished");
   await mkdir(unfinished);
   await writeFile(path.join(unfinished, "PG_VERSION"), "18\n");
@@ -100,7 +100,7 @@ test("repeats a first start that was interrupted", async () => {
 });
 
 test("a damaged database fails with the error of PostgreSQL and a remedy", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   await rm(path.join(folder.path, "postgres/global/pg_control"));
   const message = await startErrorOf(folder.path);
@@ -109,7 +109,7 @@ test("a damaged database fails with the error of PostgreSQL and a remedy", async
 });
 
 test("names the missing password file of a database", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
   await rm(path.join(folder.path, "postgres.password"));
   expect(await startErrorOf(folder.path)).toContain("postgres.password cannot be read");

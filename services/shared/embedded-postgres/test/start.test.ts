@@ -5,12 +5,12 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 
 import { startEmbeddedPostgres } from "../src/index.ts";
 import { readLocation } from "../src/location.ts";
-import { givenFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
+import { createFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
 
 afterEach(() => void vi.unstubAllEnvs());
 
 test("keeps its data until the next start", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const messages: string[] = [];
   const log = (message: string): void => void messages.push(message);
   {
@@ -24,7 +24,7 @@ test("keeps its data until the next start", async () => {
 });
 
 test("commits durably, sorts UTF-8 text by its bytes, and uses UTC", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   const names = ["fsync", "synchronous_commit", "full_page_writes", "server_encoding", "timezone"];
   const [row] = await query(
@@ -45,7 +45,7 @@ test("commits durably, sorts UTF-8 text by its bytes, and uses UTC", async () =>
 });
 
 test("a setting changed with alter system applies at the next start", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path });
     await query(server.url, "alter system set max_connections = 42");
@@ -55,7 +55,7 @@ test("a setting changed with alter system applies at the next start", async () =
 });
 
 test("other users of the machine can neither read the password nor connect without it", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   for (const secret of ["postgres.password", "postgres"]) {
     const { mode } = await stat(path.join(folder.path, secret));
@@ -68,7 +68,7 @@ test("other users of the machine can neither read the password nor connect witho
 });
 
 test("a cancelled start fails, leaves no server behind, and can be repeated", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const making = new AbortController();
   const first = startEmbeddedPostgres({
     dataDir: folder.path,
@@ -94,7 +94,7 @@ test("a cancelled start fails, leaves no server behind, and can be repeated", as
 });
 
 test("starts in a folder that only its owner can enter", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const dataDir = path.join(folder.path, "deep/down");
   await mkdir(dataDir, { recursive: true });
   await chmod(folder.path, 0o700);
@@ -103,7 +103,7 @@ test("starts in a folder that only its owner can enter", async () => {
 });
 
 test("starts in a folder whose name contains spaces", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   const dataDir = path.join(folder.path, "my shop/data folder");
   await using server = await startEmbeddedPostgres({ dataDir });
   expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
@@ -113,7 +113,7 @@ test("starts in a folder whose name contains spaces", async () => {
 const isRoot = process.getuid?.() === 0;
 
 test("without capabilities, stores the database where its account can enter, and logs the path", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   vi.stubEnv("PATH", await pathWithout("setpriv", folder.path));
   const dataDir = path.join(folder.path, "data");
   const messages: string[] = [];
@@ -131,7 +131,7 @@ test("without capabilities, stores the database where its account can enter, and
 });
 
 test("moves a database that its account can no longer enter", async () => {
-  await using folder = await givenFolder();
+  await using folder = await createFolder();
   await chmod(folder.path, 0o755);
   const dataDir = path.join(folder.path, "data");
   {

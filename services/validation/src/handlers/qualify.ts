@@ -74,7 +74,7 @@ function parse(sent: QualifyRequest, call: Call) {
   if (startingAfter !== undefined && after === null) {
     throw invalidPayload("Property .options.starting_after must be an ISO 8601 date-time");
   }
-  const moment = timeContextOf(call);
+  const time = timeContextOf(call);
   const input: DecisionInput = {
     ...others,
     redeemables: [],
@@ -85,7 +85,7 @@ function parse(sent: QualifyRequest, call: Call) {
     scenario: SCENARIOS[name as ScenarioName] satisfies QualificationScenario,
     filters,
     matches: (candidate: Parameters<typeof predicate.matches>[0]) =>
-      predicate.matches(candidate, moment),
+      predicate.matches(candidate, time),
     sorting: sortingRule as SortingRule,
     after,
     limit: Number(options?.limit ?? DEFAULT_LIMIT),

@@ -37,8 +37,8 @@ export async function loadCollectionsOfLines(
   const collections = await loadCollections(deps, call, of.ids);
   const usesSkus = collections.some((each) => each.type === "AUTO_UPDATE" && each.usesSkus);
   const lines = usesSkus ? await withSkuIds(deps, call, of.lines) : of.lines;
-  const moment = timeContextOf(call);
-  return lines.map((line) => matchingCollections(line, collections, moment));
+  const time = timeContextOf(call);
+  return lines.map((line) => matchingCollections(line, collections, time));
 }
 
 async function withSkuIds(
