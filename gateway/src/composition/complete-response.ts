@@ -189,5 +189,5 @@ function assignmentsOf(
     data: assignments.slice(0, SHOWN_ASSIGNMENTS),
     total: BigInt(assignments.length),
   };
-  return { [plan.list]: list };
+  return Object.fromEntries([plan.list, ...plan.aliases].map((name) => [name, list]));
 }

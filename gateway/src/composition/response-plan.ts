@@ -19,6 +19,8 @@ export type CategoryFields = {
 
 export type AssignmentFields = {
   readonly list: string;
+  /** Other names of the same list. */
+  readonly aliases: readonly string[];
   /** The fields that hold the ids of the object and of its campaign. */
   readonly ids: readonly string[];
 };
@@ -70,12 +72,13 @@ function categoryFields(desc: DescMessage): CategoryFields | undefined {
 
 /** Assignments of the object come before those of its campaign. */
 function assignmentFields(desc: DescMessage): AssignmentFields | undefined {
-  const list = fieldOf(desc, Reference.RULES_ASSIGNMENTS);
+  const lists = desc.fields.filter((field) => isReference(field, Reference.RULES_ASSIGNMENTS));
+  const [list] = lists;
   if (list === undefined) return undefined;
   const ids = ["id", "campaign_id"].flatMap(
     (name) => desc.fields.find((field) => field.name === name)?.localName ?? [],
   );
-  return { list: list.localName, ids };
+  return { list: list.localName, aliases: lists.slice(1).map((each) => each.localName), ids };
 }
 
 function unitFields(desc: DescMessage): UnitFields | undefined {
@@ -91,4 +94,7 @@ function unitFields(desc: DescMessage): UnitFields | undefined {
 }
 
 const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined =>
-  desc.fields.find((field) => getOption(field, rule).reference === reference);
+  desc.fields.find((field) => isReference(field, reference));
+
+const isReference = (field: DescField, reference: Reference): boolean =>
+  getOption(field, rule).reference === reference;

@@ -67,6 +67,24 @@ describe("ValidatePromotions", () => {
 });
 
 describe("RedeemPromotionTier", () => {
+  test("returns the whole tier in the redemption", async () => {
+    const call = newProject();
+    const { id: categoryId } = await services.categories.createCategory({ name: "Sale" }, call());
+    const tier = await createPromotionTier(services, call(), { categoryId });
+    const redemption = await validations.redeemPromotionTier({ tierId: tier.id, order }, call());
+    expect(redemption.promotionTier).toMatchObject({
+      id: tier.id,
+      campaignId: tier.campaignId,
+      active: true,
+      createdAt: tier.createdAt,
+      categories: [{ id: categoryId, name: "Sale" }],
+      summary: {
+        redemptions: { totalRedeemed: 0n },
+        orders: { totalAmount: 0n, totalDiscountAmount: 0n },
+      },
+    });
+  });
+
   test("redeems the tier, and repeats the response for the same idempotency key", async () => {
     const call = newProject();
     const tier = await createPromotionTier(services, call());

@@ -1,3 +1,4 @@
+import type { Queryable } from "@scrip/postgres";
 import type {
   CampaignResult,
   CampaignQuery,
@@ -7,16 +8,19 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { type DefinitionCaches, WHOLE_PROJECT } from "../loading/definition-cache.ts";
+import { tierSummaryToProto } from "../mapping/promotion-tier.ts";
+import { findTierUsages } from "../store/promotion-tier-usage.ts";
 
 export const resolveCampaigns =
-  ({ definitions }: Deps): Handler<typeof CampaignService.method.resolveCampaigns> =>
+  ({ db, definitions }: Deps): Handler<typeof CampaignService.method.resolveCampaigns> =>
   async ({ queries }) => ({
     $typeName: "scrip.campaign.v1.ResolveCampaignsResponse",
-    results: await Promise.all(queries.map((query) => resultOf(definitions, query))),
+    results: await Promise.all(queries.map((query) => resultOf(db, definitions, query))),
   });
 
 /** Stacks refer to tiers and tiers to campaigns. Concurrent cache misses are loaded in one batch. */
 async function resultOf(
+  db: Queryable,
   definitions: DefinitionCaches,
   query: CampaignQuery,
 ): Promise<CampaignResult> {
@@ -40,7 +44,10 @@ async function resultOf(
       [...stacks.values()].flatMap((stack) => stack.tiers?.ids ?? []),
     ),
   );
-  const campaigns = await definitions.campaigns.getMany(
+  const usages = query.tierSummaries
+    ? findTierUsages(db, projectId, [...tiers.keys()])
+    : Promise.resolve(null);
+  const loadCampaigns = definitions.campaigns.getMany(
     projectId,
     unique(
       query.campaignIds,
@@ -50,10 +57,14 @@ async function resultOf(
       [...stacks.values()].map(({ campaignId }) => campaignId),
     ),
   );
+  const [campaigns, summaries] = await Promise.all([loadCampaigns, usages]);
   return {
     $typeName: "scrip.campaign.v1.CampaignResult",
     campaigns: [...campaigns.values()],
-    tiers: [...tiers.values()],
+    tiers: [...tiers.values()].map((tier, index) => {
+      const usage = summaries?.[index];
+      return usage === undefined ? tier : { ...tier, summary: tierSummaryToProto(usage) };
+    }),
     stacks: [...stacks.values()],
   };
 }

@@ -8,31 +8,34 @@ import {
 import {
   type PromotionTier,
   PromotionTierSchema,
+  type TierSummary,
   TierSummarySchema,
 } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { ValidationRulesAssignmentListSchema } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 
+import type { TierUsage } from "../store/promotion-tier-usage.ts";
 import type { TierRecord } from "../store/promotion-tiers.ts";
 import { categoryToProto } from "./category.ts";
 
-export function tierToProto(record: TierRecord): PromotionTier {
-  const { redemptions, ordersAmount, discountedAmount } = record.usage;
-  return {
-    ...tierDefinitionToProto(record),
-    summary: create(TierSummarySchema, {
-      redemptions: { totalRedeemed: nonNegative(redemptions) },
-      orders: {
-        totalAmount: nonNegative(ordersAmount),
-        totalDiscountAmount: nonNegative(discountedAmount),
-      },
-    }),
-  };
-}
+export const tierToProto = (record: TierRecord): PromotionTier => ({
+  ...tierDefinitionToProto(record),
+  summary: tierSummaryToProto(record.usage),
+});
+
+export const tierSummaryToProto = (usage: TierUsage): TierSummary =>
+  create(TierSummarySchema, {
+    redemptions: { totalRedeemed: nonNegative(usage.redemptions) },
+    orders: {
+      totalAmount: nonNegative(usage.ordersAmount),
+      totalDiscountAmount: nonNegative(usage.discountedAmount),
+    },
+  });
 
 /** Client-side callers see no summary and no rule assignments. */
 export const clientSideTierToProto = (record: TierRecord): PromotionTier => ({
   ...tierDefinitionToProto(record),
   validationRulesAssignments: create(ValidationRulesAssignmentListSchema),
+  validationRuleAssignments: create(ValidationRulesAssignmentListSchema),
 });
 
 /** A rollback can be counted before its redemption. */

@@ -26,6 +26,24 @@ export const tierUsageFromColumns = (row: TierUsageColumns): TierUsage => ({
   discountedAmount: row.u_discounted_amount ?? 0n,
 });
 
+const NO_USAGE: TierUsage = { redemptions: 0n, ordersAmount: 0n, discountedAmount: 0n };
+
+/** The current usage of each tier, in the order of the ids. */
+export async function findTierUsages(
+  db: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<readonly TierUsage[]> {
+  const { rows } = await db.query<TierUsageColumns & { tier_id: string }>(
+    `select u.tier_id, ${TIER_USAGE_COLUMNS}
+       from promotion_tier_usage u
+      where u.project_id = $1 and u.tier_id = any($2::text[])`,
+    [projectId, ids],
+  );
+  const found = new Map(rows.map((row) => [row.tier_id, tierUsageFromColumns(row)]));
+  return ids.map((id) => found.get(id) ?? NO_USAGE);
+}
+
 /**
  * Returns the tiers that exist and prevents their deletion until the transaction ends. Locks are taken
  * in key order, so that concurrent batches do not deadlock.

@@ -9,11 +9,17 @@ export async function loadPromotions(
   deps: Pick<Deps, "clients">,
   call: Call,
   refs: readonly RedeemableInput[],
+  tierSummaries: boolean,
 ): Promise<Promotions> {
   const tierIds = idsOf(refs, "promotion_tier");
   const stackIds = idsOf(refs, "promotion_stack");
   return promotionsFromProto(
-    await deps.clients.resolveCampaigns({ projectId: call.project.id, tierIds, stackIds }),
+    await deps.clients.resolveCampaigns({
+      projectId: call.project.id,
+      tierIds,
+      stackIds,
+      tierSummaries,
+    }),
   );
 }
 

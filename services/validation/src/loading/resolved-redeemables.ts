@@ -11,11 +11,15 @@ export async function resolveRedeemables(
   deps: Deps,
   call: Call,
   { redeemables, session }: Pick<DecisionInput, "redeemables" | "session">,
+  /** Redemptions store whole tiers, validations need only their definitions. */
+  { tierSummaries }: { readonly tierSummaries: boolean } = { tierSummaries: false },
 ): Promise<ResolvedRedeemables> {
   const codes = redeemables.flatMap(({ object, id }) => (object === "voucher" ? [id] : []));
   const [{ vouchers, storedOutcome }, promotions] = await Promise.all([
     loadVouchers(deps, call, { codes, sessionKey: session?.key }),
-    hasPromotions(redeemables) ? loadPromotions(deps, call, redeemables) : NO_PROMOTIONS,
+    hasPromotions(redeemables)
+      ? loadPromotions(deps, call, redeemables, tierSummaries)
+      : NO_PROMOTIONS,
   ]);
   return {
     redeemables: expandStacks(redeemables, promotions),

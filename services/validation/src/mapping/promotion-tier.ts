@@ -1,7 +1,9 @@
+import { create } from "@bufbuild/protobuf";
 import type { PromotionTier } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
-import type {
-  PromotionTierCampaign,
-  PromotionTierSummary,
+import {
+  type PromotionTierCampaign,
+  type PromotionTierSummary,
+  PromotionTierTotalsSchema,
 } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 
 import type { Promotions } from "./promotions.ts";
@@ -13,8 +15,24 @@ export function tierSummaryToProto(
 ): PromotionTierSummary {
   const { action, banner, metadata, startDate, expirationDate } = tier;
   const campaign = tierCampaignToProto(tier, { campaigns });
+  const { summary, categoryId, createdAt, updatedAt } = tier;
   return {
     $typeName: "scrip.common.v1.PromotionTierSummary",
+    campaignId: tier.campaignId,
+    active: tier.active,
+    categories: tier.categories,
+    ...(categoryId !== undefined && { categoryId }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(updatedAt !== undefined && { updatedAt }),
+    ...(summary !== undefined && {
+      summary: create(PromotionTierTotalsSchema, {
+        redemptions: { totalRedeemed: summary.redemptions?.totalRedeemed ?? 0n },
+        orders: {
+          totalAmount: summary.orders?.totalAmount ?? 0n,
+          totalDiscountAmount: summary.orders?.totalDiscountAmount ?? 0n,
+        },
+      }),
+    }),
     id: tier.id,
     name: tier.name,
     hierarchy: tier.hierarchy,

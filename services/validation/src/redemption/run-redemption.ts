@@ -65,7 +65,7 @@ export async function runRedemption(
   const overrides = overridingLines(call, sent.order?.items);
   const [settings, resolved, findCustomer] = await Promise.all([
     loadStackingRules(deps, call),
-    resolveRedeemables(deps, call, sent),
+    resolveRedeemables(deps, call, sent, { tierSummaries: true }),
     deferRejection(loadCustomer(deps, call, requestedCustomer)),
   ]);
   if (resolved.storedOutcome !== undefined)
@@ -176,7 +176,9 @@ async function decideAndCommit(
     // The commit reported all conflicts, so the next decision can go without them immediately.
     if (newConflicts.length > 0 && hasTimeLeft(call.deadline)) continue;
     if (!(await pauseBeforeRetry(attempt, call.deadline))) break;
-    const resolved = await resolveRedeemables(deps, call, requestContext.input);
+    const resolved = await resolveRedeemables(deps, call, requestContext.input, {
+      tierSummaries: true,
+    });
     loaded = await loadDecisionContext(deps, call, requestContext, resolved);
     conflicts = refreshed(conflicts);
   }

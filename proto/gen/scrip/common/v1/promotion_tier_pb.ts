@@ -6,6 +6,8 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Category } from "./category_pb.ts";
+import { file_scrip_common_v1_category } from "./category_pb.ts";
 import type { Discount } from "./discount_pb.ts";
 import { file_scrip_common_v1_discount } from "./discount_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
@@ -15,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/promotion_tier.proto.
  */
 export const file_scrip_common_v1_promotion_tier: GenFile = /*@__PURE__*/
-  fileDesc("CiRzY3JpcC9jb21tb24vdjEvcHJvbW90aW9uX3RpZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLQAwoUUHJvbW90aW9uVGllclN1bW1hcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIbCgZiYW5uZXIYAyABKAlCBpq1GAIQAUgAiAEBEjQKBmFjdGlvbhgEIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyQWN0aW9uEhEKCWhpZXJhcmNoeRgFIAEoAxIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPQoIY2FtcGFpZ24YByABKAsyJi5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllckNhbXBhaWduSAGIAQESOwoKc3RhcnRfZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgCiAEBEkAKD2V4cGlyYXRpb25fZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgDiAEBOhSStRgQCg5wcm9tb3Rpb25fdGllckIJCgdfYmFubmVyQgsKCV9jYW1wYWlnbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlIkIKE1Byb21vdGlvblRpZXJBY3Rpb24SKwoIZGlzY291bnQYASABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnQi8wEKFVByb21vdGlvblRpZXJDYW1wYWlnbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBI7CgpzdGFydF9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQESQAoPZXhwaXJhdGlvbl9kYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAGIAQE6DpK1GAoKCGNhbXBhaWduQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_options_v1_options]);
+  fileDesc("CiRzY3JpcC9jb21tb24vdjEvcHJvbW90aW9uX3RpZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLTBgoUUHJvbW90aW9uVGllclN1bW1hcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIbCgZiYW5uZXIYAyABKAlCBpq1GAIQAUgAiAEBEjQKBmFjdGlvbhgEIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyQWN0aW9uEhEKCWhpZXJhcmNoeRgFIAEoAxIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPQoIY2FtcGFpZ24YByABKAsyJi5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllckNhbXBhaWduSAGIAQESOwoKc3RhcnRfZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgCiAEBEkAKD2V4cGlyYXRpb25fZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgDiAEBEhgKC2NhbXBhaWduX2lkGAogASgJSASIAQESEwoGYWN0aXZlGAsgASgISAWIAQESOgoHc3VtbWFyeRgMIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyVG90YWxzSAaIAQESIAoLY2F0ZWdvcnlfaWQYDSABKAlCBpq1GAIQAUgHiAEBEi0KCmNhdGVnb3JpZXMYDiADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSMwoKY3JlYXRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBICIgBARI7Cgp1cGRhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAmIAQE6FJK1GBAKDnByb21vdGlvbl90aWVyQgkKB19iYW5uZXJCCwoJX2NhbXBhaWduQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCDgoMX2NhbXBhaWduX2lkQgkKB19hY3RpdmVCCgoIX3N1bW1hcnlCDgoMX2NhdGVnb3J5X2lkQg0KC19jcmVhdGVkX2F0Qg0KC191cGRhdGVkX2F0IosBChNQcm9tb3Rpb25UaWVyVG90YWxzEj4KC3JlZGVtcHRpb25zGAEgASgLMikuc2NyaXAuY29tbW9uLnYxLlByb21vdGlvblRpZXJSZWRlbXB0aW9ucxI0CgZvcmRlcnMYAiABKAsyJC5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllck9yZGVycyIyChhQcm9tb3Rpb25UaWVyUmVkZW1wdGlvbnMSFgoOdG90YWxfcmVkZWVtZWQYASABKAMiSgoTUHJvbW90aW9uVGllck9yZGVycxIUCgx0b3RhbF9hbW91bnQYASABKAMSHQoVdG90YWxfZGlzY291bnRfYW1vdW50GAIgASgDIkIKE1Byb21vdGlvblRpZXJBY3Rpb24SKwoIZGlzY291bnQYASABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnQi8wEKFVByb21vdGlvblRpZXJDYW1wYWlnbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBI7CgpzdGFydF9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQESQAoPZXhwaXJhdGlvbl9kYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAGIAQE6DpK1GAoKCGNhbXBhaWduQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_discount, file_scrip_options_v1_options]);
 
 /**
  * A promotion tier as it was when it was redeemed.
@@ -86,6 +88,55 @@ export type PromotionTierSummary = Message<"scrip.common.v1.PromotionTierSummary
    * @generated from field: optional google.protobuf.Timestamp expiration_date = 9;
    */
   expirationDate?: Timestamp | undefined;
+
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: optional string campaign_id = 10;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * Whether the promotion tier was enabled.
+   *
+   * @generated from field: optional bool active = 11;
+   */
+  active?: boolean | undefined;
+
+  /**
+   * Redemptions of the promotion tier that were counted before this one.
+   *
+   * @generated from field: optional scrip.common.v1.PromotionTierTotals summary = 12;
+   */
+  summary?: PromotionTierTotals | undefined;
+
+  /**
+   * Id of the category (`cat_…`); `null` without one.
+   *
+   * @generated from field: optional string category_id = 13;
+   */
+  categoryId?: string | undefined;
+
+  /**
+   * Category of the promotion tier, as a list.
+   *
+   * @generated from field: repeated scrip.common.v1.Category categories = 14;
+   */
+  categories: Category[];
+
+  /**
+   * Time of creation (ISO 8601, UTC).
+   *
+   * @generated from field: optional google.protobuf.Timestamp created_at = 15;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * Time of the last change (ISO 8601, UTC); `null` before the first change.
+   *
+   * @generated from field: optional google.protobuf.Timestamp updated_at = 16;
+   */
+  updatedAt?: Timestamp | undefined;
 };
 
 /**
@@ -94,6 +145,83 @@ export type PromotionTierSummary = Message<"scrip.common.v1.PromotionTierSummary
  */
 export const PromotionTierSummarySchema: GenMessage<PromotionTierSummary> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_promotion_tier, 0);
+
+/**
+ * Redemptions of a promotion tier.
+ *
+ * @generated from message scrip.common.v1.PromotionTierTotals
+ */
+export type PromotionTierTotals = Message<"scrip.common.v1.PromotionTierTotals"> & {
+  /**
+   * Number of redemptions.
+   *
+   * @generated from field: scrip.common.v1.PromotionTierRedemptions redemptions = 1;
+   */
+  redemptions?: PromotionTierRedemptions | undefined;
+
+  /**
+   * Sums over the orders of the redemptions.
+   *
+   * @generated from field: scrip.common.v1.PromotionTierOrders orders = 2;
+   */
+  orders?: PromotionTierOrders | undefined;
+};
+
+/**
+ * Describes the message scrip.common.v1.PromotionTierTotals.
+ * Use `create(PromotionTierTotalsSchema)` to create a new message.
+ */
+export const PromotionTierTotalsSchema: GenMessage<PromotionTierTotals> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_promotion_tier, 1);
+
+/**
+ * Number of redemptions of a promotion tier.
+ *
+ * @generated from message scrip.common.v1.PromotionTierRedemptions
+ */
+export type PromotionTierRedemptions = Message<"scrip.common.v1.PromotionTierRedemptions"> & {
+  /**
+   * Number of redemptions that were not rolled back.
+   *
+   * @generated from field: int64 total_redeemed = 1;
+   */
+  totalRedeemed: bigint;
+};
+
+/**
+ * Describes the message scrip.common.v1.PromotionTierRedemptions.
+ * Use `create(PromotionTierRedemptionsSchema)` to create a new message.
+ */
+export const PromotionTierRedemptionsSchema: GenMessage<PromotionTierRedemptions> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_promotion_tier, 2);
+
+/**
+ * Sums over the orders of a promotion tier, in minor units.
+ *
+ * @generated from message scrip.common.v1.PromotionTierOrders
+ */
+export type PromotionTierOrders = Message<"scrip.common.v1.PromotionTierOrders"> & {
+  /**
+   * Amounts of the orders before discounts; one order for each redemption.
+   *
+   * @generated from field: int64 total_amount = 1;
+   */
+  totalAmount: bigint;
+
+  /**
+   * Discounts of this tier.
+   *
+   * @generated from field: int64 total_discount_amount = 2;
+   */
+  totalDiscountAmount: bigint;
+};
+
+/**
+ * Describes the message scrip.common.v1.PromotionTierOrders.
+ * Use `create(PromotionTierOrdersSchema)` to create a new message.
+ */
+export const PromotionTierOrdersSchema: GenMessage<PromotionTierOrders> = /*@__PURE__*/
+  messageDesc(file_scrip_common_v1_promotion_tier, 3);
 
 /**
  * What a promotion tier does.
@@ -114,7 +242,7 @@ export type PromotionTierAction = Message<"scrip.common.v1.PromotionTierAction">
  * Use `create(PromotionTierActionSchema)` to create a new message.
  */
 export const PromotionTierActionSchema: GenMessage<PromotionTierAction> = /*@__PURE__*/
-  messageDesc(file_scrip_common_v1_promotion_tier, 1);
+  messageDesc(file_scrip_common_v1_promotion_tier, 4);
 
 /**
  * Campaign of a promotion tier.
@@ -163,5 +291,5 @@ export type PromotionTierCampaign = Message<"scrip.common.v1.PromotionTierCampai
  * Use `create(PromotionTierCampaignSchema)` to create a new message.
  */
 export const PromotionTierCampaignSchema: GenMessage<PromotionTierCampaign> = /*@__PURE__*/
-  messageDesc(file_scrip_common_v1_promotion_tier, 2);
+  messageDesc(file_scrip_common_v1_promotion_tier, 5);
 
