@@ -6,13 +6,14 @@ import { publicServices } from "../../gateway/src/public-services.ts";
 import { startStack } from "../stack/stack.ts";
 import { decisionCases } from "./error-keys/decision-cases.ts";
 import { type ErrorCase, pairOf } from "./error-keys/error-case.ts";
+import { BULK_CALLS_PER_HOUR, GENERAL_CASES } from "./error-keys/general-cases.ts";
 import { metadataCase } from "./error-keys/metadata-cases.ts";
 import { notFoundCase } from "./error-keys/not-found-cases.ts";
 import type { ProjectName } from "./error-keys/project-name.ts";
 import { RESOURCE_CASES } from "./error-keys/resource-cases.ts";
 import { errorKeysIn, send } from "./error-keys/send.ts";
 import { createShop, type Shop } from "./error-keys/shop.ts";
-import { UNREACHABLE_OVER_HTTP } from "./error-keys/unreachable.ts";
+import { UNPROVOKED_KEYS, UNREACHABLE_OVER_HTTP } from "./error-keys/unreachable.ts";
 
 const nameOf = ({ method }: Binding): string => `${method.parent.name}.${method.name}`;
 const bindings = Map.groupBy(bindingsOf(publicServices), nameOf);
@@ -44,7 +45,9 @@ for (const each of [
 }
 
 describe("the error keys of the contract", async () => {
-  const stack = await startStack("standalone");
+  const stack = await startStack("standalone", {
+    SCRIP_LIMIT_BULK_PER_HOUR: String(BULK_CALLS_PER_HOUR),
+  });
   afterAll(() => stack[Symbol.asyncDispose]());
 
   const shops = new Map<ProjectName, Promise<Shop>>();
@@ -76,4 +79,15 @@ describe("the error keys of the contract", async () => {
       }
     },
   );
+
+  test.each(GENERAL_CASES)("any RPC returns $key", async ({ key, project = "main", request }) => {
+    const { status, body } = await request(await shopOf(project), stack.url);
+    expect([status, body["key"]], JSON.stringify(body)).toEqual([catalogue[key].http, key]);
+  });
+
+  test("include the whole catalogue, or there is a reason why not", () => {
+    const provoked = new Set([...cases.values(), ...GENERAL_CASES].map(({ key }) => key));
+    const known = [...provoked, ...UNPROVOKED_KEYS.keys()];
+    expect(known.toSorted()).toEqual(Object.keys(catalogue).toSorted());
+  });
 });

@@ -28,6 +28,9 @@ export type Shop = {
   /** The id of a validation rule with one condition. */
   readonly rule: (name: string, conditions: Json, property?: string) => Promise<string>;
   readonly product: (fields?: Json) => Promise<Json>;
+  /** Does the work while another transaction locks the project's rows of the table. */
+  readonly whileLocked: <Result>(table: string, work: () => Promise<Result>) => Promise<Result>;
+  /** Runs a statement that changes at least one row. */
   readonly sql: (text: string, values: readonly unknown[]) => Promise<void>;
 };
 
@@ -88,6 +91,15 @@ export async function createShop(stack: Stack, name: ProjectName): Promise<Shop>
     management,
     keyHeaders: { "x-app-id": appId, "x-app-token": appToken },
     ...buildersFor(api),
+    whileLocked: (table, work) =>
+      asAdmin(stack.databaseUrl, async (database) => {
+        await database.query("begin");
+        const lock = `select 1 from ${table} where project_id = $1 for update`;
+        await database.query(lock, [project["id"]]);
+        const result = await work();
+        await database.query("rollback");
+        return result;
+      }),
     sql: (text, values) =>
       asAdmin(stack.databaseUrl, async (database) => {
         const { rowCount } = await database.query(text, [...values]);

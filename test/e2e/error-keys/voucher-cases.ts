@@ -34,6 +34,15 @@ const vouchers: readonly ErrorCase[] = [
     }),
   },
   {
+    rpc: "VoucherService.UpdateVoucher",
+    key: "resource_protected",
+    request: async (shop) => {
+      const gift = { amount: 500 };
+      const code = await shop.voucher({ type: "GIFT_VOUCHER", discount: undefined, gift });
+      return { params: { code }, body: { gift: { amount: 600 } } };
+    },
+  },
+  {
     rpc: "VoucherService.GetBarcode",
     key: "invalid_code_config",
     request: async (shop) => {
