@@ -101,7 +101,13 @@ test.each(["never analysed", "analysed while they were empty", "analysed while t
 test("a page of a ledger is read from its index for a ledger of any length", async () => {
   const limit = 10;
   const page = (afterId: string | null) =>
-    listLedgerEntries(db, { projectId: "proj_1", cardId: "v_1", limit, descending: true, afterId });
+    listLedgerEntries(db, {
+      conditions: ["true"],
+      values: ["proj_1", "v_1"],
+      limit,
+      descending: true,
+      afterId,
+    });
   await db.query(
     `insert into ledger_entry (project_id, card_id, version, id, type, points, balance_after, cause,
             created_at)

@@ -10,11 +10,19 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
-import { createDiscountVoucher } from "./builders.ts";
-import { depsOf, startTestService } from "./deps.ts";
+import {
+  commandOf,
+  committedRedemptions,
+  createCommit,
+  createDiscountVoucher,
+  createGiftVoucher,
+} from "./builders.ts";
+import { depsOf, NOON, startTestService } from "./deps.ts";
 
 const service = await startTestService();
 afterAll(() => service[Symbol.asyncDispose]());
+
+const at = (instant: number) => ({ seconds: BigInt(instant / 1000), nanos: 0 });
 
 const ENTRIES = ["vtx_3", "vtx_2", "vtx_1"].map((id, index) => ({
   id,
@@ -71,16 +79,66 @@ describe("ListCardTransactions", () => {
     expect(rest.hasMore).toBe(false);
   });
 
-  test("rejects a voucher that is not a loyalty card", async () => {
+  test("lists nothing of a discount voucher", async () => {
     const { code } = await createDiscountVoucher(service);
 
-    await expect(transactions.listCardTransactions({ code }, service.call())).rejects.toMatchObject(
-      { key: "invalid_voucher" },
+    expect(await transactions.listCardTransactions({ code }, service.call())).toMatchObject({
+      data: [],
+      hasMore: false,
+    });
+  });
+
+  test("lists the ledger of a gift voucher page by page, and filters it", async () => {
+    const voucher = await createGiftVoucher(service, 100n);
+    const [outcome] = await createCommit(service)(commandOf(service, [{ voucher, credits: 30n }]));
+    const [redemption] = committedRedemptions(outcome);
+    const redemptionId = redemption?.id ?? "";
+    const { outcomes } = await service.redemptions.commitRollbacks(
+      { commands: [{ projectId: service.projectId, redemptionId, now: at(NOON + 1000) }] },
+      service.call(),
     );
+    expect(outcomes[0]?.outcome.case).toBe("committed");
+    const { code } = voucher;
+    const list = (request: Partial<Parameters<typeof transactions.listCardTransactions>[0]>) =>
+      transactions.listCardTransactions({ code, ...request }, service.call());
+
+    const all = await list({});
+    expect(all.data.map(({ type, details }) => [type, details?.balance])).toMatchObject([
+      ["CREDITS_REFUND", { type: "gift_voucher", amount: 30n, balance: 100n, total: 100n }],
+      ["CREDITS_REDEMPTION", { amount: -30n, balance: 70n }],
+      ["CREDITS_ADDITION", { amount: 100n, balance: 100n }],
+    ]);
+    const [refund, spent, added] = all.data;
+    expect(refund?.details).toMatchObject({
+      redemption: { id: redemptionId },
+      rollback: { id: expect.stringMatching(/^rr_/) },
+    });
+    expect(spent?.details).toMatchObject({ redemption: { id: redemptionId } });
+    expect(spent?.details?.rollback).toBeUndefined();
+    const page = await list({ limit: 2n });
+    expect(page).toMatchObject({ hasMore: true, moreStartingAfter: spent?.id });
+    const rest = await list({ limit: 2n, startingAfterId: page.moreStartingAfter });
+    expect(rest).toMatchObject({ data: [{ id: added?.id }], hasMore: false });
+    const byId = await list({ filters: { id: { conditions: { $is: [added?.id ?? ""] } } } });
+    expect(byId.data).toMatchObject([{ id: added?.id }]);
+    expect((await list({ createdAt: { after: at(NOON) } })).data).toMatchObject([
+      { id: refund?.id },
+    ]);
+    await expect(list({ filters: { nope: { conditions: { $is: [1] } } } })).rejects.toMatchObject({
+      key: "invalid_query_params",
+    });
   });
 });
 
 describe("ListMemberTransactions", () => {
+  test("rejects a voucher that is not a loyalty card", async () => {
+    const { code } = await createDiscountVoucher(service);
+
+    await expect(
+      transactions.listMemberTransactions({ memberId: code }, service.call()),
+    ).rejects.toMatchObject({ key: "invalid_voucher" });
+  });
+
   test("returns not_found for a card of another campaign", async () => {
     await expect(
       transactions.listMemberTransactions(

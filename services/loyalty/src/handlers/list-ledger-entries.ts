@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import {
   type CardService,
   ListLedgerEntriesResponseSchema,
@@ -9,14 +10,19 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import { findCards } from "../store/cards.ts";
-import { listLedgerEntries as list } from "../store/ledger-entries.ts";
+import { ledgerEntryFilters, listLedgerEntries as list } from "../store/ledger-entries.ts";
 
 export const listLedgerEntries =
   (deps: Deps): Handler<typeof CardService.method.listLedgerEntries> =>
-  async ({ projectId, cardId, limit, descending, afterId = null }) => {
+  async ({ projectId, cardId, limit, descending, afterId = null, ...request }, call) => {
     const name = { projectId, cardId };
+    const values: unknown[] = [projectId, cardId];
+    const conditions = [
+      filterCondition(request.filters, { fields: ledgerEntryFilters, call, values }),
+      ...timeRangeConditions("created_at", request.createdAt, values),
+    ];
     const [entries, cards] = await Promise.all([
-      list(deps.db, { ...name, limit: Number(limit), descending, afterId }),
+      list(deps.db, { conditions, values, limit: Number(limit), descending, afterId }),
       findCards(deps.db, [name]),
     ]);
     const card = cards.get(keyOf(projectId, cardId));

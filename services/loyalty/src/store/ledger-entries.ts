@@ -1,3 +1,4 @@
+import type { FilterFields } from "@scrip/filters";
 import type { Queryable } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
@@ -13,6 +14,13 @@ export type EntryRow = {
   readonly created_at: Date;
 };
 
+export const ledgerEntryFilters: FilterFields = {
+  named: {
+    id: { type: "text", sql: "id" },
+    created_at: { type: "date", sql: "created_at" },
+  },
+};
+
 /** Before and after all ids in every collation, so that the id condition is always present. */
 const FIRST = "";
 const LAST = "zzzz";
@@ -21,14 +29,15 @@ const LAST = "zzzz";
 export async function listLedgerEntries(
   db: Queryable,
   {
-    projectId,
-    cardId,
+    conditions,
+    values,
     limit,
     descending,
     afterId,
   }: {
-    readonly projectId: string;
-    readonly cardId: string;
+    readonly conditions: readonly string[];
+    /** The project and the card, and the values of the conditions. */
+    readonly values: readonly unknown[];
     readonly limit: number;
     readonly descending: boolean;
     readonly afterId: string | null;
@@ -37,10 +46,11 @@ export async function listLedgerEntries(
   const { rows } = await db.query<EntryRow>(
     `select id, type, points, balance_after, redemption_id, rollback_id, created_at
        from ledger_entry
-      where project_id = $1 and card_id = $2 and id ${descending ? "<" : ">"} $3
+      where project_id = $1 and card_id = $2 and id ${descending ? "<" : ">"} $${values.length + 1}
+        and ${conditions.join(" and ")}
       order by id ${descending ? "desc" : "asc"}
-      limit $4`,
-    [projectId, cardId, afterId ?? (descending ? LAST : FIRST), limit],
+      limit $${values.length + 2}`,
+    [...values, afterId ?? (descending ? LAST : FIRST), limit],
   );
   return rows;
 }

@@ -1,5 +1,8 @@
-import { create, fromBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type JsonObject } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { notFound, ApiError } from "@scrip/errors";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
+import type { TimeRange } from "@scrip/proto/scrip/common/v1/list_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { LedgerEntry } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
@@ -10,14 +13,15 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { type GiftEntry, giftEntryFilters, listGiftEntries } from "../store/gift-ledger.ts";
 import { findRedemptions, type StoredRedemption } from "../store/redemptions.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
 const DEFAULT_LIMIT = 10n;
 
-/** Finds a card by its code or id, and checks its campaign if one is requested. */
-export async function requireCard(
+/** Finds a voucher by its code or id, and checks its campaign if one is requested. */
+export async function requireVoucher(
   deps: Deps,
   code: string,
   { call, campaignId }: { readonly call: Call; readonly campaignId?: string | undefined },
@@ -27,10 +31,121 @@ export async function requireCard(
     voucher !== undefined &&
     (campaignId === undefined || voucher.definition.campaignId === campaignId);
   if (!exists) throw notFound("voucher", code);
+  return voucher;
+}
+
+/** Like `requireVoucher`; rejects vouchers that are not loyalty cards. */
+export async function requireCard(
+  deps: Deps,
+  code: string,
+  options: { readonly call: Call; readonly campaignId?: string | undefined },
+): Promise<StoredVoucher> {
+  const voucher = await requireVoucher(deps, code, options);
   if (voucher.definition.type !== "LOYALTY_CARD") {
     throw new ApiError("invalid_voucher", { details: `Voucher ${code} is not a loyalty card` });
   }
   return voucher;
+}
+
+export type TransactionsRequest = {
+  readonly limit?: bigint | undefined;
+  readonly order?: string | undefined;
+  readonly startingAfterId?: string | undefined;
+  readonly filters?: JsonObject | undefined;
+  readonly createdAt?: TimeRange | undefined;
+};
+
+/** One page of the ledger of a gift voucher, and the cursor of the next one. */
+export async function giftTransactions(
+  deps: Deps,
+  { definition, usage }: StoredVoucher,
+  { request, call }: { readonly request: TransactionsRequest; readonly call: Call },
+): Promise<CardTransactions> {
+  const projectId = call.project.id;
+  const limit = Number(request.limit ?? DEFAULT_LIMIT);
+  const values: unknown[] = [projectId, definition.id];
+  const entries = await listGiftEntries(deps.db, {
+    conditions: [
+      filterCondition(request.filters, { fields: giftEntryFilters, call, values }),
+      ...timeRangeConditions("l.created_at", request.createdAt, values),
+    ],
+    values,
+    descending: request.order !== "id",
+    after: request.startingAfterId ?? null,
+    // One more than the page shows whether there are more.
+    limit: limit + 1,
+  });
+  const page = entries.slice(0, limit);
+  const redemptions = await redemptionsOf(
+    deps,
+    projectId,
+    page.flatMap(({ redemptionId }) => redemptionId ?? []),
+  );
+  const hasMore = entries.length > page.length;
+  return {
+    $typeName: "scrip.voucher.v1.CardTransactions",
+    data: page.map((entry) =>
+      giftTransaction(entry, {
+        voucher: definition,
+        total: usage.amount ?? 0n,
+        redemption: redemptions.get(entry.redemptionId ?? ""),
+      }),
+    ),
+    hasMore,
+    moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
+  };
+}
+
+function giftTransaction(
+  entry: GiftEntry,
+  {
+    voucher,
+    total,
+    redemption,
+  }: {
+    readonly voucher: StoredVoucher["definition"];
+    readonly total: bigint;
+    readonly redemption: StoredRedemption | undefined;
+  },
+): CardTransaction {
+  const { redemptionId, rollbackId } = entry;
+  const order = redemption && orderOf(redemption);
+  return create(CardTransactionSchema, {
+    id: entry.id,
+    voucherId: voucher.id,
+    type: giftTransactionType(entry),
+    ...(voucher.campaignId !== null && { campaignId: voucher.campaignId }),
+    createdAt: timestampFromDate(entry.createdAt),
+    details: {
+      balance: {
+        type: "gift_voucher",
+        total,
+        amount: entry.amount,
+        balance: entry.balanceAfter,
+        relatedObject: { id: voucher.id, type: "voucher" },
+      },
+      ...(order !== undefined && { order }),
+      ...(redemptionId !== null && { redemption: { id: redemptionId } }),
+      ...(rollbackId !== null && { rollback: { id: rollbackId } }),
+    },
+  });
+}
+
+function giftTransactionType({ redemptionId, amount }: GiftEntry): string {
+  if (redemptionId === null) return amount < 0n ? "CREDITS_REMOVAL" : "CREDITS_ADDITION";
+  return amount < 0n ? "CREDITS_REDEMPTION" : "CREDITS_REFUND";
+}
+
+async function redemptionsOf(
+  deps: Deps,
+  projectId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, StoredRedemption>> {
+  const found = await findRedemptions(
+    deps.db,
+    [...new Set(ids)].map((id) => ({ projectId, id })),
+  );
+  return new Map(found.map((one) => [one.id, one]));
 }
 
 /** One page of transactions, and the cursor of the next one (docs/gift-and-points.md#transactions). */
@@ -41,11 +156,7 @@ export async function cardTransactions(
     request,
     call,
   }: {
-    readonly request: {
-      readonly limit?: bigint | undefined;
-      readonly order?: string | undefined;
-      readonly startingAfterId?: string | undefined;
-    };
+    readonly request: TransactionsRequest;
     readonly call: Call;
   },
 ): Promise<CardTransactions> {
@@ -59,16 +170,17 @@ export async function cardTransactions(
       limit: limit + 1n,
       descending: request.order !== "id",
       ...(request.startingAfterId !== undefined && { afterId: request.startingAfterId }),
+      ...(request.filters !== undefined && { filters: request.filters }),
+      ...(request.createdAt !== undefined && { createdAt: request.createdAt }),
     },
     call,
   );
   const page = entries.slice(0, Number(limit));
-  const ids = new Set(page.flatMap(({ redemptionId }) => redemptionId ?? []));
-  const found = await findRedemptions(
-    deps.db,
-    [...ids].map((id) => ({ projectId, id })),
+  const redemptions = await redemptionsOf(
+    deps,
+    projectId,
+    page.flatMap(({ redemptionId }) => redemptionId ?? []),
   );
-  const redemptions = new Map(found.map((one) => [one.id, one]));
   const hasMore = entries.length > page.length;
   return {
     $typeName: "scrip.voucher.v1.CardTransactions",

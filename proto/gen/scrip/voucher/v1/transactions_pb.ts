@@ -6,15 +6,17 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { TimeRange } from "../../common/v1/list_pb.ts";
+import { file_scrip_common_v1_list } from "../../common/v1/list_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file scrip/voucher/v1/transactions.proto.
  */
 export const file_scrip_voucher_v1_transactions: GenFile = /*@__PURE__*/
-  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLIAQobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBQggKBl9saW1pdEIICgZfb3JkZXJCFAoSX3N0YXJ0aW5nX2FmdGVyX2lkIoUCCh1MaXN0TWVtYmVyVHJhbnNhY3Rpb25zUmVxdWVzdBIaCgltZW1iZXJfaWQYASABKAlCB5q1GAMw/wESJAoLY2FtcGFpZ25faWQYAiABKAlCCpq1GAYwrAKQAQhIAIgBARIcCgVsaW1pdBgDIAEoA0IImrUYBBgBIGRIAYgBARIhCgVvcmRlchgEIAEoCUINmrUYCXICaWRyAy1pZEgCiAEBEicKEXN0YXJ0aW5nX2FmdGVyX2lkGAUgASgJQgeatRgDMP8BSAOIAQFCDgoMX2NhbXBhaWduX2lkQggKBl9saW1pdEIICgZfb3JkZXJCFAoSX3N0YXJ0aW5nX2FmdGVyX2lkIqEBChBDYXJkVHJhbnNhY3Rpb25zEi8KBGRhdGEYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbhIQCghoYXNfbW9yZRgCIAEoCBIgChNtb3JlX3N0YXJ0aW5nX2FmdGVyGAMgASgJSACIAQE6EJK1GAwKBGxpc3QSBGRhdGFCFgoUX21vcmVfc3RhcnRpbmdfYWZ0ZXIiogMKD0NhcmRUcmFuc2FjdGlvbhIKCgJpZBgBIAEoCRIeCglzb3VyY2VfaWQYAiABKAlCBpq1GAIQAUgAiAEBEhIKCnZvdWNoZXJfaWQYAyABKAkSIAoLY2FtcGFpZ25faWQYBCABKAlCBpq1GAIQAUgBiAEBEhsKBnNvdXJjZRgFIAEoCUIGmrUYAhABSAKIAQESGwoGcmVhc29uGAYgASgJQgaatRgCEAFIA4gBARIMCgR0eXBlGAcgASgJEjkKB2RldGFpbHMYCCABKAsyKC5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbkRldGFpbHMSKwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUIGmrUYAhABSASIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3NvdXJjZV9pZEIOCgxfY2FtcGFpZ25faWRCCQoHX3NvdXJjZUIJCgdfcmVhc29uQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkIvACChZDYXJkVHJhbnNhY3Rpb25EZXRhaWxzEjkKB2JhbGFuY2UYASABKAsyKC5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USNgoFb3JkZXIYAiABKAsyIi5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT3JkZXJIAIgBARI8CgpyZWRlbXB0aW9uGAMgASgLMiMuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9iamVjdEgBiAEBEjgKBnJld2FyZBgEIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZXdhcmRIAogBARI6Cghyb2xsYmFjaxgFIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIA4gBAUIICgZfb3JkZXJCDQoLX3JlZGVtcHRpb25CCQoHX3Jld2FyZEILCglfcm9sbGJhY2siowEKFkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USDAoEdHlwZRgBIAEoCRINCgV0b3RhbBgCIAEoAxIOCgZwb2ludHMYAyABKAMSDwoHYmFsYW5jZRgEIAEoAxI8Cg5yZWxhdGVkX29iamVjdBgFIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkOg2StRgJCgdiYWxhbmNlIi4KElRyYW5zYWN0aW9uUmVsYXRlZBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJIkwKEFRyYW5zYWN0aW9uT3JkZXISCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBAUIMCgpfc291cmNlX2lkIh8KEVRyYW5zYWN0aW9uT2JqZWN0EgoKAmlkGAEgASgJIkMKEVRyYW5zYWN0aW9uUmV3YXJkEgoKAmlkGAEgASgJEhkKBG5hbWUYAiABKAlCBpq1GAIQAUgAiAEBQgcKBV9uYW1lMvADChJUcmFuc2FjdGlvblNlcnZpY2USwQEKFExpc3RDYXJkVHJhbnNhY3Rpb25zEi0uc2NyaXAudm91Y2hlci52MS5MaXN0Q2FyZFRyYW5zYWN0aW9uc1JlcXVlc3QaIi5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbnMiVoq1GAoKCHZvdWNoZXJzorUYCW5vdF9mb3VuZKK1GA9pbnZhbGlkX3ZvdWNoZXKC0+STAiISIC92MS92b3VjaGVycy97Y29kZX0vdHJhbnNhY3Rpb25zEpUCChZMaXN0TWVtYmVyVHJhbnNhY3Rpb25zEi8uc2NyaXAudm91Y2hlci52MS5MaXN0TWVtYmVyVHJhbnNhY3Rpb25zUmVxdWVzdBoiLnNjcmlwLnZvdWNoZXIudjEuQ2FyZFRyYW5zYWN0aW9ucyKlAYq1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSitRgPaW52YWxpZF92b3VjaGVygtPkkwJwWjASLi92MS9sb3lhbHRpZXMvbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnMSPC92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9tZW1iZXJzL3ttZW1iZXJfaWR9L3RyYW5zYWN0aW9uc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_scrip_options_v1_options]);
+  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLwAgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQFCCAoGX29yZGVyQg0KC19yZWRlbXB0aW9uQgkKB19yZXdhcmRCCwoJX3JvbGxiYWNrItMBChZDYXJkVHJhbnNhY3Rpb25CYWxhbmNlEgwKBHR5cGUYASABKAkSDQoFdG90YWwYAiABKAMSEwoGcG9pbnRzGAMgASgDSACIAQESDwoHYmFsYW5jZRgEIAEoAxI8Cg5yZWxhdGVkX29iamVjdBgFIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBmFtb3VudBgGIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19wb2ludHNCCQoHX2Ftb3VudCIuChJUcmFuc2FjdGlvblJlbGF0ZWQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCSJMChBUcmFuc2FjdGlvbk9yZGVyEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQFCDAoKX3NvdXJjZV9pZCIfChFUcmFuc2FjdGlvbk9iamVjdBIKCgJpZBgBIAEoCSJDChFUcmFuc2FjdGlvblJld2FyZBIKCgJpZBgBIAEoCRIZCgRuYW1lGAIgASgJQgaatRgCEAFIAIgBAUIHCgVfbmFtZTLdAwoSVHJhbnNhY3Rpb25TZXJ2aWNlEq4BChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkOKtRgKCgh2b3VjaGVyc6K1GAlub3RfZm91bmSC0+STAiISIC92MS92b3VjaGVycy97Y29kZX0vdHJhbnNhY3Rpb25zEpUCChZMaXN0TWVtYmVyVHJhbnNhY3Rpb25zEi8uc2NyaXAudm91Y2hlci52MS5MaXN0TWVtYmVyVHJhbnNhY3Rpb25zUmVxdWVzdBoiLnNjcmlwLnZvdWNoZXIudjEuQ2FyZFRyYW5zYWN0aW9ucyKlAYq1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSitRgPaW52YWxpZF92b3VjaGVygtPkkwJwWjASLi92MS9sb3lhbHRpZXMvbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnMSPC92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9tZW1iZXJzL3ttZW1iZXJfaWR9L3RyYW5zYWN0aW9uc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
 
 /**
  * @generated from message scrip.voucher.v1.ListCardTransactionsRequest
@@ -47,6 +49,20 @@ export type ListCardTransactionsRequest = Message<"scrip.voucher.v1.ListCardTran
    * @generated from field: optional string starting_after_id = 4;
    */
   startingAfterId?: string | undefined;
+
+  /**
+   * Conditions on `id` and `created_at` (docs/filters-and-listing.md#filters).
+   *
+   * @generated from field: google.protobuf.Struct filters = 5;
+   */
+  filters?: JsonObject | undefined;
+
+  /**
+   * Only transactions that were created in this range.
+   *
+   * @generated from field: optional scrip.common.v1.TimeRange created_at = 6;
+   */
+  createdAt?: TimeRange | undefined;
 };
 
 /**
@@ -94,6 +110,20 @@ export type ListMemberTransactionsRequest = Message<"scrip.voucher.v1.ListMember
    * @generated from field: optional string starting_after_id = 5;
    */
   startingAfterId?: string | undefined;
+
+  /**
+   * Conditions on `id` and `created_at` (docs/filters-and-listing.md#filters).
+   *
+   * @generated from field: google.protobuf.Struct filters = 6;
+   */
+  filters?: JsonObject | undefined;
+
+  /**
+   * Only transactions that were created in this range.
+   *
+   * @generated from field: optional scrip.common.v1.TimeRange created_at = 7;
+   */
+  createdAt?: TimeRange | undefined;
 };
 
 /**
@@ -187,7 +217,8 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
   reason?: string | undefined;
 
   /**
-   * `POINTS_REDEMPTION` or `POINTS_REFUND`.
+   * `POINTS_REDEMPTION` or `POINTS_REFUND`; of a gift voucher `CREDITS_ADDITION`, `CREDITS_REMOVAL`,
+   * `CREDITS_REDEMPTION` or `CREDITS_REFUND`.
    *
    * @generated from field: string type = 7;
    */
@@ -278,39 +309,46 @@ export const CardTransactionDetailsSchema: GenMessage<CardTransactionDetails> = 
  */
 export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBalance"> & {
   /**
-   * `loyalty_card`.
+   * `loyalty_card` or `gift_voucher`.
    *
    * @generated from field: string type = 1;
    */
   type: string;
 
   /**
-   * Points that the card was given in total.
+   * Points or credits that the card was given in total.
    *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
 
   /**
-   * The change: negative when points were taken.
+   * Loyalty cards only: the change, negative when points were taken.
    *
-   * @generated from field: int64 points = 3;
+   * @generated from field: optional int64 points = 3;
    */
-  points: bigint;
+  points?: bigint | undefined;
 
   /**
-   * Points right after the transaction.
+   * Points or credits right after the transaction.
    *
    * @generated from field: int64 balance = 4;
    */
   balance: bigint;
 
   /**
-   * The loyalty card.
+   * The loyalty card or gift voucher.
    *
    * @generated from field: scrip.voucher.v1.TransactionRelated related_object = 5;
    */
   relatedObject?: TransactionRelated | undefined;
+
+  /**
+   * Gift vouchers only: the change in minor units, negative when credits were taken.
+   *
+   * @generated from field: optional int64 amount = 6;
+   */
+  amount?: bigint | undefined;
 };
 
 /**
@@ -426,16 +464,17 @@ export const TransactionRewardSchema: GenMessage<TransactionReward> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_transactions, 9);
 
 /**
- * Lists the points transactions of loyalty cards (docs/gift-and-points.md#transactions). Points are whole
- * points.
+ * Lists the transactions of loyalty cards and gift vouchers (docs/gift-and-points.md#transactions). Points are
+ * whole points, credits are minor units.
  *
  * @generated from service scrip.voucher.v1.TransactionService
  */
 export const TransactionService: GenService<{
   /**
-   * Lists the transactions of a loyalty card, newest first by default. A transaction follows its redemption or
-   * rollback within one or two seconds; the points that a card was created with are not a transaction. Errors:
-   * `not_found` (an unknown voucher), `invalid_voucher` (not a loyalty card).
+   * Lists the transactions of a loyalty card or gift voucher, newest first by default; none for a discount
+   * voucher. A transaction of points follows its redemption or rollback within one or two seconds. The points
+   * that a card was created with are not a transaction, the credits of a gift voucher are. Errors: `not_found`
+   * (an unknown voucher).
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.ListCardTransactions
    */
