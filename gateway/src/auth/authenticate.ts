@@ -92,14 +92,11 @@ function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorO
     };
     if (keyId === undefined || secret === undefined || token === undefined) return reject();
     const cached = credentialCache.cached(keyId, token, clock());
-    if (cached !== undefined && isValid(cached, side, secret))
-      return fromAllowedAddress(cached, address);
+    if (cached !== undefined && isValid(cached, side, secret)) return accept(cached, address);
     const load = async (): Promise<Principal> => {
       const found = await credentialCache.load(keyId, token);
       if (found === undefined || !isValid(found, side, secret)) return reject();
-      // An expired or revoked token was valid once, so it does not count as a guess.
-      if (found.hasEnded) throw new ApiError("unauthorized");
-      return fromAllowedAddress(found, address);
+      return accept(found, address);
     };
     return load();
   };
@@ -110,6 +107,12 @@ function isValid(principal: Principal, side: Principal["kind"], secret: string):
   // Client-side callers may use tokens that a server key requested for them.
   const ownToken = principal.tokenKeyId === principal.keyId || side === "client";
   return principal.kind === side && ownToken && secretMatches(secret, principal.secretHash);
+}
+
+/** A token that has ended is rejected but not counted: its caller once had it, and does not guess. */
+function accept(principal: Principal, address: string): Principal {
+  if (principal.hasEnded) throw new ApiError("unauthorized");
+  return fromAllowedAddress(principal, address);
 }
 
 function fromAllowedAddress(principal: Principal, address: string): Principal {

@@ -10,7 +10,7 @@ import { fingerprint } from "./secrets.ts";
  * immediately; another replica may accept a revoked token for up to CACHE_MS.
  */
 export type CredentialCache = {
-  /** Undefined when the pair of key and token is not cached, whether it is valid or not. */
+  /** Undefined when the pair of key and token is not cached. The token may have ended. */
   cached(keyId: string, token: string, now: number): Principal | undefined;
   /** Loads key and token; undefined when they do not belong together. The token may have ended. */
   load(keyId: string, token: string): Promise<Principal | undefined>;
@@ -74,8 +74,10 @@ function createPrincipalCache(clock: () => number) {
     const before = forgotten;
     const principal = await ask();
     if (principal === undefined) misses.set(name, clock() + MISS_CACHE_MS);
-    else if (before === forgotten && !principal.hasEnded) {
-      const until = Math.min(clock() + CACHE_MS, principal.expiresAt);
+    else if (before === forgotten) {
+      const until = principal.hasEnded
+        ? clock() + MISS_CACHE_MS
+        : Math.min(clock() + CACHE_MS, principal.expiresAt);
       entries.set(entry, { principal, until });
     }
     return principal;

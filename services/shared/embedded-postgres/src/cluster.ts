@@ -32,6 +32,12 @@ export type StartOptions = {
 /** Creates the data folder if it does not exist, and returns its absolute path. */
 export async function makeFolder(dataDir: string): Promise<string> {
   const folder = path.resolve(dataDir);
+  // pg_ctl passes the path to a shell in double quotes.
+  if (/["`$\\\n]/.test(folder) && process.platform !== "win32") {
+    throw new DataFolderError(
+      `The data folder ${folder} contains a character that PostgreSQL's pg_ctl cannot handle (one of " \` $ \\ or a line break). Set SCRIP_DATA_DIR to another folder.`,
+    );
+  }
   try {
     await makeLevels(folder);
     return folder;

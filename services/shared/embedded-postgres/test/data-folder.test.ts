@@ -64,6 +64,14 @@ test("rejects a data folder that is a file", async () => {
   );
 });
 
+test.each(['a"b', "a`b", "a$b"])(
+  "rejects the folder name %j, which pg_ctl cannot handle",
+  async (name) => {
+    await using folder = await createFolder();
+    expect(await startErrorOf(path.join(folder.path, name))).toContain("pg_ctl cannot handle");
+  },
+);
+
 test("names a folder that the system cannot create", async () => {
   expect(await startErrorOf("/proc/scrip/data")).toContain(
     "The data folder /proc/scrip/data cannot be created: ENOENT",
