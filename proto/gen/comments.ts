@@ -2147,7 +2147,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.validation.v1.ValidationRuleService.DeleteValidationRule": "Deletes a validation rule. Errors: `not_found`, also for a repeated request; `resource_in_use` (the rule is assigned to existing objects, up to 100 of which the error lists).",
   "scrip.validation.v1.ValidationRuleService.GetValidationRule": "Returns a validation rule. Errors: `not_found`.",
   "scrip.validation.v1.ValidationRuleService.ListAssignments": "Lists the assignments of all rules, of one rule (`rule`) or to one object (`related_object_id`), newest first by default.",
-  "scrip.validation.v1.ValidationRuleService.ListRuleAssignments": "Lists the assignments of a rule, newest first by default. Errors: `not_found` for an unknown rule.",
+  "scrip.validation.v1.ValidationRuleService.ListRuleAssignments": "Lists the assignments of a rule, newest first by default. An unknown rule has no assignments, which is no error.",
   "scrip.validation.v1.ValidationRuleService.ListRulesReferencing": "Lists the rules that reference an object by its id, anywhere in their definition. Called before the object is deleted. Internal; read-only.",
   "scrip.validation.v1.ValidationRuleService.ListValidationRules": "Lists validation rules, newest first by default.",
   "scrip.validation.v1.ValidationRuleService.ResolveAssignments": "Returns the assignments of objects, oldest first, from a cache in which a write of the same process is visible immediately. Internal; read-only.",

@@ -97,7 +97,7 @@ const client = clientOf(
 
 for (const codes of [1, CODES]) {
   for (const size of BATCH_SIZES) {
-    for (const kind of ["gather", "commit", "commit with order and key"] as const) {
+    for (const kind of ["load", "commit", "commit with order and key"] as const) {
       await measure(client, { codes, size, kind });
     }
   }
@@ -106,7 +106,7 @@ for (const codes of [1, CODES]) {
 type Run = {
   readonly codes: number;
   readonly size: number;
-  readonly kind: "gather" | "commit" | "commit with order and key";
+  readonly kind: "load" | "commit" | "commit with order and key";
 };
 
 async function measure(redemptions: Client<typeof RedemptionService>, run: Run): Promise<void> {
@@ -117,7 +117,7 @@ async function measure(redemptions: Client<typeof RedemptionService>, run: Run):
   const lane = async (): Promise<void> => {
     while (performance.now() < end) {
       const numbers = Array.from({ length: run.size }, () => Math.floor(Math.random() * run.codes));
-      if (run.kind === "gather") await load(redemptions, numbers);
+      if (run.kind === "load") await load(redemptions, numbers);
       else await commit(redemptions, numbers, run.kind !== "commit");
       items += run.size;
     }
