@@ -19,7 +19,10 @@ describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
     [{ campaign_type: "GIFT_VOUCHERS", voucher: { gift: {} } }, "invalid_campaign", "gift.amount"],
     [{ campaign_type: "LOYALTY_PROGRAM" }, "invalid_campaign", "loyalty_card.points"],
     [
-      { voucher: { type: "GIFT_VOUCHER", discount: percent(1) } },
+      {
+        campaign_type: "DISCOUNT_COUPONS",
+        voucher: { type: "GIFT_VOUCHER", discount: percent(1) },
+      },
       "invalid_campaign",
       "must be of type DISCOUNT_VOUCHER",
     ],

@@ -53,11 +53,6 @@ const vouchers: readonly ErrorCase[] = [
       return { params: { id: assets.barcode.id } };
     },
   },
-  {
-    rpc: "TransactionService.ListCardTransactions",
-    key: "invalid_voucher",
-    request: async (shop) => ({ params: { code: await shop.voucher() } }),
-  },
 ];
 
 const pages = [
