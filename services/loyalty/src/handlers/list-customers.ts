@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { ApiError } from "@scrip/errors";
+import { timeRangeConditions } from "@scrip/filters";
 import { parsePage } from "@scrip/postgres";
 import {
   type CustomerService,
@@ -11,10 +12,8 @@ import { type Handler, timeContextOf } from "@scrip/rpc";
 
 import { describeCustomers } from "../customer/describe-customers.ts";
 import type { Deps } from "../deps.ts";
-import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { segmentCondition } from "../segment/segment-condition.ts";
 import { type CustomerSortOrder, listProfiles } from "../store/customer-profiles.ts";
-import { dateRangeConditions } from "../store/date-range.ts";
 import { findSegment } from "../store/segments.ts";
 
 export const listCustomers =
@@ -57,8 +56,8 @@ function fieldConditions(request: ListCustomersRequest, values: unknown[]): stri
   }
   return [
     ...conditions,
-    ...dateRangeConditions("created_at", dateRangeFromProto(request.createdAt), values),
-    ...dateRangeConditions("updated_at", dateRangeFromProto(request.updatedAt), values),
+    ...timeRangeConditions("created_at", request.createdAt, values),
+    ...timeRangeConditions("updated_at", request.updatedAt, values),
   ];
 }
 

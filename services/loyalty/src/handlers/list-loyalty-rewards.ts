@@ -4,7 +4,6 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
-import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
@@ -16,7 +15,7 @@ export const listLoyaltyRewards =
     const { rows, total } = await listAssignments(deps.db, {
       projectId,
       campaignId: request.campaignId,
-      createdAt: dateRangeFromProto(request.createdAt),
+      createdAt: request.createdAt,
       ...parsePage(request),
     });
     const rewards = await findRewards(

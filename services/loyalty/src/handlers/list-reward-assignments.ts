@@ -4,7 +4,6 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
 import { listAssignments } from "../store/reward-assignments.ts";
 import { findReward } from "../store/rewards.ts";
@@ -20,7 +19,7 @@ export const listRewardAssignments =
     const { rows, total } = await listAssignments(deps.db, {
       projectId,
       rewardId,
-      createdAt: dateRangeFromProto(request.createdAt),
+      createdAt: request.createdAt,
       ...parsePage(request),
     });
     const data = rows.map((row) => rewardAssignmentToProto(row));

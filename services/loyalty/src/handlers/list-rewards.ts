@@ -3,7 +3,6 @@ import type { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { rewardToProto } from "../mapping/reward.ts";
 import { listRewards as list } from "../store/rewards.ts";
 
@@ -13,7 +12,7 @@ export const listRewards =
     const { rows, total } = await list(deps.db, {
       projectId: project.id,
       assignmentId: request.assignmentId ?? null,
-      createdAt: dateRangeFromProto(request.createdAt),
+      createdAt: request.createdAt,
       ...parsePage(request),
     });
     const data = rows.map((row) => rewardToProto(row));

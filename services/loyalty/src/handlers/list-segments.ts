@@ -1,12 +1,11 @@
 import { filterCondition, type FilterFields } from "@scrip/filters";
+import { timeRangeConditions } from "@scrip/filters";
 import { parsePage } from "@scrip/postgres";
 import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { dateRangeFromProto } from "../mapping/date-range.ts";
 import { segmentToProto } from "../mapping/segment.ts";
-import { dateRangeConditions } from "../store/date-range.ts";
 import { listSegments as list } from "../store/segments.ts";
 
 const fields: FilterFields = {
@@ -24,7 +23,7 @@ export const listSegments =
     const values: unknown[] = [call.project.id];
     const condition = [
       filterCondition(request.filters, { fields, call, values }),
-      ...dateRangeConditions("created_at", dateRangeFromProto(request.createdAt), values),
+      ...timeRangeConditions("created_at", request.createdAt, values),
     ].join(" and ");
     const { rows, total } = await list(deps.db, { condition, values, ...parsePage(request) });
     return {

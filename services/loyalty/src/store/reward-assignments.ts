@@ -1,7 +1,7 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
-import { type DateRange, dateRangeConditions } from "./date-range.ts";
 
 export type AssignmentRow = {
   readonly id: string;
@@ -111,7 +111,7 @@ export type AssignmentListing = {
   readonly projectId: string;
   readonly rewardId?: string;
   readonly campaignId?: string;
-  readonly createdAt?: DateRange;
+  readonly createdAt?: TimeRange | undefined;
   readonly limit: number;
   readonly offset: number;
 };
@@ -126,7 +126,7 @@ export async function listAssignments(
   const conditions = [
     "project_id = $1",
     `${column} = $2`,
-    ...(createdAt === undefined ? [] : dateRangeConditions("created_at", createdAt, values)),
+    ...timeRangeConditions("created_at", createdAt, values),
   ];
   return readPage<AssignmentRow>(db, {
     columns: COLUMNS,

@@ -1,9 +1,9 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import type { Stock } from "../domain/hold-points.ts";
 import { keyOf } from "../domain/key.ts";
 import type { RewardParameters, RewardType } from "../domain/reward.ts";
-import { type DateRange, dateRangeConditions } from "./date-range.ts";
 
 export type RewardRow = {
   readonly id: string;
@@ -104,7 +104,7 @@ export async function listRewards(
   }: {
     readonly projectId: string;
     readonly assignmentId: string | null;
-    readonly createdAt: DateRange;
+    readonly createdAt: TimeRange | undefined;
     readonly limit: number;
     readonly offset: number;
   },
@@ -114,7 +114,7 @@ export async function listRewards(
     "project_id = $1",
     `($2::text is null or id = (
              select reward_id from reward_assignment where project_id = $1 and id = $2))`,
-    ...dateRangeConditions("created_at", createdAt, values),
+    ...timeRangeConditions("created_at", createdAt, values),
   ];
   return readPage<RewardRow>(db, {
     columns: COLUMNS,
