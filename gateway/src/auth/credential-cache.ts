@@ -24,7 +24,7 @@ export function createCredentialCache(db: Queryable, clock: () => number): Crede
   const memory = createPrincipalCache(clock);
   return {
     cached(keyId, token, now) {
-      const principal = memory.recall(`token ${fingerprint(token)}`, now);
+      const principal = memory.get(`token ${fingerprint(token)}`, now);
       return principal?.keyId === keyId ? principal : undefined;
     },
     load(keyId, token) {
@@ -36,17 +36,17 @@ export function createCredentialCache(db: Queryable, clock: () => number): Crede
     },
     async loadKey(keyId) {
       const entry = `key ${keyId}`;
-      const known = memory.recall(entry, clock());
+      const known = memory.get(entry, clock());
       if (known !== undefined) return known;
       return memory.load(entry, keyId, async () => {
         const found = await findKey(db, keyId);
         return found && toPrincipal(found);
       });
     },
-    evictToken: (hash) => memory.forget(`token ${Buffer.from(hash).toString("base64")}`),
+    evictToken: (hash) => memory.evict(`token ${Buffer.from(hash).toString("base64")}`),
     evictKey: (keyId) =>
-      memory.forgetWhere(({ keyId: id, tokenKeyId }) => id === keyId || tokenKeyId === keyId),
-    evictProject: (projectId) => memory.forgetWhere(({ project }) => project.id === projectId),
+      memory.evictWhere(({ keyId: id, tokenKeyId }) => id === keyId || tokenKeyId === keyId),
+    evictProject: (projectId) => memory.evictWhere(({ project }) => project.id === projectId),
   };
 }
 
@@ -68,13 +68,13 @@ function createPrincipalCache(clock: () => number) {
   const misses = new LRUCache<string, number>({ max: MAX_MISSES });
   const loading = new Map<string, Promise<Principal | undefined>>();
   // Counts evictions: a lookup that started before one must not cache its result.
-  let forgotten = 0;
+  let evictions = 0;
 
-  const find = async (entry: string, name: string, ask: Find): Promise<Principal | undefined> => {
-    const before = forgotten;
-    const principal = await ask();
+  const find = async (entry: string, name: string, query: Find): Promise<Principal | undefined> => {
+    const before = evictions;
+    const principal = await query();
     if (principal === undefined) misses.set(name, clock() + MISS_CACHE_MS);
-    else if (before === forgotten) {
+    else if (before === evictions) {
       const until = principal.hasEnded
         ? clock() + MISS_CACHE_MS
         : Math.min(clock() + CACHE_MS, principal.expiresAt);
@@ -83,36 +83,36 @@ function createPrincipalCache(clock: () => number) {
     return principal;
   };
   const startOver = (): void => {
-    forgotten += 1;
+    evictions += 1;
     loading.clear();
   };
 
   return {
-    recall(entry: string, now: number): Principal | undefined {
+    get(entry: string, now: number): Principal | undefined {
       const cached = entries.get(entry);
       return cached !== undefined && cached.until > now ? cached.principal : undefined;
     },
     /** A token may be presented with several keys, so the key is part of the name. */
-    load(entry: string, keyId: string, ask: Find): Promise<Principal | undefined> {
+    load(entry: string, keyId: string, query: Find): Promise<Principal | undefined> {
       const name = `${keyId} ${entry}`;
-      if ((misses.get(name) ?? 0) > clock()) return NOBODY;
+      if ((misses.get(name) ?? 0) > clock()) return MISSING;
       const underway = loading.get(name);
       if (underway !== undefined) return underway;
-      const started = find(entry, name, ask).finally(() => loading.delete(name));
+      const started = find(entry, name, query).finally(() => loading.delete(name));
       loading.set(name, started);
       return started;
     },
-    forget(entry: string): void {
+    evict(entry: string): void {
       startOver();
       entries.delete(entry);
     },
-    forgetWhere(gone: (principal: Principal) => boolean): void {
+    evictWhere(matches: (principal: Principal) => boolean): void {
       startOver();
       for (const [entry, { principal }] of entries.entries()) {
-        if (gone(principal)) entries.delete(entry);
+        if (matches(principal)) entries.delete(entry);
       }
     },
   };
 }
 
-const NOBODY = Promise.resolve(undefined);
+const MISSING = Promise.resolve(undefined);
