@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 
 import { textArray, timestampArray } from "./arrays.ts";
-import { batchOf, buildStatement, column, rowOf } from "./column-table.ts";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  columnNames,
+  excludedAssignments,
+  rowOf,
+} from "./column-table.ts";
 
 type Coupon = {
   readonly id: string;
@@ -70,6 +77,15 @@ describe("rowOf", () => {
   test("sends instants as dates", () => {
     expect(rowOf(coupons).values(ONE)).toEqual(["a", null, 2n, new Date(1000)]);
   });
+});
+
+test("lists the columns of a table for lists and for conflicts", () => {
+  const { id: _, ...editable } = coupons;
+
+  expect(columnNames(coupons)).toBe("id, note, uses, created_at");
+  expect(excludedAssignments(editable)).toBe(
+    "note = excluded.note, uses = excluded.uses, created_at = excluded.created_at",
+  );
 });
 
 describe("buildStatement", () => {

@@ -28,6 +28,15 @@ export type Column<Row> = {
 /** By column name, in the order of the statement. */
 export type ColumnTable<Row> = Readonly<Record<string, Column<Row>>>;
 
+/** The names of the columns, for `insert into t (…)` and `select …`. */
+export const columnNames = (table: ColumnTable<never>): string => Object.keys(table).join(", ");
+
+/** For `on conflict … do update set …`: the columns take the values of the row that was not inserted. */
+export const excludedAssignments = (table: ColumnTable<never>): string =>
+  Object.keys(table)
+    .map((name) => `${name} = excluded.${name}`)
+    .join(", ");
+
 /**
  * The types that columns have. A `sparse` column is mostly NULL: a batch without any value sends nothing,
  * since `unnest` fills up what is shorter than its longest array. At least one column must not be sparse.
@@ -99,6 +108,8 @@ export type BatchSql = {
   readonly columns: string;
   /** The rows of the batch, for `from …`. */
   readonly rows: (alias: string) => string;
+  /** As `rows`, with the column `position`, which counts from 1. */
+  readonly numberedRows: (alias: string) => string;
 };
 
 /** Builds a statement over many rows: one array parameter per column, read with `unnest`. */
@@ -110,14 +121,16 @@ export function batchOf<Row>(table: ColumnTable<Row>): StatementPart<readonly Ro
     }
     return { name, batchCast, encode };
   });
-  const columns = entries.map(({ name }) => name).join(", ");
+  const columns = columnNames(table);
   return {
     parameters: entries.length,
     sql: (first) => {
       const arrays = entries.map(({ batchCast }, index) => `$${first + index}::${batchCast}`);
+      const rows = `unnest(${arrays.join(", ")})`;
       return {
         columns,
-        rows: (alias) => `unnest(${arrays.join(", ")}) as ${alias} (${columns})`,
+        rows: (alias) => `${rows} as ${alias} (${columns})`,
+        numberedRows: (alias) => `${rows} with ordinality as ${alias} (${columns}, position)`,
       };
     },
     values: (rows) => entries.map(({ encode }) => encode(rows)),
@@ -143,7 +156,7 @@ export function rowOf<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> 
     sql: (first) => {
       const values = entries.map(([, { type }], index) => `$${first + index}::${type}`);
       return {
-        columns: names.join(", "),
+        columns: columnNames(table),
         values: values.join(", "),
         assignments: names.map((name, index) => `${name} = ${values[index]}`).join(", "),
         value: (name) => {

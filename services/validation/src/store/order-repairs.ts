@@ -1,14 +1,21 @@
 import {
-  boolArray,
+  batchOf,
+  buildStatement,
+  column,
   type Database,
+  excludedAssignments,
   type Queryable,
-  textArray,
-  timestampArray,
 } from "@scrip/postgres";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
-import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
+import {
+  lastStates,
+  orderColumns,
+  paidEventColumns,
+  stateColumns,
+  type StoredOrder,
+} from "./order-rows.ts";
 import { withoutTakenSourceIds } from "./order-source-ids.ts";
 import { findOrder } from "./orders.ts";
 
@@ -54,7 +61,8 @@ export async function repairRolledBackOrders(
       ([id, { rollbackId }]) =>
         rollbackId === undefined || stored?.redemptions[id]?.rollbackId === rollbackId,
     );
-    if (!knows && !(await isCustomerDeleted(db, one))) await writeOlder(db, [one], "<=");
+    if (!knows && !(await isCustomerDeleted(db, one)))
+      await writeOlder(db, [one], writeRolledBackStatement);
   }
 }
 
@@ -83,76 +91,85 @@ async function findOutdated(
   db: Queryable,
   orders: readonly StoredOrder[],
 ): Promise<readonly StoredOrder[]> {
-  const { rows } = await db.query<{ position: bigint }>(
-    `select made.position
-       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bool[], $5::text[])
-            with ordinality as made (project_id, id, made_at, paid, customer_id, position)
-      where not exists (
-            select from gone_customer as gone
-             where gone.project_id = made.project_id and gone.customer_id = made.customer_id)
-        and not exists (
-            select from shop_order as known
-             where known.project_id = made.project_id and known.id = made.id
-               and known.document is not null
-               and coalesce(known.updated_at, known.created_at) >= made.made_at
-               and (known.paid_event_id is not null or not made.paid))`,
-    [
-      textArray(orders.map(({ projectId }) => projectId)),
-      textArray(orders.map(({ order }) => order.id ?? null)),
-      timestampArray(orders.map(({ at }) => at.getTime())),
-      boolArray(orders.map(({ order }) => order.status === OrderStatus.PAID)),
-      textArray(orders.map(({ order }) => order.customerId ?? null)),
-    ],
-  );
+  const { rows } = await db.query<{ position: bigint }>(findOutdatedStatement({ orders }));
   return rows.flatMap(({ position }) => orders[Number(position) - 1] ?? []);
 }
 
-async function writeOlder(
+const findOutdatedStatement = buildStatement({
+  parts: {
+    orders: batchOf<StoredOrder>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ order }) => order.id ?? null),
+      made_at: column.timestamp(({ at }) => at.getTime()),
+      paid: column.bool(({ order }) => order.status === OrderStatus.PAID),
+      customer_id: column.text(({ order }) => order.customerId ?? null),
+    }),
+  },
+  text: ({ orders }) => `
+    select made.position
+      from ${orders.numberedRows("made")}
+     where not exists (
+           select from gone_customer as gone
+            where gone.project_id = made.project_id and gone.customer_id = made.customer_id)
+       and not exists (
+           select from shop_order as known
+            where known.project_id = made.project_id and known.id = made.id
+              and known.document is not null
+              and coalesce(known.updated_at, known.created_at) >= made.made_at
+              and (known.paid_event_id is not null or not made.paid))`,
+});
+
+const writeOlder = async (
   tx: Queryable,
   orders: readonly StoredOrder[],
-  age: "<" | "<=" = "<",
-): Promise<void> {
-  await tx.query({
-    name: age === "<" ? "repair_orders" : "repair_rolled_back_orders",
-    text: `insert into shop_order as stored
-             (project_id, id, source_id, status, customer_id, document, created_at, updated_at)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
-                                $6::bytea[], $7::timestamptz[], $8::timestamptz[])
-           on conflict (project_id, id) do update
-              set status = excluded.status,
-                  customer_id = excluded.customer_id,
-                  document = excluded.document,
-                  created_at = excluded.created_at,
-                  updated_at = excluded.updated_at
-            where stored.document is null
-               or coalesce(stored.updated_at, stored.created_at) ${age} excluded.updated_at`,
-    values: columnsOf(await withoutTakenSourceIds(tx, orders)),
+  write: typeof writeOlderStatement = writeOlderStatement,
+): Promise<void> => {
+  await tx.query(write({ orders: await withoutTakenSourceIds(tx, orders) }));
+};
+
+const buildWriteOlder = (name: string, age: "<" | "<=") =>
+  buildStatement({
+    name,
+    parts: { orders: batchOf(orderColumns) },
+    text: ({ orders }) => `
+      insert into shop_order as stored (${orders.columns})
+      select ${orders.columns} from ${orders.rows("made")}
+          on conflict (project_id, id) do update
+         set ${excludedAssignments(stateColumns)}
+       where stored.document is null
+          or coalesce(stored.updated_at, stored.created_at) ${age} excluded.updated_at`,
   });
-}
+
+const writeOlderStatement = buildWriteOlder("repair-orders", "<");
+const writeRolledBackStatement = buildWriteOlder("repair-rolled-back-orders", "<=");
 
 /** Writes the `OrderPaid` events of orders that have none yet. */
 async function insertPaidEvents(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
-  if (orders.length === 0) return;
-  await tx.query(
-    `with made as (
-       select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
-              as made (project_id, id, paid_event_id, event_key, event)),
-     marked as (
-       update shop_order as stored
-          set paid_event_id = made.paid_event_id
-         from made
-        where stored.project_id = made.project_id and stored.id = made.id
-          and stored.paid_event_id is null
-       returning stored.paid_event_id)
-     insert into outbox (project_id, id, topic, key, type, payload)
-     select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
-            '${ORDER_PAID}', made.event
-       from made
-       join marked using (paid_event_id)`,
-    [
-      textArray(orders.map(({ projectId }) => projectId)),
-      textArray(orders.map(({ order }) => order.id ?? null)),
-      ...eventColumnsOf(orders),
-    ],
-  );
+  if (orders.length > 0) await tx.query(paidEventsStatement({ orders }));
 }
+
+const paidEventsStatement = buildStatement({
+  parts: {
+    orders: batchOf<StoredOrder>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ order }) => order.id ?? null),
+      ...paidEventColumns,
+    }),
+  },
+  text: ({ orders }) => `
+    with made as (
+      select * from ${orders.rows("made")}
+    ), marked as (
+      update shop_order as stored
+         set paid_event_id = made.paid_event_id
+        from made
+       where stored.project_id = made.project_id and stored.id = made.id
+         and stored.paid_event_id is null
+      returning stored.paid_event_id
+    )
+    insert into outbox (project_id, id, topic, key, type, payload)
+    select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
+           '${ORDER_PAID}', made.event
+      from made
+      join marked using (paid_event_id)`,
+});

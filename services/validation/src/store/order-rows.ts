@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
-import { type ArrayValue, byteaArray, textArray, timestampArray } from "@scrip/postgres";
+import { column, type ColumnTable } from "@scrip/postgres";
 import {
   type Order,
   type OrderItemInput,
@@ -27,34 +27,36 @@ export const lastStates = (orders: readonly StoredOrder[]): StoredOrder[] => {
   return [...last].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, stored]) => stored);
 };
 
-export const columnsOf = (rows: readonly StoredOrder[]): ArrayValue[] => [
-  textArray(rows.map(({ projectId }) => projectId)),
-  textArray(rows.map(({ order }) => order.id ?? null)),
-  textArray(rows.map(({ order }) => order.sourceId ?? null)),
-  textArray(
-    rows.map(({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED"),
+/** Columns that identify an order. */
+const keyColumns: ColumnTable<StoredOrder> = {
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ order }) => order.id ?? null),
+  source_id: column.text(({ order }) => order.sourceId ?? null),
+};
+
+/** Columns that each state of an order replaces. */
+export const stateColumns: ColumnTable<StoredOrder> = {
+  status: column.text(
+    ({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED",
   ),
-  textArray(rows.map(({ order }) => order.customerId ?? null)),
-  byteaArray(rows.map(({ order }) => toBinary(OrderSchema, order))),
-  timestampArray(
-    rows.map(({ order, at }) =>
-      order.createdAt === undefined ? at.getTime() : timestampMs(order.createdAt),
-    ),
+  customer_id: column.text(({ order }) => order.customerId ?? null),
+  document: column.bytea(({ order }) => toBinary(OrderSchema, order)),
+  created_at: column.timestamp(({ order, at }) =>
+    order.createdAt === undefined ? at.getTime() : timestampMs(order.createdAt),
   ),
-  timestampArray(rows.map(({ at }) => at.getTime())),
-];
+  updated_at: column.timestamp(({ at }) => at.getTime()),
+};
+
+export const orderColumns: ColumnTable<StoredOrder> = { ...keyColumns, ...stateColumns };
+
+const isPaid = ({ order }: StoredOrder): boolean => order.status === OrderStatus.PAID;
 
 /** For each paid order the event to write if the order has none yet. */
-export function eventColumnsOf(rows: readonly StoredOrder[]): ArrayValue[] {
-  const isPaid = ({ order }: StoredOrder): boolean => order.status === OrderStatus.PAID;
-  return [
-    textArray(rows.map((row) => (isPaid(row) ? newId("event") : null))),
-    textArray(rows.map(({ order }) => orderPaidKey(order))),
-    byteaArray(
-      rows.map((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
-    ),
-  ];
-}
+export const paidEventColumns: ColumnTable<StoredOrder> = {
+  paid_event_id: column.text((row) => (isPaid(row) ? newId("event") : null)),
+  event_key: column.text(({ order }) => orderPaidKey(order)),
+  event: column.bytea((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
+};
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
   [OrderStatus.CREATED]: "CREATED",

@@ -1,10 +1,24 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { isUniqueViolation, type Queryable, readPage } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  columnNames,
+  excludedAssignments,
+  isUniqueViolation,
+  type Queryable,
+  readPage,
+} from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import { type CreatedRange, createdConditions } from "./created-range.ts";
-import { columnsOf, eventColumnsOf, lastStates, type StoredOrder } from "./order-rows.ts";
+import {
+  lastStates,
+  orderColumns,
+  paidEventColumns,
+  stateColumns,
+  type StoredOrder,
+} from "./order-rows.ts";
 
 /** Unique index that a duplicate source id violates. */
 export const ORDER_SOURCE_ID_INDEX = "shop_order_project_source_id";
@@ -30,40 +44,31 @@ export async function findOrder(
  * the same statement the first time that an order is paid. Repeatable.
  */
 export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]): Promise<void> {
-  const rows = lastStates(orders);
-  await db.query({
-    name: "save_orders",
-    text: `with made as (
-             select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
-                                  $6::bytea[], $7::timestamptz[], $8::timestamptz[], $9::text[],
-                                  $10::text[], $11::bytea[])
-                    as made (project_id, id, source_id, status, customer_id, document, created_at,
-                             updated_at, paid_event_id, event_key, event)),
-           saved as (
-             insert into shop_order as stored
-               (project_id, id, source_id, status, customer_id, document, created_at, updated_at,
-                paid_event_id)
-             select project_id, id, source_id, status, customer_id, document, created_at, updated_at,
-                    paid_event_id
-               from made
-             on conflict (project_id, id) do update
-                set status = excluded.status,
-                    customer_id = excluded.customer_id,
-                    document = excluded.document,
-                    created_at = excluded.created_at,
-                    updated_at = excluded.updated_at,
-                    paid_event_id = coalesce(stored.paid_event_id, excluded.paid_event_id),
-                    claimed_by = null,
-                    claimed_until = null
-             returning stored.paid_event_id)
-           insert into outbox (project_id, id, topic, key, type, payload)
-           select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
-                  '${ORDER_PAID}', made.event
-             from made
-             join saved using (paid_event_id)`,
-    values: [...columnsOf(rows), ...eventColumnsOf(rows)],
-  });
+  await db.query(saveStatement({ orders: lastStates(orders) }));
 }
+
+const saveStatement = buildStatement({
+  name: "save-orders",
+  parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
+  text: ({ orders }) => `
+    with made as (
+      select * from ${orders.rows("made")}
+    ), saved as (
+      insert into shop_order as stored (${columnNames(orderColumns)}, paid_event_id)
+      select ${columnNames(orderColumns)}, paid_event_id from made
+          on conflict (project_id, id) do update
+         set ${excludedAssignments(stateColumns)},
+             paid_event_id = coalesce(stored.paid_event_id, excluded.paid_event_id),
+             claimed_by = null,
+             claimed_until = null
+      returning stored.paid_event_id
+    )
+    insert into outbox (project_id, id, topic, key, type, payload)
+    select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
+           '${ORDER_PAID}', made.event
+      from made
+      join saved using (paid_event_id)`,
+});
 
 /** Changes the source id of a claimed order; false if another order has it. */
 export async function setSourceId(
