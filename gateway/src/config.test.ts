@@ -6,7 +6,10 @@ import { expect, test } from "vitest";
 const read = (file: string): string => readFileSync(path.join(import.meta.dirname, file), "utf8");
 
 test("the README lists every environment variable, and no other", () => {
-  const sources = read("config.ts") + read("process-config.ts");
+  const sources =
+    read("config.ts") +
+    read("process-config.ts") +
+    read("../../services/shared/telemetry/src/metrics-server.ts");
   const variables = [...sources.matchAll(/"(SCRIP_[A-Z0-9_]+|DATABASE_URL)"/g)].map(
     ([, name]) => name,
   );

@@ -1,5 +1,6 @@
 import { type Env, readEnv, variable } from "@scrip/config";
 import type { ServiceKeys } from "@scrip/rpc";
+import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
 
 import { type GatewayConfig, readGatewayConfig } from "./config.ts";
 
@@ -11,6 +12,7 @@ export type ProcessConfig = {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly logLevel: string;
+  readonly metrics: MetricsServerConfig;
   readonly serviceKeys: ServiceKeys;
   /** gRPC URLs of the services. */
   readonly urls: Readonly<Record<"voucher" | "campaign" | "loyalty" | "validation", string>>;
@@ -54,6 +56,7 @@ export function readProcessConfig(env: Env): ProcessConfig {
   return {
     ...read,
     gateway,
+    metrics: readMetricsConfig(env),
     serviceKeys: { signing, trusted },
     urls: { voucher, campaign, loyalty, validation },
   };

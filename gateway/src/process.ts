@@ -1,6 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { createServiceTransport, createTokenSource } from "@scrip/rpc";
-import { createLogger, createMetrics } from "@scrip/telemetry";
+import { createLogger, createMetrics, startMetricsServer } from "@scrip/telemetry";
 
 import type { ProcessConfig } from "./process-config.ts";
 import { ownServices, publicServices } from "./public-services.ts";
@@ -11,6 +11,8 @@ import { createGatewayService } from "./service.ts";
 export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   const logger = createLogger({ service: "gateway", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
+  const metrics = createMetrics();
+  parts.use(await startMetricsServer(metrics, config.metrics, logger));
   const service = parts.use(
     await createGatewayService({
       databaseUrl: config.databaseUrl,
@@ -28,7 +30,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       service,
       transports: transportsOf(config),
       logger,
-      metrics: createMetrics(),
+      metrics,
     }),
   );
   const running = parts.move();

@@ -88,7 +88,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     docs: createDocsSite({ openApi }),
     openApi: JSON.stringify(openApi),
     ready: async () => !state.draining && (await isReady(options)),
-    metrics: async () => ({ contentType: metrics.contentType, body: await metrics.text() }),
   });
   app.use(pages.routes());
   app.use(pages.allowedMethods());

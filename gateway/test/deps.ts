@@ -4,7 +4,7 @@ import { ApiError } from "@scrip/errors";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, createDirectTransport, type Implementation } from "@scrip/rpc";
-import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
+import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
 import { emptyDatabase } from "@scrip/testing";
 
 import { type BootstrapKeys, generateBootstrap } from "../src/bootstrap.ts";
@@ -29,6 +29,7 @@ export type TestGateway = AsyncDisposable & {
   readonly gateway: Gateway;
   readonly service: GatewayService;
   readonly keys: BootstrapKeys;
+  readonly metrics: Metrics;
 };
 
 export type StartOptions = {
@@ -58,6 +59,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
       ...(options.clock !== undefined && { clock: options.clock }),
     }),
   );
+  const metrics = createMetrics();
   const direct = createDirectTransport(implementations);
   const gateway = parts.use(
     await startGateway({
@@ -80,7 +82,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
       services: servicesOf(implementations),
       ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
       logger,
-      metrics: createMetrics(),
+      metrics,
     }),
   );
   const running = parts.move();
@@ -90,6 +92,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
     gateway,
     service,
     keys,
+    metrics,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -21,12 +21,18 @@ test("reports liveness and readiness", async () => {
 
 test("measures requests by route, not by path", async () => {
   await send(`${gateway.url}/v1/vouchers/SECRET-CODE`, "GET");
-  const { text, headers } = await send(`${gateway.url}/metrics`, "GET");
-  expect(headers.get("content-type")).toMatch(/^text\/plain/);
+  const text = await gateway.metrics.text();
   expect(text).toMatch(
     /http_request_duration_seconds_count\{method="GET",route="\/v1\/vouchers\/\{code\}",status="4xx"\} 1/,
   );
   expect(text).not.toContain("SECRET-CODE");
+});
+
+test("serves no metrics on the port of the API", async () => {
+  expect(await send(`${gateway.url}/metrics`, "GET")).toMatchObject({
+    status: 404,
+    json: { key: "not_found" },
+  });
 });
 
 test("serves the OpenAPI document and a reference page that loads no external resources", async () => {

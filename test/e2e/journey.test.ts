@@ -248,8 +248,29 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
       200,
       expect.stringContaining("text/html"),
     ]);
-    for (const path of ["/livez", "/readyz", "/metrics"]) {
+    for (const path of ["/livez", "/readyz"]) {
       expect((await fetch(stack.url + path)).status).toBe(200);
+    }
+  });
+
+  test("serves metrics on a port of its own in each process, and not on the port of the API", async () => {
+    expect((await fetch(`${stack.url}/metrics`)).status).toBe(404);
+    const processes =
+      composition === "standalone"
+        ? ["scrip"]
+        : ["loyalty", "voucher", "campaign", "validation", "gateway"];
+    expect(Object.keys(stack.metrics)).toEqual(processes);
+    for (const [name, url] of Object.entries(stack.metrics)) {
+      const response = await fetch(url);
+      const text = await response.text();
+      expect([name, response.status, response.headers.get("content-type")]).toEqual([
+        name,
+        200,
+        expect.stringMatching(/^text\/plain/),
+      ]);
+      expect(text).toContain("process_resident_memory_bytes");
+      const isGateway = name === "scrip" || name === "gateway";
+      expect(text.includes("http_request_duration_seconds_count")).toBe(isGateway);
     }
   });
 

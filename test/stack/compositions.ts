@@ -26,6 +26,8 @@ export type Stack = AsyncDisposable & {
   readonly serviceKeys: ServiceKeys;
   /** gRPC addresses of the services; empty for the standalone composition. */
   readonly grpc: Readonly<Record<string, string>>;
+  /** Addresses of the metrics of each process. */
+  readonly metrics: Readonly<Record<string, string>>;
   /** The log file of all processes. */
   readonly log: string;
   /**
@@ -86,7 +88,7 @@ type Started = Omit<Stack, "databaseUrl" | "log" | typeof Symbol.asyncDispose>;
 
 /** One process, as `npm start` runs it. */
 async function startStandalone({ parts, databaseUrl, folder, log, env }: Start): Promise<Started> {
-  const port = await freePort();
+  const [port, metricsPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const start = (): Promise<RunningProcess> =>
     startProcess({
@@ -96,6 +98,7 @@ async function startStandalone({ parts, databaseUrl, folder, log, env }: Start):
         DATABASE_URL: databaseUrl,
         SCRIP_DATA_DIR: folder,
         SCRIP_PORT: String(port),
+        SCRIP_METRICS_PORT: String(metricsPort),
         ...env,
       },
       log,
@@ -112,6 +115,7 @@ async function startStandalone({ parts, databaseUrl, folder, log, env }: Start):
     keys: keysOf(variables),
     serviceKeys: secrets.serviceKeys,
     grpc: {},
+    metrics: { scrip: metricsUrl(metricsPort) },
     async crash() {
       await running.kill();
       running = await start();
@@ -133,6 +137,7 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
   const serviceKeys = await generateServiceKey();
   const names = SERVICES;
   const ports = await Promise.all([...names, "gateway"].map(() => freePort()));
+  const metricsPorts = await Promise.all(ports.map(() => freePort()));
   const grpc = Object.fromEntries(names.map((name, i) => [name, `http://127.0.0.1:${ports[i]}`]));
   const shared = {
     DATABASE_URL: databaseUrl,
@@ -150,7 +155,12 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
     const port = ports[names.indexOf(name)] ?? 0;
     const running = await startProcess({
       main: `services/${name}/src/main.ts`,
-      env: { ...shared, SCRIP_PORT: String(port), ...env },
+      env: {
+        ...shared,
+        SCRIP_PORT: String(port),
+        SCRIP_METRICS_PORT: String(metricsPorts[names.indexOf(name)]),
+        ...env,
+      },
       log,
       ready: () => listens(port),
     });
@@ -168,6 +178,7 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
         ...shared,
         ...NO_LIMITS,
         SCRIP_PORT: String(ports[names.length]),
+        SCRIP_METRICS_PORT: String(metricsPorts[names.length]),
         SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
         SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
         SCRIP_BOOTSTRAP_CLIENT_APP_ID: KEYS.clientAppId,
@@ -187,6 +198,9 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
     keys: KEYS,
     serviceKeys,
     grpc,
+    metrics: Object.fromEntries(
+      [...names, "gateway"].map((name, i) => [name, metricsUrl(metricsPorts[i] ?? 0)]),
+    ),
     async crash(service) {
       if (service === undefined) {
         await gateway.kill();
@@ -198,6 +212,8 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
     },
   };
 }
+
+const metricsUrl = (port: number): string => `http://127.0.0.1:${port}/metrics`;
 
 async function isReady(url: string): Promise<boolean> {
   const response = await fetch(`${url}/readyz`);

@@ -1,5 +1,6 @@
 import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
 import { readGatewayConfig } from "@scrip/gateway/config";
+import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
 
 export type StandaloneConfig = {
   readonly host: string;
@@ -11,6 +12,7 @@ export type StandaloneConfig = {
   /** Also serves gRPC on this port. */
   readonly grpcPort: number | undefined;
   readonly logLevel: string;
+  readonly metrics: MetricsServerConfig;
 };
 
 const MAX_PORT = 65_535;
@@ -31,10 +33,11 @@ const FROM_DATA_FOLDER = Object.fromEntries(
 export function readStandaloneConfig(env: Env): StandaloneConfig {
   const mistakes = [
     () => readOwn(env),
+    () => readMetricsConfig(env),
     () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
   ].flatMap(mistakesOf);
   if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
-  return readOwn(env);
+  return { ...readOwn(env), metrics: readMetricsConfig(env) };
 }
 
 function mistakesOf(read: () => unknown): readonly string[] {
@@ -47,7 +50,7 @@ function mistakesOf(read: () => unknown): readonly string[] {
   }
 }
 
-function readOwn(env: Env): StandaloneConfig {
+function readOwn(env: Env): Omit<StandaloneConfig, "metrics"> {
   return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "127.0.0.1") },
     port: {

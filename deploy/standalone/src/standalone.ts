@@ -6,13 +6,20 @@ import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import type { Gateway } from "@scrip/gateway/server";
-import { createLogger, createMetrics, type Logger } from "@scrip/telemetry";
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  type MetricsServer,
+  serveMetrics,
+} from "@scrip/telemetry";
 
 import { startScrip } from "./compose.ts";
 import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
 import { readKeys, readSecrets, type Secrets, writeKeys } from "./data-folder.ts";
 
 export type Standalone = Gateway & {
+  readonly metrics: Pick<MetricsServer, "url" | "movedFromDefault">;
   /** Environment variables that the README's examples use. */
   readonly variables: Readonly<Record<string, string>>;
   readonly keysFile: string;
@@ -40,6 +47,8 @@ export async function startStandalone(
 
   const logger = createLogger({ service: "scrip", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
+  const metrics = createMetrics();
+  const metricsServer = parts.use(await serveMetrics(metrics, config.metrics));
   const databaseUrl =
     config.databaseUrl ?? (await startDatabase(parts, { folder, progress, stop, logger }));
   const secrets = await readSecrets(folder);
@@ -55,7 +64,7 @@ export async function startStandalone(
       secrets,
       gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
       logger,
-      metrics: createMetrics(),
+      metrics,
     }),
   );
   const variables = {
@@ -68,6 +77,7 @@ export async function startStandalone(
   return {
     url: variables.SCRIP_BASE_URL,
     port: scrip.port,
+    metrics: metricsServer,
     variables,
     keysFile,
     keys: scrip.hasBootstrapKeys ? (keys.created ? "created" : "existing") : "unknown",

@@ -16,10 +16,14 @@ const COMPILED = path.join(tmpdir(), "scrip-compiled");
 const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 180_000 });
 
-test("the first start prints the keys; the second keeps the data and does not print them", async () => {
+test("the first start names the file of the keys; the second keeps the data and the keys", async () => {
   await using folder = await temporaryFolder();
   const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
-  expect(first.output()).toContain("SCRIP_APP_TOKEN=");
+  // This output is no terminal, so it must not contain the keys.
+  expect(first.output()).not.toContain("TOKEN=");
+  expect(first.output()).toContain(
+    `The keys of your first project are in ${path.join(folder.path, "keys.env")}, `,
+  );
   const keys = await readFile(path.join(folder.path, "keys.env"), "utf8");
   for (const name of [
     "SCRIP_BASE_URL",
@@ -37,7 +41,7 @@ test("the first start prints the keys; the second keeps the data and does not pr
   expect(first.output()).toContain("Stopping");
 
   const second = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
-  expect(second.output()).not.toContain("SCRIP_APP_TOKEN=");
+  expect(second.output()).not.toContain("The keys of your first project");
   const again = await readFile(path.join(folder.path, "keys.env"), "utf8");
   expect(withoutUrl(again)).toBe(withoutUrl(keys));
   expect((await token(again)).status).toBe(200);
@@ -130,6 +134,38 @@ test("Ctrl-C cancels a start that waits for a database that never responds", asy
   expect(output()).not.toContain("    at ");
 });
 
+test("serves metrics on a port of its own, and on another one when the default is in use", async () => {
+  await using folder = await temporaryFolder();
+  await using other = await temporaryFolder();
+  // The first gets the default port, unless another program on this machine has it.
+  const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  const second = await run({
+    SCRIP_DATA_DIR: other.path,
+    SCRIP_PORT: "0",
+    DATABASE_URL: await embeddedUrl(folder.path),
+  });
+  const both = [second, first];
+  const urls = both.map(({ output }) => /Metrics +(\S+)/.exec(output())?.[1] ?? "");
+  expect(new Set(urls).size).toBe(2);
+  for (const url of urls) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+  expect(second.output()).toContain(`${urls[0]} (the default port is in use)`);
+  for (const url of urls) {
+    expect(await (await fetch(url)).text()).toContain("process_resident_memory_bytes");
+    expect((await fetch(url.replace(/metrics$/, "readyz"))).status).toBe(404);
+  }
+  const taken = new URL(urls[1] ?? "").port;
+  const third = await ended({
+    SCRIP_DATA_DIR: folder.path,
+    SCRIP_PORT: "0",
+    SCRIP_METRICS_PORT: taken,
+  });
+  expect(third).toEqual({
+    code: 1,
+    output: `Port ${taken} on 127.0.0.1 for metrics is in use by another program. Set SCRIP_METRICS_PORT and SCRIP_METRICS_HOST to others.\n`,
+  });
+  for (const one of both) expect(await one.stop("SIGTERM")).toBe(0);
+});
+
 test("names a used port and the variable to change", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -159,12 +195,14 @@ test("explains a data folder that is a file, and reports all invalid settings to
     SCRIP_GRPC_PORT: "-1",
     SCRIP_LIMIT_CALLS_PER_MINUTE: "-5",
     SCRIP_MANAGEMENT_TOKEN: "short",
+    SCRIP_METRICS_PORT: "metrics",
   });
   expect(wrong.output).not.toContain("Starting");
   expect(wrong.output).toContain("SCRIP_LIMIT_CALLS_PER_MINUTE");
   expect(wrong.output).toContain("SCRIP_MANAGEMENT_TOKEN");
   expect(wrong.output).toContain("SCRIP_PORT");
   expect(wrong.output).toContain("SCRIP_GRPC_PORT");
+  expect(wrong.output).toContain("SCRIP_METRICS_PORT");
 });
 
 test("names the reason why a database cannot be used, and the variable to check", async () => {

@@ -9,10 +9,9 @@ export type PlainRoutesOptions = {
   readonly openApi: string;
   /** Whether this process can serve requests and is not shutting down. */
   readonly ready: () => Promise<boolean>;
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly body: string }>;
 };
 
-/** Endpoints outside the contract: health, metrics and documentation. */
+/** Endpoints outside the contract: health and documentation. */
 export function plainRoutes(options: PlainRoutesOptions): Router {
   const router = new Router();
   // Responding at all proves that the event loop runs.
@@ -24,11 +23,6 @@ export function plainRoutes(options: PlainRoutesOptions): Router {
     ctx.status = ready ? 200 : 503;
     if (!ready) ctx.set("Retry-After", "1");
     ctx.body = { status: ready ? "ready" : "not ready" };
-  });
-  router.get("/metrics", async (ctx) => {
-    const { contentType, body } = await options.metrics();
-    ctx.set("Content-Type", contentType);
-    ctx.body = body;
   });
   const openApi = Buffer.from(options.openApi);
   router.get("/openapi.json", (ctx) => {

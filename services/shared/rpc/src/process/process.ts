@@ -1,5 +1,12 @@
 import { type Env, readEnv, variable } from "@scrip/config";
-import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  type Metrics,
+  readMetricsConfig,
+  startMetricsServer,
+} from "@scrip/telemetry";
 import type { JSONWebKeySet, JWK } from "jose";
 
 import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
@@ -31,6 +38,7 @@ export async function runProcess(
     const metrics = createMetrics();
     const keys = readServiceKeys(env);
     await using parts = new AsyncDisposableStack();
+    parts.use(await startMetricsServer(metrics, config.metrics, logger));
     const service = parts.use(
       await create(env, {
         logger,
@@ -55,11 +63,12 @@ export async function runProcess(
 const MAX_PORT = 65_535;
 
 function readProcessConfig(env: Env) {
-  return readEnv(env, {
+  const read = readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
     port: { name: "SCRIP_PORT", reader: variable.withDefault(variable.integer(0, MAX_PORT), 9090) },
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
   });
+  return { ...read, metrics: readMetricsConfig(env) };
 }
 
 /** The key that this process signs with, and the keys it trusts (`npx scrip service-key`). */
