@@ -1,4 +1,13 @@
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type DefinitionKey,
+  type Queryable,
+  rowKeyPart,
+  rowOf,
+} from "@scrip/postgres";
 
 import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
 
@@ -12,8 +21,18 @@ type Row = {
   updated_at: Date | null;
 };
 
-const COLUMNS =
-  "project_id, id, related_object, properties, allow_defined_only, created_at, updated_at";
+const editableColumns: ColumnTable<MetadataSchema> = {
+  properties: column.json(({ properties }) => JSON.stringify(properties)),
+  allow_defined_only: column.bool(({ allowDefinedOnly }) => allowDefinedOnly),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt && updatedAt.getTime()),
+};
+
+const permanentColumns: ColumnTable<MetadataSchema> = {
+  related_object: column.text(({ relatedObject }) => relatedObject),
+  created_at: column.timestamp(({ createdAt }) => createdAt.getTime()),
+};
+
+const COLUMNS = `project_id, id, ${columnNames({ ...editableColumns, ...permanentColumns })}`;
 
 /** All schemas of a project, newest first; the number is bounded. */
 export async function listMetadataSchemas(
@@ -60,29 +79,34 @@ export async function insertMetadataSchema(
   projectId: string,
   schema: MetadataSchema,
 ): Promise<void> {
-  await tx.query(`insert into metadata_schema (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`, [
-    projectId,
-    schema.id,
-    schema.relatedObject,
-    JSON.stringify(schema.properties),
-    schema.allowDefinedOnly,
-    schema.createdAt,
-    schema.updatedAt,
-  ]);
+  const key = { projectId, id: schema.id };
+  await tx.query(insertStatement({ key, editable: schema, permanent: schema }));
 }
+
+const insertStatement = buildStatement({
+  parts: {
+    key: rowKeyPart,
+    editable: rowOf(editableColumns),
+    permanent: rowOf(permanentColumns),
+  },
+  text: ({ key, editable, permanent }) => `
+    insert into metadata_schema (${key.columns}, ${editable.columns}, ${permanent.columns})
+    values (${key.values}, ${editable.values}, ${permanent.values})`,
+});
 
 export async function updateMetadataSchema(
   tx: Queryable,
   projectId: string,
-  { id, properties, allowDefinedOnly, updatedAt }: MetadataSchema,
+  schema: MetadataSchema,
 ): Promise<void> {
-  await tx.query(
-    `update metadata_schema
-        set properties = $3, allow_defined_only = $4, updated_at = $5
-      where project_id = $1 and id = $2`,
-    [projectId, id, JSON.stringify(properties), allowDefinedOnly, updatedAt],
-  );
+  await tx.query(updateStatement({ key: { projectId, id: schema.id }, editable: schema }));
 }
+
+const updateStatement = buildStatement({
+  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
+  text: ({ key, editable }) =>
+    `update metadata_schema set ${editable.assignments} where ${key.condition}`,
+});
 
 export async function deleteMetadataSchema(
   tx: Queryable,

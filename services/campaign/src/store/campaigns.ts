@@ -1,4 +1,13 @@
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type DefinitionKey,
+  type Queryable,
+  rowKeyPart,
+  rowOf,
+} from "@scrip/postgres";
 
 import type {
   Campaign,
@@ -12,12 +21,11 @@ import {
   CATEGORY_COLUMNS,
   type CategoryColumns,
   categoryFromColumns,
-  validityFromRow,
   inKeyOrder,
-  dateToRow,
-  jsonToRow,
+  optionalJsonToRow,
+  validityColumns,
+  validityFromRow,
   type ValidityRow,
-  validityToRow,
 } from "./columns.ts";
 import {
   voucherTemplateFromRow,
@@ -56,11 +64,36 @@ export type CampaignRow = ValidityRow &
     updated_at: Date | null;
   };
 
-const COLUMNS = `p.id, p.name, p.description, p.campaign_type, p.type, p.auto_join, p.join_once,
-  p.use_voucher_metadata_schema, p.active, p.protected, p.creation_status,
-  p.vouchers_generation_status, p.vouchers_count, p.category_id, p.start_date, p.expiration_date,
-  p.validity_timeframe, p.validity_day_of_week, p.validity_hours, p.activity_duration, p.metadata,
-  p.voucher, p.referral_program, p.loyalty_tiers_expiration, p.created_at, p.updated_at`;
+/** What an edit may change: status and counters change concurrently. */
+const editableColumns: ColumnTable<Campaign> = {
+  ...validityColumns,
+  description: column.text(({ description }) => description),
+  auto_join: column.bool(({ autoJoin }) => autoJoin),
+  join_once: column.bool(({ joinOnce }) => joinOnce),
+  type: column.text(({ kind }) => kind),
+  category_id: column.text(({ categoryId }) => categoryId),
+  activity_duration: column.text(({ activityDuration }) => activityDuration),
+  metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+  voucher: column.json(({ voucher }) => voucher && JSON.stringify(voucherTemplateToRow(voucher))),
+  referral_program: column.json(({ referralProgram }) => optionalJsonToRow(referralProgram)),
+  loyalty_tiers_expiration: column.json(({ loyaltyTiersExpiration }) =>
+    optionalJsonToRow(loyaltyTiersExpiration),
+  ),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt),
+};
+
+const permanentColumns: ColumnTable<Campaign> = {
+  name: column.text(({ name }) => name),
+  campaign_type: column.text(({ campaignType }) => campaignType),
+  use_voucher_metadata_schema: column.bool((campaign) => campaign.useVoucherMetadataSchema),
+  active: column.bool(({ active }) => active),
+  creation_status: column.text(({ creationStatus }) => creationStatus),
+  vouchers_generation_status: column.text(({ generationStatus }) => generationStatus),
+  vouchers_count: column.int8(({ vouchersCount }) => vouchersCount),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+};
+
+const COLUMNS = `p.id, p.protected, ${columnNames({ ...editableColumns, ...permanentColumns }, "p")}`;
 
 /** Columns of `campaign p` and its category `c`. */
 export const CAMPAIGN_COLUMNS = `${COLUMNS}, ${CATEGORY_COLUMNS}`;
@@ -118,69 +151,42 @@ export async function insertCampaign(
   projectId: string,
   { campaign, lockToken }: { readonly campaign: Campaign; readonly lockToken: string | null },
 ): Promise<"inserted" | "name_taken"> {
+  const key = { projectId, id: campaign.id };
   const { rowCount } = await tx.query(
-    `insert into campaign (project_id, id, start_date, expiration_date, validity_timeframe,
-            validity_day_of_week, validity_hours, description, auto_join, join_once, type,
-            category_id, activity_duration, metadata, voucher, referral_program,
-            loyalty_tiers_expiration, updated_at, name, campaign_type, use_voucher_metadata_schema,
-            active, creation_status, vouchers_generation_status, vouchers_count, created_at, turn,
-            turn_ends_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-            $20, $21, $22, $23, $24, $25, $26, $27,
-            case when $27::text is not null then now() + make_interval(secs => ${LOCK_SECONDS}) end)
-         on conflict (project_id, name) do nothing`,
-    [
-      projectId,
-      campaign.id,
-      ...updatableValues(campaign),
-      campaign.name,
-      campaign.campaignType,
-      campaign.useVoucherMetadataSchema,
-      campaign.active,
-      campaign.creationStatus,
-      campaign.generationStatus,
-      campaign.vouchersCount,
-      new Date(campaign.createdAt),
-      lockToken,
-    ],
+    insertStatement({ key, editable: campaign, permanent: campaign, lock: lockToken }),
   );
   return rowCount === 1 ? "inserted" : "name_taken";
 }
 
-/** Writes the updatable columns only: status and counters change concurrently. */
+const insertStatement = buildStatement({
+  parts: {
+    key: rowKeyPart,
+    editable: rowOf(editableColumns),
+    permanent: rowOf(permanentColumns),
+    lock: rowOf<string | null>({ turn: column.text((token) => token) }),
+  },
+  text: ({ key, editable, permanent, lock }) => `
+    insert into campaign (${key.columns}, ${editable.columns}, ${permanent.columns},
+           ${lock.columns}, turn_ends_at)
+    values (${key.values}, ${editable.values}, ${permanent.values}, ${lock.values},
+           case when ${lock.value("turn")} is not null
+                then now() + make_interval(secs => ${LOCK_SECONDS}) end)
+        on conflict (project_id, name) do nothing`,
+});
+
+/** Writes the editable columns. */
 export async function updateCampaign(
   tx: Queryable,
   projectId: string,
   campaign: Campaign,
 ): Promise<void> {
-  await tx.query(
-    `update campaign
-        set start_date = $3, expiration_date = $4, validity_timeframe = $5,
-            validity_day_of_week = $6, validity_hours = $7, description = $8, auto_join = $9,
-            join_once = $10, type = $11, category_id = $12, activity_duration = $13, metadata = $14,
-            voucher = $15, referral_program = $16, loyalty_tiers_expiration = $17, updated_at = $18
-      where project_id = $1 and id = $2`,
-    [projectId, campaign.id, ...updatableValues(campaign)],
-  );
+  await tx.query(updateStatement({ key: { projectId, id: campaign.id }, editable: campaign }));
 }
 
-function updatableValues(campaign: Campaign): unknown[] {
-  const { voucher } = campaign;
-  return [
-    ...validityToRow(campaign.validity),
-    campaign.description,
-    campaign.autoJoin,
-    campaign.joinOnce,
-    campaign.kind,
-    campaign.categoryId,
-    campaign.activityDuration,
-    jsonToRow(campaign.metadata),
-    voucher === null ? null : jsonToRow(voucherTemplateToRow(voucher)),
-    jsonToRow(campaign.referralProgram),
-    jsonToRow(campaign.loyaltyTiersExpiration),
-    dateToRow(campaign.updatedAt),
-  ];
-}
+const updateStatement = buildStatement({
+  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
+  text: ({ key, editable }) => `update campaign set ${editable.assignments} where ${key.condition}`,
+});
 
 /** Returns whether the campaign changed. */
 export async function updateCampaignActive(

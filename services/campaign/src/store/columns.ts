@@ -1,4 +1,4 @@
-import type { ListPosition } from "@scrip/postgres";
+import { column, type ColumnTable, type ListPosition } from "@scrip/postgres";
 import type { Validity } from "@scrip/rules";
 
 import type { Category } from "../domain/category.ts";
@@ -20,19 +20,15 @@ export const validityFromRow = (row: ValidityRow): Validity => ({
   hours: row.validity_hours,
 });
 
-/** Values in the order of the columns of ValidityRow. */
-export const validityToRow = (validity: Validity): unknown[] => [
-  dateToRow(validity.startDate),
-  dateToRow(validity.expirationDate),
-  jsonToRow(validity.timeframe),
-  validity.daysOfWeek,
-  jsonToRow(validity.hours),
-];
+export const validityColumns: ColumnTable<{ readonly validity: Validity }> = {
+  start_date: column.timestamp(({ validity }) => validity.startDate),
+  expiration_date: column.timestamp(({ validity }) => validity.expirationDate),
+  validity_timeframe: column.json(({ validity }) => optionalJsonToRow(validity.timeframe)),
+  validity_day_of_week: column.single("smallint[]", ({ validity }) => validity.daysOfWeek),
+  validity_hours: column.json(({ validity }) => optionalJsonToRow(validity.hours)),
+};
 
-export const dateToRow = (instant: number | null): Date | null =>
-  instant === null ? null : new Date(instant);
-
-export const jsonToRow = (value: unknown): string | null =>
+export const optionalJsonToRow = (value: unknown): string | null =>
   value === null ? null : JSON.stringify(value);
 
 /** The columns of `category c`, left-joined: all null for an object without a category. */
@@ -62,10 +58,10 @@ export const behind = (order: string, alias: string, value: Date): ListPosition 
 /** `order` is a sortable column with `-` in front for descending (checked by the contract); ties are broken by id. */
 export function orderByClause(order: string, alias: string): string {
   const descending = order.startsWith("-");
-  const column = SORTABLE.find((name) => name === (descending ? order.slice(1) : order));
-  if (column === undefined) throw new Error(`${order} is not a sortable column`);
+  const sorted = SORTABLE.find((name) => name === (descending ? order.slice(1) : order));
+  if (sorted === undefined) throw new Error(`${order} is not a sortable column`);
   const direction = descending ? "desc" : "asc";
-  return `${alias}.${column} ${direction} nulls last, ${alias}.id ${direction}`;
+  return `${alias}.${sorted} ${direction} nulls last, ${alias}.id ${direction}`;
 }
 
 /** The order of lists whose request includes none. */

@@ -1,5 +1,15 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type DefinitionKey,
+  type Queryable,
+  readPage,
+  rowKeyPart,
+  rowOf,
+} from "@scrip/postgres";
 
 import type { Json } from "../domain/campaign.ts";
 import type { Category } from "../domain/category.ts";
@@ -10,8 +20,6 @@ import {
   categoryFromColumns,
   inKeyOrder,
   orderByClause,
-  dateToRow,
-  jsonToRow,
 } from "./columns.ts";
 
 /** A stack, and its category unless that was deleted. */
@@ -28,8 +36,22 @@ type StackRow = CategoryColumns & {
   updated_at: Date | null;
 };
 
-const COLUMNS = `s.id, s.campaign_id, s.name, s.tier_ids, s.category_id, s.metadata, s.created_at,
-  s.updated_at, ${CATEGORY_COLUMNS}`;
+/** What an edit may change. */
+const editableColumns: ColumnTable<PromotionStack> = {
+  name: column.text(({ name }) => name),
+  tier_ids: column.single("text[]", ({ tierIds }) => tierIds),
+  category_id: column.text(({ categoryId }) => categoryId),
+  metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt),
+};
+
+const permanentColumns: ColumnTable<PromotionStack> = {
+  campaign_id: column.text(({ campaignId }) => campaignId),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+};
+
+const COLUMNS = `s.id, ${columnNames({ ...editableColumns, ...permanentColumns }, "s")},
+  ${CATEGORY_COLUMNS}`;
 const JOIN = "left join category c on c.project_id = s.project_id and c.id = s.category_id";
 const FROM_STACK = `from promotion_stack s ${JOIN}`;
 
@@ -110,34 +132,34 @@ export async function insertStack(
   projectId: string,
   stack: PromotionStack,
 ): Promise<void> {
-  await tx.query(
-    `insert into promotion_stack (project_id, id, name, tier_ids, category_id, metadata, updated_at,
-            campaign_id, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [projectId, stack.id, ...updatableValues(stack), stack.campaignId, new Date(stack.createdAt)],
-  );
+  const key = { projectId, id: stack.id };
+  await tx.query(insertStatement({ key, editable: stack, permanent: stack }));
 }
+
+const insertStatement = buildStatement({
+  parts: {
+    key: rowKeyPart,
+    editable: rowOf(editableColumns),
+    permanent: rowOf(permanentColumns),
+  },
+  text: ({ key, editable, permanent }) => `
+    insert into promotion_stack (${key.columns}, ${editable.columns}, ${permanent.columns})
+    values (${key.values}, ${editable.values}, ${permanent.values})`,
+});
 
 export async function updateStack(
   tx: Queryable,
   projectId: string,
   stack: PromotionStack,
 ): Promise<void> {
-  await tx.query(
-    `update promotion_stack
-        set name = $3, tier_ids = $4, category_id = $5, metadata = $6, updated_at = $7
-      where project_id = $1 and id = $2`,
-    [projectId, stack.id, ...updatableValues(stack)],
-  );
+  await tx.query(updateStatement({ key: { projectId, id: stack.id }, editable: stack }));
 }
 
-const updatableValues = (stack: PromotionStack): unknown[] => [
-  stack.name,
-  stack.tierIds,
-  stack.categoryId,
-  jsonToRow(stack.metadata),
-  dateToRow(stack.updatedAt),
-];
+const updateStatement = buildStatement({
+  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
+  text: ({ key, editable }) =>
+    `update promotion_stack set ${editable.assignments} where ${key.condition}`,
+});
 
 export async function deleteStack(
   tx: Queryable,

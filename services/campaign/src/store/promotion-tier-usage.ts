@@ -1,4 +1,11 @@
-import type { Queryable } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  type ColumnTable,
+  type Queryable,
+  summedAssignments,
+} from "@scrip/postgres";
 
 /** What the redemptions of a tier add up to, less rollbacks; amounts are minor units. */
 export type TierUsage = {
@@ -68,23 +75,27 @@ export async function addTierUsage(
   tx: Queryable,
   usages: readonly (TierRef & TierUsage)[],
 ): Promise<void> {
-  await tx.query(
-    `insert into promotion_tier_usage as known
-            (project_id, tier_id, redemptions, orders_amount, discounted_amount)
-     select *
-       from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
-              as counted (project_id, tier_id, redemptions, orders_amount, discounted_amount)
-      order by project_id, tier_id
-         on conflict (project_id, tier_id) do update
-        set redemptions = known.redemptions + excluded.redemptions,
-            orders_amount = known.orders_amount + excluded.orders_amount,
-            discounted_amount = known.discounted_amount + excluded.discounted_amount`,
-    [
-      usages.map(({ projectId }) => projectId),
-      usages.map(({ tierId }) => tierId),
-      usages.map(({ redemptions }) => redemptions),
-      usages.map(({ ordersAmount }) => ordersAmount),
-      usages.map(({ discountedAmount }) => discountedAmount),
-    ],
-  );
+  await tx.query(addStatement({ usages }));
 }
+
+const sumColumns: ColumnTable<TierUsage> = {
+  redemptions: column.int8(({ redemptions }) => redemptions),
+  orders_amount: column.int8(({ ordersAmount }) => ordersAmount),
+  discounted_amount: column.int8(({ discountedAmount }) => discountedAmount),
+};
+
+const addStatement = buildStatement({
+  parts: {
+    usages: batchOf<TierRef & TierUsage>({
+      project_id: column.text(({ projectId }) => projectId),
+      tier_id: column.text(({ tierId }) => tierId),
+      ...sumColumns,
+    }),
+  },
+  text: ({ usages }) => `
+    insert into promotion_tier_usage as known (${usages.columns})
+    select ${usages.columns} from ${usages.rows("counted")}
+     order by project_id, tier_id
+        on conflict (project_id, tier_id) do update
+       set ${summedAssignments(sumColumns, "known")}`,
+});

@@ -1,6 +1,15 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { discountFromJson, discountToJson } from "@scrip/mapping";
-import type { DefinitionKey, Queryable } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type DefinitionKey,
+  type Queryable,
+  rowKeyPart,
+  rowOf,
+} from "@scrip/postgres";
 
 import type { Json } from "../domain/campaign.ts";
 import type { Category } from "../domain/category.ts";
@@ -10,11 +19,9 @@ import {
   type CategoryColumns,
   categoryFromColumns,
   inKeyOrder,
+  validityColumns,
   validityFromRow,
-  dateToRow,
-  jsonToRow,
   type ValidityRow,
-  validityToRow,
 } from "./columns.ts";
 import {
   tierUsageFromColumns,
@@ -58,12 +65,28 @@ export type TierRow = ValidityRow &
     p_expiration_date: Date | null;
   };
 
+/** What an edit may change. */
+const editableColumns: ColumnTable<PromotionTier> = {
+  ...validityColumns,
+  name: column.text(({ name }) => name),
+  banner: column.text(({ banner }) => banner),
+  discount: column.json(({ discount }) => JSON.stringify(discountToJson(discount))),
+  hierarchy: column.int8(({ hierarchy }) => hierarchy),
+  active: column.bool(({ active }) => active),
+  category_id: column.text(({ categoryId }) => categoryId),
+  metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+  updated_at: column.timestamp(({ updatedAt }) => updatedAt),
+};
+
+const permanentColumns: ColumnTable<PromotionTier> = {
+  campaign_id: column.text(({ campaignId }) => campaignId),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+};
+
 /** Columns of `promotion_tier t` with its `campaign p`, its category `c` and its usage `u`. */
-export const TIER_COLUMNS = `t.id, t.campaign_id, t.name, t.banner, t.discount, t.hierarchy, t.active,
-  t.category_id, t.start_date, t.expiration_date, t.validity_timeframe, t.validity_day_of_week,
-  t.validity_hours, t.metadata, t.created_at, t.updated_at, p.active as p_active,
-  p.start_date as p_start_date, p.expiration_date as p_expiration_date, ${CATEGORY_COLUMNS},
-  ${TIER_USAGE_COLUMNS}`;
+export const TIER_COLUMNS = `t.id, ${columnNames({ ...editableColumns, ...permanentColumns }, "t")},
+  p.active as p_active, p.start_date as p_start_date, p.expiration_date as p_expiration_date,
+  ${CATEGORY_COLUMNS}, ${TIER_USAGE_COLUMNS}`;
 const JOINS = `join campaign p on p.project_id = t.project_id and p.id = t.campaign_id
   left join category c on c.project_id = t.project_id and c.id = t.category_id
   left join promotion_tier_usage u on u.project_id = t.project_id and u.tier_id = t.id`;
@@ -174,45 +197,38 @@ export async function insertTier(
   projectId: string,
   tier: PromotionTier,
 ): Promise<void> {
-  await tx.query(
-    `insert into promotion_tier (project_id, id, start_date, expiration_date, validity_timeframe,
-            validity_day_of_week, validity_hours, name, banner, discount, hierarchy, active,
-            category_id, metadata, updated_at, campaign_id, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-    [projectId, tier.id, ...updatableValues(tier), tier.campaignId, new Date(tier.createdAt)],
-  );
+  const key = { projectId, id: tier.id };
+  await tx.query(insertStatement({ key, editable: tier, permanent: tier }));
 }
+
+const insertStatement = buildStatement({
+  parts: {
+    key: rowKeyPart,
+    editable: rowOf(editableColumns),
+    permanent: rowOf(permanentColumns),
+  },
+  text: ({ key, editable, permanent }) => `
+    insert into promotion_tier (${key.columns}, ${editable.columns}, ${permanent.columns})
+    values (${key.values}, ${editable.values}, ${permanent.values})`,
+});
 
 export async function updateTier(
   tx: Queryable,
   projectId: string,
   tier: PromotionTier,
 ): Promise<void> {
-  await tx.query(
-    `update promotion_tier
-        set start_date = $3, expiration_date = $4, validity_timeframe = $5,
-            validity_day_of_week = $6, validity_hours = $7, name = $8, banner = $9, discount = $10,
-            hierarchy = $11, active = $12, category_id = $13, metadata = $14, updated_at = $15
-      where project_id = $1 and id = $2`,
-    [projectId, tier.id, ...updatableValues(tier)],
-  );
+  await tx.query(updateStatement({ key: { projectId, id: tier.id }, editable: tier }));
 }
+
+const updateStatement = buildStatement({
+  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
+  text: ({ key, editable }) =>
+    `update promotion_tier set ${editable.assignments} where ${key.condition}`,
+});
 
 export async function deleteTier(tx: Queryable, projectId: string, id: string): Promise<void> {
   await tx.query("delete from promotion_tier where project_id = $1 and id = $2", [projectId, id]);
 }
-
-const updatableValues = (tier: PromotionTier): unknown[] => [
-  ...validityToRow(tier.validity),
-  tier.name,
-  tier.banner,
-  JSON.stringify(discountToJson(tier.discount)),
-  tier.hierarchy,
-  tier.active,
-  tier.categoryId,
-  jsonToRow(tier.metadata),
-  dateToRow(tier.updatedAt),
-];
 
 export function tierFromRow(row: TierRow): TierRecord {
   return {

@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { Card, CardReference } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
@@ -81,24 +81,27 @@ function sortedDistinct<Name extends Pick<CardReference, "projectId" | "cardId">
 
 /** The cards must be locked. */
 export async function saveCards(tx: Queryable, cards: readonly Card[]): Promise<void> {
-  if (cards.length === 0) return;
-  await tx.query(
-    `update loyalty_card c
-        set redeemed_points = item.redeemed_points, balance = item.balance,
-            held_points = item.held_points, ledger_version = item.ledger_version
-       from unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
-              as item (project_id, id, redeemed_points, balance, held_points, ledger_version)
-      where c.project_id = item.project_id and c.id = item.id`,
-    [
-      cards.map(({ projectId }) => projectId),
-      cards.map(({ id }) => id),
-      cards.map(({ redeemedPoints }) => redeemedPoints),
-      cards.map(({ balance }) => balance),
-      cards.map(({ heldPoints }) => heldPoints),
-      cards.map(({ ledgerVersion }) => ledgerVersion),
-    ],
-  );
+  if (cards.length > 0) await tx.query(saveStatement({ cards }));
 }
+
+const saveStatement = buildStatement({
+  parts: {
+    cards: batchOf<Card>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      redeemed_points: column.int8(({ redeemedPoints }) => redeemedPoints),
+      balance: column.int8(({ balance }) => balance),
+      held_points: column.int8(({ heldPoints }) => heldPoints),
+      ledger_version: column.int8(({ ledgerVersion }) => ledgerVersion),
+    }),
+  },
+  text: ({ cards }) => `
+    update loyalty_card c
+       set redeemed_points = item.redeemed_points, balance = item.balance,
+           held_points = item.held_points, ledger_version = item.ledger_version
+      from ${cards.rows("item")}
+     where c.project_id = item.project_id and c.id = item.id`,
+});
 
 const cardFromRow = (row: CardRow): Card => ({
   projectId: row.project_id,

@@ -1,10 +1,13 @@
 import {
-  boolArray,
-  int4Array,
-  int8Array,
+  batchOf,
+  buildStatement,
+  column,
+  type ColumnTable,
+  excludedAssignments,
   type Queryable,
+  rowOf,
+  summedAssignments,
   textArray,
-  timestampArray,
 } from "@scrip/postgres";
 
 export type CustomerRef = { readonly projectId: string; readonly customerId: string };
@@ -66,33 +69,33 @@ export async function addRedemptionCounts(
   tx: Queryable,
   counted: readonly RedemptionCounts[],
 ): Promise<void> {
-  await tx.query({
-    name: "add_redemptions",
-    text: `insert into customer_redemptions as known
-            (project_id, customer_id, succeeded, gift_amount, failed, rolled_back,
-             rollbacks_refused)
-     select *
-       from unnest($1::text[], $2::text[], $3::int[], $4::bigint[], $5::int[], $6::int[], $7::int[])
-              as counted (project_id, customer_id, succeeded, gift_amount, failed, rolled_back,
-                          rollbacks_refused)
-      order by project_id, customer_id
-         on conflict (project_id, customer_id) do update
-        set succeeded = known.succeeded + excluded.succeeded,
-            gift_amount = known.gift_amount + excluded.gift_amount,
-            failed = known.failed + excluded.failed,
-            rolled_back = known.rolled_back + excluded.rolled_back,
-            rollbacks_refused = known.rollbacks_refused + excluded.rollbacks_refused`,
-    values: [
-      textArray(counted.map(({ projectId }) => projectId)),
-      textArray(counted.map(({ customerId }) => customerId)),
-      int4Array(counted.map(({ succeeded }) => succeeded)),
-      int8Array(counted.map(({ giftAmount }) => giftAmount)),
-      int4Array(counted.map(({ failed }) => failed)),
-      int4Array(counted.map(({ rolledBack }) => rolledBack)),
-      int4Array(counted.map(({ rollbacksRejected: rollbacksRefused }) => rollbacksRefused)),
-    ],
-  });
+  await tx.query(addStatement({ counted }));
 }
+
+const sumColumns: ColumnTable<RedemptionCounts> = {
+  succeeded: column.int4(({ succeeded }) => succeeded),
+  gift_amount: column.int8(({ giftAmount }) => giftAmount),
+  failed: column.int4(({ failed }) => failed),
+  rolled_back: column.int4(({ rolledBack }) => rolledBack),
+  rollbacks_refused: column.int4(({ rollbacksRejected }) => rollbacksRejected),
+};
+
+const addStatement = buildStatement({
+  name: "add-redemption-counts",
+  parts: {
+    counted: batchOf<RedemptionCounts>({
+      project_id: column.text(({ projectId }) => projectId),
+      customer_id: column.text(({ customerId }) => customerId),
+      ...sumColumns,
+    }),
+  },
+  text: ({ counted }) => `
+    insert into customer_redemptions as known (${counted.columns})
+    select ${counted.columns} from ${counted.rows("one")}
+     order by project_id, customer_id
+        on conflict (project_id, customer_id) do update
+       set ${summedAssignments(sumColumns, "known")}`,
+});
 
 /**
  * Stores the states of orders, each listed once, unless a newer or equal state is stored. Of two states with
@@ -104,31 +107,35 @@ export async function upsertOrders(
   orders: readonly CountedOrder[],
   { unpaidWins = false }: { readonly unpaidWins?: boolean } = {},
 ): Promise<void> {
-  await tx.query({
-    name: "put_orders",
-    text: `insert into customer_order as known (project_id, order_id, customer_id, amount, changed_at, paid)
-     select *
-       from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::bool[])
-              as counted (project_id, order_id, customer_id, amount, changed_at, paid)
-      order by project_id, order_id
-         on conflict (project_id, order_id) do update
-        set customer_id = excluded.customer_id,
-            amount = excluded.amount,
-            changed_at = excluded.changed_at,
-            paid = excluded.paid
-      where known.changed_at < excluded.changed_at
-         or (known.changed_at = excluded.changed_at
-             and (known.paid or not $7::bool)
-             and (known.amount, known.customer_id, known.paid)
-                 <> (excluded.amount, excluded.customer_id, excluded.paid))`,
-    values: [
-      textArray(orders.map(({ projectId }) => projectId)),
-      textArray(orders.map(({ orderId }) => orderId)),
-      textArray(orders.map(({ customerId }) => customerId)),
-      int8Array(orders.map(({ amount }) => amount)),
-      timestampArray(orders.map(({ at }) => at.getTime())),
-      boolArray(orders.map(({ paid }) => paid)),
-      unpaidWins,
-    ],
-  });
+  await tx.query(upsertStatement({ orders, unpaidWins }));
 }
+
+const orderStateColumns: ColumnTable<CountedOrder> = {
+  customer_id: column.text(({ customerId }) => customerId),
+  amount: column.int8(({ amount }) => amount),
+  changed_at: column.timestamp(({ at }) => at.getTime()),
+  paid: column.bool(({ paid }) => paid),
+};
+
+const upsertStatement = buildStatement({
+  name: "upsert-customer-orders",
+  parts: {
+    orders: batchOf<CountedOrder>({
+      project_id: column.text(({ projectId }) => projectId),
+      order_id: column.text(({ orderId }) => orderId),
+      ...orderStateColumns,
+    }),
+    unpaidWins: rowOf<boolean>({ unpaid_wins: column.bool((unpaidWins) => unpaidWins) }),
+  },
+  text: ({ orders, unpaidWins }) => `
+    insert into customer_order as known (${orders.columns})
+    select ${orders.columns} from ${orders.rows("one")}
+     order by project_id, order_id
+        on conflict (project_id, order_id) do update
+       set ${excludedAssignments(orderStateColumns)}
+     where known.changed_at < excluded.changed_at
+        or (known.changed_at = excluded.changed_at
+            and (known.paid or not ${unpaidWins.values})
+            and (known.amount, known.customer_id, known.paid)
+                <> (excluded.amount, excluded.customer_id, excluded.paid))`,
+});

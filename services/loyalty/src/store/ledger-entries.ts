@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
 import type { NewLedgerEntry } from "../domain/resolve-holds.ts";
@@ -59,29 +59,30 @@ export async function insertEntries(
   tx: Queryable,
   entries: readonly NewLedgerEntry[],
 ): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.query(
-    `insert into ledger_entry (project_id, card_id, version, id, type, points, balance_after, cause,
-                               redemption_id, rollback_id, reward_id, created_at)
-     select * from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::int8[],
-                          $7::int8[], $8::text[], $9::text[], $10::text[], $11::text[],
-                          $12::timestamptz[])`,
-    [
-      entries.map(({ projectId }) => projectId),
-      entries.map(({ cardId }) => cardId),
-      entries.map(({ version }) => version),
-      entries.map(({ id }) => id),
-      entries.map(({ type }) => type),
-      entries.map(({ points }) => points),
-      entries.map(({ balanceAfter }) => balanceAfter),
-      entries.map(({ cause }) => cause),
-      entries.map(({ redemptionId }) => redemptionId),
-      entries.map(({ rollbackId }) => rollbackId),
-      entries.map(({ rewardId }) => rewardId),
-      entries.map(({ at }) => new Date(at)),
-    ],
-  );
+  if (entries.length > 0) await tx.query(insertStatement({ entries }));
 }
+
+const insertStatement = buildStatement({
+  parts: {
+    entries: batchOf<NewLedgerEntry>({
+      project_id: column.text(({ projectId }) => projectId),
+      card_id: column.text(({ cardId }) => cardId),
+      version: column.int8(({ version }) => version),
+      id: column.text(({ id }) => id),
+      type: column.text(({ type }) => type),
+      points: column.int8(({ points }) => points),
+      balance_after: column.int8(({ balanceAfter }) => balanceAfter),
+      cause: column.text(({ cause }) => cause),
+      redemption_id: column.text(({ redemptionId }) => redemptionId),
+      rollback_id: column.text(({ rollbackId }) => rollbackId),
+      reward_id: column.text(({ rewardId }) => rewardId),
+      created_at: column.timestamp(({ at }) => at),
+    }),
+  },
+  text: ({ entries }) => `
+    insert into ledger_entry (${entries.columns})
+    select ${entries.columns} from ${entries.rows("one")}`,
+});
 
 /** Returns those of the causes that have a ledger entry, by `keyOf` of project, card and cause. */
 export async function findCauses(

@@ -1,4 +1,11 @@
-import type { Queryable } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type Queryable,
+} from "@scrip/postgres";
 
 import type { PointsHold, PointsHoldStatus } from "../domain/card.ts";
 import type { ResolvedPointsHold } from "../domain/resolve-holds.ts";
@@ -21,36 +28,37 @@ type PointsHoldRow = {
   at: Date;
 };
 
-const COLUMNS = `project_id, id, card_id, points, status, request_key, reward_id, takes_stock, redemption_id,
-  session_key, locked_points, locked_until, at`;
+const columns: ColumnTable<PointsHold> = {
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ id }) => id),
+  card_id: column.text(({ cardId }) => cardId),
+  points: column.int8(({ points }) => points),
+  status: column.text(({ status }) => status),
+  request_key: column.text(({ requestKey }) => requestKey),
+  reward_id: column.text(({ rewardId }) => rewardId),
+  takes_stock: column.bool(({ takesStock }) => takesStock),
+  redemption_id: column.text(({ redemptionId }) => redemptionId),
+  session_key: column.text(({ sessionKey }) => sessionKey),
+  locked_points: column.int8(({ lockedPoints }) => lockedPoints),
+  locked_until: column.timestamp(({ lockedUntil }) => lockedUntil),
+  at: column.timestamp(({ at }) => at),
+};
+
+const COLUMNS = columnNames(columns);
 
 export async function insertPointsHolds(
   tx: Queryable,
   holds: readonly PointsHold[],
 ): Promise<void> {
-  if (holds.length === 0) return;
-  await tx.query(
-    `insert into points_spend (${COLUMNS})
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[],
-                          $7::text[], $8::bool[], $9::text[], $10::text[], $11::int8[],
-                          $12::timestamptz[], $13::timestamptz[])`,
-    [
-      holds.map(({ projectId }) => projectId),
-      holds.map(({ id }) => id),
-      holds.map(({ cardId }) => cardId),
-      holds.map(({ points }) => points),
-      holds.map(({ status }) => status),
-      holds.map(({ requestKey }) => requestKey),
-      holds.map(({ rewardId }) => rewardId),
-      holds.map(({ takesStock }) => takesStock),
-      holds.map(({ redemptionId }) => redemptionId),
-      holds.map(({ sessionKey }) => sessionKey),
-      holds.map(({ lockedPoints }) => lockedPoints),
-      holds.map(({ lockedUntil }) => (lockedUntil === null ? null : new Date(lockedUntil))),
-      holds.map(({ at }) => new Date(at)),
-    ],
-  );
+  if (holds.length > 0) await tx.query(insertStatement({ holds }));
 }
+
+const insertStatement = buildStatement({
+  parts: { holds: batchOf(columns) },
+  text: ({ holds }) => `
+    insert into points_spend (${holds.columns})
+    select ${holds.columns} from ${holds.rows("one")}`,
+});
 
 export async function findPointsHolds(
   db: Queryable,
@@ -84,21 +92,24 @@ export async function updateResolvedHolds(
   tx: Queryable,
   resolved: readonly ResolvedPointsHold[],
 ): Promise<void> {
-  if (resolved.length === 0) return;
-  await tx.query(
-    `update points_spend s
-        set status = item.status, redemption_id = item.redemption_id
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-              as item (project_id, id, status, redemption_id)
-      where s.project_id = item.project_id and s.id = item.id`,
-    [
-      resolved.map(({ projectId }) => projectId),
-      resolved.map(({ id }) => id),
-      resolved.map(({ status }) => status),
-      resolved.map(({ redemptionId }) => redemptionId),
-    ],
-  );
+  if (resolved.length > 0) await tx.query(resolveStatement({ resolved }));
 }
+
+const resolveStatement = buildStatement({
+  parts: {
+    resolved: batchOf<ResolvedPointsHold>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      status: column.text(({ status }) => status),
+      redemption_id: column.text(({ redemptionId }) => redemptionId),
+    }),
+  },
+  text: ({ resolved }) => `
+    update points_spend s
+       set status = item.status, redemption_id = item.redemption_id
+      from ${resolved.rows("item")}
+     where s.project_id = item.project_id and s.id = item.id`,
+});
 
 /** Oldest first. Measured by the database clock, because a sandbox project can have another one. */
 export async function listPendingPointsHolds(

@@ -1,4 +1,12 @@
-import type { Queryable } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  excludedAssignments,
+  type Queryable,
+} from "@scrip/postgres";
 
 import type { PointsLock } from "../domain/card.ts";
 
@@ -11,7 +19,20 @@ type LockRow = {
   expires_at: Date;
 };
 
-const COLUMNS = "project_id, card_id, session_key, points, locked_at, expires_at";
+const lockColumns: ColumnTable<PointsLock> = {
+  points: column.int8(({ points }) => points),
+  locked_at: column.timestamp(({ lockedAt }) => lockedAt),
+  expires_at: column.timestamp(({ expiresAt }) => expiresAt),
+};
+
+const columns: ColumnTable<PointsLock> = {
+  project_id: column.text(({ projectId }) => projectId),
+  card_id: column.text(({ cardId }) => cardId),
+  session_key: column.text(({ sessionKey }) => sessionKey),
+  ...lockColumns,
+};
+
+const COLUMNS = columnNames(columns);
 
 /** All locks on the cards, expired ones included: the caller compares with the project's clock. */
 export async function findLocksOfCards(
@@ -47,25 +68,19 @@ const RETENTION_DAYS = 7;
 
 /** Inserts or replaces the locks of sessions. The row of the card must be locked. */
 export async function upsertLocks(tx: Queryable, locks: readonly PointsLock[]): Promise<void> {
-  if (locks.length === 0) return;
-  await tx.query(
-    `insert into points_lock (${COLUMNS}, kept_until)
-     select *, now() + greatest(expires_at - locked_at, interval '0') + interval '${RETENTION_DAYS} days'
-       from unnest($1::text[], $2::text[], $3::text[], $4::int8[], $5::timestamptz[],
-                   $6::timestamptz[]) as item (${COLUMNS})
-         on conflict (project_id, card_id, session_key) do update
-        set points = excluded.points, locked_at = excluded.locked_at,
-            expires_at = excluded.expires_at, kept_until = excluded.kept_until`,
-    [
-      locks.map(({ projectId }) => projectId),
-      locks.map(({ cardId }) => cardId),
-      locks.map(({ sessionKey }) => sessionKey),
-      locks.map(({ points }) => points),
-      locks.map(({ lockedAt }) => new Date(lockedAt)),
-      locks.map(({ expiresAt }) => new Date(expiresAt)),
-    ],
-  );
+  if (locks.length > 0) await tx.query(upsertStatement({ locks }));
 }
+
+const upsertStatement = buildStatement({
+  parts: { locks: batchOf(columns) },
+  text: ({ locks }) => `
+    insert into points_lock (${locks.columns}, kept_until)
+    select ${locks.columns},
+           now() + greatest(expires_at - locked_at, interval '0') + interval '${RETENTION_DAYS} days'
+      from ${locks.rows("item")}
+        on conflict (project_id, card_id, session_key) do update
+       set ${excludedAssignments(lockColumns)}, kept_until = excluded.kept_until`,
+});
 
 export async function deleteLocks(
   tx: Queryable,

@@ -1,4 +1,4 @@
-import { type Queryable, textArray, timestampArray } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { Referral, ReferralFigures } from "../domain/customer.ts";
 
@@ -14,28 +14,29 @@ export async function insertReferrals(
   tx: Queryable,
   referrals: readonly NewReferral[],
 ): Promise<void> {
-  await tx.query({
-    name: "add_referrals",
-    text: `insert into referral
-            (project_id, voucher_id, referee_id, referrer_id, campaign_id, redemption_id, redeemed_at)
-     select project_id, voucher_id, referee_id, referrer_id, campaign_id, redemption_id, redeemed_at
-       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-                   $7::timestamptz[])
-              with ordinality as one (project_id, voucher_id, referee_id, referrer_id, campaign_id,
-                                      redemption_id, redeemed_at, position)
-      order by project_id, voucher_id, referee_id, position
-         on conflict (project_id, voucher_id, referee_id) do nothing`,
-    values: [
-      textArray(referrals.map(({ projectId }) => projectId)),
-      textArray(referrals.map(({ voucherId }) => voucherId)),
-      textArray(referrals.map(({ refereeId }) => refereeId)),
-      textArray(referrals.map(({ referrerId }) => referrerId)),
-      textArray(referrals.map(({ campaignId }) => campaignId)),
-      textArray(referrals.map(({ redemptionId }) => redemptionId)),
-      timestampArray(referrals.map(({ at }) => at.getTime())),
-    ],
-  });
+  await tx.query(insertStatement({ referrals }));
 }
+
+const insertStatement = buildStatement({
+  name: "insert-referrals",
+  parts: {
+    referrals: batchOf<NewReferral>({
+      project_id: column.text(({ projectId }) => projectId),
+      voucher_id: column.text(({ voucherId }) => voucherId),
+      referee_id: column.text(({ refereeId }) => refereeId),
+      referrer_id: column.text(({ referrerId }) => referrerId),
+      campaign_id: column.text(({ campaignId }) => campaignId),
+      redemption_id: column.text(({ redemptionId }) => redemptionId),
+      redeemed_at: column.timestamp(({ at }) => at.getTime()),
+    }),
+  },
+  text: ({ referrals }) => `
+    insert into referral (${referrals.columns})
+    select ${referrals.columns}
+      from ${referrals.numberedRows("one")}
+     order by project_id, voucher_id, referee_id, position
+        on conflict (project_id, voucher_id, referee_id) do nothing`,
+});
 
 type ReferralRow = {
   referee_id: string;

@@ -1,5 +1,14 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  projectIdPart,
+  type Queryable,
+  readPage,
+  rowOf,
+} from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
 
@@ -13,7 +22,17 @@ export type AssignmentRow = {
   readonly updated_at: Date | null;
 };
 
-const COLUMNS = "id, reward_id, campaign_id, points, auto_redeem, created_at, updated_at";
+const columns: ColumnTable<AssignmentRow> = {
+  id: column.text(({ id }) => id),
+  reward_id: column.text((row) => row.reward_id),
+  campaign_id: column.text((row) => row.campaign_id),
+  points: column.int8(({ points }) => points),
+  auto_redeem: column.single("bool", (row) => row.auto_redeem),
+  created_at: column.timestamp((row) => row.created_at.getTime()),
+  updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
+};
+
+const COLUMNS = columnNames(columns);
 
 export const ONE_PER_CAMPAIGN = "reward_assignment_once";
 export const ONE_AUTO_REDEEM = "reward_assignment_one_auto_redeem";
@@ -24,20 +43,15 @@ export async function insertAssignment(
   projectId: string,
   row: AssignmentRow,
 ): Promise<void> {
-  await db.query(
-    `insert into reward_assignment (project_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      projectId,
-      row.id,
-      row.reward_id,
-      row.campaign_id,
-      row.points,
-      row.auto_redeem,
-      row.created_at,
-      row.updated_at,
-    ],
-  );
+  await db.query(insertStatement({ projectId, row }));
 }
+
+const insertStatement = buildStatement({
+  parts: { projectId: projectIdPart, row: rowOf(columns) },
+  text: ({ projectId, row }) => `
+    insert into reward_assignment (${projectId.columns}, ${row.columns})
+    values (${projectId.values}, ${row.values})`,
+});
 
 /** An assignment by id, which must belong to the reward or campaign if they are included. */
 export type AssignmentReference = {
@@ -121,11 +135,11 @@ export async function listAssignments(
   db: Queryable,
   { projectId, rewardId, campaignId, createdAt, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
-  const column = rewardId === undefined ? "campaign_id" : "reward_id";
+  const filtered = rewardId === undefined ? "campaign_id" : "reward_id";
   const values: unknown[] = [projectId, rewardId ?? campaignId];
   const conditions = [
     "project_id = $1",
-    `${column} = $2`,
+    `${filtered} = $2`,
     ...timeRangeConditions("created_at", createdAt, values),
   ];
   return readPage<AssignmentRow>(db, {

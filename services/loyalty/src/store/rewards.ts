@@ -1,5 +1,14 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type Queryable,
+  readPage,
+  rowKeyPart,
+  rowOf,
+} from "@scrip/postgres";
 
 import type { Stock } from "../domain/hold-points.ts";
 import { keyOf } from "../domain/key.ts";
@@ -18,56 +27,57 @@ export type RewardRow = {
   readonly updated_at: Date | null;
 };
 
-const COLUMNS =
-  "id, name, type, parameters, stock, redeemed, attributes, metadata, created_at, updated_at";
+/** What an edit may change; only redemptions change `redeemed`. */
+const editableColumns: ColumnTable<RewardRow> = {
+  name: column.text(({ name }) => name),
+  parameters: column.json(({ parameters }) => JSON.stringify(parameters)),
+  stock: column.int8(({ stock }) => stock),
+  attributes: column.json(({ attributes }) => JSON.stringify(attributes)),
+  metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+  updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
+};
+
+const permanentColumns: ColumnTable<RewardRow> = {
+  type: column.text(({ type }) => type),
+  redeemed: column.int8(({ redeemed }) => redeemed),
+  created_at: column.timestamp((row) => row.created_at.getTime()),
+};
+
+const COLUMNS = `id, ${columnNames({ ...editableColumns, ...permanentColumns })}`;
 
 export async function insertReward(
   db: Queryable,
   projectId: string,
   row: RewardRow,
 ): Promise<void> {
-  await db.query(
-    `insert into reward (project_id, ${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [projectId, ...rewardToRow(row)],
-  );
+  const key = { projectId, id: row.id };
+  await db.query(insertStatement({ key, editable: row, permanent: row }));
 }
 
-/** Writes the updatable columns; only redemptions change `redeemed`. */
+const insertStatement = buildStatement({
+  parts: {
+    key: rowKeyPart,
+    editable: rowOf(editableColumns),
+    permanent: rowOf(permanentColumns),
+  },
+  text: ({ key, editable, permanent }) => `
+    insert into reward (${key.columns}, ${editable.columns}, ${permanent.columns})
+    values (${key.values}, ${editable.values}, ${permanent.values})`,
+});
+
+/** Writes the editable columns. */
 export async function updateReward(
   tx: Queryable,
   projectId: string,
   row: RewardRow,
 ): Promise<void> {
-  await tx.query(
-    `update reward set name = $3, parameters = $4, stock = $5, attributes = $6, metadata = $7,
-            updated_at = $8
-      where project_id = $1 and id = $2`,
-    [
-      projectId,
-      row.id,
-      row.name,
-      row.parameters,
-      row.stock,
-      row.attributes,
-      row.metadata,
-      row.updated_at,
-    ],
-  );
+  await tx.query(updateStatement({ key: { projectId, id: row.id }, editable: row }));
 }
 
-const rewardToRow = (row: RewardRow): readonly unknown[] => [
-  row.id,
-  row.name,
-  row.type,
-  row.parameters,
-  row.stock,
-  row.redeemed,
-  row.attributes,
-  row.metadata,
-  row.created_at,
-  row.updated_at,
-];
+const updateStatement = buildStatement({
+  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
+  text: ({ key, editable }) => `update reward set ${editable.assignments} where ${key.condition}`,
+});
 
 /** `lock` locks the row until the transaction ends. */
 export async function findReward(

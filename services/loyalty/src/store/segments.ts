@@ -1,5 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type Queryable, readPage } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  projectIdPart,
+  type Queryable,
+  readPage,
+  rowOf,
+} from "@scrip/postgres";
 
 export type SegmentType = "static" | "auto-update" | "passive";
 
@@ -13,7 +22,16 @@ export type SegmentRow = {
   readonly updated_at: Date | null;
 };
 
-const COLUMNS = "id, name, type, filter, created_at, updated_at";
+const columns: ColumnTable<SegmentRow> = {
+  id: column.text(({ id }) => id),
+  name: column.text(({ name }) => name),
+  type: column.text(({ type }) => type),
+  filter: column.json(({ filter }) => filter && JSON.stringify(filter)),
+  created_at: column.timestamp((row) => row.created_at.getTime()),
+  updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
+};
+
+const COLUMNS = columnNames(columns);
 
 /** Counts the segments of a project. Concurrent creations wait until the transaction ends, so that limits hold. */
 export async function countSegments(
@@ -34,11 +52,15 @@ export async function insertSegment(
   projectId: string,
   row: SegmentRow,
 ): Promise<void> {
-  await tx.query(
-    `insert into segment (project_id, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7)`,
-    [projectId, row.id, row.name, row.type, row.filter, row.created_at, row.updated_at],
-  );
+  await tx.query(insertStatement({ projectId, row }));
 }
+
+const insertStatement = buildStatement({
+  parts: { projectId: projectIdPart, row: rowOf(columns) },
+  text: ({ projectId, row }) => `
+    insert into segment (${projectId.columns}, ${row.columns})
+    values (${projectId.values}, ${row.values})`,
+});
 
 /** Customers per insert: one statement for all could exceed the statement timeout. */
 const CHUNK = 2_000;

@@ -7,7 +7,9 @@ import {
   column,
   columnNames,
   excludedAssignments,
+  rowKeyPart,
   rowOf,
+  summedAssignments,
 } from "./column-table.ts";
 
 type Coupon = {
@@ -63,12 +65,15 @@ describe("batchOf", () => {
 
 describe("rowOf", () => {
   test("returns values, assignments and single values with their types", () => {
-    const { columns, values, assignments, value } = rowOf(coupons).sql(1);
+    const { columns, values, assignments, condition, value } = rowOf(coupons).sql(1);
 
     expect(columns).toBe("id, note, uses, created_at");
     expect(values).toBe("$1::text, $2::text, $3::int8, $4::timestamptz");
     expect(assignments).toBe(
       "id = $1::text, note = $2::text, uses = $3::int8, created_at = $4::timestamptz",
+    );
+    expect(condition).toBe(
+      "id = $1::text and note = $2::text and uses = $3::int8 and created_at = $4::timestamptz",
     );
     expect(value("uses")).toBe("$3::int8");
     expect(() => value("used")).toThrow("there is no column used");
@@ -83,27 +88,28 @@ test("lists the columns of a table for lists and for conflicts", () => {
   const { id: _, ...editable } = coupons;
 
   expect(columnNames(coupons)).toBe("id, note, uses, created_at");
+  expect(columnNames(editable, "c")).toBe("c.note, c.uses, c.created_at");
   expect(excludedAssignments(editable)).toBe(
     "note = excluded.note, uses = excluded.uses, created_at = excluded.created_at",
   );
+  expect(summedAssignments({ uses: coupons.uses }, "c")).toBe("uses = c.uses + excluded.uses");
 });
 
 describe("buildStatement", () => {
   test("numbers the parameters of its parts one after the other", () => {
     const update = buildStatement({
       parts: {
-        key: rowOf({ id: column.text(({ id }: Coupon) => id) }),
+        key: rowKeyPart,
         change: rowOf({ uses: column.int8(({ uses }: Coupon) => uses) }),
       },
-      text: ({ key, change }) =>
-        `update coupon set ${change.assignments} where id = ${key.value("id")}`,
+      text: ({ key, change }) => `update coupon set ${change.assignments} where ${key.condition}`,
     });
 
-    const statement = update({ key: ONE, change: ONE });
+    const statement = update({ key: { projectId: "p", id: "a" }, change: ONE });
 
     expect(statement).toEqual({
-      text: "update coupon set uses = $2::int8 where id = $1::text",
-      values: ["a", 2n],
+      text: "update coupon set uses = $3::int8 where project_id = $1::text and id = $2::text",
+      values: ["p", "a", 2n],
     });
   });
 

@@ -2,6 +2,7 @@ import {
   type ArrayValue,
   boolArray,
   byteaArray,
+  int4Array,
   int8Array,
   sparseBytea,
   sparseInt8,
@@ -28,13 +29,26 @@ export type Column<Row> = {
 /** By column name, in the order of the statement. */
 export type ColumnTable<Row> = Readonly<Record<string, Column<Row>>>;
 
-/** The names of the columns, for `insert into t (…)` and `select …`. */
-export const columnNames = (table: ColumnTable<never>): string => Object.keys(table).join(", ");
+/** The names of the columns, for `insert into t (…)`, and with the alias of the table for `select …`. */
+export const columnNames = (table: ColumnTable<never>, alias?: string): string =>
+  Object.keys(table)
+    .map((name) => (alias === undefined ? name : `${alias}.${name}`))
+    .join(", ");
 
 /** For `on conflict … do update set …`: the columns take the values of the row that was not inserted. */
 export const excludedAssignments = (table: ColumnTable<never>): string =>
   Object.keys(table)
     .map((name) => `${name} = excluded.${name}`)
+    .join(", ");
+
+/** For `on conflict … do update set …` of counters: adds the values of the row that was not inserted, or subtracts them. */
+export const summedAssignments = (
+  table: ColumnTable<never>,
+  alias: string,
+  sign: "+" | "-" = "+",
+): string =>
+  Object.keys(table)
+    .map((name) => `${name} = ${alias}.${name} ${sign} excluded.${name}`)
     .join(", ");
 
 /**
@@ -49,6 +63,10 @@ export const column = {
   sparseText: <Row>(value: (row: Row) => string | null): Column<Row> => ({
     ...typed("text", value),
     encode: (rows) => sparseText(rows.map(value)),
+  }),
+  int4: <Row>(value: (row: Row) => number): Column<Row> => ({
+    ...typed("int4", value),
+    encode: (rows) => int4Array(rows.map(value)),
   }),
   int8: <Row>(value: (row: Row) => bigint | null): Column<Row> => ({
     ...typed("int8", value),
@@ -143,6 +161,8 @@ export type RowSql = {
   readonly values: string;
   /** For `update t set …`. */
   readonly assignments: string;
+  /** For `where …`: all columns have these values. */
+  readonly condition: string;
   /** The value of one column. */
   readonly value: (column: string) => string;
 };
@@ -155,10 +175,12 @@ export function rowOf<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> 
     parameters: entries.length,
     sql: (first) => {
       const values = entries.map(([, { type }], index) => `$${first + index}::${type}`);
+      const pairs = names.map((name, index) => `${name} = ${values[index]}`);
       return {
         columns: columnNames(table),
         values: values.join(", "),
-        assignments: names.map((name, index) => `${name} = ${values[index]}`).join(", "),
+        assignments: pairs.join(", "),
+        condition: pairs.join(" and "),
         value: (name) => {
           const value = values[names.indexOf(name)];
           if (value === undefined) throw new Error(`there is no column ${name}`);
@@ -169,6 +191,20 @@ export function rowOf<Row>(table: ColumnTable<Row>): StatementPart<Row, RowSql> 
     values: (input) => entries.map(([, { value }]) => value(input)),
   };
 }
+
+/** The primary key of most tables. */
+export type RowKey = { readonly projectId: string; readonly id: string };
+
+/** The primary key of most tables, as a part of their statements. */
+export const rowKeyPart: StatementPart<RowKey, RowSql> = rowOf({
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ id }) => id),
+});
+
+/** The tenant of a row, for rows that do not contain it. */
+export const projectIdPart: StatementPart<string, RowSql> = rowOf({
+  project_id: column.text((projectId) => projectId),
+});
 
 // One record combines parts of different row types.
 // oxlint-disable-next-line typescript/no-explicit-any

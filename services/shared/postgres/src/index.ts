@@ -19,9 +19,13 @@ export {
   columnNames,
   type ColumnTable,
   excludedAssignments,
+  projectIdPart,
+  type RowKey,
+  rowKeyPart,
   rowOf,
   type RowSql,
   type StatementPart,
+  summedAssignments,
 } from "./column-table.ts";
 export {
   createDatabase,

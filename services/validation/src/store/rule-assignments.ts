@@ -1,4 +1,14 @@
-import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type DefinitionKey,
+  projectIdPart,
+  type Queryable,
+  readPage,
+} from "@scrip/postgres";
 
 import { type CreatedRange, createdConditions } from "./created-range.ts";
 
@@ -12,7 +22,15 @@ export type AssignmentRow = {
   readonly created_at: Date;
 };
 
-const COLUMNS = "id, rule_id, object_type, object_id, created_at";
+const columns: ColumnTable<AssignmentRow> = {
+  id: column.text(({ id }) => id),
+  rule_id: column.text((row) => row.rule_id),
+  object_type: column.text((row) => row.object_type),
+  object_id: column.text((row) => row.object_id),
+  created_at: column.timestamp((row) => row.created_at.getTime()),
+};
+
+const COLUMNS = columnNames(columns);
 
 /**
  * Returns the ids of new assignments; existing ones and a second rule of a campaign are skipped.
@@ -23,22 +41,18 @@ export async function insertAssignments(
   projectId: string,
   rows: readonly AssignmentRow[],
 ): Promise<readonly string[]> {
-  const { rows: inserted } = await tx.query<{ id: string }>(
-    `insert into validation_rule_assignment (project_id, ${COLUMNS})
-     select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-         on conflict do nothing
-     returning id`,
-    [
-      projectId,
-      rows.map(({ id }) => id),
-      rows.map(({ rule_id: ruleId }) => ruleId),
-      rows.map(({ object_type: type }) => type),
-      rows.map(({ object_id: objectId }) => objectId),
-      rows.map(({ created_at: at }) => at),
-    ],
-  );
+  const { rows: inserted } = await tx.query<{ id: string }>(insertStatement({ projectId, rows }));
   return inserted.map(({ id }) => id);
 }
+
+const insertStatement = buildStatement({
+  parts: { projectId: projectIdPart, rows: batchOf(columns) },
+  text: ({ projectId, rows }) => `
+    insert into validation_rule_assignment (${projectId.columns}, ${rows.columns})
+    select ${projectId.values}, ${rows.columns} from ${rows.rows("one")}
+        on conflict do nothing
+    returning id`,
+});
 
 /** Returns whether the assignment existed. */
 export async function deleteAssignment(

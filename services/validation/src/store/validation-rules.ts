@@ -1,5 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type DefinitionKey,
+  excludedAssignments,
+  projectIdPart,
+  type Queryable,
+  readPage,
+  rowOf,
+} from "@scrip/postgres";
 
 import { type CreatedRange, createdConditions } from "./created-range.ts";
 
@@ -22,8 +33,29 @@ export type RuleRow = RuleContent & {
 
 export type CountedRuleRow = RuleRow & { readonly assignments_count: bigint };
 
-const CONTENT = "rules, bundle_rules, applicable_to, error_message";
-const COLUMNS = `id, name, type, context_type, ${CONTENT}, created_at, updated_at`;
+const contentColumns: ColumnTable<RuleContent> = {
+  rules: column.json(({ rules }) => JSON.stringify(rules)),
+  bundle_rules: column.json((row) => row.bundle_rules && JSON.stringify(row.bundle_rules)),
+  applicable_to: column.json((row) => row.applicable_to && JSON.stringify(row.applicable_to)),
+  error_message: column.text((row) => row.error_message),
+};
+
+/** What an edit may change. */
+const editableColumns: ColumnTable<RuleRow> = {
+  name: column.text(({ name }) => name),
+  type: column.text(({ type }) => type),
+  context_type: column.text((row) => row.context_type),
+  ...contentColumns,
+  updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
+};
+
+const columns: ColumnTable<RuleRow> = {
+  id: column.text(({ id }) => id),
+  created_at: column.timestamp((row) => row.created_at.getTime()),
+  ...editableColumns,
+};
+
+const COLUMNS = columnNames(columns);
 const COUNTED = `${COLUMNS}, (select count(*) from validation_rule_assignment assignment
    where assignment.project_id = rule.project_id and assignment.rule_id = rule.id) as assignments_count`;
 
@@ -85,29 +117,17 @@ export async function lockRuleForDeletion(
 
 /** Inserts or replaces a rule. */
 export async function saveRule(db: Queryable, projectId: string, row: RuleRow): Promise<void> {
-  await db.query(
-    `insert into validation_rule (project_id, ${COLUMNS})
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-         on conflict (project_id, id) do update
-        set name = excluded.name, type = excluded.type, context_type = excluded.context_type,
-            rules = excluded.rules, bundle_rules = excluded.bundle_rules,
-            applicable_to = excluded.applicable_to, error_message = excluded.error_message,
-            updated_at = excluded.updated_at`,
-    [
-      projectId,
-      row.id,
-      row.name,
-      row.type,
-      row.context_type,
-      row.rules,
-      row.bundle_rules,
-      row.applicable_to,
-      row.error_message,
-      row.created_at,
-      row.updated_at,
-    ],
-  );
+  await db.query(saveStatement({ projectId, row }));
 }
+
+const saveStatement = buildStatement({
+  parts: { projectId: projectIdPart, row: rowOf(columns) },
+  text: ({ projectId, row }) => `
+    insert into validation_rule (${projectId.columns}, ${row.columns})
+    values (${projectId.values}, ${row.values})
+        on conflict (project_id, id) do update
+       set ${excludedAssignments(editableColumns)}`,
+});
 
 /** Fails while the rule is assigned. */
 export async function deleteRule(tx: Queryable, projectId: string, id: string): Promise<void> {
@@ -134,13 +154,13 @@ export async function listRules(
   { projectId, created, order, limit, offset }: RuleListing,
 ): Promise<{ readonly rows: readonly CountedRuleRow[]; readonly total: bigint }> {
   const direction = order.startsWith("-") ? "desc" : "asc";
-  const column = SORTABLE[order.replace("-", "")];
-  if (column === undefined) throw new Error(`rules cannot be sorted by ${order}`);
+  const sorted = SORTABLE[order.replace("-", "")];
+  if (sorted === undefined) throw new Error(`rules cannot be sorted by ${order}`);
   const values: unknown[] = [projectId];
   return readPage<CountedRuleRow>(db, {
     columns: COUNTED,
     from: `from validation_rule rule where project_id = $1${createdConditions(created, values)}`,
-    order: `${column} ${direction}, id ${direction}`,
+    order: `${sorted} ${direction}, id ${direction}`,
     values,
     limit,
     offset,
@@ -156,7 +176,7 @@ export async function findRuleContents(
   keys: readonly DefinitionKey[],
 ): Promise<readonly (RuleContent | undefined)[]> {
   const { rows } = await db.query<RuleContent & { position: bigint }>(
-    `select position, ${CONTENT}
+    `select position, ${columnNames(contentColumns)}
              from unnest($1::text[], $2::text[]) with ordinality as asked (project_id, id, position)
              join validation_rule using (project_id, id)`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],

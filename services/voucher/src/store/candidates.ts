@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { column, type Queryable, rowOf } from "@scrip/postgres";
 
 import { foldedKeyOf, type VoucherType } from "../domain/voucher.ts";
 import {
@@ -35,21 +35,30 @@ export type FoundCandidates = {
 /** Maximum number of vouchers that one search reads. */
 const WINDOW = 1_000;
 
+type SearchInput = Omit<CandidateSearch, "filter" | "values"> & { readonly now: number };
+
+const inputPart = rowOf<SearchInput>({
+  project_id: column.text(({ projectId }) => projectId),
+  holder_id: column.text(({ holderId }) => holderId),
+  standalone_types: column.single("text[]", ({ standaloneTypes }) => standaloneTypes),
+  public_campaign_ids: column.single("text[]", ({ publicCampaignIds }) => publicCampaignIds),
+  after_created_at: column.timestamp(({ after }) => after && after.createdAt),
+  after_id: column.text(({ after }) => after?.id ?? ""),
+  code_keys: column.single("text[]", ({ codes }) =>
+    codes.flatMap((code) => [code, foldedKeyOf(code)]),
+  ),
+  codes: column.single("text[]", ({ codes }) => codes),
+  now: column.timestamp(({ now }) => now),
+});
+
+/** The first parameters of the statement; those of the filter follow. */
+const input = inputPart.sql(1).value;
+
 /** The first values of the statement; those of the filter follow. */
 export const searchValues = (
   search: Omit<CandidateSearch, "filter" | "values">,
   now: number,
-): unknown[] => [
-  search.projectId,
-  search.holderId,
-  [...search.standaloneTypes],
-  [...search.publicCampaignIds],
-  search.after && new Date(search.after.createdAt),
-  search.after?.id ?? "",
-  search.codes.flatMap((code) => [code, foldedKeyOf(code)]),
-  [...search.codes],
-  new Date(now),
-];
+): unknown[] => [...inputPart.values({ ...search, now })];
 
 type Row = Omit<VoucherRow, "id"> & {
   id: string | null;
@@ -90,22 +99,24 @@ export async function findCandidates(
 const source = (condition: string): string => `
       (select v.created_at, v.id, v.ctid as place
          from voucher v
-        where v.project_id = $1 and v.deleted_at is null and ${condition}
-          and ($5::timestamptz is null or (v.created_at, v.id) < ($5::timestamptz, $6::text))
-          and (cardinality($7::text[]) = 0
-               or v.code_key = any($7::text[]) or v.id = any($8::text[]))
+        where v.project_id = ${input("project_id")} and v.deleted_at is null and ${condition}
+          and (${input("after_created_at")} is null
+               or (v.created_at, v.id) < (${input("after_created_at")}, ${input("after_id")}))
+          and (cardinality(${input("codes")}) = 0
+               or v.code_key = any(${input("code_keys")}) or v.id = any(${input("codes")}))
         order by v.created_at desc, v.id desc
         limit ${WINDOW})`;
+
+const PUBLIC = `v.holder_id is null and v.publish_count = 0
+          and v.type = any(${input("standalone_types")})`;
 
 function textOf({ filter, limit }: Pick<CandidateSearch, "filter" | "limit">): string {
   return `
     with looked_at as (
       select created_at, id, place
-        from (${source("v.holder_id = $2::text")}
-        union all ${source("v.campaign_id is null and v.holder_id is null and v.publish_count = 0 and v.type = any($3::text[])")}
-        union all ${source(
-          "v.campaign_id = any($4::text[]) and v.holder_id is null and v.publish_count = 0 and v.type = any($3::text[])",
-        )}) source
+        from (${source(`v.holder_id = ${input("holder_id")}`)}
+        union all ${source(`v.campaign_id is null and ${PUBLIC}`)}
+        union all ${source(`v.campaign_id = any(${input("public_campaign_ids")}) and ${PUBLIC}`)}) source
        order by created_at desc, id desc
        limit ${WINDOW}
     ), last as (
@@ -121,13 +132,13 @@ function textOf({ filter, limit }: Pick<CandidateSearch, "filter" | "limit">): s
                join voucher v on v.ctid = looked_at.place
               cross join lateral (
                       select * from voucher_usage
-                       where project_id = $1 and voucher_id = looked_at.id
+                       where project_id = ${input("project_id")} and voucher_id = looked_at.id
                        limit 1
                     ) u
               where v.active is not false
                 and not v.is_referral_code
                 and v.type <> 'LOYALTY_CARD'
-                and (v.expiration_date is null or v.expiration_date >= $9::timestamptz)
+                and (v.expiration_date is null or v.expiration_date >= ${input("now")})
                 and (u.quantity is null or u.redeemed_quantity < u.quantity)
                 and (u.balance is null or u.balance > 0)
                 and (${filter})

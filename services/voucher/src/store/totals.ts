@@ -5,6 +5,7 @@ import {
   type ColumnTable,
   type Queryable,
   type Statement,
+  summedAssignments,
   textArray,
 } from "@scrip/postgres";
 
@@ -107,13 +108,17 @@ export async function moveTotals(
   await Promise.all(statements.map((statement) => tx.query(statement)));
 }
 
-const totalColumns: ColumnTable<Total> = {
-  project_id: column.text(({ projectId }) => projectId),
-  scope_id: column.text(({ scopeId }) => scopeId),
+const sumColumns: ColumnTable<Total> = {
   redemptions: column.int8(({ redemptions }) => redemptions),
   orders_amount: column.int8(({ ordersAmount }) => ordersAmount),
   discounted_amount: column.int8(({ discountedAmount }) => discountedAmount),
   gift_credits: column.int8(({ giftCredits }) => giftCredits),
+};
+
+const totalColumns: ColumnTable<Total> = {
+  project_id: column.text(({ projectId }) => projectId),
+  scope_id: column.text(({ scopeId }) => scopeId),
+  ...sumColumns,
 };
 
 const unitsColumns: ColumnTable<UnitsTotal> = {
@@ -131,10 +136,7 @@ const statementsOf = (direction: "up" | "down", sign: "+" | "-") => ({
       insert into redemption_total as t (${totals.columns})
       select ${totals.columns} from ${totals.rows("one")}
           on conflict (project_id, scope_id) do update
-         set redemptions = t.redemptions ${sign} excluded.redemptions,
-             orders_amount = t.orders_amount ${sign} excluded.orders_amount,
-             discounted_amount = t.discounted_amount ${sign} excluded.discounted_amount,
-             gift_credits = t.gift_credits ${sign} excluded.gift_credits`,
+         set ${summedAssignments(sumColumns, "t", sign)}`,
   }),
   moveUnitsBy: buildStatement({
     name: `move-units-${direction}`,

@@ -1,4 +1,11 @@
-import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  type ColumnTable,
+  type Queryable,
+  rowKeyPart,
+  rowOf,
+} from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/usage.ts";
 import { foldedKeyOf, type VoucherDefinition } from "../domain/voucher.ts";
@@ -100,16 +107,13 @@ const insertStatement = buildStatement({
 
 const updateStatement = buildStatement({
   parts: {
-    id: rowOf<VoucherDefinition>({
-      project_id: column.text(({ projectId }) => projectId),
-      id: column.text(({ id }) => id),
-    }),
+    key: rowKeyPart,
     editable: rowOf(editableColumns),
   },
-  text: ({ id, editable }) => `
+  text: ({ key, editable }) => `
     update voucher
        set ${editable.assignments}
-     where project_id = ${id.value("project_id")} and id = ${id.value("id")}`,
+     where ${key.condition}`,
 });
 
 /** The usage of a new voucher. */
@@ -137,7 +141,7 @@ export async function updateVoucher(
   definition: VoucherDefinition,
   quantity: bigint | null,
 ): Promise<void> {
-  await tx.query(updateStatement({ id: definition, editable: definition }));
+  await tx.query(updateStatement({ key: definition, editable: definition }));
   await tx.query({
     name: "update-usage-definition",
     text: `update voucher_usage
