@@ -28,6 +28,8 @@ export type Stack = AsyncDisposable & {
   readonly grpc: Readonly<Record<string, string>>;
   /** Addresses of the metrics of each process. */
   readonly metrics: Readonly<Record<string, string>>;
+  /** The ids of its processes. */
+  readonly pids: () => readonly number[];
   /** The log file of all processes. */
   readonly log: string;
   /**
@@ -53,11 +55,13 @@ export type StackOptions = {
   /** The database of the stack, deleted with the stack. */
   readonly database: AsyncDisposable & { readonly url: string };
   readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of Node for each process. */
+  readonly nodeArgs?: readonly string[];
 };
 
 export async function startComposition(
   composition: Composition,
-  { database, env = {} }: StackOptions,
+  { database, env = {}, nodeArgs }: StackOptions,
 ): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   parts.use(database);
@@ -65,7 +69,7 @@ export async function startComposition(
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const start = composition === "standalone" ? startStandalone : startDistributed;
   const log = path.join(folder, "output.log");
-  const running = await start({ parts, databaseUrl: database.url, folder, log, env });
+  const running = await start({ parts, databaseUrl: database.url, folder, log, env, nodeArgs });
   const ending = parts.move();
   return {
     ...running,
@@ -82,12 +86,20 @@ type Start = {
   readonly folder: string;
   readonly log: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly nodeArgs: readonly string[] | undefined;
 };
 
 type Started = Omit<Stack, "databaseUrl" | "log" | typeof Symbol.asyncDispose>;
 
 /** One process, as `npm start` runs it. */
-async function startStandalone({ parts, databaseUrl, folder, log, env }: Start): Promise<Started> {
+async function startStandalone({
+  parts,
+  databaseUrl,
+  folder,
+  log,
+  env,
+  nodeArgs,
+}: Start): Promise<Started> {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
   const start = (): Promise<RunningProcess> =>
@@ -101,6 +113,7 @@ async function startStandalone({ parts, databaseUrl, folder, log, env }: Start):
         SCRIP_METRICS_PORT: String(metricsPort),
         ...env,
       },
+      nodeArgs,
       log,
       ready: () => isReady(url),
     });
@@ -116,6 +129,7 @@ async function startStandalone({ parts, databaseUrl, folder, log, env }: Start):
     serviceKeys: secrets.serviceKeys,
     grpc: {},
     metrics: { scrip: metricsUrl(metricsPort) },
+    pids: () => [running.pid],
     async crash() {
       await running.kill();
       running = await start();
@@ -133,7 +147,13 @@ const KEYS: Keys = {
 };
 
 /** One process per service and one for the gateway, which communicate over gRPC. */
-async function startDistributed({ parts, databaseUrl, log, env }: Start): Promise<Started> {
+async function startDistributed({
+  parts,
+  databaseUrl,
+  log,
+  env,
+  nodeArgs,
+}: Start): Promise<Started> {
   const serviceKeys = await generateServiceKey();
   const names = SERVICES;
   const ports = await Promise.all([...names, "gateway"].map(() => freePort()));
@@ -161,6 +181,7 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
         SCRIP_METRICS_PORT: String(metricsPorts[names.indexOf(name)]),
         ...env,
       },
+      nodeArgs,
       log,
       ready: () => listens(port),
     });
@@ -188,6 +209,7 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
         SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
         ...env,
       },
+      nodeArgs,
       log,
       ready: () => isReady(url),
     });
@@ -201,6 +223,7 @@ async function startDistributed({ parts, databaseUrl, log, env }: Start): Promis
     metrics: Object.fromEntries(
       [...names, "gateway"].map((name, i) => [name, metricsUrl(metricsPorts[i] ?? 0)]),
     ),
+    pids: () => [gateway, ...services.values()].map(({ pid }) => pid),
     async crash(service) {
       if (service === undefined) {
         await gateway.kill();

@@ -7,6 +7,7 @@ import path from "node:path";
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 
 export type RunningProcess = AsyncDisposable & {
+  readonly pid: number;
   /** Kills the process with SIGKILL. */
   readonly kill: () => Promise<void>;
 };
@@ -14,6 +15,8 @@ export type RunningProcess = AsyncDisposable & {
 export type ProcessOptions = {
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Arguments of Node. */
+  readonly nodeArgs?: readonly string[] | undefined;
   /** The file that its output is appended to. */
   readonly log: string;
   /** Returns whether the process is ready. */
@@ -31,7 +34,7 @@ const EXIT_WITH_PARENT = path.join(import.meta.dirname, "exit-with-parent.ts");
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { main, log } = options;
   const output = openSync(log, "a");
-  const child = spawn(process.execPath, ["--import", EXIT_WITH_PARENT, main], {
+  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main], {
     cwd: ROOT,
     env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env },
     stdio: ["ignore", output, output],
@@ -51,6 +54,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return {
+    pid: child.pid ?? 0,
     kill: () => end(child, "SIGKILL"),
     [Symbol.asyncDispose]: () => end(child, "SIGTERM"),
   };

@@ -1,0 +1,255 @@
+import { fork } from "node:child_process";
+import { mkdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+import { type Api, managementApi, newProject, serverApi } from "../stack/api.ts";
+import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
+import type { BurstResult, BurstSpec } from "./burst-client.ts";
+import type { LoadResult } from "./load-client.ts";
+import { startLoadClient } from "./load.ts";
+import { describeMachine, residentMiB } from "./machine.ts";
+import { openBenchDatabase } from "./postgres.ts";
+import { table } from "./table.ts";
+
+/**
+ * Overloads an installation with heavy requests of one project, and measures what another project
+ * notices (README.md#overload).
+ */
+const OPTIONS = {
+  distributed: { type: "boolean", default: false },
+  /** Concurrent heavy requests. */
+  requests: { type: "string", default: "1200" },
+  /** How long refused requests are repeated; 0 sends each once. */
+  seconds: { type: "string", default: "15" },
+  /** Repeats refused requests immediately instead of after `Retry-After`. */
+  impolite: { type: "boolean", default: false },
+  redeemables: { type: "string", default: "30" },
+  lines: { type: "string", default: "500" },
+  /** Old space of each process in MiB. */
+  heap: { type: "string", default: "1024" },
+  /** A folder for CPU profiles of the processes. */
+  profile: { type: "string", default: "" },
+  /** Only measures one heavy request at a time. */
+  unloaded: { type: "boolean", default: false },
+} as const;
+
+const { values: options } = parseArgs({ options: OPTIONS });
+const FOLDER = path.join(import.meta.dirname, "../..", `.scrip-bench-${process.pid}`);
+const LIGHT_PER_SECOND = 50;
+const LIVEZ_PER_SECOND = 20;
+const UNLOADED_SECONDS = 8;
+
+async function main(): Promise<void> {
+  const composition: Composition = options.distributed ? "distributed" : "standalone";
+  await mkdir(FOLDER);
+  try {
+    await using postgres = await openBenchDatabase(path.join(FOLDER, "postgres"));
+    const url = await postgres.create("overload");
+    await using stack = await startComposition(composition, {
+      database: { url, [Symbol.asyncDispose]: async () => {} },
+      nodeArgs: [
+        `--max-old-space-size=${options.heap}`,
+        // As in `npm start`.
+        "--min-semi-space-size=64",
+        "--max-semi-space-size=64",
+        ...(options.profile === "" ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]),
+      ],
+    });
+    await measure(stack);
+  } finally {
+    await rm(FOLDER, { recursive: true, force: true });
+  }
+}
+
+async function measure(stack: Stack): Promise<void> {
+  const { port } = new URL(stack.url);
+  const heavy = await heavyRequest(stack);
+  const light = await lightRequest(stack);
+  const burst: BurstSpec = {
+    port: Number(port),
+    connections: 2,
+    request: heavy,
+    seconds: UNLOADED_SECONDS,
+    isPolite: true,
+  };
+  log("warming up");
+  await runBurst({ ...burst, seconds: 4 });
+  log("measuring heavy requests, two at a time");
+  const unloaded = await runBurst(burst);
+  await sleep(3_000);
+  const rss = startRss(stack);
+  report("unloaded", [
+    ["served per s", (served(unloaded) / unloaded.servedSeconds).toFixed(2)],
+    ["latency", ms(unloaded.served)],
+    ["bytes per response", String(unloaded.bytesPerServed)],
+    ["statuses", JSON.stringify(unloaded.statuses)],
+    ["RSS MiB", rss.now().toFixed(0)],
+  ]);
+  if (options.unloaded) return;
+  const before = rss.now();
+
+  using lightClient = startLoadClient();
+  using livezClient = startLoadClient();
+  const attackSeconds = Number(options.seconds);
+  const probeSeconds = Math.max(attackSeconds, 5) + 5;
+  const common = { port: Number(port), codes: [], bodies: [], seconds: probeSeconds };
+  const probes = Promise.all([
+    lightClient.run({
+      ...common,
+      before: light,
+      after: "",
+      connections: 64,
+      ratePerSecond: LIGHT_PER_SECOND,
+    }),
+    livezClient.run({
+      ...common,
+      before: "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      after: "",
+      connections: 64,
+      ratePerSecond: LIVEZ_PER_SECOND,
+    }),
+  ]).catch((error: unknown) => {
+    log(`the probes failed: ${String(error)}`);
+  });
+  await sleep(2_000);
+  log(`${options.requests} heavy requests at once`);
+  const attack = await runBurst({
+    ...burst,
+    connections: Number(options.requests),
+    seconds: attackSeconds,
+    isPolite: !options.impolite,
+  });
+  const [lightResult, livezResult] = (await probes) ?? [];
+  await sleep(15_000);
+  const rate = served(attack) / attack.servedSeconds;
+  report(`${options.requests} at once (${describeMachine()})`, [
+    ["statuses", JSON.stringify(attack.statuses)],
+    [
+      "served per s",
+      `${rate.toFixed(2)} in ${attack.servedSeconds.toFixed(1)} s, ${((100 * rate * unloaded.servedSeconds) / served(unloaded)).toFixed(0)} % of unloaded`,
+    ],
+    ["latency of served", ms(attack.served)],
+    ["latency of refused", ms(attack.refused)],
+    ["light requests", probe(lightResult)],
+    ["/livez", probe(livezResult)],
+    [
+      "RSS MiB before, peak, after",
+      `${before.toFixed(0)}, ${rss.peak().toFixed(0)}, ${rss.now().toFixed(0)}`,
+    ],
+  ]);
+}
+
+const served = ({ statuses }: BurstResult): number => statuses["200"] ?? 0;
+
+const ms = ({ p50Ms, p99Ms, maxMs }: Pick<LoadResult, "p50Ms" | "p99Ms" | "maxMs">): string =>
+  // Without any response there are no latencies: JSON has no NaN.
+  !Number.isFinite(maxMs)
+    ? "none"
+    : `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(0)} ms`;
+
+const probe = (result: LoadResult | undefined): string =>
+  result === undefined
+    ? "failed"
+    : `${ms(result)}, ${JSON.stringify(result.statuses)}, ${result.lost} lost`;
+
+function report(title: string, rows: readonly (readonly string[])[]): void {
+  process.stdout.write(`\n## ${title}\n\n${table(["what", "measured"], rows)}`);
+}
+
+function runBurst(spec: BurstSpec): Promise<BurstResult> {
+  const child = fork(new URL("burst-process.ts", import.meta.url));
+  return new Promise((resolve, reject) => {
+    child.once("message", ({ result, error }: { result?: BurstResult; error?: string }) => {
+      if (result === undefined) reject(new Error(error));
+      else resolve(result);
+    });
+    child.once("exit", () => reject(new Error("the burst client ended early")));
+    child.send(spec);
+  });
+}
+
+/** The memory of all processes of the installation. */
+function startRss(stack: Stack) {
+  let peak = 0;
+  const now = (): number => {
+    try {
+      return stack.pids().reduce((sum, pid) => sum + residentMiB(pid), 0);
+    } catch {
+      return Number.NaN;
+    }
+  };
+  setInterval(() => {
+    peak = Math.max(peak, now());
+  }, 50).unref();
+  return { now, peak: () => peak };
+}
+
+/** A validation of many vouchers on a long order, in a project whose limits allow it. */
+async function heavyRequest(stack: Stack): Promise<string> {
+  const { id, api } = await newProject(stack);
+  const redeemables = Number(options.redeemables);
+  await expectOk(
+    managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
+      applicable_redeemables_limit: 30,
+      applicable_redeemables_per_category_limit: 30,
+    }),
+  );
+  for (let index = 0; index < redeemables; index += 1) {
+    await expectOk(
+      api.post("/v1/vouchers", {
+        code: `HEAVY-${index}`,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "PERCENT", percent_off: 1 },
+      }),
+    );
+  }
+  return rawRequest(api, "/v1/validations", {
+    redeemables: Array.from({ length: redeemables }, (_, index) => ({
+      object: "voucher",
+      id: `HEAVY-${index}`,
+    })),
+    order: {
+      items: Array.from({ length: Number(options.lines) }, (_, line) => ({
+        product_id: `prod_${line}`,
+        quantity: 1,
+        price: 1_999,
+      })),
+    },
+  });
+}
+
+async function lightRequest(stack: Stack): Promise<string> {
+  const api = await serverApi(stack);
+  await expectOk(
+    api.post("/v1/vouchers", {
+      code: "LIGHT",
+      type: "DISCOUNT_VOUCHER",
+      discount: { type: "PERCENT", percent_off: 10 },
+    }),
+  );
+  return rawRequest(api, "/v1/vouchers/LIGHT/validate", { order: { amount: 10_000 } });
+}
+
+async function expectOk(response: ReturnType<Api["post"]>): Promise<void> {
+  const { status, text } = await response;
+  if (status !== 200) throw new Error(text);
+}
+
+function rawRequest({ headers }: Api, route: string, body: object): string {
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    host: "localhost",
+    ...headers,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${route} HTTP/1.1\r\n${lines.join("")}\r\n${text}`;
+}
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+await main();
