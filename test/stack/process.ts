@@ -34,11 +34,15 @@ const EXIT_WITH_PARENT = path.join(import.meta.dirname, "exit-with-parent.ts");
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { main, log } = options;
   const output = openSync(log, "a");
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main], {
-    cwd: ROOT,
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env },
-    stdio: ["ignore", output, output],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main],
+    {
+      cwd: ROOT,
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env },
+      stdio: ["ignore", output, output],
+    },
+  );
   closeSync(output);
   // A test that fails before it can clean up must not leave processes behind.
   const killChild = (): boolean => child.kill("SIGKILL");
