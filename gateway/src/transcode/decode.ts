@@ -50,7 +50,10 @@ export function createDecoders(mode: Mode): (desc: DescMessage) => MessageDecode
     compiled.set(desc, decoder);
     for (const field of desc.fields) {
       if (ruleOf(field).internal) continue;
-      fields.set(jsonNameOf(field), { field, fill: compileField(field, { mode, find }) });
+      const name = jsonNameOf(field);
+      // A field of the query may have the name of a field of the body.
+      if (fields.has(name) && ruleOf(field).inQuery !== (mode === "text")) continue;
+      fields.set(name, { field, fill: compileField(field, { mode, find }) });
     }
     return decoder;
   };

@@ -92,6 +92,21 @@ describe("a body", () => {
     expect(rejection("POST", "/v1/vouchers/{code}/redemption", sent)).toBe(rejected);
   });
 
+  test("is separate from a field of the query that has the same name", () => {
+    const at = ["POST", "/v1/vouchers/qualification"] as const;
+    const order = { amount: 100 };
+    const query = "order=created_at&limit=2";
+    expect(decode(...at, { query, body: { order } })).toMatchObject({
+      order: { amount: 100n },
+      sortOrder: "created_at",
+      limit: 2n,
+    });
+    expect(decode(...at, { query })["order"]).toBeUndefined();
+    expect(decode(...at, { body: { order } })["sortOrder"]).toBeUndefined();
+    const text = { order: "created_at" };
+    expect(rejection(...at, { body: text })).toMatch("Property .order must be object");
+  });
+
   test("decodes decimals as their shortest text", () => {
     expect(percent(12.5)).toBe("12.5");
     expect(percent("012.50")).toBe("12.5");

@@ -67,6 +67,8 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
     each.kind === "field" ? [each.field] : [],
   );
   const inPath = new Set(pathFields.map(({ name }) => name));
+  const isOwnQueryField = (name: string): boolean =>
+    json.fields.get(name)?.field !== text.fields.get(name)?.field;
   const readBody = compileBody(compiled);
   const isList = shapeOf(binding.method.output).object === "list";
   const addMask = compileMask(json, binding.method.input, inPath);
@@ -76,7 +78,8 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
     const sent = readBody(body);
     const draft = sent.draft;
     if (query !== "") {
-      const isTaken = (name: string): boolean => inPath.has(name) || sent.has(name);
+      const isTaken = (name: string): boolean =>
+        inPath.has(name) || (sent.has(name) && !isOwnQueryField(name));
       fillFromQuery(draft, query, { isTaken, isList, text });
     }
     fillPath(draft, path);

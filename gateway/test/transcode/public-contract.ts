@@ -5,6 +5,7 @@ import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -18,6 +19,7 @@ export const bindings = bindingsOf([
   VoucherService,
   RedemptionService,
   ValidationService,
+  QualificationService,
   CategoryService,
 ]);
 

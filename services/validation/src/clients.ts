@@ -4,6 +4,8 @@ import {
   type CampaignResult,
   type CampaignQuerySchema,
   CampaignService,
+  type ListCampaignsRequestSchema,
+  type ListCampaignsResponse,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
   type CategoryResult,
@@ -86,6 +88,10 @@ export type Clients = {
   readonly resolveCampaigns: (
     query: MessageInitShape<typeof CampaignQuerySchema>,
   ) => Promise<CampaignResult>;
+  readonly listCampaigns: (
+    request: MessageInitShape<typeof ListCampaignsRequestSchema>,
+    call: Call,
+  ) => Promise<ListCampaignsResponse>;
   readonly resolveCategory: (
     query: MessageInitShape<typeof CategoryQuerySchema>,
   ) => Promise<CategoryResult>;
@@ -182,6 +188,8 @@ function campaignClients(transport: Transport, batched: Batched) {
       async (queries: readonly MessageInitShape<typeof CategoryQuerySchema>[]) =>
         (await categories.resolveCategories({ queries: [...queries] }, serviceCall())).results,
     ),
+    listCampaigns: (request: MessageInitShape<typeof ListCampaignsRequestSchema>, call: Call) =>
+      campaigns.listCampaigns(request, call),
   };
 }
 

@@ -38,6 +38,8 @@ import { listRulesReferencing } from "./handlers/list-rules-referencing.ts";
 import { listSkus } from "./handlers/list-skus.ts";
 import { listStackingRules } from "./handlers/list-stacking-rules.ts";
 import { listValidationRules } from "./handlers/list-validation-rules.ts";
+import { qualifyCampaigns } from "./handlers/qualify-campaigns.ts";
+import { qualifyVouchers } from "./handlers/qualify-vouchers.ts";
 import { qualify } from "./handlers/qualify.ts";
 import { redeemCode } from "./handlers/redeem-code.ts";
 import { redeemPromotionTier } from "./handlers/redeem-promotion-tier.ts";
@@ -74,7 +76,11 @@ export const routes = (deps: Deps) => [
     rollbackRedemption: rollbackRedemption(deps),
     rollbackRedemptions: rollbackRedemptions(deps),
   }),
-  implement(QualificationService, { qualify: qualify(deps) }),
+  implement(QualificationService, {
+    qualify: qualify(deps),
+    qualifyVouchers: qualifyVouchers(deps),
+    qualifyCampaigns: qualifyCampaigns(deps),
+  }),
   implement(OrderService, {
     createOrder: createOrder(deps),
     listOrders: listOrders(deps),

@@ -53,6 +53,7 @@ const UNUSED_CLIENTS = {
   commitRollback: never,
   getRedemption: never,
   resolveCampaigns: never,
+  listCampaigns: never,
   resolveCategory: never,
 };
 

@@ -19,6 +19,8 @@ const UNKNOWN_REFERENCES: Readonly<Record<string, CaseRequest>> = {
   "ValidationService.RedeemCode": { query: { code: "none" } },
   "ValidationService.ValidatePromotions": { body: UNKNOWN_CUSTOMER },
   "QualificationService.Qualify": { body: UNKNOWN_CUSTOMER },
+  "QualificationService.QualifyVouchers": { body: UNKNOWN_CUSTOMER },
+  "QualificationService.QualifyCampaigns": { body: UNKNOWN_CUSTOMER },
   "OrderService.CreateOrder": { body: UNKNOWN_CUSTOMER },
   "ProductService.CreateProduct": { body: { id: "prod_none" } },
   "PublicationService.CreatePublication": { body: { voucher: "none" } },

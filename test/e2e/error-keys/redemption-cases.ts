@@ -22,16 +22,23 @@ const redeemableLists = ["ValidationService.Validate", "ValidationService.Redeem
   ],
 );
 
-const orders = ["QualificationService.Qualify", "ValidationService.ValidatePromotions"].flatMap(
-  (rpc): ErrorCase[] => [
-    { rpc, key: "invalid_order", request: { body: { order: { amount: -1 } } } },
-    {
-      rpc,
-      key: "ambiguous_tracking_id",
-      request: { body: { customer: ANN, tracking_id: "bob" } },
-    },
-  ],
-);
+const orders: readonly ErrorCase[] = [
+  ...[
+    "QualificationService.Qualify",
+    "QualificationService.QualifyVouchers",
+    "QualificationService.QualifyCampaigns",
+    "ValidationService.ValidatePromotions",
+  ].map((rpc) => ({
+    rpc,
+    key: "invalid_order" as const,
+    request: { body: { order: { amount: -1 } } },
+  })),
+  ...["QualificationService.Qualify", "ValidationService.ValidatePromotions"].map((rpc) => ({
+    rpc,
+    key: "ambiguous_tracking_id" as const,
+    request: { body: { customer: ANN, tracking_id: "bob" } },
+  })),
+];
 
 const redemptions: readonly ErrorCase[] = [
   {

@@ -6,24 +6,18 @@ import type {
 import { type Call, type Handlers, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { checkOrder } from "../domain/order/order-state.ts";
 import { candidateFilter } from "../domain/qualification/candidate.ts";
 import { parsePageCursor } from "../domain/qualification/page-cursor.ts";
 import {
-  ignoredConditions,
   type QualificationScenario,
   type ScenarioName,
   SCENARIOS,
 } from "../domain/qualification/qualification-scenario.ts";
-import { qualificationStacking } from "../domain/qualification/qualification-stacking.ts";
 import type { SortingRule } from "../domain/qualification/ranking.ts";
 import { openCandidateSource } from "../loading/candidates.ts";
-import { loadRequestContext } from "../loading/request-context.ts";
+import { loadQualificationContext } from "../loading/qualification-context.ts";
 import { loadAssignments } from "../loading/rule-assignments.ts";
-import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { type DecisionInput, expandOf } from "../mapping/decision-input.ts";
-import { rejectionToApiError } from "../mapping/error.ts";
-import { orderFromProto } from "../mapping/order-input.ts";
 import { qualificationsToProto } from "../mapping/qualifications.ts";
 import { assignedObjectIds } from "../mapping/qualified-rules.ts";
 import { listQualifications } from "../qualification/list-qualifications.ts";
@@ -34,26 +28,17 @@ export const qualify =
     const question = parse(sent, call);
     const { input, scenario, filters } = question;
 
-    const settings = await loadStackingRules(deps, call);
-    const stacking = qualificationStacking(settings, scenario);
-    const { requestContext, tracking } = await loadRequestContext(deps, call, input, stacking);
-    const { customer, requestedCustomer, storedOrder } = requestContext;
-    const { order } = requestContext.input;
-    const rejection = order === undefined ? null : checkOrder(orderFromProto(order, storedOrder));
-    if (rejection !== null) throw rejectionToApiError(rejection);
+    const { requestContext, tracking, settings } = await loadQualificationContext(deps, call, {
+      input,
+      scenario,
+    });
     const source = await openCandidateSource(deps, call, {
       candidates: scenario.candidates,
       filters,
-      holderId: customer?.id,
+      holderId: requestContext.customer?.id,
       sessionKey: input.session?.key,
     });
-
-    const hasCustomer = customer !== undefined || requestedCustomer !== undefined;
-    const found = await listQualifications(deps, call, {
-      ...question,
-      requestContext: { ...requestContext, omits: ignoredConditions(scenario, hasCustomer) },
-      source,
-    });
+    const found = await listQualifications(deps, call, { ...question, requestContext, source });
     const assignments = expandOf(input).has("validation_rules")
       ? await loadAssignments(deps.ruleCaches, call.project.id, [
           ...new Set(found.page.flatMap(assignedObjectIds)),

@@ -64,23 +64,24 @@ export async function openCandidateSource(
 ): Promise<CandidateSource> {
   const isEverything = candidates === "everything";
   const isStacks = candidates === "promotion_stacks";
+  const hasPublicVouchers = isEverything || candidates === "vouchers";
   const result = await clients.resolveCampaigns({
     projectId: call.project.id,
     allActiveTiers: isEverything,
     allActiveStacks: isStacks,
-    allActiveStandalone: isEverything,
+    allActiveStandalone: hasPublicVouchers,
   });
   const promotions = promotionsFromProto(result);
   const requestedCodes = requestedVouchers(filters);
   const voucherQuery = {
     holderId,
-    standaloneTypes: isEverything ? [...publicTypes(call)] : [],
-    publicCampaignIds: isEverything ? standaloneCampaignIds(result) : [],
+    standaloneTypes: hasPublicVouchers ? [...publicTypes(call)] : [],
+    publicCampaignIds: hasPublicVouchers ? standaloneCampaignIds(result) : [],
     codes: [...(requestedCodes ?? [])],
     filters: voucherFilters(filters) as JsonObject,
     sessionKey,
   };
-  const hasVouchers = isEverything || (!isStacks && holderId !== undefined);
+  const hasVouchers = hasPublicVouchers || (!isStacks && holderId !== undefined);
   const promotionCandidates = isStacks
     ? result.stacks.map((stack) => candidateFromStack(stack, promotions))
     : isEverything

@@ -20,7 +20,7 @@ export type LoadedCandidate = {
 export function candidateFromVoucher({
   voucher: context,
   campaignType,
-}: VoucherCandidate): readonly LoadedCandidate[] {
+}: Pick<VoucherCandidate, "voucher" | "campaignType">): readonly LoadedCandidate[] {
   const voucher = context?.voucher;
   if (context === undefined || voucher?.createdAt === undefined) return [];
   const candidate: Candidate = {

@@ -311,8 +311,9 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
   maxDecimal: string;
 
   /**
-   * Sent in the query although the request has a body. Only for documentation: the gateway reads any field that
-   * the body lacks from the query.
+   * Sent in the query although the request has a body. For documentation, since the gateway reads any field that
+   * the body lacks from the query; but when another field has the same name in JSON, this one is read from the
+   * query only and the other one from the body only.
    *
    * @generated from field: bool in_query = 21;
    */

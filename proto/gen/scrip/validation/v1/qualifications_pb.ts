@@ -7,6 +7,8 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import { file_google_api_annotations } from "../../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Campaign } from "../../campaign/v1/campaigns_pb.ts";
+import { file_scrip_campaign_v1_campaigns } from "../../campaign/v1/campaigns_pb.ts";
 import type { ApplicableTo } from "../../common/v1/applicable_to_pb.ts";
 import { file_scrip_common_v1_applicable_to } from "../../common/v1/applicable_to_pb.ts";
 import type { Category } from "../../common/v1/category_pb.ts";
@@ -20,13 +22,15 @@ import { file_scrip_common_v1_session } from "../../common/v1/session_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { RedeemableResult, ResultDetails, StackingRules } from "./validations_pb.ts";
 import { file_scrip_validation_v1_validations } from "./validations_pb.ts";
+import type { Voucher } from "../../voucher/v1/vouchers_pb.ts";
+import { file_scrip_voucher_v1_vouchers } from "../../voucher/v1/vouchers_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file scrip/validation/v1/qualifications.proto.
  */
 export const file_scrip_validation_v1_qualifications: GenFile = /*@__PURE__*/
-  fileDesc("CihzY3JpcC92YWxpZGF0aW9uL3YxL3F1YWxpZmljYXRpb25zLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIrwECg5RdWFsaWZ5UmVxdWVzdBIwCghjdXN0b21lchgBIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgAiAEBEi8KBW9yZGVyGAIgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAYgBARI+CghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCE5q1GA+6AQwKCnJlZGVtcHRpb24SIQoLdHJhY2tpbmdfaWQYBCABKAlCB5q1GAMw/wFIAogBARKmAQoIc2NlbmFyaW8YBSABKAlCjgGatRiJAXIDQUxMcg9DVVNUT01FUl9XQUxMRVRyDUFVRElFTkNFX09OTFlyCFBST0RVQ1RTchFQUk9EVUNUU19ESVNDT1VOVHIUUFJPRFVDVFNfQllfQ1VTVE9NRVJyHVBST0RVQ1RTX0RJU0NPVU5UX0JZX0NVU1RPTUVSchBQUk9NT1RJT05fU1RBQ0tTSAOIAQESPwoHb3B0aW9ucxgGIAEoCzIpLnNjcmlwLnZhbGlkYXRpb24udjEuUXVhbGlmaWNhdGlvbk9wdGlvbnNIBIgBARIuCgdzZXNzaW9uGAcgASgLMhguc2NyaXAuY29tbW9uLnYxLlNlc3Npb25IBYgBAUILCglfY3VzdG9tZXJCCAoGX29yZGVyQg4KDF90cmFja2luZ19pZEILCglfc2NlbmFyaW9CCgoIX29wdGlvbnNCCgoIX3Nlc3Npb24iigIKFFF1YWxpZmljYXRpb25PcHRpb25zEhwKBWxpbWl0GAEgASgDQgiatRgEGAEgMkgAiAEBEiMKDnN0YXJ0aW5nX2FmdGVyGAIgASgJQgaatRgCMGRIAYgBARI/Cgxzb3J0aW5nX3J1bGUYAyABKAlCJJq1GCByB0RFRkFVTFRyCUJFU1RfREVBTHIKTEVBU1RfREVBTEgCiAEBEigKB2ZpbHRlcnMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKBmV4cGFuZBgFIAMoCUIGmrUYAkgUQggKBl9saW1pdEIRCg9fc3RhcnRpbmdfYWZ0ZXJCDwoNX3NvcnRpbmdfcnVsZSK9AgoOUXVhbGlmaWNhdGlvbnMSPgoLcmVkZWVtYWJsZXMYASABKAsyKS5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZmllZFJlZGVlbWFibGVzEhgKC3RyYWNraW5nX2lkGAIgASgJSACIAQESKgoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAYgBARI6Cg5zdGFja2luZ19ydWxlcxgEIAEoCzIiLnNjcmlwLnZhbGlkYXRpb24udjEuU3RhY2tpbmdSdWxlcxJPChhpbmFwcGxpY2FibGVfcmVkZWVtYWJsZXMYBSADKAsyJS5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbWFibGVSZXN1bHRCBpq1GAJ4AUIOCgxfdHJhY2tpbmdfaWRCCAoGX29yZGVyIrsBChRRdWFsaWZpZWRSZWRlZW1hYmxlcxI2CgRkYXRhGAEgAygLMiguc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpZWRSZWRlZW1hYmxlEg0KBXRvdGFsGAIgASgDEhAKCGhhc19tb3JlGAMgASgIEiAKE21vcmVfc3RhcnRpbmdfYWZ0ZXIYBCABKAlIAIgBAToQkrUYDAoEbGlzdBIEZGF0YUIWChRfbW9yZV9zdGFydGluZ19hZnRlciK5BgoTUXVhbGlmaWVkUmVkZWVtYWJsZRIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoFb3JkZXIYBCABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAIgBARI0Cg1hcHBsaWNhYmxlX3RvGAUgASgLMh0uc2NyaXAuY29tbW9uLnYxLkFwcGxpY2FibGVUbxI2Cg9pbmFwcGxpY2FibGVfdG8YBiABKAsyHS5zY3JpcC5jb21tb24udjEuQXBwbGljYWJsZVRvEjIKBnJlc3VsdBgHIAEoCzIiLnNjcmlwLnZhbGlkYXRpb24udjEuUmVzdWx0RGV0YWlscxIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSSgoKY2F0ZWdvcmllcxgJIAMoCzIZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeUIbmrUYF3gB0gESZXhwYW5kc19jYXRlZ29yaWVzEhoKDWNhbXBhaWduX25hbWUYCiABKAlIAYgBARIYCgtjYW1wYWlnbl9pZBgLIAEoCUgCiAEBEhEKBG5hbWUYDCABKAlIA4gBARITCgZiYW5uZXIYDSABKAlIBIgBARJOChx2YWxpZGF0aW9uX3J1bGVzX2Fzc2lnbm1lbnRzGA4gASgLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpZWRSdWxlc0gFiAEBEkIKC3JlZGVlbWFibGVzGA8gAygLMiUuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVzdWx0QgaatRgCeAESJwoSZXhwYW5kc19jYXRlZ29yaWVzGBAgASgIQgaatRgCaAFIBogBAUIICgZfb3JkZXJCEAoOX2NhbXBhaWduX25hbWVCDgoMX2NhbXBhaWduX2lkQgcKBV9uYW1lQgkKB19iYW5uZXJCHwodX3ZhbGlkYXRpb25fcnVsZXNfYXNzaWdubWVudHNCFQoTX2V4cGFuZHNfY2F0ZWdvcmllcyJjCg5RdWFsaWZpZWRSdWxlcxIwCgRkYXRhGAEgAygLMiIuc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpZWRSdWxlEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIvQBCg1RdWFsaWZpZWRSdWxlEgoKAmlkGAEgASgJEg8KB3J1bGVfaWQYAiABKAkSGQoRcmVsYXRlZF9vYmplY3RfaWQYAyABKAkSGwoTcmVsYXRlZF9vYmplY3RfdHlwZRgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChF2YWxpZGF0aW9uX3N0YXR1cxgGIAEoCRIgChh2YWxpZGF0aW9uX29taXR0ZWRfcnVsZXMYByADKAk6IZK1GB0KG3ZhbGlkYXRpb25fcnVsZXNfYXNzaWdubWVudDLcAwoUUXVhbGlmaWNhdGlvblNlcnZpY2USwwMKB1F1YWxpZnkSIy5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZnlSZXF1ZXN0GiMuc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpY2F0aW9ucyLtAoq1GCkKDnF1YWxpZmljYXRpb25zEhVjbGllbnRfcXVhbGlmaWNhdGlvbnNYAaK1GAlub3RfZm91bmSitRgNaW52YWxpZF9vcmRlcqK1GBVhbWJpZ3VvdXNfdHJhY2tpbmdfaWSitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSqtRgSdm91Y2hlcl9ub3RfYWN0aXZlqrUYFnZvdWNoZXJfbm90X2FjdGl2ZV9ub3eqtRgYcHJvbW90aW9uX25vdF9hY3RpdmVfbm93qrUYDm1pc3NpbmdfYW1vdW50qrUYF2N1c3RvbWVyX3J1bGVzX3Zpb2xhdGVkqrUYFG9yZGVyX3J1bGVzX3Zpb2xhdGVkqrUYGXJlZGVtcHRpb25fcnVsZXNfdmlvbGF0ZWSC0+STAjc6ASpaHjoBKiIZL2NsaWVudC92MS9xdWFsaWZpY2F0aW9ucyISL3YxL3F1YWxpZmljYXRpb25zYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_applicable_to, file_scrip_common_v1_category, file_scrip_common_v1_customer, file_scrip_common_v1_order, file_scrip_common_v1_session, file_scrip_options_v1_options, file_scrip_validation_v1_validations]);
+  fileDesc("CihzY3JpcC92YWxpZGF0aW9uL3YxL3F1YWxpZmljYXRpb25zLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIrwECg5RdWFsaWZ5UmVxdWVzdBIwCghjdXN0b21lchgBIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgAiAEBEi8KBW9yZGVyGAIgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAYgBARI+CghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCE5q1GA+6AQwKCnJlZGVtcHRpb24SIQoLdHJhY2tpbmdfaWQYBCABKAlCB5q1GAMw/wFIAogBARKmAQoIc2NlbmFyaW8YBSABKAlCjgGatRiJAXIDQUxMcg9DVVNUT01FUl9XQUxMRVRyDUFVRElFTkNFX09OTFlyCFBST0RVQ1RTchFQUk9EVUNUU19ESVNDT1VOVHIUUFJPRFVDVFNfQllfQ1VTVE9NRVJyHVBST0RVQ1RTX0RJU0NPVU5UX0JZX0NVU1RPTUVSchBQUk9NT1RJT05fU1RBQ0tTSAOIAQESPwoHb3B0aW9ucxgGIAEoCzIpLnNjcmlwLnZhbGlkYXRpb24udjEuUXVhbGlmaWNhdGlvbk9wdGlvbnNIBIgBARIuCgdzZXNzaW9uGAcgASgLMhguc2NyaXAuY29tbW9uLnYxLlNlc3Npb25IBYgBAUILCglfY3VzdG9tZXJCCAoGX29yZGVyQg4KDF90cmFja2luZ19pZEILCglfc2NlbmFyaW9CCgoIX29wdGlvbnNCCgoIX3Nlc3Npb24iigIKFFF1YWxpZmljYXRpb25PcHRpb25zEhwKBWxpbWl0GAEgASgDQgiatRgEGAEgMkgAiAEBEiMKDnN0YXJ0aW5nX2FmdGVyGAIgASgJQgaatRgCMGRIAYgBARI/Cgxzb3J0aW5nX3J1bGUYAyABKAlCJJq1GCByB0RFRkFVTFRyCUJFU1RfREVBTHIKTEVBU1RfREVBTEgCiAEBEigKB2ZpbHRlcnMYBCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhYKBmV4cGFuZBgFIAMoCUIGmrUYAkgUQggKBl9saW1pdEIRCg9fc3RhcnRpbmdfYWZ0ZXJCDwoNX3NvcnRpbmdfcnVsZSK9AgoOUXVhbGlmaWNhdGlvbnMSPgoLcmVkZWVtYWJsZXMYASABKAsyKS5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZmllZFJlZGVlbWFibGVzEhgKC3RyYWNraW5nX2lkGAIgASgJSACIAQESKgoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAYgBARI6Cg5zdGFja2luZ19ydWxlcxgEIAEoCzIiLnNjcmlwLnZhbGlkYXRpb24udjEuU3RhY2tpbmdSdWxlcxJPChhpbmFwcGxpY2FibGVfcmVkZWVtYWJsZXMYBSADKAsyJS5zY3JpcC52YWxpZGF0aW9uLnYxLlJlZGVlbWFibGVSZXN1bHRCBpq1GAJ4AUIOCgxfdHJhY2tpbmdfaWRCCAoGX29yZGVyIrsBChRRdWFsaWZpZWRSZWRlZW1hYmxlcxI2CgRkYXRhGAEgAygLMiguc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpZWRSZWRlZW1hYmxlEg0KBXRvdGFsGAIgASgDEhAKCGhhc19tb3JlGAMgASgIEiAKE21vcmVfc3RhcnRpbmdfYWZ0ZXIYBCABKAlIAIgBAToQkrUYDAoEbGlzdBIEZGF0YUIWChRfbW9yZV9zdGFydGluZ19hZnRlciK5BgoTUXVhbGlmaWVkUmVkZWVtYWJsZRIKCgJpZBgBIAEoCRIOCgZvYmplY3QYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoFb3JkZXIYBCABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIAIgBARI0Cg1hcHBsaWNhYmxlX3RvGAUgASgLMh0uc2NyaXAuY29tbW9uLnYxLkFwcGxpY2FibGVUbxI2Cg9pbmFwcGxpY2FibGVfdG8YBiABKAsyHS5zY3JpcC5jb21tb24udjEuQXBwbGljYWJsZVRvEjIKBnJlc3VsdBgHIAEoCzIiLnNjcmlwLnZhbGlkYXRpb24udjEuUmVzdWx0RGV0YWlscxIpCghtZXRhZGF0YRgIIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSSgoKY2F0ZWdvcmllcxgJIAMoCzIZLnNjcmlwLmNvbW1vbi52MS5DYXRlZ29yeUIbmrUYF3gB0gESZXhwYW5kc19jYXRlZ29yaWVzEhoKDWNhbXBhaWduX25hbWUYCiABKAlIAYgBARIYCgtjYW1wYWlnbl9pZBgLIAEoCUgCiAEBEhEKBG5hbWUYDCABKAlIA4gBARITCgZiYW5uZXIYDSABKAlIBIgBARJOChx2YWxpZGF0aW9uX3J1bGVzX2Fzc2lnbm1lbnRzGA4gASgLMiMuc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpZWRSdWxlc0gFiAEBEkIKC3JlZGVlbWFibGVzGA8gAygLMiUuc2NyaXAudmFsaWRhdGlvbi52MS5SZWRlZW1hYmxlUmVzdWx0QgaatRgCeAESJwoSZXhwYW5kc19jYXRlZ29yaWVzGBAgASgIQgaatRgCaAFIBogBAUIICgZfb3JkZXJCEAoOX2NhbXBhaWduX25hbWVCDgoMX2NhbXBhaWduX2lkQgcKBV9uYW1lQgkKB19iYW5uZXJCHwodX3ZhbGlkYXRpb25fcnVsZXNfYXNzaWdubWVudHNCFQoTX2V4cGFuZHNfY2F0ZWdvcmllcyJjCg5RdWFsaWZpZWRSdWxlcxIwCgRkYXRhGAEgAygLMiIuc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpZWRSdWxlEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIvQBCg1RdWFsaWZpZWRSdWxlEgoKAmlkGAEgASgJEg8KB3J1bGVfaWQYAiABKAkSGQoRcmVsYXRlZF9vYmplY3RfaWQYAyABKAkSGwoTcmVsYXRlZF9vYmplY3RfdHlwZRgEIAEoCRIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIZChF2YWxpZGF0aW9uX3N0YXR1cxgGIAEoCRIgChh2YWxpZGF0aW9uX29taXR0ZWRfcnVsZXMYByADKAk6IZK1GB0KG3ZhbGlkYXRpb25fcnVsZXNfYXNzaWdubWVudCLoAwoWUXVhbGlmeVZvdWNoZXJzUmVxdWVzdBIwCghjdXN0b21lchgBIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgAiAEBEi8KBW9yZGVyGAIgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAYgBARI+CghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCE5q1GA+6AQwKCnJlZGVtcHRpb24SPQoTYXVkaWVuY2VfcnVsZXNfb25seRgEIAEoCEIbmrUYF4IBEWF1ZGllbmNlUnVsZXNPbmx5qAEBSAKIAQESWgoKc29ydF9vcmRlchgFIAEoCUJBmrUYPXIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRyCnVwZGF0ZWRfYXRyCy11cGRhdGVkX2F0ggEFb3JkZXKoAQFIA4gBARIfCgVsaW1pdBgGIAEoA0ILmrUYBxgBIDKoAQFIBIgBARInCgZyZXdhcmQYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QgsKCV9jdXN0b21lckIICgZfb3JkZXJCFgoUX2F1ZGllbmNlX3J1bGVzX29ubHlCDQoLX3NvcnRfb3JkZXJCCAoGX2xpbWl0Io0BChdRdWFsaWZ5Vm91Y2hlcnNSZXNwb25zZRInCgRkYXRhGAEgAygLMhkuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyEg0KBXRvdGFsGAIgASgDEhgKC3RyYWNraW5nX2lkGAMgASgJSACIAQE6EJK1GAwKBGxpc3QSBGRhdGFCDgoMX3RyYWNraW5nX2lkIsADChdRdWFsaWZ5Q2FtcGFpZ25zUmVxdWVzdBIwCghjdXN0b21lchgBIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5DdXN0b21lckgAiAEBEi8KBW9yZGVyGAIgASgLMhsuc2NyaXAuY29tbW9uLnYxLk9yZGVySW5wdXRIAYgBARI+CghtZXRhZGF0YRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCE5q1GA+6AQwKCnJlZGVtcHRpb24SPQoTYXVkaWVuY2VfcnVsZXNfb25seRgEIAEoCEIbmrUYF4IBEWF1ZGllbmNlUnVsZXNPbmx5qAEBSAKIAQESWgoKc29ydF9vcmRlchgFIAEoCUJBmrUYPXIKY3JlYXRlZF9hdHILLWNyZWF0ZWRfYXRyCnVwZGF0ZWRfYXRyCy11cGRhdGVkX2F0ggEFb3JkZXKoAQFIA4gBARIfCgVsaW1pdBgGIAEoA0ILmrUYBxgBIDKoAQFIBIgBAUILCglfY3VzdG9tZXJCCAoGX29yZGVyQhYKFF9hdWRpZW5jZV9ydWxlc19vbmx5Qg0KC19zb3J0X29yZGVyQggKBl9saW1pdCKQAQoYUXVhbGlmeUNhbXBhaWduc1Jlc3BvbnNlEikKBGRhdGEYASADKAsyGy5zY3JpcC5jYW1wYWlnbi52MS5DYW1wYWlnbhINCgV0b3RhbBgCIAEoAxIYCgt0cmFja2luZ19pZBgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQg4KDF90cmFja2luZ19pZDKlBwoUUXVhbGlmaWNhdGlvblNlcnZpY2USwwMKB1F1YWxpZnkSIy5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZnlSZXF1ZXN0GiMuc2NyaXAudmFsaWRhdGlvbi52MS5RdWFsaWZpY2F0aW9ucyLtAoq1GCkKDnF1YWxpZmljYXRpb25zEhVjbGllbnRfcXVhbGlmaWNhdGlvbnNYAaK1GAlub3RfZm91bmSitRgNaW52YWxpZF9vcmRlcqK1GBVhbWJpZ3VvdXNfdHJhY2tpbmdfaWSitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSqtRgSdm91Y2hlcl9ub3RfYWN0aXZlqrUYFnZvdWNoZXJfbm90X2FjdGl2ZV9ub3eqtRgYcHJvbW90aW9uX25vdF9hY3RpdmVfbm93qrUYDm1pc3NpbmdfYW1vdW50qrUYF2N1c3RvbWVyX3J1bGVzX3Zpb2xhdGVkqrUYFG9yZGVyX3J1bGVzX3Zpb2xhdGVkqrUYGXJlZGVtcHRpb25fcnVsZXNfdmlvbGF0ZWSC0+STAjc6ASpaHjoBKiIZL2NsaWVudC92MS9xdWFsaWZpY2F0aW9ucyISL3YxL3F1YWxpZmljYXRpb25zEt8BCg9RdWFsaWZ5Vm91Y2hlcnMSKy5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZnlWb3VjaGVyc1JlcXVlc3QaLC5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZnlWb3VjaGVyc1Jlc3BvbnNlInGKtRgMCgh2b3VjaGVyc1gBorUYCW5vdF9mb3VuZKK1GA1pbnZhbGlkX29yZGVyorUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwIfOgEqIhovdjEvdm91Y2hlcnMvcXVhbGlmaWNhdGlvbhLkAQoQUXVhbGlmeUNhbXBhaWducxIsLnNjcmlwLnZhbGlkYXRpb24udjEuUXVhbGlmeUNhbXBhaWduc1JlcXVlc3QaLS5zY3JpcC52YWxpZGF0aW9uLnYxLlF1YWxpZnlDYW1wYWlnbnNSZXNwb25zZSJzirUYDQoJY2FtcGFpZ25zWAGitRgJbm90X2ZvdW5korUYDWludmFsaWRfb3JkZXKitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAiA6ASoiGy92MS9jYW1wYWlnbnMvcXVhbGlmaWNhdGlvbmIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_campaign_v1_campaigns, file_scrip_common_v1_applicable_to, file_scrip_common_v1_category, file_scrip_common_v1_customer, file_scrip_common_v1_order, file_scrip_common_v1_session, file_scrip_options_v1_options, file_scrip_validation_v1_validations, file_scrip_voucher_v1_vouchers]);
 
 /**
  * @generated from message scrip.validation.v1.QualifyRequest
@@ -463,6 +467,192 @@ export const QualifiedRuleSchema: GenMessage<QualifiedRule> = /*@__PURE__*/
   messageDesc(file_scrip_validation_v1_qualifications, 6);
 
 /**
+ * @generated from message scrip.validation.v1.QualifyVouchersRequest
+ */
+export type QualifyVouchersRequest = Message<"scrip.validation.v1.QualifyVouchersRequest"> & {
+  /**
+   * Customer to qualify for. Nothing is stored.
+   *
+   * @generated from field: optional scrip.common.v1.Customer customer = 1;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * Order to qualify for.
+   *
+   * @generated from field: optional scrip.common.v1.OrderInput order = 2;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * Key-value pairs that rules on redemption metadata are checked against.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 3;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * `true`: only rules on the customer are checked (scenario AUDIENCE_ONLY), whatever the order. In the query.
+   * Default: `false`.
+   *
+   * @generated from field: optional bool audience_rules_only = 4;
+   */
+  audienceRulesOnly?: boolean | undefined;
+
+  /**
+   * Field to sort by; `-` in front means descending. Sorts the evaluated candidates. In the query,
+   * where it has the name of the order in the body. Default: `-created_at`.
+   *
+   * @generated from field: optional string sort_order = 5;
+   */
+  sortOrder?: string | undefined;
+
+  /**
+   * Maximum number of vouchers, 1 to 50. In the query. Default: 10.
+   *
+   * @generated from field: optional int64 limit = 6;
+   */
+  limit?: bigint | undefined;
+
+  /**
+   * Reward to use loyalty cards for (`id`, `assignment_id`). Accepted without effect: loyalty cards are not
+   * candidates.
+   *
+   * @generated from field: google.protobuf.Struct reward = 7;
+   */
+  reward?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.QualifyVouchersRequest.
+ * Use `create(QualifyVouchersRequestSchema)` to create a new message.
+ */
+export const QualifyVouchersRequestSchema: GenMessage<QualifyVouchersRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_qualifications, 7);
+
+/**
+ * @generated from message scrip.validation.v1.QualifyVouchersResponse
+ */
+export type QualifyVouchersResponse = Message<"scrip.validation.v1.QualifyVouchersResponse"> & {
+  /**
+   * Vouchers that qualify.
+   *
+   * @generated from field: repeated scrip.voucher.v1.Voucher data = 1;
+   */
+  data: Voucher[];
+
+  /**
+   * Number of vouchers in the response.
+   *
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+
+  /**
+   * Hashed source id of the customer (`track_…`).
+   *
+   * @generated from field: optional string tracking_id = 3;
+   */
+  trackingId?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.QualifyVouchersResponse.
+ * Use `create(QualifyVouchersResponseSchema)` to create a new message.
+ */
+export const QualifyVouchersResponseSchema: GenMessage<QualifyVouchersResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_qualifications, 8);
+
+/**
+ * @generated from message scrip.validation.v1.QualifyCampaignsRequest
+ */
+export type QualifyCampaignsRequest = Message<"scrip.validation.v1.QualifyCampaignsRequest"> & {
+  /**
+   * Customer to qualify for. Nothing is stored.
+   *
+   * @generated from field: optional scrip.common.v1.Customer customer = 1;
+   */
+  customer?: Customer | undefined;
+
+  /**
+   * Order to qualify for.
+   *
+   * @generated from field: optional scrip.common.v1.OrderInput order = 2;
+   */
+  order?: OrderInput | undefined;
+
+  /**
+   * Key-value pairs that rules on redemption metadata are checked against.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 3;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * `true`: only rules on the customer are checked (scenario AUDIENCE_ONLY), whatever the order. In the query.
+   * Default: `false`.
+   *
+   * @generated from field: optional bool audience_rules_only = 4;
+   */
+  audienceRulesOnly?: boolean | undefined;
+
+  /**
+   * Field to sort by; `-` in front means descending. Campaigns are evaluated in this order. In the query,
+   * where it has the name of the order in the body. Default: `-created_at`.
+   *
+   * @generated from field: optional string sort_order = 5;
+   */
+  sortOrder?: string | undefined;
+
+  /**
+   * Maximum number of campaigns, 1 to 50. In the query. Default: 10.
+   *
+   * @generated from field: optional int64 limit = 6;
+   */
+  limit?: bigint | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.QualifyCampaignsRequest.
+ * Use `create(QualifyCampaignsRequestSchema)` to create a new message.
+ */
+export const QualifyCampaignsRequestSchema: GenMessage<QualifyCampaignsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_qualifications, 9);
+
+/**
+ * @generated from message scrip.validation.v1.QualifyCampaignsResponse
+ */
+export type QualifyCampaignsResponse = Message<"scrip.validation.v1.QualifyCampaignsResponse"> & {
+  /**
+   * Campaigns that qualify, with their categories.
+   *
+   * @generated from field: repeated scrip.campaign.v1.Campaign data = 1;
+   */
+  data: Campaign[];
+
+  /**
+   * Number of campaigns in the response.
+   *
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+
+  /**
+   * Hashed source id of the customer (`track_…`).
+   *
+   * @generated from field: optional string tracking_id = 3;
+   */
+  trackingId?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.validation.v1.QualifyCampaignsResponse.
+ * Use `create(QualifyCampaignsResponseSchema)` to create a new message.
+ */
+export const QualifyCampaignsResponseSchema: GenMessage<QualifyCampaignsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_qualifications, 10);
+
+/**
  * Finds what a customer can use before they enter a code (docs/qualification.md#scenarios). Amounts are minor
  * units.
  *
@@ -495,6 +685,44 @@ export const QualificationService: GenService<{
     methodKind: "unary";
     input: typeof QualifyRequestSchema;
     output: typeof QualificationsSchema;
+  },
+  /**
+   * Lists the vouchers that a customer can use with an order: the older form of Qualify, which returns whole
+   * vouchers and nothing about their effect. Candidates are the vouchers of Qualify; each is evaluated alone in
+   * scenario ALL, or AUDIENCE_ONLY with `audienceRulesOnly`. Changes nothing; results are not cached. Budgets
+   * are not checked: validate before redeeming.
+   *
+   * One request evaluates up to 1000 candidates, the newest, and there is no next page. `total` is the number
+   * of vouchers in the response.
+   *
+   * Errors: `not_found` (an unknown customer id or order id), `invalid_order`, `metadata_validation_failed`.
+   *
+   * @generated from rpc scrip.validation.v1.QualificationService.QualifyVouchers
+   */
+  qualifyVouchers: {
+    methodKind: "unary";
+    input: typeof QualifyVouchersRequestSchema;
+    output: typeof QualifyVouchersResponseSchema;
+  },
+  /**
+   * Lists the campaigns whose vouchers a customer could use with an order: the older form of Qualify for
+   * campaigns, of which a voucher is published to the customer afterwards. Returns whole campaigns of type
+   * DISCOUNT_COUPONS, GIFT_VOUCHERS and REFERRAL_PROGRAM. What is evaluated is a new voucher of the campaign as
+   * the customer would hold it, and of a STANDALONE campaign its one code; each alone, in scenario ALL, or
+   * AUDIENCE_ONLY with `audienceRulesOnly`. Whether a voucher is free to be published is not checked. Changes
+   * nothing; results are not cached. Budgets are not checked: validate before redeeming.
+   *
+   * One request evaluates up to 1000 enabled campaigns, in the requested order, and there is no next page.
+   * `total` is the number of campaigns in the response.
+   *
+   * Errors: `not_found` (an unknown customer id or order id), `invalid_order`, `metadata_validation_failed`.
+   *
+   * @generated from rpc scrip.validation.v1.QualificationService.QualifyCampaigns
+   */
+  qualifyCampaigns: {
+    methodKind: "unary";
+    input: typeof QualifyCampaignsRequestSchema;
+    output: typeof QualifyCampaignsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_validation_v1_qualifications, 0);

@@ -17,7 +17,7 @@ export type QualificationScenario = {
   readonly products: "any" | "effect" | "effect_or_requirement";
 };
 
-export type CandidateKind = "everything" | "held_vouchers" | "promotion_stacks";
+export type CandidateKind = "everything" | "vouchers" | "held_vouchers" | "promotion_stacks";
 
 export type ScenarioName =
   | "ALL"
