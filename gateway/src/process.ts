@@ -1,5 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
-import { createServiceTransport, createTokenSource } from "@scrip/rpc";
+import { checkHealth, createServiceTransport, createTokenSource } from "@scrip/rpc";
 import { createLogger, createMetrics, startMetricsServer } from "@scrip/telemetry";
 
 import type { ProcessConfig } from "./process-config.ts";
@@ -22,13 +22,17 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       logger,
     }),
   );
+  const byOwner = connect(config);
   const gateway = parts.use(
     await startGateway({
       host: config.host,
       port: config.port,
       config: config.gateway.http,
       service,
-      transports: transportsOf(config),
+      transports: transportsOf(byOwner),
+      dependencies: Object.fromEntries(
+        [...byOwner].map(([name, transport]) => [name, () => checkHealth(transport)]),
+      ),
       logger,
       metrics,
     }),
@@ -41,19 +45,23 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   };
 }
 
-function transportsOf({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string, Transport> {
+/** A transport to each service, by its name. */
+function connect({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string, Transport> {
   const token = createTokenSource(serviceKeys, {
     name: "gateway",
     internal: true,
     scopes: [],
     projects: ["*"],
   });
-  const byOwner = new Map(
+  return new Map(
     Object.entries(urls).map(([audience, baseUrl]) => [
       audience,
       createServiceTransport({ baseUrl, audience, token }),
     ]),
   );
+}
+
+function transportsOf(byOwner: ReadonlyMap<string, Transport>): ReadonlyMap<string, Transport> {
   const served = publicServices.filter((service) => !ownServices.includes(service));
   return new Map(served.map(({ typeName }) => [typeName, transportOf(byOwner, typeName)]));
 }

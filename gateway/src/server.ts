@@ -7,7 +7,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { createRedis } from "@scrip/redis";
-import { createDirectTransport, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import { createDirectTransport, type ReadinessCheck, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
 
@@ -26,6 +26,7 @@ import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createStoredResponses } from "./idempotency/stored-responses.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
+import { readinessOf } from "./monitoring/readiness.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
 import { openApiOf, type OpenApiDocument } from "./openapi/index.ts";
 import { ownServices, publicServices } from "./public-services.ts";
@@ -44,8 +45,8 @@ export type GatewayOptions = {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Readiness of other services in the same process. */
-  readonly ready?: () => Promise<boolean>;
+  /** Readiness of the services that the gateway calls, by their names. */
+  readonly dependencies?: Readonly<Record<string, ReadinessCheck>>;
   /** Timeout of a request; defaults to the deadline of calls between services. */
   readonly deadlineMs?: number;
   /** Public services; all of the contract by default. */
@@ -87,7 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const pages = plainRoutes({
     docs: createDocsSite({ openApi }),
     openApi: JSON.stringify(openApi),
-    ready: async () => !state.draining && (await isReady(options)),
+    ready: readinessOf(options, () => state.draining),
   });
   app.use(pages.routes());
   app.use(pages.allowedMethods());
@@ -195,14 +196,6 @@ function transportOf({ method }: Binding, transports: ReadonlyMap<string, Transp
   if (transport === undefined) throw new Error(`the gateway has no transport for ${typeName}`);
   return transport;
 }
-
-async function isReady({ service, ready }: GatewayOptions): Promise<boolean> {
-  const all = Promise.all([service.ready(), ready?.() ?? true]).then((each) => each.every(Boolean));
-  return Promise.race([all, sleep(READY_MS, false, { ref: false })]);
-}
-
-/** Readiness probes time out soon; a check that hangs counts as not ready. */
-const READY_MS = 1_500;
 
 /** Version of the API contract, not of a build. */
 const API_VERSION = "1.0.0";

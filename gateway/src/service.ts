@@ -2,7 +2,7 @@ import path from "node:path";
 
 import { newId } from "@scrip/ids";
 import { createDatabase, createDefinitionVersions, migrate, type Queryable } from "@scrip/postgres";
-import type { Service } from "@scrip/rpc";
+import { createReadiness, type Service } from "@scrip/rpc";
 
 import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
@@ -83,11 +83,9 @@ export async function createGatewayService(
     findSchemas: createMetadataSchemaCache(db, definitions),
     clock,
     hasBootstrapKeys,
-    ready: async () =>
-      db.query("select 1 from project limit 1").then(
-        () => true,
-        () => false,
-      ),
+    ready: createReadiness(db, (error) =>
+      logger.error({ error }, "the gateway cannot write to its database"),
+    ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -114,7 +114,7 @@ function openGateway(
     transports: new Map(implementations.map((each) => [each.service.typeName, transport])),
     logger,
     metrics,
-    ready: async () => (await Promise.all(services.map((each) => each.ready()))).every(Boolean),
+    dependencies: Object.fromEntries(services.map(({ name, ready }) => [name, ready])),
   });
 }
 

@@ -2,13 +2,14 @@ import { Router } from "@koa/router";
 
 import { addDocsRoutes } from "../docs/routes.ts";
 import type { DocsSite } from "../docs/site.ts";
+import type { NotReady } from "../monitoring/readiness.ts";
 
 export type PlainRoutesOptions = {
   readonly docs: DocsSite;
   /** The OpenAPI document as JSON. */
   readonly openApi: string;
-  /** Whether this process can serve requests and is not shutting down. */
-  readonly ready: () => Promise<boolean>;
+  /** What prevents this process from serving requests. */
+  readonly ready: () => Promise<readonly NotReady[]>;
 };
 
 /** Endpoints outside the contract: health and documentation. */
@@ -19,10 +20,14 @@ export function plainRoutes(options: PlainRoutesOptions): Router {
     ctx.body = { status: "alive" };
   });
   router.get("/readyz", async (ctx) => {
-    const ready = await options.ready();
-    ctx.status = ready ? 200 : 503;
-    if (!ready) ctx.set("Retry-After", "1");
-    ctx.body = { status: ready ? "ready" : "not ready" };
+    const failures = await options.ready();
+    if (failures.length === 0) {
+      ctx.body = { status: "ready" };
+      return;
+    }
+    ctx.status = 503;
+    ctx.set("Retry-After", "1");
+    ctx.body = { status: "not ready", failures };
   });
   const openApi = Buffer.from(options.openApi);
   router.get("/openapi.json", (ctx) => {

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { EventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
-import type { Service } from "@scrip/rpc";
+import { createReadiness, type Service } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
@@ -57,11 +57,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<S
       definitions: createDefinitionCaches(db),
       ...createClients(options.transports),
     }),
-    ready: () =>
-      db.query("select 1").then(
-        () => true,
-        () => false,
-      ),
+    ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -81,7 +81,7 @@ test("the service is subscribed to the bus", async () => {
   {
     const transports = { voucher: createDirectTransport([]) };
     await using started = await createCampaignService({ ...options, poolSize: 2, bus, transports });
-    expect(await started.ready()).toBe(true);
+    expect(await started.ready()).toBeUndefined();
     const { made } = await newCampaignWithEvents();
     await bus.publish([made()]);
     await expect.poll(() => bus.lag("campaign")).toEqual([]);

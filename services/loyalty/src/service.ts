@@ -3,7 +3,7 @@ import path from "node:path";
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
-import type { Service } from "@scrip/rpc";
+import { createReadiness, type Service } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
@@ -61,11 +61,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   return {
     name: "loyalty",
     implementations: routes(createDeps(db, relay.wake)),
-    ready: () =>
-      db.query("select 1").then(
-        () => true,
-        () => false,
-      ),
+    ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -209,7 +209,7 @@ describe("onRedemption", () => {
     const bus = await createPgEventBus({ url: database.url, onError: options.onError });
     {
       await using service = await createLoyaltyService({ ...options, poolSize: 2, bus });
-      expect(await service.ready()).toBe(true);
+      expect(await service.ready()).toBeUndefined();
       const ada = await newSubject(loyalty);
       await bus.publish([ada.made({})]);
       await expect.poll(() => bus.lag("loyalty")).toEqual([]);

@@ -9,7 +9,7 @@ import {
   type DefinitionVersions,
   migrate,
 } from "@scrip/postgres";
-import { createCoalescer, type Service } from "@scrip/rpc";
+import { createCoalescer, createReadiness, type Service } from "@scrip/rpc";
 
 import { createClients } from "./clients.ts";
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
@@ -95,11 +95,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       onError,
       trackingSecret,
     }),
-    ready: () =>
-      db.query("select 1").then(
-        () => true,
-        () => false,
-      ),
+    ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

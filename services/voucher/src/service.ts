@@ -6,7 +6,7 @@ import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import { clientOf, type Service } from "@scrip/rpc";
+import { clientOf, createReadiness, type Service } from "@scrip/rpc";
 
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
@@ -71,11 +71,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   return {
     name: "voucher",
     implementations,
-    ready: () =>
-      db.query("select 1 as ready from voucher_usage limit 0").then(
-        () => true,
-        () => false,
-      ),
+    ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

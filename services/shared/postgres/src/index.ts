@@ -43,6 +43,7 @@ export {
   isUniqueViolation,
   sqlState,
 } from "./errors.ts";
+export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
 export { type Migration, readMigrations } from "./migration-files.ts";
 export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";
 export {

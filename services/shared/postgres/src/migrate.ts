@@ -4,6 +4,7 @@ import { assertIdentifier } from "./identifier.ts";
 import { MigrationError } from "./migration-error.ts";
 import { type Migration, readMigrations } from "./migration-files.ts";
 import { ensureRole } from "./role.ts";
+import { WRITE_CHECK_TABLE } from "./write-check.ts";
 
 export { MigrationError } from "./migration-error.ts";
 
@@ -68,6 +69,7 @@ async function prepare(client: Client, schema: string, role: string): Promise<vo
     `create table if not exists migration (
        name text primary key, sha256 text not null, applied_at timestamptz not null default now())`,
   );
+  await client.query(WRITE_CHECK_TABLE);
 }
 
 /**

@@ -31,7 +31,7 @@ async function given(files: Readonly<Record<string, string>>) {
       const { rows } = await query(
         database.url,
         `select table_name || '.' || column_name as name from information_schema.columns
-          where table_schema = $1 and table_name <> 'migration' order by 1`,
+          where table_schema = $1 and table_name not in ('migration', 'write_check') order by 1`,
         [schema],
       );
       return rows.map(({ name }) => name);

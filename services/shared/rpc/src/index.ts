@@ -21,6 +21,13 @@ export {
 export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";
 export { startPeriodicJob } from "./process/periodic-job.ts";
+export {
+  createReadiness,
+  type ReadinessCheck,
+  sharedCheck,
+  type UnreadyReason,
+} from "./server/readiness.ts";
+export { checkHealth } from "./server/health.ts";
 export { serve, type RpcServer } from "./server/serve.ts";
 export {
   type Handler,

@@ -77,7 +77,8 @@ const TABLES = `
                         E',\\n' order by k.contype = 'p' desc, k.conname collate "C") as list
         from pg_constraint k
        where k.conrelid = c.oid and k.contype <> 'n') cons on true
-   where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'migration'
+   where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p')
+     and c.relname not in ('migration', 'write_check')
    order by c.relname collate "C"`;
 
 /** Indexes of constraints are listed with their table. */

@@ -1,12 +1,29 @@
 import { create } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import {
   Health,
   HealthCheckResponse_ServingStatus as Status,
   HealthCheckResponseSchema,
   HealthListResponseSchema,
 } from "@scrip/proto/grpc/health/v1/health_pb";
+
+import type { UnreadyReason } from "./readiness.ts";
+
+const CHECK_TIMEOUT_MS = 800;
+
+/** Whether the process behind the transport can work, as `grpc.health.v1` reports it. */
+export async function checkHealth(transport: Transport): Promise<UnreadyReason | undefined> {
+  try {
+    const { status } = await createClient(Health, transport).check(
+      {},
+      { timeoutMs: CHECK_TIMEOUT_MS },
+    );
+    return status === Status.SERVING ? undefined : "not_serving";
+  } catch (error) {
+    return ConnectError.from(error).code === Code.DeadlineExceeded ? "timeout" : "unreachable";
+  }
+}
 
 /** Polling interval of Watch. */
 const WATCH_INTERVAL_MS = 1_000;

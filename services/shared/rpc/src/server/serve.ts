@@ -120,7 +120,9 @@ function mount(router: ConnectRouter, options: ServeOptions): void {
   healthRoutes(router, {
     services: all.map(({ service }) => service.typeName),
     ready: async () =>
-      (await Promise.all(options.services.map((service) => service.ready()))).every(Boolean),
+      (await Promise.all(options.services.map((service) => service.ready()))).every(
+        (reason) => reason === undefined,
+      ),
   });
   reflectionRoutes(
     router,

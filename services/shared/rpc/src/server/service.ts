@@ -1,6 +1,7 @@
 import type { DescMethod, DescMethodUnary, DescService, MessageShape } from "@bufbuild/protobuf";
 
 import type { Call } from "../call/call.ts";
+import type { ReadinessCheck } from "./readiness.ts";
 
 /**
  * The implementation of an RPC. It returns a whole message (with `$typeName`): in one process the
@@ -35,6 +36,6 @@ export function implement<Desc extends DescService>(
 export type Service = AsyncDisposable & {
   readonly name: string;
   readonly implementations: readonly Implementation[];
-  /** Whether the service can work: its database is reachable and its schema is current. */
-  readonly ready: () => Promise<boolean>;
+  /** Whether the service can work: its database takes writes. */
+  readonly ready: ReadinessCheck;
 };
