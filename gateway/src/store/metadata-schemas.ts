@@ -67,6 +67,7 @@ export async function findSchemasOfProjects(
 ): Promise<readonly (readonly MetadataSchema[] | undefined)[]> {
   const { rows } = await db.query<Row>({
     name: "find_metadata_schemas",
+    planning: "indexLookups",
     text: `select ${COLUMNS} from metadata_schema where project_id = any($1::text[])`,
     values: [keys.map(({ projectId }) => projectId)],
   });

@@ -42,6 +42,7 @@ export async function shareLockCustomers(
   // A range with its order: see findCustomersBy.
   const { rows } = await tx.query<{ project_id: string; id: string }>({
     name: "hold_customers",
+    planning: "indexLookups",
     text: `select held.*
              from unnest($1::text[], $2::text[]) as name (project_id, id)
             cross join lateral (

@@ -31,6 +31,7 @@ export async function findCustomersBy(
   // made while the table was small, when every index with the project id in front looked equally good.
   const { rows } = await db.query<CustomerRow>({
     name: `find_customers_by_${column}`,
+    planning: "indexLookups",
     text: `select found.*
              from unnest($1::text[], $2::text[]) as key (project_id, value)
             cross join lateral (

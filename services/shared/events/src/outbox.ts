@@ -59,6 +59,7 @@ const MAX_BATCH_BYTES = 4_194_304;
 export async function publishPending(db: Database, bus: EventBus, limit: number): Promise<number> {
   const { rows } = await db.query<OutboxRow>({
     name: "outbox_oldest",
+    planning: "indexLookups",
     text: `select project_id, id, topic, key, type, payload, created_at
              from (select oldest.*, octet_length(payload) as size,
                           sum(octet_length(payload)) over (order by created_at, id) as bytes
@@ -82,6 +83,7 @@ async function deletePublished(db: Queryable, rows: readonly OutboxRow[]): Promi
   const last = rows.at(-1)?.created_at.getTime() ?? 0;
   await db.query({
     name: "outbox_delete",
+    planning: "indexLookups",
     text: `delete from outbox
             where created_at >= $1 and created_at < $2
               and (project_id, id) in (select * from unnest($3::text[], $4::text[]))`,

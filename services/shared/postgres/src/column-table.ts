@@ -224,9 +224,10 @@ type InputOf<Some extends Parts> = {
  */
 export function buildStatement<Some extends Parts>({
   name,
+  planning,
   parts,
   text,
-}: {
+}: Pick<Statement, "planning"> & {
   /** Prepared under this name; without one it is planned each time. */
   readonly name?: string;
   readonly parts: Some;
@@ -242,6 +243,7 @@ export function buildStatement<Some extends Parts>({
   const built = text(sql as SqlOf<Some>);
   return (input) => ({
     ...(name !== undefined && { name }),
+    ...(planning !== undefined && { planning }),
     text: built,
     values: entries.flatMap(([key, part]) => part.values(input[key as keyof Some])),
   });

@@ -19,6 +19,13 @@ export type Statement = {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
+  /**
+   * Planned without sequential scans (`enable_seqscan = off`): for prepared statements that look up rows of a
+   * table that grows. A connection keeps the plan of a prepared statement, and one that was cached while the
+   * table filled a page or two would read all of it for each row, until the next analyze
+   * (services/decisions/0021-index-lookups-and-grouped-events.md).
+   */
+  readonly planning?: "indexLookups";
 };
 
 /**
@@ -145,22 +152,19 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Connections that currently plan without sequential scans. */
+/** Connections whose session currently plans without sequential scans. */
 const withoutScans = new WeakSet<PoolClient>();
 
-/**
- * Prepared statements and transactions are planned without sequential scans. A connection keeps the plan of a
- * prepared statement: one that was cached while a table filled a page or two would read all of it for each row
- * of each batch, until the next analyze. Transactions lock rows in the order in which a nested loop over an index
- * returns them. Other statements are planned each time, and may scan. The setting is sent with the statement, only
- * where the connection has another one.
- */
-function planScans(client: PoolClient, allowed: boolean): void {
-  if (allowed !== withoutScans.has(client)) return;
+const avoidsScans = (statement: string | Statement): boolean =>
+  typeof statement !== "string" && statement.planning === "indexLookups";
+
+/** Sent ahead of the statement, without a round trip of its own, only where the session has another setting. */
+function planSession(client: PoolClient, avoids: boolean): void {
+  if (avoids === withoutScans.has(client)) return;
   // When this fails the connection is broken, and the statement behind it fails too.
-  client.query(allowed ? "reset enable_seqscan" : "set enable_seqscan = off").catch(() => {});
-  if (allowed) withoutScans.delete(client);
-  else withoutScans.add(client);
+  client.query(avoids ? "set enable_seqscan = off" : "reset enable_seqscan").catch(() => {});
+  if (avoids) withoutScans.add(client);
+  else withoutScans.delete(client);
 }
 
 /** As `query` of the pool; with callbacks like it, because this is the hot path of reads. */
@@ -169,14 +173,13 @@ function runAlone<Row extends QueryResultRow>(
   statement: string | Statement,
   values: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
-  const isPrepared = typeof statement !== "string" && statement.name !== undefined;
   return new Promise((resolve, reject) => {
     pool.connect((connectError, client, release) => {
       if (client === undefined) {
         reject(asError(connectError));
         return;
       }
-      planScans(client, !isPrepared);
+      planSession(client, avoidsScans(statement));
       const done = (error: Error | undefined, result: QueryResult<Row>): void => {
         // As the `query` of the pool does: a failed connection is not reused.
         release(error ?? undefined);
@@ -216,8 +219,8 @@ async function transaction<T>(
   client.on("error", onError);
   let broken: Error | undefined;
   const failures: unknown[] = [];
+  const plan = planTransaction(client);
   try {
-    planScans(client, false);
     // Not awaited: it is sent with the first statement and saves a round trip.
     const begun = client.query(beginning(lockTimeoutMs));
     begun.catch(() => {});
@@ -226,6 +229,7 @@ async function transaction<T>(
         statement: string | Statement,
         values?: readonly unknown[],
       ) {
+        plan(avoidsScans(statement));
         const rows = run<Row>(client, statement, values);
         rows.catch((error: unknown) => failures.push(error));
         return rows;
@@ -243,6 +247,21 @@ async function transaction<T>(
     // The pool drops a connection in an unknown state instead of reusing it.
     client.release(broken);
   }
+}
+
+/**
+ * As `planSession`, but until the transaction ends, because a rollback would undo a setting of the session. What one
+ * statement needs applies to those behind it too, which saves changing it back.
+ */
+function planTransaction(client: PoolClient): (avoids: boolean) => void {
+  let current = withoutScans.has(client);
+  let needed = false;
+  return (avoids) => {
+    needed ||= avoids;
+    if (needed === current) return;
+    current = needed;
+    client.query(`set local enable_seqscan ${needed ? "= off" : "to default"}`).catch(() => {});
+  };
 }
 
 /** The only error that Postgres reports for statements after a failed one. */

@@ -169,6 +169,7 @@ async function findVersions(
 ): Promise<ReadonlyMap<string, bigint>> {
   const { rows } = await db.query<{ project_id: string; version: bigint }>({
     name: "find_definition_versions",
+    planning: "indexLookups",
     text: "select project_id, version from definition_version where project_id = any($1::text[])",
     values: [projectIds],
   });

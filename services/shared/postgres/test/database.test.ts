@@ -12,7 +12,9 @@ import {
   isRetryable,
   isUnavailable,
   migrate,
+  type Queryable,
   sqlState,
+  type Statement,
 } from "../src/index.ts";
 
 const SERVICE = {
@@ -367,30 +369,32 @@ test("accepts a second close, and reports a later query as unavailable", async (
   expect(isUnavailable(error)).toBe(true);
 });
 
-test("plans prepared statements and transactions without sequential scans, and others freely", async () => {
+test("plans a statement that looks up rows without sequential scans, and others freely", async () => {
   await using parts = new AsyncDisposableStack();
   const single = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
   parts.defer(() => single.close());
-  const text = "select current_setting('enable_seqscan') as setting, pg_backend_pid() as pid";
-  const prepared = { name: "seqscan", text, values: [] };
-  const settingOf = async (
-    queryable: Pick<Database, "query">,
-    statement: string | typeof prepared,
-  ) => {
-    const { rows } = await queryable.query<{ setting: string; pid: number }>(statement);
+  const settingOf = async (tx: Queryable, statement: Statement) => {
+    const { rows } = await tx.query<{ setting: string; pid: number }>(statement);
     return rows[0];
   };
+  const text = "select current_setting('enable_seqscan') as setting, pg_backend_pid() as pid";
+  const free = { text, values: [] };
+  const lookup = { name: "lookup", text, values: [], planning: "indexLookups" } as const;
+  const sequence = (...statements: readonly Statement[]) =>
+    single.transaction((tx) => Promise.all(statements.map((one) => settingOf(tx, one))));
 
   const results = [
-    await settingOf(single, text),
-    await settingOf(single, prepared),
-    await settingOf(single, prepared),
-    await settingOf(single, text),
-    await single.transaction((tx) => settingOf(tx, text)),
-    await settingOf(single, text),
-    await settingOf(single, prepared),
-    await single.transaction((tx) => settingOf(tx, prepared)),
-    await settingOf(single, prepared),
+    await settingOf(single, free),
+    await settingOf(single, lookup),
+    await settingOf(single, lookup),
+    // The session plans without scans now.
+    ...(await sequence(free)),
+    ...(await sequence(free, lookup, free)),
+    await settingOf(single, free),
+    // Now with scans.
+    ...(await sequence(lookup, free)),
+    await settingOf(single, free),
+    await settingOf(single, lookup),
   ];
 
   expect(results.map((one) => one?.setting)).toEqual([
@@ -398,11 +402,32 @@ test("plans prepared statements and transactions without sequential scans, and o
     "off",
     "off",
     "on",
+    // From the lookup to the end of the transaction.
+    "on",
+    "off",
     "off",
     "on",
     "off",
     "off",
+    "on",
     "off",
   ]);
   expect(new Set(results.map((one) => one?.pid)).size).toBe(1);
+});
+
+test("keeps the planning of a session correct when a transaction is rolled back", async () => {
+  await using parts = new AsyncDisposableStack();
+  const single = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
+  parts.defer(() => single.close());
+  const text = "select current_setting('enable_seqscan') as setting";
+  const lookup = { text, values: [], planning: "indexLookups" } as const;
+
+  const failing = single.transaction(async (tx) => {
+    await tx.query(lookup);
+    await tx.query("select 1 / 0");
+  });
+
+  await expect(failing).rejects.toThrow("division by zero");
+  expect((await single.query(text)).rows).toEqual([{ setting: "on" }]);
+  expect((await single.query(lookup)).rows).toEqual([{ setting: "off" }]);
 });

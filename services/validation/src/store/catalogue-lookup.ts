@@ -51,6 +51,7 @@ export async function findInCatalogue(
 ): Promise<readonly Catalogue[]> {
   const { rows } = await db.query<Row>({
     name: "find_in_catalogue",
+    planning: "indexLookups",
     text: FIND_IN_CATALOGUE,
     values: [...namesOf(asked, "skus"), ...namesOf(asked, "products")],
   });

@@ -162,6 +162,7 @@ export async function findAssignmentsOfObjects(
   // small table would read all rows of the project.
   const { rows } = await db.query<AssignmentRow & { position: bigint }>({
     name: "find_assignments_of_objects",
+    planning: "indexLookups",
     text: `select position, found.*
              from unnest($1::text[], $2::text[])
                   with ordinality as asked (project_id, key, position)
@@ -187,6 +188,7 @@ export async function findAssignmentsOfProjects(
 ): Promise<readonly (readonly AssignmentRow[] | undefined)[]> {
   const { rows } = await db.query<AssignmentRow & { position: bigint }>({
     name: "find_assignments_of_projects",
+    planning: "indexLookups",
     text: `select position, found.*
              from unnest($1::text[]) with ordinality as asked (project_id, position)
              cross join lateral (

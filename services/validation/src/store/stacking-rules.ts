@@ -28,6 +28,7 @@ export async function findStackingOptions(
 ): Promise<readonly (StackingOptions | undefined)[]> {
   const { rows } = await db.query<{ project_id: string; options: StackingOptions }>({
     name: "find_stacking_options",
+    planning: "indexLookups",
     text: "select project_id, options from stacking_rules where project_id = any($1::text[])",
     values: [keys.map(({ projectId }) => projectId)],
   });

@@ -63,6 +63,7 @@ function statementOf(source: string): CountStatement {
   if (known !== undefined) return known;
   const built = buildStatement({
     name: `count-${source}`,
+    planning: "indexLookups",
     parts: { counts: batchOf(countColumns) },
     text: ({ counts }) => textOf(source, counts.rows("name")),
   });

@@ -23,6 +23,7 @@ export async function findStoredResponses(
     outcome: Uint8Array;
   }>({
     name: "find-responses",
+    planning: "indexLookups",
     text: `select stored.project_id, stored.key, stored.request_hash, stored.outcome
              from unnest($1::text[], $2::text[]) as name (project_id, key)
             cross join lateral (

@@ -107,6 +107,7 @@ const insertStatement = buildStatement({
 /** The rows exist and are locked, so each is found through its key, however many there are. */
 const markStatement = buildStatement({
   name: "mark-rolled-back",
+  planning: "indexLookups",
   parts: {
     rolledBack: batchOf<RolledBack>({
       project_id: column.text(({ projectId }) => projectId),

@@ -60,6 +60,7 @@ async function selectNames(
   if (names.length === 0) return [];
   const { rows } = await tx.query<{ project_id: string; scope_id: string }>({
     name,
+    planning: "indexLookups",
     text: `select t.project_id, t.scope_id
              from unnest($1::text[], $2::text[]) as name (project_id, scope_id)
             cross join lateral (

@@ -64,6 +64,7 @@ async function selectUsages(
   if (names.length === 0) return [];
   const { rows } = await db.query<UsageRow>({
     name,
+    planning: "indexLookups",
     text: `select ${USAGE_COLUMNS}
              from unnest($1::text[], $2::text[]) as name (project_id, voucher_id)
             cross join lateral (

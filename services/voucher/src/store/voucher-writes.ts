@@ -144,6 +144,7 @@ export async function updateVoucher(
   await tx.query(updateStatement({ key: definition, editable: definition }));
   await tx.query({
     name: "update-usage-definition",
+    planning: "indexLookups",
     text: `update voucher_usage
               set definition_version = $3, quantity = $4, version = version + 1,
                   -- A new limit can make existing session locks relevant.

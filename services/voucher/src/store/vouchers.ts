@@ -21,6 +21,7 @@ export async function findVouchers(
   if (names.length === 0) return [];
   const { rows } = await db.query<VoucherRow & { position: number }>({
     name: "find-vouchers",
+    planning: "indexLookups",
     text: FIND_VOUCHERS,
     values: [
       int4Array(names.map((_, position) => position)),
@@ -52,6 +53,7 @@ export async function findVouchersById(
 ): Promise<readonly StoredVoucher[]> {
   const { rows } = await db.query<VoucherRow>({
     name: "find-vouchers-by-id",
+    planning: "indexLookups",
     text: FIND_VOUCHERS_BY_ID,
     values: [textArray(ids.map(({ projectId }) => projectId)), textArray(ids.map(({ id }) => id))],
   });

@@ -110,6 +110,7 @@ export async function readLog(
 ): Promise<readonly (readonly DeliveredEvent[])[]> {
   const { rows } = await db.query<LogRow>({
     name: "bus_read",
+    planning: "indexLookups",
     text: `select event.*
              from unnest($1::text[], $2::int[], $3::bigint[]) as want (topic, partition, log_offset)
             cross join lateral (
