@@ -64,7 +64,7 @@ export function readGatewayConfig(
       reader: variable.withDefault(variable.integer(1, DAY_SECONDS), 900),
     },
     managementId: { name: "SCRIP_MANAGEMENT_ID", reader: variable.text },
-    managementToken: { name: "SCRIP_MANAGEMENT_TOKEN", reader: variable.secret },
+    managementToken: { name: "SCRIP_MANAGEMENT_TOKEN", reader: variable.strongSecret },
   });
   return {
     http: {

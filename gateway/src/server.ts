@@ -26,6 +26,7 @@ import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createStoredResponses } from "./idempotency/stored-responses.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
+import { createProxyWarnings } from "./monitoring/proxy-warnings.ts";
 import { readinessOf } from "./monitoring/readiness.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
 import { openApiOf, type OpenApiDocument } from "./openapi/index.ts";
@@ -60,6 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using parts = new AsyncDisposableStack();
   const state = { draining: false };
   const reports = parts.use(createRequestReports(options.logger, metrics));
+  const warnAboutProxies = createProxyWarnings(config.trustedProxies, options.logger.warn);
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
@@ -80,7 +82,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       trustedProxies: config.trustedProxies,
       callWindow: limits.callWindow,
       draining: () => state.draining,
-      onRequest: reports.request,
+      onRequest: (context, response) => {
+        reports.request(context, response);
+        // Health checks reach every process directly.
+        if (context.route !== undefined) warnAboutProxies(context.req);
+      },
       onError: reports.failure,
     }),
   );

@@ -98,3 +98,16 @@ test("an outage is logged once for many requests, a bug each time", async () => 
   });
   expect(lines.filter(({ level }) => level === "error")).toHaveLength(2);
 });
+
+test("a proxy in front of a gateway that trusts none is one warning, and probes cause none", async () => {
+  const { logger, lines } = recording();
+  await using gateway = await startTestGateway({ implementations: stubAllServices(), logger });
+  const headers = { "X-Forwarded-For": "203.0.113.9" };
+  const warnings = () => lines.filter(({ message }) => message.includes("SCRIP_TRUSTED_PROXIES"));
+  await send(`${gateway.url}/readyz`, "GET", { headers });
+  expect(warnings()).toEqual([]);
+  for (const path of ["/v1/vouchers/x", "/v1/campaigns"]) {
+    await send(gateway.url + path, "GET", { headers });
+  }
+  expect(warnings()).toMatchObject([{ level: "warn", fields: { forwarded_for_entries: 1 } }]);
+});

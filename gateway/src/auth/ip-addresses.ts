@@ -39,10 +39,10 @@ export function clientAddress(
   forwardedFor: string | undefined,
   trustedProxies: number,
 ): string {
-  const direct = plain(remote ?? "");
+  const direct = plainAddress(remote ?? "");
   if (trustedProxies === 0 || forwardedFor === undefined) return direct;
   const hops = forwardedFor.split(",");
-  const claimed = plain((hops[Math.max(hops.length - trustedProxies, 0)] ?? "").trim());
+  const claimed = plainAddress((hops[Math.max(hops.length - trustedProxies, 0)] ?? "").trim());
   return isIP(claimed) === 0 ? direct : claimed;
 }
 
@@ -59,5 +59,6 @@ export function limitAddress(address: string): string {
   return groups.slice(0, 4).join(":");
 }
 
-const plain = (address: string): string =>
+/** An IPv4 address that the system shows in IPv6 form becomes IPv4. */
+export const plainAddress = (address: string): string =>
   address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;

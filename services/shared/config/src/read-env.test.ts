@@ -74,6 +74,7 @@ describe("rejects a value that the kind does not accept", () => {
     ["boolean", variable.boolean, ["TRUE", "1", "yes"]],
     ["url", variable.url, ["localhost", "//x", "a b"]],
     ["secret", variable.secret, ["short"]],
+    ["strongSecret", variable.strongSecret, ["a1b2c3d4", "a".repeat(40), "changemechangeme"]],
     ["duration", variable.duration, ["5", "5 s", "-5s", "1.5s", "5w", "s", "5S"]],
     ["oneOf", variable.oneOf("a", "b"), ["A", "c", "a,b"]],
     ["json", variable.json("JSON"), ["{", "undefined"]],

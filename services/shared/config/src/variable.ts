@@ -6,6 +6,8 @@ const reader = <Value>(expected: string, read: Reader<Value>["read"]): Reader<Va
 });
 
 const MIN_SECRET_LENGTH = 16;
+/** Random text of 16 hexadecimal digits has 10 different ones; "changemechangeme" has 7. */
+const MIN_DIFFERENT = 8;
 
 const DURATION = /^(\d{1,9})(ms|s|m|h|d)$/;
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -24,6 +26,12 @@ export const variable = {
   text: reader("text", (text) => text),
   secret: reader(`a secret of at least ${MIN_SECRET_LENGTH} characters`, (text) =>
     text.length >= MIN_SECRET_LENGTH ? text : undefined,
+  ),
+  /** For a secret that opens the whole installation, to anyone who can send requests. */
+  strongSecret: reader(
+    `a secret of at least ${MIN_SECRET_LENGTH} characters, ${MIN_DIFFERENT} of them different, for example from: openssl rand -base64 32`,
+    (text) =>
+      text.length >= MIN_SECRET_LENGTH && new Set(text).size >= MIN_DIFFERENT ? text : undefined,
   ),
   url: reader("a URL", (text) => (URL.canParse(text) ? text : undefined)),
   boolean: reader("true or false", (text) =>
