@@ -1,0 +1,251 @@
+/**
+ * Measures what a redemption leaves on disk, per table and index, and what it costs:
+ *
+ *     node scripts/run.mjs node test/load/storage.ts [redemptions of each kind, default 20000]
+ *
+ * Two kinds, in a database of their own each: `plain` redeems a code with an empty request, `shop` redeems with a
+ * customer, an order of three lines, a rule and an `Idempotency-Key`. Sizes are read after a vacuum, before and after
+ * the redemptions, so they include the share of free space that the tables keep.
+ */
+import { mkdir, rm } from "node:fs/promises";
+import { Agent, request } from "node:http";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Client } from "pg";
+
+import { type Api, openApi } from "./api.ts";
+import { copyOf, copyVoucher, createRule, createVoucher } from "./fixtures.ts";
+import { cpuSecondsOf } from "./machine.ts";
+import { type BenchDatabase, openBenchDatabase } from "./postgres.ts";
+import { type Standalone, startStandalone } from "./standalone.ts";
+import { count, table } from "./table.ts";
+
+const FOLDER = path.join(import.meta.dirname, "../..", `.scrip-storage-${process.pid}`);
+const KINDS = ["plain", "shop"] as const;
+type Kind = (typeof KINDS)[number];
+
+const COPIES = 5_000;
+const CUSTOMERS = 1_000;
+const WARM_UP = 2_000;
+const CONNECTIONS = 64;
+const DELIVERED_MS = 60_000;
+
+type Sizes = ReadonlyMap<string, number>;
+
+type Measured = {
+  readonly bytes: Sizes;
+  readonly walBytes: number;
+  readonly perSecond: number;
+  readonly cpuMicros: { readonly node: number; readonly postgres: number };
+};
+
+type Context = {
+  readonly kind: Kind;
+  readonly databaseUrl: string;
+  readonly postgres: BenchDatabase;
+  readonly standalone: Standalone;
+};
+
+async function main(): Promise<void> {
+  const redemptions = Number(process.argv[2] ?? 20_000);
+  await mkdir(FOLDER);
+  try {
+    await using postgres = await openBenchDatabase(path.join(FOLDER, "postgres"));
+    for (const kind of KINDS) {
+      process.stdout.write(`\n## ${kind}\n\n${report(await measure(postgres, kind, redemptions))}`);
+    }
+  } finally {
+    await rm(FOLDER, { recursive: true, force: true });
+  }
+}
+
+async function measure(
+  postgres: BenchDatabase,
+  kind: Kind,
+  redemptions: number,
+): Promise<Measured> {
+  const databaseUrl = await postgres.create(`storage_${kind}`);
+  const dataDir = path.join(FOLDER, kind);
+  await using standalone = await startStandalone({ databaseUrl, dataDir });
+  const context = { kind, databaseUrl, postgres, standalone };
+  const api = await openApi(standalone);
+  const rules = kind === "shop" ? [await ruleOfShops(api)] : [];
+  await createVoucher(api, "STORED", rules);
+  await copyVoucher(databaseUrl, { name: "STORED", prefix: "0", copies: COPIES });
+  // Customers and orders of the warm-up exist afterwards, and vouchers have their room for updates.
+  await redeem(context, api, { from: 0, to: WARM_UP });
+  const before = await readSizes(databaseUrl);
+  const walBefore = await walPosition(databaseUrl);
+  const nodeBefore = cpuSecondsOf(standalone.pid);
+  const postgresBefore = postgres.cpuSeconds();
+  const start = performance.now();
+  await redeem(context, api, { from: WARM_UP, to: WARM_UP + redemptions });
+  const seconds = (performance.now() - start) / 1000;
+  await untilDelivered(databaseUrl);
+  const cpuMicros = {
+    node: ((cpuSecondsOf(standalone.pid) - nodeBefore) / redemptions) * 1e6,
+    postgres: ((postgres.cpuSeconds() - postgresBefore) / redemptions) * 1e6,
+  };
+  const walBytes = ((await walPosition(databaseUrl)) - walBefore) / redemptions;
+  const after = await readSizes(databaseUrl);
+  const bytes = [...after].map(
+    ([name, size]) => [name, (size - (before.get(name) ?? 0)) / redemptions] as const,
+  );
+  return { bytes: new Map(bytes), walBytes, perSecond: redemptions / seconds, cpuMicros };
+}
+
+const ruleOfShops = (api: Api): Promise<string> =>
+  createRule(api, "order.amount", { $more_than_or_equal: [1_000] });
+
+/** Sends the requests number `from` to `to` over a few connections. */
+async function redeem(
+  { kind, standalone }: Context,
+  api: Api,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const headers = headersOf(api);
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  let next = from;
+  const sendSome = async (): Promise<void> => {
+    while (next < to) {
+      const number = next;
+      next += 1;
+      const body = kind === "plain" ? "{}" : JSON.stringify(bodyOfShops(number));
+      const key = { "Idempotency-Key": `checkout-${"0".repeat(8)}-${String(number)}` };
+      await post({
+        agent,
+        port: standalone.port,
+        path: `/v1/vouchers/${copyOf("STORED", 1 + (number % COPIES))}/redemption`,
+        headers: { ...headers, ...(kind === "shop" && key) },
+        body,
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendSome));
+  agent.destroy();
+}
+
+const bodyOfShops = (number: number): object => ({
+  customer: {
+    source_id: `customer-${String(number % CUSTOMERS).padStart(4, "0")}`,
+    name: "Ada Lovelace",
+    email: `ada.${number % CUSTOMERS}@example.com`,
+  },
+  order: {
+    source_id: `order-${number}`,
+    status: "PAID",
+    items: [1, 2, 3].map((line) => ({
+      source_id: `sku-${(number + line) % 50}`,
+      related_object: "sku",
+      quantity: line,
+      price: 1_000 * line,
+      product: { name: `Product ${line}` },
+    })),
+  },
+  metadata: { channel: "web", checkout: number },
+});
+
+type Post = {
+  readonly agent: Agent;
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+const post = ({ body, headers, ...options }: Post): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const sent = request({
+      ...options,
+      host: "127.0.0.1",
+      method: "POST",
+      headers: { ...headers, "Content-Length": String(Buffer.byteLength(body)) },
+    });
+    sent.on("error", reject);
+    sent.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        if (response.statusCode === 200) resolve();
+        else reject(new Error(`${response.statusCode}: ${Buffer.concat(chunks).toString()}`));
+      });
+    });
+    sent.end(body);
+  });
+
+/** The credentials, from the request that the load client would send. */
+function headersOf(api: Api): Record<string, string> {
+  const { after } = api.request({ before: "/", after: "" }, "");
+  const lines = after.split("\r\n").filter((line) => /^(x-|authorization|content-type)/i.test(line));
+  return Object.fromEntries(lines.map((line) => line.split(": ", 2) as [string, string]));
+}
+
+/** Until all events have reached all consumers. */
+async function untilDelivered(databaseUrl: string): Promise<void> {
+  const deadline = Date.now() + DELIVERED_MS;
+  let before = "";
+  while (Date.now() < deadline) {
+    await sleep(1_500);
+    const now = await walPosition(databaseUrl);
+    // An idle system only renews leases.
+    if (before !== "" && now - Number(before) < 50_000) return;
+    before = String(now);
+  }
+}
+
+const walPosition = async (url: string): Promise<number> => {
+  const [row] = await query<{ position: string }>(
+    url,
+    "select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as position",
+  );
+  return Number(row?.position);
+};
+
+/** Bytes of each table (with its TOAST) and each index; partitions count for their table. */
+async function readSizes(url: string): Promise<Sizes> {
+  await query(url, "vacuum");
+  await query(url, "checkpoint");
+  const rows = await query<{ name: string; bytes: string }>(
+    url,
+    `with recursive root as (
+       select oid, oid as top from pg_class where relkind in ('r', 'p', 'i', 'I') and not relispartition
+        union all
+       select inhrelid, top from pg_inherits join root on inhparent = root.oid
+     )
+     select namespace.nspname || '.' || top.relname as name,
+            sum(case part.relkind when 'r' then pg_table_size(part.oid)
+                                  when 'i' then pg_relation_size(part.oid) else 0 end) as bytes
+       from root
+       join pg_class as top on top.oid = root.top
+       join pg_class as part on part.oid = root.oid
+       join pg_namespace as namespace on namespace.oid = top.relnamespace
+      where namespace.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+      group by 1`,
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+}
+
+async function query<Row extends object>(url: string, text: string): Promise<readonly Row[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function report({ bytes, walBytes, perSecond, cpuMicros }: Measured): string {
+  const grown = [...bytes].filter(([, size]) => size >= 1).toSorted(([, a], [, b]) => b - a);
+  const total = grown.reduce((sum, [, size]) => sum + size, 0);
+  const rows = grown.map(([name, size]) => [name, count(size)]);
+  return (
+    `${count(perSecond)} redemptions/s; processor time of each: ${count(cpuMicros.node)} µs of Node, ` +
+    `${count(cpuMicros.postgres)} µs of PostgreSQL; ${count(walBytes)} bytes of WAL\n\n` +
+    table(["relation", "bytes per redemption"], [...rows, ["total", count(total)]])
+  );
+}
+
+await main();
