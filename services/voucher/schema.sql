@@ -13,9 +13,12 @@ create table idempotency (
   request_hash bytea not null,
   outcome bytea not null,
   created_at timestamp with time zone default now() not null,
-  kind text default 'redemption'::text not null,
-  constraint idempotency_pkey PRIMARY KEY (project_id, key)
-);
+  kind text default 'redemption'::text not null
+) partition by RANGE (created_at);
+
+create table idempotency_default partition of idempotency (
+  constraint idempotency_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
 
 create table outbox (
   project_id text not null,
@@ -272,8 +275,6 @@ create table voucher_usage (
   constraint voucher_not_overdrawn CHECK (balance >= 0),
   constraint voucher_not_overused CHECK (redeemed_quantity >= 0 AND (quantity IS NULL OR redeemed_quantity <= quantity))
 ) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
-
-CREATE INDEX idempotency_created_at ON idempotency USING brin (created_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 

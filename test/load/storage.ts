@@ -178,7 +178,9 @@ const post = ({ body, headers, ...options }: Post): Promise<void> =>
 /** The credentials, from the request that the load client would send. */
 function headersOf(api: Api): Record<string, string> {
   const { after } = api.request({ before: "/", after: "" }, "");
-  const lines = after.split("\r\n").filter((line) => /^(x-|authorization|content-type)/i.test(line));
+  const lines = after
+    .split("\r\n")
+    .filter((line) => /^(x-|authorization|content-type)/i.test(line));
   return Object.fromEntries(lines.map((line) => line.split(": ", 2) as [string, string]));
 }
 

@@ -4,7 +4,13 @@ import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
-import { createDirectTransport, type RpcServer, serve, type Service } from "@scrip/rpc";
+import {
+  createDirectTransport,
+  type Retention,
+  type RpcServer,
+  serve,
+  type Service,
+} from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import { createValidationService } from "@scrip/validation/service";
 import { createVoucherService } from "@scrip/voucher/service";
@@ -18,6 +24,7 @@ export type CompositionOptions = {
   readonly databaseUrl: string;
   readonly gateway: GatewayConfig;
   readonly secrets: Secrets;
+  readonly retention: Retention;
   readonly logger: Logger;
   readonly metrics: Metrics;
 };
@@ -59,7 +66,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
 /** Starts callees before their callers; they close in the reverse order. */
 async function startServices(
   parts: AsyncDisposableStack,
-  { databaseUrl, logger, metrics, secrets }: CompositionOptions,
+  { databaseUrl, logger, metrics, secrets, retention }: CompositionOptions,
 ): Promise<readonly Service[]> {
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
   const batches = metrics.histogram({
@@ -71,7 +78,7 @@ async function startServices(
   const bus = await createPgEventBus({ url: databaseUrl, poolSize: POOL_SIZE, onError });
   parts.defer(() => bus.close(BUS_CLOSE_MS));
 
-  const own = { databaseUrl, poolSize: POOL_SIZE, onError };
+  const own = { databaseUrl, poolSize: POOL_SIZE, retention, onError };
   const { assetSecret, trackingSecret } = secrets;
   const loyalty = parts.use(await createLoyaltyService({ ...own, bus }));
   const voucher = parts.use(

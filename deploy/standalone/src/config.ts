@@ -1,5 +1,6 @@
 import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
 import { readGatewayConfig } from "@scrip/gateway/config";
+import { readRetention } from "@scrip/rpc";
 import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
 
 export type StandaloneConfig = {
@@ -35,6 +36,7 @@ export function readStandaloneConfig(env: Env): StandaloneConfig {
     () => readOwn(env),
     () => readMetricsConfig(env),
     () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
+    () => readRetention(env),
   ].flatMap(mistakesOf);
   if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
   return { ...readOwn(env), metrics: readMetricsConfig(env) };

@@ -6,6 +6,7 @@ import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import type { Gateway } from "@scrip/gateway/server";
+import { readRetention } from "@scrip/rpc";
 import {
   createLogger,
   createMetrics,
@@ -62,6 +63,7 @@ export async function startStandalone(
       grpcPort: config.grpcPort,
       databaseUrl,
       secrets,
+      retention: readRetention(env),
       gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
       logger,
       metrics,

@@ -1,6 +1,6 @@
 import { readEnv, variable } from "@scrip/config";
 import { withEventBus } from "@scrip/events";
-import { readDatabaseConfig, runProcess } from "@scrip/rpc";
+import { readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
 
 import { createVoucherService } from "./service.ts";
 
@@ -13,6 +13,7 @@ await runProcess("voucher", (env, { logger, transportTo }) => {
   return withEventBus({ env, databaseUrl: database.databaseUrl, onError }, (bus) =>
     createVoucherService({
       ...database,
+      retention: readRetention(env),
       assetSecret,
       bus,
       transports: { loyalty: transportTo("loyalty") },

@@ -3,18 +3,24 @@ import path from "node:path";
 import type { Transport } from "@connectrpc/connect";
 import { type EventBus, startRelay } from "@scrip/events";
 import { newId } from "@scrip/ids";
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import { clientOf, createReadiness, type Service } from "@scrip/rpc";
+import {
+  clientOf,
+  createReadiness,
+  DEFAULT_RETENTION,
+  type Retention,
+  type Service,
+} from "@scrip/rpc";
 
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
-import { startIdempotencyKeyExpiry } from "./jobs/delete-expired-idempotency-keys.ts";
 import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
 import { startPointsHoldRelease } from "./jobs/release-points-holds.ts";
 import { createDefinitionCache } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
+import { partitionedTables } from "./store/partitions.ts";
 
 export const SCHEMA = "voucher";
 export const ROLE = "scrip_voucher";
@@ -30,6 +36,8 @@ export type VoucherOptions = {
   readonly bus: EventBus;
   /** Maximum number of cached definitions, about 2 KiB each. Default: 20,000. */
   readonly cacheSize?: number;
+  /** Default: 48 hours for stored responses. */
+  readonly retention?: Retention;
   readonly onError: (error: Error) => void;
 };
 
@@ -45,7 +53,8 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
-  parts.use(startIdempotencyKeyExpiry(db, onError));
+  const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   parts.use(startSessionExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);

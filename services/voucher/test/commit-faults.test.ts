@@ -4,7 +4,6 @@ import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
-import { deleteExpiredResponses } from "../src/store/idempotency.ts";
 import {
   commandOf,
   createCommit,
@@ -86,20 +85,4 @@ describe("a lost connection", () => {
     );
     expect(await redeemedOf(voucher.id)).toBe(0n);
   });
-});
-
-test("a stored response is deleted after 48 hours, and no earlier", async () => {
-  const voucher = await createDiscountVoucher(service);
-  await createCommit(service)(
-    commandOf(service, [{ voucher }], { idempotency: keyOf("kept") }),
-    commandOf(service, [{ voucher }], { idempotency: keyOf("old") }),
-  );
-  await service.db.query(
-    "update idempotency set created_at = now() - make_interval(hours => 48, mins => case key when 'old' then 1 else -1 end) where key in ('old', 'kept')",
-  );
-  expect(await deleteExpiredResponses(service.db, 48, 100)).toBe(1);
-  const { rows } = await service.db.query(
-    "select key from idempotency where key in ('old', 'kept')",
-  );
-  expect(rows).toEqual([{ key: "kept" }]);
 });

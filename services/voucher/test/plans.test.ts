@@ -95,7 +95,7 @@ const lookups: Readonly<Record<string, Lookup>> = {
   },
 };
 
-const TABLES = ["voucher", "voucher_usage", "idempotency", "redemption"];
+const TABLES = ["voucher", "voucher_usage", "idempotency_default", "redemption"];
 type Run = (statement: string) => Promise<unknown>;
 
 async function eachTable(run: Run, statementOf: (table: string) => string): Promise<void> {

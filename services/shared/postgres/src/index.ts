@@ -68,3 +68,12 @@ export {
   type DefinitionVersions,
   type DefinitionVersionsOptions,
 } from "./definition-versions.ts";
+export {
+  boundaryInstants,
+  keepPartitioned,
+  maintainPartitions,
+  type PartitionChanges,
+  type PartitionClient,
+  type PartitionedTable,
+  type PartitionOptions,
+} from "./partitions.ts";

@@ -28,6 +28,12 @@ export {
   type UnreadyReason,
 } from "./server/readiness.ts";
 export { checkHealth } from "./server/health.ts";
+export {
+  DEFAULT_RETENTION,
+  readRetention,
+  type Retention,
+  unhandledEventMs,
+} from "./process/retention.ts";
 export { serve, type RpcServer } from "./server/serve.ts";
 export {
   type Handler,

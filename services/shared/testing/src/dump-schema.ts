@@ -47,7 +47,7 @@ const TABLES = `
   select 'create table ' || c.relname
          || case when c.relispartition
                  then ' partition of ' || (select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = c.oid)
-                      || ' ' || pg_get_expr(c.relpartbound, c.oid)
+                      || coalesce(E' (\\n' || cons.list || E'\\n)', '') || ' ' || pg_get_expr(c.relpartbound, c.oid)
                  else E' (\\n' || concat_ws(E',\\n', cols.list, cons.list) || E'\\n)' end
          || case when c.relkind = 'p' then ' partition by ' || pg_get_partkeydef(c.oid) else '' end
          || case when c.reloptions is null then ''
@@ -76,7 +76,7 @@ const TABLES = `
       select string_agg('  constraint ' || k.conname || ' ' || pg_get_constraintdef(k.oid, true),
                         E',\\n' order by k.contype = 'p' desc, k.conname collate "C") as list
         from pg_constraint k
-       where k.conrelid = c.oid and k.contype <> 'n') cons on true
+       where k.conrelid = c.oid and k.contype <> 'n' and k.conislocal) cons on true
    where c.relnamespace = $1::regnamespace and c.relkind in ('r', 'p')
      and c.relname not in ('migration', 'write_check')
    order by c.relname collate "C"`;

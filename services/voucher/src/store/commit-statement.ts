@@ -1,7 +1,15 @@
-import { batchOf, buildStatement, column, type ColumnTable, type Queryable } from "@scrip/postgres";
+import {
+  batchOf,
+  boundaryInstants,
+  buildStatement,
+  column,
+  type ColumnTable,
+  type Queryable,
+} from "@scrip/postgres";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import { IDEMPOTENCY_EVERY_MS } from "./partitions.ts";
 
 export type LedgerEntry = {
   readonly projectId: string;
@@ -170,6 +178,8 @@ const responseColumns: ColumnTable<NewStoredResponse> = {
   kind: column.text(({ kind }) => kind),
 };
 
+const INSTANTS = boundaryInstants({ everyMs: IDEMPOTENCY_EVERY_MS });
+
 /**
  * The usage rows exist, so their insert always meets a conflict: that way each row is found through its
  * key, regardless of the planner's estimate of the batch size.
@@ -202,12 +212,13 @@ const writeStatement = buildStatement({
     select project_id, id, topic, coalesce(type, '${USUAL_TYPE}'), key, payload
       from ${events.rows("one")}
   ), responses as (
-    insert into idempotency (${responses.columns})
-    select ${responses.columns} from ${responses.rows("one")}
+    insert into idempotency (${responses.columns}, created_at)
+    select ${responses.columns}, at from ${responses.rows("one")} cross join ${INSTANTS}
         on conflict do nothing
     returning 1
   )
-  select count(*)::int4 as responses from responses`,
+  -- A response that is missing at one instant only counts as missing.
+  select count(*)::int4 / (select count(*)::int4 from ${INSTANTS}) as responses from responses`,
 });
 
 export async function hasRedemption(

@@ -31,7 +31,8 @@ export async function checkStoredResponses(db: Queryable, request: ChunkRequest)
         details: `${id} is ${status}, the stored response says otherwise`,
       });
     }
-    if (first !== undefined)
+    // Near a boundary of partitions, a response is stored in both.
+    if (first !== undefined && first !== key)
       violations.push({ subject: key, details: `${id} is also the response to ${first}` });
     firstKeys.set(id, key);
   }

@@ -43,21 +43,3 @@ export async function findStoredResponses(
     ]),
   );
 }
-
-/** Deletes a chunk of responses older than `hours`, and returns their number. */
-export async function deleteExpiredResponses(
-  db: Queryable,
-  hours: number,
-  limit: number,
-): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from idempotency
-      where (project_id, key) in (
-              select project_id, key from idempotency
-               where created_at < now() - make_interval(hours => $1)
-               limit $2
-            )`,
-    [hours, limit],
-  );
-  return rowCount ?? 0;
-}

@@ -1,0 +1,48 @@
+import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
+
+/** How long rows are retained that only repetitions and replays need, in milliseconds. */
+export type Retention = {
+  /** Stored responses to idempotency keys; they are dropped by the day. */
+  readonly idempotencyMs: number;
+  /** Events that all consumers have handled. */
+  readonly eventMs: number;
+  /** Ids of handled events; longer than an unhandled event is retained. */
+  readonly inboxMs: number;
+};
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export const DEFAULT_RETENTION: Retention = {
+  idempotencyMs: 48 * HOUR_MS,
+  eventMs: 72 * HOUR_MS,
+  inboxMs: 15 * DAY_MS,
+};
+
+/** An event that waits for a consumer is dropped this long before its id in the inbox. */
+const INBOX_MARGIN_MS = DAY_MS;
+
+export const unhandledEventMs = ({ inboxMs }: Retention): number => inboxMs - INBOX_MARGIN_MS;
+
+/** Reads the retentions from the environment; all services of an installation must have the same. */
+export function readRetention(env: Env): Retention {
+  const retention = readEnv(env, {
+    idempotencyMs: duration("SCRIP_IDEMPOTENCY_RETENTION", DEFAULT_RETENTION.idempotencyMs),
+    eventMs: duration("SCRIP_EVENT_RETENTION", DEFAULT_RETENTION.eventMs),
+    inboxMs: duration("SCRIP_INBOX_RETENTION", DEFAULT_RETENTION.inboxMs),
+  });
+  if (retention.idempotencyMs < HOUR_MS) {
+    throw new ConfigError("SCRIP_IDEMPOTENCY_RETENTION must be at least 1h");
+  }
+  if (retention.eventMs < HOUR_MS || retention.eventMs > unhandledEventMs(retention)) {
+    throw new ConfigError(
+      "SCRIP_EVENT_RETENTION must be at least 1h, and a day less than SCRIP_INBOX_RETENTION",
+    );
+  }
+  return retention;
+}
+
+const duration = (name: string, fallback: number) => ({
+  name,
+  reader: variable.withDefault(variable.duration, fallback),
+});
