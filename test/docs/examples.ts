@@ -25,7 +25,7 @@ export type FormulaExample = {
   readonly formula: string;
   readonly result: string;
   /** The `given` line above it: a request of validation, and `discount` for fields of the discount. */
-  readonly given: string;
+  readonly input: string;
 };
 
 export type Example = HttpExample | FormulaExample;
@@ -113,19 +113,19 @@ function headersAndBody(lines: readonly Line[]) {
 }
 
 function parseFormulas(lines: readonly Line[]): FormulaExample[] {
-  let given = "{}";
+  let input = "{}";
   const examples: FormulaExample[] = [];
   for (const { text, line } of lines) {
     if (text.trim() === "") continue;
     if (text.startsWith("given ")) {
-      given = text.slice("given ".length);
+      input = text.slice("given ".length);
       continue;
     }
     const [, formula, result] = /^(.*\S)\s+=> (fallback|[\d.]+)$/.exec(text) ?? [];
     if (formula === undefined || result === undefined) {
       throw new Error(`line ${line}: expected "formula => number" or "formula => fallback"`);
     }
-    examples.push({ kind: "formula", line, formula, result, given });
+    examples.push({ kind: "formula", line, formula, result, input });
   }
   return examples;
 }

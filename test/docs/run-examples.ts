@@ -69,8 +69,8 @@ const mapValues = (
 
 /** Runs a formula as the discount of a voucher: its result is the discount of the order. */
 async function runFormula(example: FormulaExample, target: Target): Promise<string | undefined> {
-  const given = JSON.parse(example.given) as Record<string, unknown>;
-  const { discount, voucher, ...request } = given as Record<string, object | undefined>;
+  const input = JSON.parse(example.input) as Record<string, unknown>;
+  const { discount, voucher, ...request } = input as Record<string, object | undefined>;
   const created = await post(target, "/v1/vouchers", {
     type: "DISCOUNT_VOUCHER",
     discount: { type: "AMOUNT", amount_off: 1, amount_off_formula: example.formula, ...discount },

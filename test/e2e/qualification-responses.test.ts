@@ -32,7 +32,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
     const { api, voucher, tier, qualify } = await createBuilders();
     const category = await ok(api.post("/v1/categories", { name: "sale", hierarchy: 1 }));
     await voucher("SALE", { category_id: category["id"], metadata: { colour: "red" } });
-    const made = await tier("tier", { banner: "5 % off", metadata: { size: 1 } });
+    const createdTier = await tier("tier", { banner: "5 % off", metadata: { size: 1 } });
     const qualifyWith = (...expand: string[]): Promise<Json> =>
       qualify({ order: { amount: 1000 }, options: { expand } });
 
@@ -54,10 +54,10 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
       categories: [{ id: category["id"], stacking_rules_type: "COMMON" }],
       order: { total_amount: 900 },
     });
-    expect(find(described, made["id"])).toMatchObject({
+    expect(find(described, createdTier["id"])).toMatchObject({
       name: "tier",
       banner: "5 % off",
-      campaign_id: made["campaign_id"],
+      campaign_id: createdTier["campaign_id"],
       metadata: { size: 1 },
     });
   });
@@ -70,7 +70,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
       when("order.amount", { $more_than: [100] }),
       when("campaign.redemptions.count", { $less_than_or_equal: [10] }),
     );
-    const made = await tier("none");
+    const createdTier = await tier("none");
     const response = await qualify({
       order: { amount: 1000 },
       options: { expand: ["validation_rules"] },
@@ -91,7 +91,7 @@ describe.each(COMPOSITIONS)("responses of POST /v1/qualifications (%s)", async (
         validation_omitted_rules: ["campaign.redemptions.count"],
       },
     ]);
-    expect(find(response, made["id"])["validation_rules_assignments"]).toMatchObject({
+    expect(find(response, createdTier["id"])["validation_rules_assignments"]).toMatchObject({
       data: [],
       total: 0,
     });

@@ -186,7 +186,7 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
         voucher: { type: "DISCOUNT_VOUCHER", discount: percent(10), code: "CODED" },
       }),
     );
-    const made = await voucher("SALE", { category_id: category["id"] });
+    const createdVoucher = await voucher("SALE", { category_id: category["id"] });
     await gift("CARD", 500);
     await voucher("HELD");
     await publish("HELD", "ann");
@@ -203,7 +203,7 @@ describe.each(COMPOSITIONS)("qualification scenarios (%s)", async (composition) 
       [{ campaign_id: is(withCode["id"], campaign["id"]) }, ["tier", "CODED"]],
       [{ campaign_type: is("PROMOTION") }, ["tier"]],
       [{ campaign_type: { conditions: { $has_value: "" } } }, ["tier", "CODED"]],
-      [{ resource_id: is(made["id"], sale["id"]) }, ["tier", "SALE"]],
+      [{ resource_id: is(createdVoucher["id"], sale["id"]) }, ["tier", "SALE"]],
       [{ resource_type: is("promotion_tier") }, ["tier"]],
       [{ resource_type: { conditions: { $not_in: ["promotion_tier"] } } }, all.slice(1)],
       [{ voucher_type: is("GIFT_VOUCHER") }, ["CARD"]],

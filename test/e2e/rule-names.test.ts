@@ -8,25 +8,25 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
-  const mug = await made("/v1/products", {
+  const mug = await createResource("/v1/products", {
     name: "Mug",
     source_id: newCode("mug"),
     price: 1000,
     metadata: { kind: "cup" },
   });
-  const shirt = await made("/v1/products", { name: "Shirt", price: 2500 });
-  const large = await made(`/v1/products/${shirt["id"]}/skus`, { sku: "L", price: 3000 });
-  const collection = await made("/v1/product-collections", {
+  const shirt = await createResource("/v1/products", { name: "Shirt", price: 2500 });
+  const large = await createResource(`/v1/products/${shirt["id"]}/skus`, { sku: "L", price: 3000 });
+  const collection = await createResource("/v1/product-collections", {
     name: newCode("clothes"),
     type: "STATIC",
     products: [{ id: shirt["id"], object: "product" }],
   });
-  const ann = await made("/v1/customers", {
+  const ann = await createResource("/v1/customers", {
     source_id: newCode("ann"),
     metadata: { age: 30, plan: "gold" },
   });
-  const bob = await made("/v1/customers", { source_id: newCode("bob") });
-  const segment = await made("/v1/segments", {
+  const bob = await createResource("/v1/customers", { source_id: newCode("bob") });
+  const segment = await createResource("/v1/segments", {
     name: newCode("friends"),
     type: "static",
     customers: [ann["id"]],
@@ -211,15 +211,15 @@ describe.each(COMPOSITIONS)("validation rule names (%s)", async (composition) =>
     });
   });
 
-  async function made(path: string, body: Json): Promise<Json> {
+  async function createResource(path: string, body: Json): Promise<Json> {
     const response = await api.post(path, body);
     expect(response.status, response.text).toBe(200);
     return response.body;
   }
 
   async function codeWith(rules: Json): Promise<string> {
-    const rule = await made("/v1/validation-rules", { name: newCode("rule"), rules });
-    const voucher = await made("/v1/vouchers", {
+    const rule = await createResource("/v1/validation-rules", { name: newCode("rule"), rules });
+    const voucher = await createResource("/v1/vouchers", {
       code: newCode("RULE"),
       type: "DISCOUNT_VOUCHER",
       discount: { type: "AMOUNT", amount_off: 100, effect: "APPLY_TO_ORDER" },

@@ -4,7 +4,7 @@ import type { LoadResult, LoadSpec } from "./load-client.ts";
 
 export type LoadClient = Disposable & { run(spec: LoadSpec): Promise<LoadResult> };
 
-type Answer = { readonly result?: LoadResult; readonly error?: string };
+type LoadReply = { readonly result?: LoadResult; readonly error?: string };
 
 /** Longer than any run: a server that hangs fails the benchmark instead of blocking it. */
 const GRACE_MS = 30_000;
@@ -20,7 +20,7 @@ export function startLoadClient(): LoadClient {
         );
         const ended = (): void => reject(new Error("the load client ended early"));
         child.once("exit", ended);
-        child.once("message", ({ result, error }: Answer) => {
+        child.once("message", ({ result, error }: LoadReply) => {
           clearTimeout(timer);
           child.off("exit", ended);
           if (result === undefined) reject(new Error(error));

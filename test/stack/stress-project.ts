@@ -82,8 +82,11 @@ const buildersFor = (api: Api) => {
   };
   const campaignOf = async (fields: Json): Promise<string> =>
     (await ok(api.post("/v1/campaigns", { name: newCode("campaign"), ...fields })))["id"];
-  const times = async <Made>(count: number, make: () => Promise<Made>): Promise<Made[]> => {
-    const created: Made[] = [];
+  const times = async <Created>(
+    count: number,
+    make: () => Promise<Created>,
+  ): Promise<Created[]> => {
+    const created: Created[] = [];
     for (let n = 0; n < count; n += 1) created.push(await make());
     return created;
   };

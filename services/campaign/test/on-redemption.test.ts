@@ -29,38 +29,47 @@ describe("onRedemption", () => {
     { name: "no redemption", batches: () => [], usage: [0n, 0n, 0n] },
     {
       name: "redemptions in one batch",
-      batches: ({ made }) => [[made(HUNDRED), made(FIFTY)]],
+      batches: ({ redeemed }) => [[redeemed(HUNDRED), redeemed(FIFTY)]],
       usage: [2n, 15_000n, 1_500n],
     },
     {
       name: "redemptions in several batches",
-      batches: ({ made }) => [[made(HUNDRED)], [made(FIFTY)], [made({})]],
+      batches: ({ redeemed }) => [[redeemed(HUNDRED)], [redeemed(FIFTY)], [redeemed({})]],
       usage: [3n, 15_000n, 1_500n],
     },
     {
       name: "a rollback in the batch of its redemption",
-      batches: ({ made, back }) => [[made(HUNDRED), made(FIFTY), back(HUNDRED)]],
+      batches: ({ redeemed, rolledBack }) => [
+        [redeemed(HUNDRED), redeemed(FIFTY), rolledBack(HUNDRED)],
+      ],
       usage: [1n, 5_000n, 500n],
     },
     {
       name: "a rollback in a batch of its own",
-      batches: ({ made, back }) => [[made(HUNDRED), made(FIFTY)], [back(FIFTY)]],
+      batches: ({ redeemed, rolledBack }) => [
+        [redeemed(HUNDRED), redeemed(FIFTY)],
+        [rolledBack(FIFTY)],
+      ],
       usage: [1n, 10_000n, 1_000n],
     },
     {
       name: "a rollback before its redemption, which was a dead letter",
-      batches: ({ made, back }) => [[back(HUNDRED)], [made(FIFTY)], [made(HUNDRED)]],
+      batches: ({ redeemed, rolledBack }) => [
+        [rolledBack(HUNDRED)],
+        [redeemed(FIFTY)],
+        [redeemed(HUNDRED)],
+      ],
       usage: [1n, 5_000n, 500n],
     },
     {
       name: "a rollback without a counted redemption",
-      batches: ({ back }) => [[back(HUNDRED)]],
+      batches: ({ rolledBack }) => [[rolledBack(HUNDRED)]],
       usage: [0n, 0n, 0n],
     },
     {
       name: "a rejected rollback and a failed redemption",
-      batches: ({ made, back, failed }) => [
-        [made(HUNDRED), back({ ...HUNDRED, rejected: true }), failed()],
+      batches: ({ redeemed, rolledBack, failed }) => [
+        [redeemed(HUNDRED), rolledBack({ ...HUNDRED, rejected: true }), failed()],
       ],
       usage: [1n, 10_000n, 1_000n],
     },
@@ -75,9 +84,9 @@ describe("onRedemption", () => {
 
   test("shows the usage wherever a tier is returned, but not in definitions", async () => {
     const call = newCall();
-    const { id, campaignId, made } = await newTierWithEvents(call);
+    const { id, campaignId, redeemed } = await newTierWithEvents(call);
     await newTierWithEvents(call);
-    await handle([made(HUNDRED)]);
+    await handle([redeemed(HUNDRED)]);
     const summary = {
       redemptions: { totalRedeemed: 1n },
       orders: { totalAmount: 10_000n, totalDiscountAmount: 1_000n },
@@ -115,7 +124,7 @@ describe("onRedemption", () => {
       await newTierWithEvents(newCall()),
     ];
     const batches = Array.from({ length: 12 }, (_, index) => {
-      const events = tiers.map(({ made }) => made(FIFTY));
+      const events = tiers.map(({ redeemed }) => redeemed(FIFTY));
       return index % 2 === 0 ? events : events.toReversed();
     });
     await Promise.all([...batches, ...batches].map((batch) => handle(batch)));
@@ -126,9 +135,9 @@ describe("onRedemption", () => {
     const call = newCall();
     const deleted = await newTierWithEvents(call);
     const other = await newTierWithEvents(call);
-    await handle([deleted.made(HUNDRED)]);
+    await handle([deleted.redeemed(HUNDRED)]);
     await promotions.deletePromotionTier({ tierId: deleted.id }, call);
-    await handle([deleted.made(HUNDRED), other.made(HUNDRED)]);
+    await handle([deleted.redeemed(HUNDRED), other.redeemed(HUNDRED)]);
     const { rows } = await db.query(
       "select tier_id, redemptions from promotion_tier_usage where project_id = $1",
       [call.project.id],
@@ -150,7 +159,7 @@ describe("onRedemption", () => {
 });
 
 type Tier = Awaited<ReturnType<typeof newTierWithEvents>>;
-type Made = Omit<MessageInitShape<typeof RedemptionMadeSchema>, "$typeName" | "$unknown">;
+type Redeemed = Omit<MessageInitShape<typeof RedemptionMadeSchema>, "$typeName" | "$unknown">;
 type RolledBack = Omit<
   MessageInitShape<typeof RedemptionRolledBackSchema>,
   "$typeName" | "$unknown"
@@ -165,8 +174,8 @@ async function newTierWithEvents(call: Call) {
   return {
     id,
     campaignId,
-    made: (payload: Made) => newEvent(RedemptionMadeSchema, about, { ...ids, ...payload }),
-    back: (payload: RolledBack) =>
+    redeemed: (payload: Redeemed) => newEvent(RedemptionMadeSchema, about, { ...ids, ...payload }),
+    rolledBack: (payload: RolledBack) =>
       newEvent(RedemptionRolledBackSchema, about, { ...ids, ...payload }),
     failed: () => newEvent(RedemptionFailedSchema, about, { ...ids, customerId: "cust_1" }),
     usage: async () => {

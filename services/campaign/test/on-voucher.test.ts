@@ -25,7 +25,7 @@ describe("onVoucher", () => {
   }>([
     {
       name: "vouchers that publications created",
-      batches: ({ made }) => [[made(), made()], [made()]],
+      batches: ({ generated }) => [[generated(), generated()], [generated()]],
       count: 3n,
     },
     {
@@ -35,12 +35,16 @@ describe("onVoucher", () => {
     },
     {
       name: "deleted vouchers no longer",
-      batches: ({ made, deleted }) => [[made(), made(), deleted()], [made()], [deleted()]],
+      batches: ({ generated, deleted }) => [
+        [generated(), generated(), deleted()],
+        [generated()],
+        [deleted()],
+      ],
       count: 1n,
     },
     {
       name: "never below 0 when deleted vouchers were not counted",
-      batches: ({ made, deleted }) => [[deleted(), deleted()], [made()]],
+      batches: ({ generated, deleted }) => [[deleted(), deleted()], [generated()]],
       count: 1n,
     },
   ])("counts $name, each event delivered twice", async ({ batches, count }) => {
@@ -58,7 +62,12 @@ describe("onVoucher", () => {
       await newCampaignWithEvents(),
     ];
     const batches = Array.from({ length: 12 }, (_, index) => {
-      const events = all.flatMap(({ made, deleted }) => [made(), made(), made(), deleted()]);
+      const events = all.flatMap(({ generated, deleted }) => [
+        generated(),
+        generated(),
+        generated(),
+        deleted(),
+      ]);
       return index % 2 === 0 ? events : events.toReversed();
     });
     await Promise.all([...batches, ...batches].map((batch) => handle(batch)));
@@ -82,8 +91,8 @@ test("the service is subscribed to the bus", async () => {
     const transports = { voucher: createDirectTransport([]) };
     await using started = await createCampaignService({ ...options, poolSize: 2, bus, transports });
     expect(await started.ready()).toBeUndefined();
-    const { made } = await newCampaignWithEvents();
-    await bus.publish([made()]);
+    const { generated } = await newCampaignWithEvents();
+    await bus.publish([generated()]);
     await expect.poll(() => bus.lag("campaign")).toEqual([]);
     await expect.poll(() => bus.lag("campaign-redemptions")).toEqual([]);
   }
@@ -99,7 +108,7 @@ async function newCampaignWithEvents() {
   const about = { projectId, topic: VOUCHERS_TOPIC };
   const ids = { projectId, campaignId: id };
   return {
-    made: () => newEvent(VoucherPublishedSchema, about, { ...ids, generated: true }),
+    generated: () => newEvent(VoucherPublishedSchema, about, { ...ids, generated: true }),
     published: () => newEvent(VoucherPublishedSchema, about, ids),
     deleted: () => newEvent(VoucherDeletedSchema, about, ids),
     count: async () => (await campaigns.getCampaign({ campaignId: id }, call)).vouchersCount,

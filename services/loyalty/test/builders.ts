@@ -198,7 +198,7 @@ export async function newSubject({ db }: Loyalty) {
     projectId,
     id,
     redemption,
-    made: (payload: Redemption, at = NOON) =>
+    redeemed: (payload: Redemption, at = NOON) =>
       newEvent(RedemptionMadeSchema, ofRedemptions, redemption(payload, at)),
     rolledBack: (payload: MessageInitShape<typeof RedemptionRolledBackSchema>, at = NOON) =>
       newEvent(RedemptionRolledBackSchema, ofRedemptions, {

@@ -25,7 +25,7 @@ describe("onOrderPaid", () => {
     const paid = ada.paid(order, NOON);
     await handlePaid([paid, paid]);
     expect(await ada.summary()).toMatchObject({ redemptions: 0n, orders: 1n, ordersAmount: 700n });
-    await handle([ada.made({ order: { ...order, amount: 650n } }, NOON + 1)]);
+    await handle([ada.redeemed({ order: { ...order, amount: 650n } }, NOON + 1)]);
     await handlePaid([paid]);
     expect(await ada.summary()).toMatchObject({ redemptions: 1n, orders: 1n, ordersAmount: 650n });
   });
@@ -36,7 +36,7 @@ describe("onOrderPaid", () => {
     const canceled = { ...order, status: OrderStatus.CANCELED };
     const late = ada.paid(order, NOON);
     // The topics of redemptions and orders are consumed concurrently.
-    await handle([ada.made({ order }, NOON), ada.rolledBack({ order: canceled }, NOON)]);
+    await handle([ada.redeemed({ order }, NOON), ada.rolledBack({ order: canceled }, NOON)]);
     await handlePaid([late]);
     expect(await ada.summary()).toMatchObject({ orders: 0n, ordersAmount: 0n, lastOrder: null });
     await handlePaid([ada.paid(order, NOON + 1)]);

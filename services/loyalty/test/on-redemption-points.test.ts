@@ -27,7 +27,7 @@ function newRedemption() {
   const ids = { projectId, redemptionId: "r_1", date: NOW };
   return {
     card,
-    made: (pointsHoldId?: string, sessionKey?: string) =>
+    redeemed: (pointsHoldId?: string, sessionKey?: string) =>
       newEvent(RedemptionMadeSchema, about, {
         ...ids,
         ...(pointsHoldId !== undefined && { pointsHoldId }),
@@ -44,12 +44,12 @@ function newRedemption() {
 
 describe("onRedemptionPoints", () => {
   test("claims the hold of a redemption and refunds its rollback, even if events are delivered repeatedly", async () => {
-    const { card, made, rolledBack } = newRedemption();
+    const { card, redeemed, rolledBack } = newRedemption();
     const holdId = holdIdOf(await card.hold(200n));
-    await handle([made(holdId), made(holdId)]);
-    await handle([made(holdId)]);
+    await handle([redeemed(holdId), redeemed(holdId)]);
+    await handle([redeemed(holdId)]);
     expect(await card.ledger()).toEqual([["POINTS_REDEMPTION", -200n, 300n]]);
-    await handle([rolledBack(holdId), made(holdId), rolledBack(holdId)]);
+    await handle([rolledBack(holdId), redeemed(holdId), rolledBack(holdId)]);
     expect(await card.ledger()).toEqual([
       ["POINTS_REDEMPTION", -200n, 300n],
       ["POINTS_REFUND", 200n, 500n],
@@ -58,38 +58,38 @@ describe("onRedemptionPoints", () => {
   });
 
   test("claims and refunds a hold when the rollback is delivered first", async () => {
-    const { card, made, rolledBack } = newRedemption();
+    const { card, redeemed, rolledBack } = newRedemption();
     const holdId = holdIdOf(await card.hold(200n));
     await handle([rolledBack(holdId)]);
-    await handle([made(holdId)]);
+    await handle([redeemed(holdId)]);
     expect(await card.ledger()).toHaveLength(2);
     expect(await card.balances()).toEqual({ points: 500n, balance: 500n, redeemedPoints: 0n });
   });
 
   test("releases the locks of the session that was redeemed", async () => {
-    const { card, made } = newRedemption();
+    const { card, redeemed } = newRedemption();
     await card.lock("mine", 500n);
     const holdId = holdIdOf(await card.hold(100n, { sessionKey: "mine" }));
     await card.lock("mine", 400n);
     expect(await card.lock("other", 1n)).toBe(false);
-    await handle([made(holdId, "mine")]);
+    await handle([redeemed(holdId, "mine")]);
     expect(await card.lock("other", 400n)).toBe(true);
     expect(await card.violations()).toEqual([]);
   });
 
   test("changes nothing for redemptions without points", async () => {
-    const { card, made, rolledBack } = newRedemption();
+    const { card, redeemed, rolledBack } = newRedemption();
     await card.hold(200n);
-    await handle([made(), rolledBack()]);
+    await handle([redeemed(), rolledBack()]);
     expect(await card.balances()).toMatchObject({ balance: 300n });
     expect(await card.ledger()).toEqual([]);
   });
 
   test("either claims or releases a hold when its event and a release arrive concurrently", async () => {
     for (let round = 0; round < 5; round += 1) {
-      const { card, made } = newRedemption();
+      const { card, redeemed } = newRedemption();
       const holdId = holdIdOf(await card.hold(200n));
-      await Promise.all([handle([made(holdId)]), card.release(holdId)]);
+      await Promise.all([handle([redeemed(holdId)]), card.release(holdId)]);
       const { balance } = await card.balances();
       expect([500n, 300n]).toContain(balance);
       expect(await card.ledger()).toHaveLength(balance === 300n ? 1 : 0);

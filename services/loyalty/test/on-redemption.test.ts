@@ -35,7 +35,11 @@ const figuresOf = async (projectId: string, id: string) =>
 describe("onRedemption", () => {
   test("counts redemptions and redeemed credits once, even if an event is delivered repeatedly", async () => {
     const ada = await newSubject(loyalty);
-    const events = [ada.made({}), ada.made({ amount: 300n }), ada.made({ amount: 50n })];
+    const events = [
+      ada.redeemed({}),
+      ada.redeemed({ amount: 300n }),
+      ada.redeemed({ amount: 50n }),
+    ];
     await handle(events);
     await handle([...events, ...events]);
     expect(await ada.summary()).toMatchObject({ redemptions: 3n, giftAmount: 350n });
@@ -49,10 +53,10 @@ describe("onRedemption", () => {
       ada.rolledBack({ rejected: true }),
       ada.failed(),
       ada.failed(),
-      ada.made({ amount: 100n }),
-      ada.made({ amount: 30n }),
+      ada.redeemed({ amount: 100n }),
+      ada.redeemed({ amount: 30n }),
     ];
-    await handle([ada.made({ order: { ...order, status: OrderStatus.PAID } }, NOON + 1)]);
+    await handle([ada.redeemed({ order: { ...order, status: OrderStatus.PAID } }, NOON + 1)]);
     expect(await ada.summary()).toMatchObject({ orders: 1n, ordersAmount: 700n });
     await handle(events);
     await handle(events);
@@ -70,18 +74,18 @@ describe("onRedemption", () => {
     const ada = await newSubject(loyalty);
     const paid = { status: OrderStatus.PAID };
     await handle([
-      ada.made({ order: { id: `${ada.id}-1`, amount: 1000n, ...paid } }, NOON + 1),
-      ada.made(
+      ada.redeemed({ order: { id: `${ada.id}-1`, amount: 1000n, ...paid } }, NOON + 1),
+      ada.redeemed(
         { order: { id: `${ada.id}-2`, amount: 500n, status: OrderStatus.FULFILLED } },
         NOON + 2,
       ),
-      ada.made({ order: { id: `${ada.id}-1`, amount: 900n, ...paid } }, NOON + 3),
-      ada.made(
+      ada.redeemed({ order: { id: `${ada.id}-1`, amount: 900n, ...paid } }, NOON + 3),
+      ada.redeemed(
         { order: { id: `${ada.id}-3`, amount: 77n, status: OrderStatus.CREATED } },
         NOON + 4,
       ),
     ]);
-    await handle([ada.made({ order: { id: `${ada.id}-1`, amount: 1n, ...paid } }, NOON)]);
+    await handle([ada.redeemed({ order: { id: `${ada.id}-1`, amount: 1n, ...paid } }, NOON)]);
     expect(await ada.summary()).toMatchObject({
       redemptions: 5n,
       orders: 2n,
@@ -98,7 +102,7 @@ describe("onRedemption", () => {
     ];
     const batches = Array.from({ length: 12 }, (_, i) => {
       const events = customers.map((customer) =>
-        customer.made({
+        customer.redeemed({
           amount: 1n,
           order: { id: `${customer.id}-shared`, amount: BigInt(i), status: OrderStatus.PAID },
         }),
@@ -118,9 +122,9 @@ describe("onRedemption", () => {
   test("stores nothing for a deleted customer", async () => {
     const ada = await newSubject(loyalty);
     const order = { id: `${ada.id}-1`, amount: 5n, status: OrderStatus.PAID };
-    await handle([ada.made({ order })]);
+    await handle([ada.redeemed({ order })]);
     await deleteCustomer(db, ada.projectId, ada.id);
-    await handle([ada.made({ order })]);
+    await handle([ada.redeemed({ order })]);
     expect(await findProfile(db, ada.projectId, ada.id)).toBeUndefined();
     const { rows } = await db.query(
       `select customer_id from customer_order where customer_id = $1
@@ -134,8 +138,12 @@ describe("onRedemption", () => {
     const ada = await newSubject(loyalty);
     const referrer = await createReferrer(ada.projectId);
     const code = { campaignId: "camp_1", referrerId: referrer };
-    const first = ada.made({ ...code, redemptionId: "r_1" }, NOON + 1);
-    const events = [first, ada.made(code, NOON + 2), ada.made({ ...code, voucherId: "v_2" })];
+    const first = ada.redeemed({ ...code, redemptionId: "r_1" }, NOON + 1);
+    const events = [
+      first,
+      ada.redeemed(code, NOON + 2),
+      ada.redeemed({ ...code, voucherId: "v_2" }),
+    ];
     await handle(events);
     await Promise.all([handle([...events, first]), handle(events.toReversed())]);
     const referral = { referrerId: referrer, campaignId: "camp_1" };
@@ -160,8 +168,8 @@ describe("onRedemption", () => {
     const deleted = await createReferrer(ada.projectId, "deleted");
     await deleteCustomer(db, ada.projectId, deleted);
     await handle([
-      ada.made({ campaignId: "camp_1", referrerId: deleted }),
-      ada.made({ campaignId: "camp_1", referrerId: referrer, voucherId: "v_2" }),
+      ada.redeemed({ campaignId: "camp_1", referrerId: deleted }),
+      ada.redeemed({ campaignId: "camp_1", referrerId: referrer, voucherId: "v_2" }),
     ]);
     const { referrals } = (await figuresOf(ada.projectId, ada.id))!;
     expect(referrals.map(({ referrerId }) => referrerId)).toEqual([referrer]);
@@ -211,7 +219,7 @@ describe("onRedemption", () => {
       await using service = await createLoyaltyService({ ...options, poolSize: 2, bus });
       expect(await service.ready()).toBeUndefined();
       const ada = await newSubject(loyalty);
-      await bus.publish([ada.made({})]);
+      await bus.publish([ada.redeemed({})]);
       await expect.poll(() => bus.lag("loyalty")).toEqual([]);
     }
     await bus.close(1_000);

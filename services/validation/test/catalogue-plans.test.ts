@@ -70,9 +70,9 @@ test.each(Object.entries(STATES))(
       for (let run = 0; run < 8; run += 1) await findInCatalogue(db, LOOKUPS.both[0]);
       await fill(ROWS);
     });
-    for (const [name, [asked, rows]] of Object.entries(LOOKUPS)) {
+    for (const [name, [query, rows]] of Object.entries(LOOKUPS)) {
       const pages = await pagesRead(db);
-      await findInCatalogue(db, asked);
+      await findInCatalogue(db, query);
       expect(((await pagesRead(db)) - pages) / rows, name).toBeLessThanOrEqual(MOST_PAGES);
     }
   },

@@ -19,16 +19,16 @@ test("deletes the orders of a permanently deleted customer, and does not restore
   const [ada, bob] = [buildOrder("cust_ada"), buildOrder("cust_bob")];
   await saveOrders(db, [ada, bob]);
   await deleted("cust_ada", false);
-  expect(await isThere(ada)).toBe(true);
+  expect(await isStored(ada)).toBe(true);
 
   await deleted("cust_ada", true);
-  expect([await isThere(ada), await isThere(bob)]).toEqual([false, true]);
+  expect([await isStored(ada), await isStored(bob)]).toEqual([false, true]);
   const late = buildOrder("cust_ada");
   const nobodys = buildOrder(undefined);
   await repairOrders(db, [ada, late, nobodys]);
   await repairRolledBackOrders(db, [rolledBack(ada), rolledBack(bob)]);
   expect((await stored(bob))?.redemptions["r_1"]?.rollbackId).toBe("rr_1");
-  expect([await isThere(ada), await isThere(late), await isThere(nobodys)]).toEqual([
+  expect([await isStored(ada), await isStored(late), await isStored(nobodys)]).toEqual([
     false,
     false,
     true,
@@ -44,17 +44,17 @@ function buildOrder(customerId: string | undefined) {
   return { projectId: "proj_1", order, at: NOON };
 }
 
-type Given = ReturnType<typeof buildOrder>;
+type TestOrder = ReturnType<typeof buildOrder>;
 
-const rolledBack = (one: Given): Given => {
+const rolledBack = (one: TestOrder): TestOrder => {
   const redemptions = { r_1: create(OrderRedemptionSchema, { rollbackId: "rr_1" }) };
   return { ...one, order: { ...one.order, redemptions } };
 };
 
-const stored = ({ order }: Given) =>
+const stored = ({ order }: TestOrder) =>
   findOrder(db, "proj_1", { column: "id", value: order.id ?? "" });
 
-const isThere = async (one: Given): Promise<boolean> => (await stored(one)) !== undefined;
+const isStored = async (one: TestOrder): Promise<boolean> => (await stored(one)) !== undefined;
 
 async function deleted(customerId: string, permanent: boolean): Promise<void> {
   const said = create(CustomerDeletedSchema, { projectId: "proj_1", customerId, permanent });

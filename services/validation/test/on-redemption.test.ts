@@ -128,16 +128,16 @@ test("leaves a claim to its current claimant", async () => {
 
 test("restores an order without its source id if another order has taken it", async () => {
   const sourceId = "cart-3";
-  const gone = buildOrder({ sourceId, amount: 90n, redemptions: { r_1: {} } });
+  const redeemedOrder = buildOrder({ sourceId, amount: 90n, redemptions: { r_1: {} } });
   const taker = buildOrder({ sourceId, amount: 5n });
   await saveOrders(db, [{ projectId: "proj_1", order: taker, at: LATER }]);
-  const { sourceId: _, ...back } = gone;
-  const stored = () => findOrder(db, "proj_1", { column: "id", value: gone.id! });
+  const { sourceId: _, ...back } = redeemedOrder;
+  const stored = () => findOrder(db, "proj_1", { column: "id", value: redeemedOrder.id! });
 
   const bystander = buildOrder({ amount: 1n });
-  await handle([redemptionMadeAt(NOON, gone), redemptionMadeAt(NOON, bystander)]);
+  await handle([redemptionMadeAt(NOON, redeemedOrder), redemptionMadeAt(NOON, bystander)]);
   expect(await stored()).toEqual(back);
-  const rolledBack = { ...gone, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
+  const rolledBack = { ...redeemedOrder, amount: 100n, redemptions: { r_1: ROLLED_BACK } };
   await handle([rolledBackAt(LATER, rolledBack)]);
   expect((await stored())?.amount).toBe(100n);
 
@@ -206,7 +206,7 @@ function redemptionMadeAt(
   order?: Order,
   overrides: MessageInitShape<typeof OrderItemInputSchema>[] = [],
 ): EventEnvelope {
-  const made = create(RedemptionMadeSchema, {
+  const payload = create(RedemptionMadeSchema, {
     projectId: "proj_1",
     redemptionId: newId("r"),
     voucherId: "v_1",
@@ -215,12 +215,12 @@ function redemptionMadeAt(
     overrides,
   });
   return {
-    id: made.redemptionId,
+    id: payload.redemptionId,
     topic: REDEMPTIONS_TOPIC,
-    key: made.voucherId,
-    projectId: made.projectId,
+    key: payload.voucherId,
+    projectId: payload.projectId,
     type: RedemptionMadeSchema.typeName,
-    payload: toBinary(RedemptionMadeSchema, made),
+    payload: toBinary(RedemptionMadeSchema, payload),
     headers: {},
     occurredAt: date,
   };

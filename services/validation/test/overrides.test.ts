@@ -77,13 +77,13 @@ test("overrides nothing if the order cannot be stored", async () => {
 
 test("overwrites sent fields, keeps the others, and applies the last of several lines", async () => {
   const { order, product, sku, call } = createShop();
-  const made = await products.createProduct(
+  const created = await products.createProduct(
     { sourceId: "shirt", name: "Shirt", price: 900n, metadata: { a: 1, b: 2 }, imageUrl: "x" },
     call,
   );
   await products.createSku({ productId: "shirt", sourceId: "l", sku: "L", price: 950n }, call);
   await order(
-    { productId: made.id, product: { override: true, price: 800n, metadata: { b: 3 } } },
+    { productId: created.id, product: { override: true, price: 800n, metadata: { b: 3 } } },
     {
       skuId: "l",
       product: { override: true, metadata: { c: 4 } },
@@ -94,7 +94,7 @@ test("overwrites sent fields, keeps the others, and applies the last of several 
     { sourceId: "shirt", product: { override: true, price: -5n } },
   );
   expect(await product("shirt")).toMatchObject({
-    id: made.id,
+    id: created.id,
     name: "Shirt",
     price: 700n,
     imageUrl: "x",
@@ -129,9 +129,9 @@ test("stores concurrent orders that override the same products", async () => {
       return order(...(round % 2 === 0 ? lines : lines.toReversed()));
     }),
   );
-  const made = await product("c");
-  expect(Object.keys(made.metadata ?? {})).toHaveLength(20);
-  expect(made.skus?.total).toBe(1n);
+  const created = await product("c");
+  expect(Object.keys(created.metadata ?? {})).toHaveLength(20);
+  expect(created.skus?.total).toBe(1n);
 });
 
 test("needs a constant number of statements for an order of 500 lines", async () => {

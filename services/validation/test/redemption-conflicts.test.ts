@@ -58,7 +58,7 @@ const UNUSED_CLIENTS = {
 };
 
 /** The handler with a voucher service whose commits return these outcomes in turn, then the last one. */
-const given = (...outcomes: Outcome[]) => createVoucherWithOutcomes({}, ...outcomes);
+const createService = (...outcomes: Outcome[]) => createVoucherWithOutcomes({}, ...outcomes);
 
 function createVoucherWithOutcomes(
   fields: Partial<Pick<Voucher, "isReferralCode" | "holderId">> & {
@@ -136,14 +136,14 @@ const LONG = 60_000;
 
 describe("a redemption of a voucher that is edited concurrently", () => {
   test("is decided again on each new definition until it is committed", async () => {
-    const service = given(STALE, STALE, STALE, STALE, STALE, COMMITTED);
+    const service = createService(STALE, STALE, STALE, STALE, STALE, COMMITTED);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
     expect(service.customersWritten()).toBe(1);
   });
 
   test("is rejected with service_unavailable when the deadline leaves no time for another decision", async () => {
-    const service = given(STALE);
+    const service = createService(STALE);
     await expect(service.redeem(600)).rejects.toMatchObject({
       key: "service_unavailable",
       options: { details: "Redeemables are being changed concurrently (CODE); try again" },
@@ -153,19 +153,19 @@ describe("a redemption of a voucher that is edited concurrently", () => {
 
 describe("a redemption of a locked voucher", () => {
   test("is committed again without a new decision", async () => {
-    const service = given(LOCKED, LOCKED, COMMITTED);
+    const service = createService(LOCKED, LOCKED, COMMITTED);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 1n, 1n]);
   });
 
   test("is rejected when the voucher stays locked", async () => {
-    const service = given(LOCKED);
+    const service = createService(LOCKED);
     await expect(service.redeem(LONG)).rejects.toThrow("held");
     expect(service.versions()).toHaveLength(5);
   });
 
   test("is decided again when the voucher was changed while locked", async () => {
-    const service = given(LOCKED, STALE, COMMITTED);
+    const service = createService(LOCKED, STALE, COMMITTED);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
     expect(service.versions()).toEqual([1n, 1n, 2n]);
   });
@@ -173,13 +173,13 @@ describe("a redemption of a locked voucher", () => {
 
 describe("a committed redemption is returned although its order", () => {
   const order = { id: "ord_1", amount: 1000n, redemptions: {} };
-  const made: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
+  const committed: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
 
   test.each([
     ["cannot be stored", () => Promise.reject(new Error("the disk is full")), "failed"],
     ["is not stored in time", () => new Promise<void>(() => {}), "takes longer than 2000 ms"],
   ])("%s", async (_, saveOrder, said) => {
-    const service = createVoucherWithOutcomes({ saveOrder }, made);
+    const service = createVoucherWithOutcomes({ saveOrder }, committed);
     expect(await service.redeem(LONG)).toMatchObject({ id: "r_1", order: { id: "ord_1" } });
     expect(service.errors.map(({ message }) => message)).toEqual([
       `storing the order of a redemption ${said}`,
@@ -194,8 +194,8 @@ test("retries storing an order while the database is unavailable", async () => {
     attempts += 1;
     if (attempts < 3) throw Object.assign(new Error("nobody there"), { code: "ECONNREFUSED" });
   };
-  const made: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
-  const service = createVoucherWithOutcomes({ saveOrder }, made);
+  const committed: Outcome = { case: "committed", value: { redemptions: [{ id: "r_1", order }] } };
+  const service = createVoucherWithOutcomes({ saveOrder }, committed);
   expect(await service.redeem(LONG)).toMatchObject({ id: "r_1" });
   expect([attempts, service.errors]).toEqual([3, []]);
 });

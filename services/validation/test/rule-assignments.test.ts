@@ -94,14 +94,14 @@ describe("loadValidationRules", () => {
   });
 
   test("finds the rules of an object that another process has just created", async () => {
-    const here = createShop();
-    const there = createShop({ project: here.call.project.id });
-    const rule = await here.rule();
-    await there.assign(oldId(1), [rule.id]);
-    expect((await here.loadRules([oldId(1)])).size).toBe(1);
-    const made = newId("v");
-    await there.assign(made, [rule.id]);
-    expect((await here.loadRules([made])).get(made)).toHaveLength(1);
+    const firstProcess = createShop();
+    const secondProcess = createShop({ project: firstProcess.call.project.id });
+    const rule = await firstProcess.rule();
+    await secondProcess.assign(oldId(1), [rule.id]);
+    expect((await firstProcess.loadRules([oldId(1)])).size).toBe(1);
+    const voucherId = newId("v");
+    await secondProcess.assign(voucherId, [rule.id]);
+    expect((await firstProcess.loadRules([voucherId])).get(voucherId)).toHaveLength(1);
   });
 
   test("fails on a stored rule that cannot be parsed instead of ignoring it", async () => {
@@ -214,14 +214,14 @@ describe("DeleteValidationRule", () => {
   test("deletes assignments of objects that were deleted or never created", async () => {
     const shop = createShop();
     const rule = await shop.rule();
-    const gone = Array.from({ length: 250 }, (_, i) => oldId(i));
-    await shop.assignAll(gone, rule.id);
+    const deletedIds = Array.from({ length: 250 }, (_, i) => oldId(i));
+    await shop.assignAll(deletedIds, rule.id);
     await db.query(
       "update validation_rule_assignment set id = 'asgm_000000' || substr(id, 12) where rule_id = $1",
       [rule.id],
     );
     await shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call);
-    expect((await shop.loadRules(gone)).size).toBe(0);
+    expect((await shop.loadRules(deletedIds)).size).toBe(0);
     await expect(
       shop.client.deleteValidationRule({ validationRuleId: rule.id }, shop.call),
     ).rejects.toMatchObject({ key: "not_found" });
@@ -237,9 +237,9 @@ function createShop({
   let queries = 0;
   const counted = {
     ...db,
-    query: (...asked: Parameters<typeof db.query>) => {
+    query: (...args: Parameters<typeof db.query>) => {
       queries += 1;
-      return db.query(...asked);
+      return db.query(...args);
     },
   } as typeof db;
   const ids = new Map([
@@ -297,8 +297,8 @@ function createShop({
       client.assignRules({ items: objectIds.map((id) => item(id, [ruleId])) }, call),
     assignmentsOf: async (objectId: string) => {
       const queried = { projectId: project, relatedObjectIds: [objectId] };
-      const { results: answers } = await client.resolveAssignments({ queries: [queried] }, call);
-      return answers[0]?.assignments.map(({ ruleId }) => ruleId);
+      const { results } = await client.resolveAssignments({ queries: [queried] }, call);
+      return results[0]?.assignments.map(({ ruleId }) => ruleId);
     },
     loadRules: (objectIds: readonly string[]) =>
       loadValidationRules({ ruleCaches }, call, objectIds),

@@ -92,7 +92,7 @@ export const createCommit =
 export function committedRedemptions(outcome: CommitOutcome | undefined) {
   if (outcome?.outcome.case !== "committed") {
     throw new Error(
-      `not made but ${outcome?.outcome.case}: ${JSON.stringify(outcome?.outcome.value, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`,
+      `not committed but ${outcome?.outcome.case}: ${JSON.stringify(outcome?.outcome.value, (_, value: unknown) => (typeof value === "bigint" ? `${value}` : value))}`,
     );
   }
   return outcome.outcome.value.redemptions;

@@ -68,12 +68,12 @@ describe("a lost connection", () => {
     expect(await redeemedOf(voucher.id)).toBe(2n);
     for (const outcome of outcomes) {
       expect(outcome.replayed).toBe(false);
-      const [made] = committedRedemptions(outcome);
+      const [committed] = committedRedemptions(outcome);
       const stored = await service.redemptions.getRedemption(
-        { redemptionId: made?.id ?? "" },
+        { redemptionId: committed?.id ?? "" },
         service.call(),
       );
-      expect(stored.id).toBe(made?.id);
+      expect(stored.id).toBe(committed?.id);
     }
   });
 

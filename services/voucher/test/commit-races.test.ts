@@ -75,9 +75,9 @@ describe("concurrent batches", () => {
         )(commandOf(service, [{ voucher }], { idempotency: keyOf("everywhere") }));
       }),
     );
-    const made = outcomes.flat();
-    expect(made.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(new Set(made.map((one) => committedRedemptions(one)[0]?.id)).size).toBe(1);
+    const committed = outcomes.flat();
+    expect(committed.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(new Set(committed.map((one) => committedRedemptions(one)[0]?.id)).size).toBe(1);
     const used = await Promise.all(vouchers.map(({ id }) => invariantsOf(service, id)));
     expect(used.reduce((sum, { redeemed }) => sum + redeemed, 0n)).toBe(1n);
   });
@@ -119,10 +119,10 @@ describe("concurrent batches", () => {
       ),
     ]);
     expect(edits).toHaveLength(10);
-    const made = outcomes.flat().filter(({ outcome }) => outcome.case === "committed");
+    const committed = outcomes.flat().filter(({ outcome }) => outcome.case === "committed");
     const stale = outcomes.flat().filter(({ outcome }) => outcome.case === "stale");
-    expect(made.length + stale.length).toBe(20);
-    expect((await invariantsOf(service, voucher.id)).redeemed).toBe(BigInt(made.length));
+    expect(committed.length + stale.length).toBe(20);
+    expect((await invariantsOf(service, voucher.id)).redeemed).toBe(BigInt(committed.length));
   });
 });
 

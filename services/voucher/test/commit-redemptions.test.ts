@@ -38,8 +38,8 @@ describe("CommitRedemptions", () => {
       }),
     );
 
-    const [made] = committedRedemptions(outcome);
-    expect(made).toMatchObject({
+    const [committed] = committedRedemptions(outcome);
+    expect(committed).toMatchObject({
       id: expect.stringMatching(/^r_[0-9a-f]{18}$/),
       customerId: "cust_1",
       trackingId: "track_1",
@@ -55,12 +55,14 @@ describe("CommitRedemptions", () => {
         redemption: { quantity: 2n, redeemedQuantity: 1n, redeemedAmount: 300n },
       },
     });
-    expect(made?.order?.redemptions[made.id]).toMatchObject({ relatedObjectId: voucher.id });
+    expect(committed?.order?.redemptions[committed.id]).toMatchObject({
+      relatedObjectId: voucher.id,
+    });
     const stored = await service.redemptions.getRedemption(
-      { redemptionId: made?.id ?? "" },
+      { redemptionId: committed?.id ?? "" },
       service.call(),
     );
-    expect(stored).toEqual(made);
+    expect(stored).toEqual(committed);
   });
 
   test("writes one event for each success, with the stored order", async () => {
@@ -73,7 +75,7 @@ describe("CommitRedemptions", () => {
     const [outcome] = await commit(
       commandOf(service, [{ voucher }], { order, overrides, customerId: "cust_2" }),
     );
-    const [made] = committedRedemptions(outcome);
+    const [committed] = committedRedemptions(outcome);
 
     const { rows } = await service.db.query<{ topic: string; key: string; payload: Buffer }>(
       "select topic, key, payload from outbox where key = $1",
@@ -82,11 +84,11 @@ describe("CommitRedemptions", () => {
 
     const expected = create(RedemptionMadeSchema, {
       projectId: service.projectId,
-      redemptionId: made?.id ?? "",
+      redemptionId: committed?.id ?? "",
       voucherId: voucher.id,
       customerId: "cust_2",
-      date: made?.date,
-      order: made?.order,
+      date: committed?.date,
+      order: committed?.order,
       overrides,
     });
     expect(rows).toEqual([

@@ -49,7 +49,7 @@ const rollBack = async (...commands: ReturnType<typeof rollbackOf>[]) =>
 
 const rolledBackOf = (outcome: RollbackOutcome | undefined) => {
   if (outcome?.outcome.case !== "committed") {
-    throw new Error(`not made but ${outcome?.outcome.case}: ${refusedOf(outcome).key}`);
+    throw new Error(`not committed but ${outcome?.outcome.case}: ${refusedOf(outcome).key}`);
   }
   return outcome.outcome.value;
 };

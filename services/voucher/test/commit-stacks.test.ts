@@ -138,14 +138,14 @@ describe("CommitRedemptions of a stack", () => {
     const [outcome] = await commit(
       stackOf(service, [tierOf("promo_4")], { order: create(OrderSchema, { id: "ord_4" }) }),
     );
-    const [made] = committedRedemptions(outcome);
-    expect(made?.redemption).toBeUndefined();
-    expect(made?.order?.redemptions[made.id]).toMatchObject({
+    const [committed] = committedRedemptions(outcome);
+    expect(committed?.redemption).toBeUndefined();
+    expect(committed?.order?.redemptions[committed.id]).toMatchObject({
       relatedObjectType: "promotion_tier",
       relatedObjectId: "promo_4",
       relatedObjectParentId: "camp_tiers",
     });
-    expect(await get(made?.id ?? "")).toEqual(made);
+    expect(await get(committed?.id ?? "")).toEqual(committed);
   });
 
   test("replays its response byte by byte", async () => {

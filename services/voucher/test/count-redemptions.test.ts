@@ -24,11 +24,11 @@ const commit = createCommit(service);
 type CountInit = MessageInitShape<typeof CountSchema>;
 
 const count = async (...counts: CountInit[]): Promise<bigint[]> => {
-  const { results: answers } = await service.redemptions.countRedemptions(
+  const { results } = await service.redemptions.countRedemptions(
     { queries: [{ projectId: service.projectId, counts }] },
     service.call(),
   );
-  return answers[0]?.values ?? [];
+  return results[0]?.values ?? [];
 };
 
 const atTime = (instant: number) => ({ seconds: BigInt(instant / 1000), nanos: 0 });
@@ -161,7 +161,7 @@ async function raceFor(commands: readonly ReturnType<typeof stackOf>[], size: nu
   );
   const kinds = (await race(service, batches)).map(({ outcome }) => outcome.case);
   return {
-    made: kinds.filter((kind) => kind === "committed").length,
+    committed: kinds.filter((kind) => kind === "committed").length,
     others: new Set(kinds.filter((kind) => kind !== "committed")),
   };
 }
@@ -173,7 +173,7 @@ describe("concurrent redemptions with count guards", () => {
     );
     const scope = campaign("camp_once");
     const guards = [limitOf(scope, 1, { customerId: "cust_once", refusal: "once" })];
-    const { made, others } = await raceFor(
+    const { committed, others } = await raceFor(
       codes.map((code) =>
         stackOf(service, [voucherPart(code, { campaignId: "camp_once", guards })], {
           customerId: "cust_once",
@@ -181,7 +181,7 @@ describe("concurrent redemptions with count guards", () => {
       ),
       1,
     );
-    expect(made).toBe(1);
+    expect(committed).toBe(1);
     expect(others).toEqual(new Set(["rejected"]));
   });
 
@@ -192,7 +192,7 @@ describe("concurrent redemptions with count guards", () => {
     const commands = Array.from({ length: 30 }, () =>
       stackOf(service, [voucherPart(voucher, { guards })], { customerId: "cust_code" }),
     );
-    expect((await raceFor(commands, 1)).made).toBe(1);
+    expect((await raceFor(commands, 1)).committed).toBe(1);
   });
 
   test("redeem a hundred times of ten thousand attempts through fifty codes of a campaign limited to a hundred", async () => {
@@ -208,7 +208,7 @@ describe("concurrent redemptions with count guards", () => {
         }),
       ]),
     );
-    expect(await raceFor(commands, 250)).toEqual({ made: 100, others: new Set(["rejected"]) });
+    expect(await raceFor(commands, 250)).toEqual({ committed: 100, others: new Set(["rejected"]) });
   });
 
   test("never exceed a budget", async () => {

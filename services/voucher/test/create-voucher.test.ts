@@ -207,11 +207,11 @@ describe("CreateVoucher", () => {
 
   test("treats codes that differ in case as equal in case-insensitive projects", async () => {
     const folded = service.call({ id: "proj_folded", caseSensitiveCodes: false });
-    const made = await service.vouchers.createVoucher(
+    const created = await service.vouchers.createVoucher(
       { code: "Summer", type: VoucherType.DISCOUNT_VOUCHER, discount: percent },
       folded,
     );
-    expect(await service.vouchers.getVoucher({ code: "sUMMER" }, folded)).toEqual(made);
+    expect(await service.vouchers.getVoucher({ code: "sUMMER" }, folded)).toEqual(created);
     await expect(
       service.vouchers.createVoucher(
         { code: "SUMMER", type: VoucherType.DISCOUNT_VOUCHER, discount: percent },

@@ -68,10 +68,14 @@ describe("CreateVouchers", () => {
       case: "rejected",
       value: { key: "duplicate_found", details: `Duplicated voucher exists with id ${taken}` },
     });
-    const [made, drawn] = createdVouchers([first!, third!]);
-    expect(made).toMatchObject({ campaign: campaign.name, campaignId: campaign.id, code: taken });
+    const [created, drawn] = createdVouchers([first!, third!]);
+    expect(created).toMatchObject({
+      campaign: campaign.name,
+      campaignId: campaign.id,
+      code: taken,
+    });
     expect(drawn?.code).toMatch(/^S-[0-9A-Za-z]{4}$/);
-    expect(await read(taken)).toEqual(made);
+    expect(await read(taken)).toEqual(created);
   });
 
   test("creates none with all_or_none when one item is rejected", async () => {
@@ -87,10 +91,10 @@ describe("CreateVouchers", () => {
   });
 
   test("creates referral codes for a referral programme", async () => {
-    const [made] = createdVouchers(
+    const [created] = createdVouchers(
       await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
     );
-    expect(made?.isReferralCode).toBe(true);
+    expect(created?.isReferralCode).toBe(true);
   });
 
   test("rejects more codes than a mask allows, including existing codes of the campaign", async () => {
@@ -124,7 +128,7 @@ describe("CreateVouchers", () => {
 
 test("ListVouchers finds vouchers by the name and by the id of their campaign", async () => {
   const campaign = newCampaign();
-  const made = createdVouchers(await create(campaign, [coupon(), coupon()]));
+  const created = createdVouchers(await create(campaign, [coupon(), coupon()]));
   await create(newCampaign(), [coupon()]);
   for (const query of [
     { campaign: campaign.name },
@@ -133,6 +137,6 @@ test("ListVouchers finds vouchers by the name and by the id of their campaign", 
   ]) {
     const { vouchers, total } = await service.vouchers.listVouchers(query, service.call());
     expect(total).toBe(2n);
-    expect(new Set(vouchers.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)));
+    expect(new Set(vouchers.map(({ id }) => id))).toEqual(new Set(created.map(({ id }) => id)));
   }
 });

@@ -28,13 +28,13 @@ const queryOf = (query: Query = {}) =>
   });
 
 async function ask(query: Query = {}): Promise<CandidateResult> {
-  const { results: answers } = await candidates.listCandidates(
+  const { results } = await candidates.listCandidates(
     { queries: [queryOf(query)] },
     service.call(),
   );
-  const [answer] = answers;
-  if (answer === undefined) throw new Error("not answered");
-  return answer;
+  const [page] = results;
+  if (page === undefined) throw new Error("no result");
+  return page;
 }
 
 const idsOf = ({ candidates: found }: CandidateResult): (string | undefined)[] =>
@@ -43,19 +43,23 @@ const idsOf = ({ candidates: found }: CandidateResult): (string | undefined)[] =
 /** Every page, one after the other. */
 async function askOn(query: Query = {}): Promise<(string | undefined)[][]> {
   const pages: (string | undefined)[][] = [];
-  let answer = await ask(query);
-  pages.push(idsOf(answer));
-  while (answer.next !== undefined && pages.length < 100) {
-    answer = await ask({ ...query, after: answer.next });
-    pages.push(idsOf(answer));
+  let page = await ask(query);
+  pages.push(idsOf(page));
+  while (page.next !== undefined && pages.length < 100) {
+    page = await ask({ ...query, after: page.next });
+    pages.push(idsOf(page));
   }
   return pages;
 }
 
-type Given = { readonly columns?: string; readonly values?: string; readonly usage?: string };
+type VoucherColumns = {
+  readonly columns?: string;
+  readonly values?: string;
+  readonly usage?: string;
+};
 
 /** Vouchers `from` to `to`, one a second, the higher the newer. */
-async function given(from: number, to: number, more: Given = {}): Promise<void> {
+async function insertVouchers(from: number, to: number, more: VoucherColumns = {}): Promise<void> {
   const { columns = "", values = "", usage = "null, 0" } = more;
   await service.db.query(
     `insert into voucher (project_id, id, code, code_key, type, discount, metadata, asset_id,
@@ -85,9 +89,9 @@ describe("candidates", () => {
   });
 
   test("returns candidates of all sources newest first, each once", async () => {
-    await given(1, 3);
-    await given(4, 6, held);
-    await given(7, 7, {
+    await insertVouchers(1, 3);
+    await insertVouchers(4, 6, held);
+    await insertVouchers(7, 7, {
       columns: ", campaign_id, campaign_name, campaign_type",
       values: ", 'camp_1', 'one', 'DISCOUNT_COUPONS'",
     });
@@ -105,7 +109,7 @@ describe("candidates", () => {
   });
 
   test("continues between vouchers that were created at the same instant", async () => {
-    await given(1, 5);
+    await insertVouchers(1, 5);
     await service.db.query("update voucher set created_at = '2026-02-01'");
     expect((await askOn({ limit: 2n })).flat()).toEqual([5, 4, 3, 2, 1].map(id));
     const after = { createdAt: { seconds: BigInt(Date.parse("2026-02-01") / 1000), nanos: 0 } };
@@ -113,8 +117,8 @@ describe("candidates", () => {
   });
 
   test("reads a thousand vouchers per page, even if most cannot be redeemed", async () => {
-    await given(1, 2);
-    await given(3, 2_502, { usage: "1, 1" });
+    await insertVouchers(1, 2);
+    await insertVouchers(3, 2_502, { usage: "1, 1" });
     const pages = await askOn();
     expect(pages).toEqual([[], [], [id(2), id(1)]]);
     const named = await ask({ codes: ["C1", id(2), "C3", "none"] });
@@ -122,7 +126,7 @@ describe("candidates", () => {
   });
 
   test("returns only candidates that match the filters", async () => {
-    await given(1, 1_500);
+    await insertVouchers(1, 1_500);
     const is = (...values: string[]) => ({ conditions: { $is: values } });
     const code = is("C1500", "C7");
     expect(await askOn({ filters: { code } })).toEqual([[id(1500)], [id(7)]]);
@@ -132,10 +136,10 @@ describe("candidates", () => {
   });
 
   test("returns the results of many queries in their order", async () => {
-    await given(1, 2);
-    await given(3, 3, held);
+    await insertVouchers(1, 2);
+    await insertVouchers(3, 3, held);
     const queries = [queryOf(), queryOf({ holderId: "ann" }), queryOf({ projectId: "other" })];
-    const { results: answers } = await candidates.listCandidates({ queries }, service.call());
-    expect(answers.map(idsOf)).toEqual([[id(2), id(1)], [id(3), id(2), id(1)], []]);
+    const { results } = await candidates.listCandidates({ queries }, service.call());
+    expect(results.map(idsOf)).toEqual([[id(2), id(1)], [id(3), id(2), id(1)], []]);
   });
 });

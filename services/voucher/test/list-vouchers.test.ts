@@ -62,8 +62,8 @@ beforeAll(async () => {
     redemption: { quantity: 1n },
   });
   await createCommit(service)(commandOf(service, [{ voucher: spent }]));
-  const gone = await createGiftVoucher(service, 1n, { code: "F-gone" });
-  await service.vouchers.deleteVoucher({ code: gone.code }, service.call());
+  const deleted = await createGiftVoucher(service, 1n, { code: "F-gone" });
+  await service.vouchers.deleteVoucher({ code: deleted.code }, service.call());
 });
 
 describe("ListVouchers", () => {

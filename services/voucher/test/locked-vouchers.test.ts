@@ -63,30 +63,33 @@ describe("a voucher that another transaction locks", () => {
       const outcomes = [...(await commit(command)), ...(await commit(command, command))];
       expect(outcomes.map((outcome) => rejectionOf(outcome).code)).toEqual([503, 503, 503]);
     });
-    const [made, repeated] = await commit(command, command);
-    expect(committedRedemptions(made)).toEqual(committedRedemptions(repeated));
-    expect([made?.replayed, repeated?.replayed]).toEqual([false, true]);
+    const [first, repeated] = await commit(command, command);
+    expect(committedRedemptions(first)).toEqual(committedRedemptions(repeated));
+    expect([first?.replayed, repeated?.replayed]).toEqual([false, true]);
     expect(await redeemedOf(voucher.id)).toBe(1n);
   });
 
   test("does not prevent the replay of a stored response", async () => {
     const voucher = await createDiscountVoucher(service);
     const command = commandOf(service, [{ voucher }], { idempotency: keyOf("answered") });
-    const [made] = await commit(command);
+    const [first] = await commit(command);
     await whileLocked(voucher.id, async () => {
       const [repeated] = await commit(command);
-      expect(repeated).toEqual({ ...made, replayed: true });
+      expect(repeated).toEqual({ ...first, replayed: true });
     });
   });
 });
 
 test("a voucher that does not exist is not reported as locked", async () => {
-  const [held, gone] = [await createDiscountVoucher(service), await createDiscountVoucher(service)];
+  const [held, deleted] = [
+    await createDiscountVoucher(service),
+    await createDiscountVoucher(service),
+  ];
   await whileLocked(held.id, async () => {
     const stranger = { projectId: "proj_stranger" };
     const outcomes = await commit(
       commandOf(service, [{ voucher: held }]),
-      commandOf(stranger, [{ voucher: gone }]),
+      commandOf(stranger, [{ voucher: deleted }]),
     );
     expect(outcomes.map((outcome) => rejectionOf(outcome).key)).toEqual([
       "service_unavailable",

@@ -106,8 +106,8 @@ test("a voucher that is deleted while its customer is deleted has no holder", as
   const customer = { projectId, customerId: "cust_left" };
   const { db } = service;
   let statements = 0;
-  const query: typeof db.query = async (...asked) => {
-    const answer = await db.query(...asked);
+  const query: typeof db.query = async (...args) => {
+    const result = await db.query(...args);
     statements += 1;
     if (statements === 1) {
       await db.query(
@@ -115,7 +115,7 @@ test("a voucher that is deleted while its customer is deleted has no holder", as
         [projectId, campaign.id],
       );
     }
-    return answer as never;
+    return result as never;
   };
   await onCustomerDeleted({ ...db, query })([deletionOf(customer)], {
     group: "vouchers",

@@ -75,10 +75,10 @@ describe("a points hold", () => {
 
   test("that a redemption used can no longer be released", async () => {
     const holdId = newId("ps");
-    const [made] = committedRedemptions((await commit(await redeeming(holdId)))[0]);
-    expect(made).toMatchObject({ amount: 5n, loyaltyCard: { points: 5n }, gift: undefined });
+    const [committed] = committedRedemptions((await commit(await redeeming(holdId)))[0]);
+    expect(committed).toMatchObject({ amount: 5n, loyaltyCard: { points: 5n }, gift: undefined });
     await release(holdId);
-    expect(reported.get(holdId)).toBe(made?.id);
+    expect(reported.get(holdId)).toBe(committed?.id);
     expect((await commit(await redeeming(holdId)))[0]?.outcome.case).toBe("stale");
   });
 

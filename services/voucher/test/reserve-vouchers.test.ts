@@ -62,7 +62,7 @@ const redeem = async (wishes: readonly Wish[], sessionKey?: string, now = NOW) =
   )[0];
 
 const lockedFor = async (voucher: Voucher, sessionKey?: string, now = NOW) => {
-  const { results: answers } = await service.redemptions.loadVouchers(
+  const { results } = await service.redemptions.loadVouchers(
     {
       queries: [
         {
@@ -75,7 +75,7 @@ const lockedFor = async (voucher: Voucher, sessionKey?: string, now = NOW) => {
     },
     service.call(),
   );
-  const [found] = answers[0]?.vouchers ?? [];
+  const [found] = results[0]?.vouchers ?? [];
   return [found?.lockedQuantity, found?.lockedCredits];
 };
 
@@ -85,11 +85,12 @@ const release = (voucher: Voucher, sessionKey: string) =>
     service.call({ now: NOW }),
   );
 
-const given = (quantity: bigint) => createDiscountVoucher(service, { redemption: { quantity } });
+const createLimitedVoucher = (quantity: bigint) =>
+  createDiscountVoucher(service, { redemption: { quantity } });
 
 describe("ReserveVouchers", () => {
   test("accepts four sessions for a limit of four, and rejects the fifth", async () => {
-    const voucher = await given(4n);
+    const voucher = await createLimitedVoucher(4n);
     const outcomes = await reserve(
       ...["a", "b", "c", "d", "e"].map((key) => sessionOf(key, [{ voucher }])),
     );
@@ -108,7 +109,7 @@ describe("ReserveVouchers", () => {
   });
 
   test("never conflicts with itself, and locks what it requested last", async () => {
-    const [first, second] = [await given(1n), await given(1n)];
+    const [first, second] = [await createLimitedVoucher(1n), await createLimitedVoucher(1n)];
     const outcomes = await reserve(
       sessionOf("own", [{ voucher: first }]),
       sessionOf("own", [{ voucher: first }]),
@@ -121,7 +122,7 @@ describe("ReserveVouchers", () => {
   });
 
   test("locks everything it requests or stays unchanged", async () => {
-    const [free, taken] = [await given(1n), await given(1n)];
+    const [free, taken] = [await createLimitedVoucher(1n), await createLimitedVoucher(1n)];
     await reserve(sessionOf("other", [{ voucher: taken }]));
     await reserve(sessionOf("whole", [{ voucher: free }]));
     const [outcome] = await reserve(sessionOf("whole", [{ voucher: free }, { voucher: taken }]));
@@ -152,18 +153,18 @@ describe("ReserveVouchers", () => {
   });
 
   test("ignores expired sessions", async () => {
-    const voucher = await given(1n);
+    const voucher = await createLimitedVoucher(1n);
     await reserve(sessionOf("short", [{ voucher }], { ttl: 60_000 }));
     expect(await lockedFor(voucher, undefined, NOW + 59_000)).toEqual([1n, 0n]);
     expect(await lockedFor(voucher, undefined, NOW + 60_000)).toEqual([0n, 0n]);
     const [next] = await reserve(sessionOf("next", [{ voucher }], { now: NOW + 61_000 }));
     expect(endOf(next)).toBe("reserved");
-    const made = await redeem([{ voucher }], "next", NOW + 62_000);
-    expect(committedRedemptions(made)).toHaveLength(1);
+    const outcome = await redeem([{ voucher }], "next", NOW + 62_000);
+    expect(committedRedemptions(outcome)).toHaveLength(1);
   });
 
   test("ReleaseSession releases one voucher, once", async () => {
-    const voucher = await given(1n);
+    const voucher = await createLimitedVoucher(1n);
     await reserve(sessionOf("given-up", [{ voucher }]));
     await release(voucher, "given-up");
     expect(await lockedFor(voucher)).toEqual([0n, 0n]);
@@ -194,14 +195,14 @@ describe("ReserveVouchers", () => {
   });
 
   test("returns stale when the voucher changed since it was validated", async () => {
-    const voucher = await given(1n);
+    const voucher = await createLimitedVoucher(1n);
     await service.vouchers.disableVoucher({ code: voucher.code }, service.call());
     const [outcome] = await reserve(sessionOf("stale", [{ voucher }]));
     expect(endOf(outcome)).toBe("stale");
   });
 
   test("deletes sessions some days after they expired", async () => {
-    const voucher = await given(1n);
+    const voucher = await createLimitedVoucher(1n);
     await reserve(sessionOf("old", [{ voucher }]));
     expect(await deleteExpiredReservations(service.db, 100)).toBe(0);
     await service.db.query(
@@ -212,7 +213,7 @@ describe("ReserveVouchers", () => {
 });
 
 test("of a hundred concurrent sessions for five redemptions, five get one and redeem it (F47)", async () => {
-  const voucher = await given(5n);
+  const voucher = await createLimitedVoucher(5n);
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, batch) =>
       (batch % 2 === 0 ? service.redemptions : replica).reserveVouchers(

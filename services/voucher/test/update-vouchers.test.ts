@@ -141,8 +141,8 @@ describe("UpdateVouchers", () => {
 
   test("skips vouchers that were redeemed or published while it waited for locks", async () => {
     const campaign = newCampaign();
-    const made = createdVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
-    const [redeemed, published, free] = made.map(({ id }) => id);
+    const created = createdVouchers(await create(campaign, [coupon(), coupon(), coupon()]));
+    const [redeemed, published, free] = created.map(({ id }) => id);
     let updating: Promise<readonly string[]> | undefined;
     await service.db.transaction(async (tx) => {
       const held = [service.projectId, [redeemed, published]];
@@ -158,7 +158,7 @@ describe("UpdateVouchers", () => {
         return updateTerms(other, {
           projectId: service.projectId,
           now: NOON + 1,
-          ids: made.map(({ id }) => id),
+          ids: created.map(({ id }) => id),
           change: { ...NO_CHANGE, categoryId: "cat_1" },
         });
       });
@@ -168,12 +168,12 @@ describe("UpdateVouchers", () => {
         [service.projectId, redeemed],
       );
       await tx.query(
-        `with given as (
+        `with input as (
            update voucher set publish_count = 1, definition_version = definition_version + 1
             where project_id = $1 and id = $2
            returning id, definition_version)
-         update voucher_usage u set definition_version = given.definition_version
-           from given where u.project_id = $1 and u.voucher_id = given.id`,
+         update voucher_usage u set definition_version = input.definition_version
+           from input where u.project_id = $1 and u.voucher_id = input.id`,
         [service.projectId, published],
       );
     });
@@ -212,9 +212,9 @@ describe("UpdateVouchers", () => {
   test("records a changed gift amount in the ledger", async () => {
     const campaign = newCampaign({ campaignType: "GIFT_VOUCHERS" });
     const gift = (amount: bigint) => ({ type: VoucherType.GIFT_VOUCHER, gift: { amount } });
-    const [made, empty] = createdVouchers(await create(campaign, [gift(100n), gift(0n)]));
+    const [created, empty] = createdVouchers(await create(campaign, [gift(100n), gift(0n)]));
     await update(campaign.id, { giftAmount: 40n }, ["gift_amount"]);
-    for (const { code } of [made!, empty!]) {
+    for (const { code } of [created!, empty!]) {
       expect((await read(code)).gift).toMatchObject({ amount: 40n, balance: 40n });
     }
     for (const { name, checkChunk } of voucherInvariants) {
@@ -240,11 +240,11 @@ describe("UpdateVouchers", () => {
   });
 
   test("changes no vouchers of another campaign or project", async () => {
-    const [made] = createdVouchers(await create(newCampaign(), [coupon()]));
+    const [created] = createdVouchers(await create(newCampaign(), [coupon()]));
     const { updatedCount } = await update(newCampaign().id, { categoryId: "cat_1" }, [
       "category_id",
     ]);
     expect(updatedCount).toBe(0n);
-    expect(await read(made!.code)).toEqual(made);
+    expect(await read(created!.code)).toEqual(created);
   });
 });

@@ -63,12 +63,12 @@ function applyDiscount(order: OracleOrder, discount: VectorDiscount, terms: Term
 /** The value of the discount: the formula's result, or the static value. Amounts are minor units. */
 function valueOf(order: OracleOrder, discount: VectorDiscount): Fraction {
   if (discount.type === "PERCENT") {
-    const given = formulaValue(discount.percent_off_formula, order);
-    const percent = given ?? fraction(String(discount.percent_off));
+    const result = formulaValue(discount.percent_off_formula, order);
+    const percent = result ?? fraction(String(discount.percent_off));
     return atMost(percent, fraction("100"));
   }
-  const given = formulaValue(discount.amount_off_formula, order);
-  if (given !== null) return { n: halfUp(times(given, fraction("100"))), d: 1n };
+  const result = formulaValue(discount.amount_off_formula, order);
+  if (result !== null) return { n: halfUp(times(result, fraction("100"))), d: 1n };
   return { n: BigInt(discount.amount_off ?? discount.fixed_amount ?? 0), d: 1n };
 }
 

@@ -12,11 +12,11 @@ export function giveUnits(order: OracleOrder, discount: VectorDiscount, terms: U
   const gifts = discount.units ?? [{ ...discount, effect: discount.effect ?? "ADD_MISSING_ITEMS" }];
   const before = structuredClone(order);
   for (const gift of gifts) {
-    const given = formulaValue(
+    const result = formulaValue(
       "unit_off_formula" in gift ? gift.unit_off_formula : undefined,
       before,
     );
-    const k = given === null ? BigInt(gift.unit_off ?? 0) : floor(given);
+    const k = result === null ? BigInt(gift.unit_off ?? 0) : floor(result);
     const n = k * terms.bundles;
     const type = gift.unit_type ?? "";
     if (gift.effect === "ADD_NEW_ITEMS" && n > 0n) {

@@ -9,9 +9,9 @@ const UNKNOWN_RULES = { "1": { name: "weather.sunny", conditions: { $is: [true] 
 
 /** An order that another request works on. */
 const claimedOrder = async (shop: Shop): Promise<Json> => {
-  const made = await order(shop);
-  await claimOrder(shop, made["id"]);
-  return made;
+  const stored = await order(shop);
+  await claimOrder(shop, stored["id"]);
+  return stored;
 };
 
 /** Each line is in bounds, and their sum is not. */

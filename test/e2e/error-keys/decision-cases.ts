@@ -16,7 +16,7 @@ type Scenario = {
   readonly redeemable: "voucher" | "promotion_tier";
   /** Whether it makes the request invalid, or only rejects the redeemable. */
   readonly rejects: "request" | "redeemable";
-  readonly given: (shop: Shop) => Promise<Decision>;
+  readonly prepare: (shop: Shop) => Promise<Decision>;
 };
 
 type DecisionRpc = {
@@ -90,7 +90,7 @@ const ruleScenarios = RULE_SCENARIOS.flatMap(({ key, rule, request = {} }): Scen
     key,
     redeemable: "voucher",
     rejects: "redeemable",
-    given: async (shop) => ({
+    prepare: async (shop) => ({
       id: await shop.voucher({ validation_rules: [await shop.rule(...rule)] }),
       request,
     }),
@@ -99,7 +99,7 @@ const ruleScenarios = RULE_SCENARIOS.flatMap(({ key, rule, request = {} }): Scen
     key,
     redeemable: "promotion_tier",
     rejects: "redeemable",
-    given: async (shop) => ({
+    prepare: async (shop) => ({
       id: (await shop.tier({ validation_rules: [await shop.rule(...rule)] }))["id"],
       request,
     }),
@@ -110,7 +110,7 @@ const rejectedVoucher = (key: string, fields: Json, rest: Omit<Decision, "id"> =
   key,
   redeemable: "voucher",
   rejects: "redeemable",
-  given: async (shop) => ({ id: await shop.voucher(fields), ...rest }),
+  prepare: async (shop) => ({ id: await shop.voucher(fields), ...rest }),
 });
 
 const GIFT = { type: "GIFT_VOUCHER", discount: undefined, gift: { amount: 500 } };
@@ -144,7 +144,7 @@ const VOUCHER_SCENARIOS: readonly Scenario[] = [
     key: "invalid_order",
     redeemable: "voucher",
     rejects: "redeemable",
-    given: async (shop) => ({ id: await shop.voucher({ discount: await tooManyUnits(shop) }) }),
+    prepare: async (shop) => ({ id: await shop.voucher({ discount: await tooManyUnits(shop) }) }),
   },
 ];
 
@@ -152,7 +152,7 @@ const NOT_A_CODE: Scenario = {
   key: "not_found",
   redeemable: "voucher",
   rejects: "redeemable",
-  given: async () => ({ id: "none" }),
+  prepare: async () => ({ id: "none" }),
 };
 
 /** A code of a referral programme, published to `holder` unless that is undefined. */
@@ -169,19 +169,19 @@ const REFERRAL_SCENARIOS: readonly Scenario[] = [
     key: "not_published",
     redeemable: "voucher",
     rejects: "redeemable",
-    given: async (shop) => ({ id: await referralCode(shop, undefined) }),
+    prepare: async (shop) => ({ id: await referralCode(shop, undefined) }),
   },
   {
     key: "invalid_customer",
     redeemable: "voucher",
     rejects: "redeemable",
-    given: async (shop) => ({ id: await referralCode(shop, { source_id: newCode("referrer") }) }),
+    prepare: async (shop) => ({ id: await referralCode(shop, { source_id: newCode("referrer") }) }),
   },
   {
     key: "referrer_not_permitted_to_redeem",
     redeemable: "voucher",
     rejects: "redeemable",
-    given: async (shop) => {
+    prepare: async (shop) => {
       const customer = { source_id: newCode("referrer") };
       return { id: await referralCode(shop, customer), request: { customer } };
     },
@@ -199,7 +199,7 @@ const cardScenario = (
   key,
   redeemable: "voucher",
   rejects: "redeemable",
-  given: async (shop) => {
+  prepare: async (shop) => {
     const program = await createLoyaltyProgram(shop.api);
     const { code, customer } = await program.createCard();
     const reward = await rewardOf(shop, program);
@@ -242,19 +242,19 @@ const TIER_SCENARIOS: readonly Scenario[] = [
     key: "promotion_inactive",
     redeemable: "promotion_tier",
     rejects: "redeemable",
-    given: async (shop) => ({ id: (await shop.tier({ active: false }))["id"] }),
+    prepare: async (shop) => ({ id: (await shop.tier({ active: false }))["id"] }),
   },
   {
     key: "promotion_not_active_now",
     redeemable: "promotion_tier",
     rejects: "redeemable",
-    given: async (shop) => ({ id: (await shop.tier({ start_date: FUTURE }))["id"] }),
+    prepare: async (shop) => ({ id: (await shop.tier({ start_date: FUTURE }))["id"] }),
   },
   {
     key: "invalid_order",
     redeemable: "promotion_tier",
     rejects: "redeemable",
-    given: async (shop) => ({
+    prepare: async (shop) => ({
       id: (await shop.tier({ action: { discount: await tooManyUnits(shop) } }))["id"],
     }),
   },
@@ -269,7 +269,7 @@ const REQUEST_SCENARIOS = (["voucher", "promotion_tier"] as const).flatMap(
       key,
       redeemable,
       rejects: "request",
-      given: async (shop) => ({ id: await create(shop), request }),
+      prepare: async (shop) => ({ id: await create(shop), request }),
     });
     return [
       invalid("invalid_order", { order: { amount: -1 } }),
@@ -278,7 +278,7 @@ const REQUEST_SCENARIOS = (["voucher", "promotion_tier"] as const).flatMap(
         key: "multiple_requests",
         redeemable,
         rejects: "request",
-        given: async (shop) => ({ id: await create(shop), request: await claimedOrder(shop) }),
+        prepare: async (shop) => ({ id: await create(shop), request: await claimedOrder(shop) }),
       },
     ];
   },
@@ -302,7 +302,7 @@ const CLAIMED_SESSION: Scenario = {
   key: "multiple_requests",
   redeemable: "voucher",
   rejects: "request",
-  given: async (shop) => {
+  prepare: async (shop) => {
     const code = await shop.voucher();
     const { id } = (await shop.api.get(`/v1/vouchers/${code}`)).body;
     const session = { type: "LOCK", key: newCode("session") };
@@ -345,7 +345,7 @@ export function decisionCases(rpc: string, declared: DeclaredKeys): readonly Err
     (scenario): ErrorCase[] => {
       const { key, rejects } = scenario;
       const toCase = (shop: Shop): Promise<CaseRequest> =>
-        scenario.given(shop).then((decision) => toRequest(scenario.redeemable, decision));
+        scenario.prepare(shop).then((decision) => toRequest(scenario.redeemable, decision));
       const isRejection = rejects === "redeemable" && declared.rejections.includes(key);
       const isError =
         declared.errors.includes(key) && (!isRejection || rpc === "ValidationService.Redeem");

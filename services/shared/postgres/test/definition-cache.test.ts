@@ -63,27 +63,27 @@ test("shows a write of this process immediately, also of a definition that was a
 });
 
 test("shows a write of another process within a second, with few checks", async () => {
-  const here = createProcess();
-  const there = createProcess({ project: here.project });
-  await here.write({ apple: 10n });
-  expect(await there.cache.get(here.project, "apple")).toBe(10n);
-  await here.write({ apple: 11n });
-  there.advance(499);
-  expect(await there.cache.get(here.project, "apple")).toBe(10n);
-  there.advance(501);
-  expect(await there.cache.get(here.project, "apple")).toBe(11n);
-  expect(there.batches).toHaveLength(2);
+  const thisProcess = createProcess();
+  const otherProcess = createProcess({ project: thisProcess.project });
+  await thisProcess.write({ apple: 10n });
+  expect(await otherProcess.cache.get(thisProcess.project, "apple")).toBe(10n);
+  await thisProcess.write({ apple: 11n });
+  otherProcess.advance(499);
+  expect(await otherProcess.cache.get(thisProcess.project, "apple")).toBe(10n);
+  otherProcess.advance(501);
+  expect(await otherProcess.cache.get(thisProcess.project, "apple")).toBe(11n);
+  expect(otherProcess.batches).toHaveLength(2);
 });
 
 test("serves the cached definition after half a second while it checks the version", async () => {
-  const here = createProcess();
-  const there = createProcess({ project: here.project });
-  await here.write({ apple: 10n });
-  await there.cache.get(here.project, "apple");
-  await here.write({ apple: 11n });
-  there.advance(500);
-  expect(await there.cache.get(here.project, "apple")).toBe(10n);
-  await expect.poll(() => there.cache.get(here.project, "apple")).toBe(11n);
+  const thisProcess = createProcess();
+  const otherProcess = createProcess({ project: thisProcess.project });
+  await thisProcess.write({ apple: 10n });
+  await otherProcess.cache.get(thisProcess.project, "apple");
+  await thisProcess.write({ apple: 11n });
+  otherProcess.advance(500);
+  expect(await otherProcess.cache.get(thisProcess.project, "apple")).toBe(10n);
+  await expect.poll(() => otherProcess.cache.get(thisProcess.project, "apple")).toBe(11n);
 });
 
 test("retains cached definitions of an unchanged version", async () => {
@@ -101,7 +101,7 @@ test("never serves definitions loaded before a write of this process to later re
   const process = createProcess();
   const { write, cache, project } = process;
   await write({ apple: 10n });
-  const gate = process.holdAnswers();
+  const gate = process.holdResults();
   const early = cache.get(project, "apple");
   await gate.reached;
   await write({ apple: 11n });
@@ -113,19 +113,19 @@ test("never serves definitions loaded before a write of this process to later re
 });
 
 test("drops definitions loaded before a write of another process with their version", async () => {
-  const here = createProcess();
-  const there = createProcess({ project: here.project });
-  await here.write({ apple: 10n });
-  const gate = there.holdAnswers();
-  const early = there.cache.get(here.project, "apple");
+  const thisProcess = createProcess();
+  const otherProcess = createProcess({ project: thisProcess.project });
+  await thisProcess.write({ apple: 10n });
+  const gate = otherProcess.holdResults();
+  const early = otherProcess.cache.get(thisProcess.project, "apple");
   await gate.reached;
-  await here.write({ apple: 11n });
+  await thisProcess.write({ apple: 11n });
   // The new version arrives before the result of the old load.
-  there.advance(1_000);
-  await there.versions.epochOf(here.project);
+  otherProcess.advance(1_000);
+  await otherProcess.versions.epochOf(thisProcess.project);
   gate.open();
   expect(await early).toBe(10n);
-  expect(await there.cache.get(here.project, "apple")).toBe(11n);
+  expect(await otherProcess.cache.get(thisProcess.project, "apple")).toBe(11n);
 });
 
 test("is unchanged by a failed write", async () => {
@@ -161,10 +161,10 @@ test("reports a failed load to its callers, and loads again for the next one", a
 });
 
 test("never serves a reader older definitions than the reader wrote, with many writers in two processes", async () => {
-  const here = createProcess();
-  const there = createProcess({ project: here.project });
+  const thisProcess = createProcess();
+  const otherProcess = createProcess({ project: thisProcess.project });
   let written = 0n;
-  const readers = [here, there].map(async ({ cache, project, advance }) => {
+  const readers = [thisProcess, otherProcess].map(async ({ cache, project, advance }) => {
     let last = 0n;
     for (let i = 0; i < 200; i += 1) {
       const before = written;
@@ -176,7 +176,7 @@ test("never serves a reader older definitions than the reader wrote, with many w
     }
   });
   for (let i = 1n; i <= 50n; i += 1n) {
-    await (i % 2n === 0n ? here : there).write({ apple: i });
+    await (i % 2n === 0n ? thisProcess : otherProcess).write({ apple: i });
     written = i;
   }
   await Promise.all(readers);
@@ -194,7 +194,7 @@ function createProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
     maxEntries,
     load: async (keys) => {
       batches.push(keys.map(({ key }) => key));
-      const answers = await findPrices(keys);
+      const results = await findPrices(keys);
       const held = gate;
       gate = undefined;
       held?.reached();
@@ -202,7 +202,7 @@ function createProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
       const failed = failure;
       failure = undefined;
       if (failed !== undefined) throw failed;
-      return answers;
+      return results;
     },
   });
   return {
@@ -216,7 +216,7 @@ function createProcess({ project = randomUUID(), maxEntries = 100 } = {}) {
     write: (prices: Readonly<Record<string, bigint>>) =>
       versions.write(project, (tx) => setPrices(tx, project, prices)),
     /** The next load reads, and then waits before it returns. */
-    holdAnswers: () => {
+    holdResults: () => {
       const reached = Promise.withResolvers<void>();
       const opened = Promise.withResolvers<void>();
       gate = { reached: reached.resolve, opened: opened.promise };
@@ -246,7 +246,7 @@ async function findPrices(
 ): Promise<readonly (bigint | undefined)[]> {
   const { rows } = await db.query<{ amount: bigint | null }>(
     `select price.amount
-       from unnest($1::text[], $2::text[]) with ordinality as asked (project_id, id, position)
+       from unnest($1::text[], $2::text[]) with ordinality as requested (project_id, id, position)
        left join price using (project_id, id)
       order by position`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],

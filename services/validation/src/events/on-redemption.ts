@@ -23,10 +23,10 @@ export const onRedemption =
   (deps: OverrideDeps): EventHandler =>
   async (events) => {
     const { db } = deps;
-    const made = events.flatMap((event) => orderIn(eventMessage(event, RedemptionMadeSchema)));
-    const plain = made.filter(({ overrides }) => overrides.length === 0);
+    const orders = events.flatMap((event) => orderIn(eventMessage(event, RedemptionMadeSchema)));
+    const plain = orders.filter(({ overrides }) => overrides.length === 0);
     if (plain.length > 0) await repairOrders(db, plain);
-    for (const one of made) {
+    for (const one of orders) {
       if (one.overrides.length > 0) await repairOrder(deps, one);
     }
     const rolledBack = events.flatMap((event) =>

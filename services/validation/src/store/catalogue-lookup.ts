@@ -47,33 +47,33 @@ type Row = (FoundProduct | FoundSku) & { readonly project_id: string };
  */
 export async function findInCatalogue(
   db: Queryable,
-  asked: readonly CatalogueQuery[],
+  queries: readonly CatalogueQuery[],
 ): Promise<readonly Catalogue[]> {
   const { rows } = await db.query<Row>({
     name: "find_in_catalogue",
     planning: "indexLookups",
     text: FIND_IN_CATALOGUE,
-    values: [...namesOf(asked, "skus"), ...namesOf(asked, "products")],
+    values: [...namesOf(queries, "skus"), ...namesOf(queries, "products")],
   });
   const found = Map.groupBy(rows, ({ project_id }) => project_id);
   const catalogues = new Map(
     [...found].map(([projectId, own]) => [projectId, catalogueOf(own)] as const),
   );
-  return asked.map(({ projectId }) => catalogues.get(projectId) ?? NOTHING_FOUND);
+  return queries.map(({ projectId }) => catalogues.get(projectId) ?? NOTHING_FOUND);
 }
 
-export async function findOneInCatalogue(db: Queryable, asked: CatalogueQuery): Promise<Catalogue> {
-  const [catalogue] = await findInCatalogue(db, [asked]);
+export async function findOneInCatalogue(db: Queryable, query: CatalogueQuery): Promise<Catalogue> {
+  const [catalogue] = await findInCatalogue(db, [query]);
   return catalogue ?? NOTHING_FOUND;
 }
 
 /** Distinct projects and names as two array parameters. */
 function namesOf(
-  asked: readonly CatalogueQuery[],
+  queries: readonly CatalogueQuery[],
   kind: "skus" | "products",
 ): readonly ArrayValue[] {
   const names = new Map<string, Set<string>>();
-  for (const { projectId, [kind]: some } of asked) {
+  for (const { projectId, [kind]: some } of queries) {
     const own = names.get(projectId) ?? new Set();
     for (const name of some) own.add(name);
     names.set(projectId, own);

@@ -41,11 +41,11 @@ export async function saveOverrides(
   { projectId, at, products, skus }: Overrides,
 ): Promise<void> {
   const context = { projectId, at };
-  const made = await saveProducts(tx, context, products);
+  const saved = await saveProducts(tx, context, products);
   await update(tx, { ...context, kind: "sku", text: "sku" }, skus.filter(isKnown));
   const fresh = sorted(skus).flatMap((sku) => {
     // If the product neither exists nor is created by this order, the SKU is not created.
-    const productId = made.get(sku.product) ?? sku.product;
+    const productId = saved.get(sku.product) ?? sku.product;
     return isKnown(sku) ? [] : [{ ...sku, productId }];
   });
   if (fresh.length === 0) return;

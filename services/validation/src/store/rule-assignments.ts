@@ -97,7 +97,7 @@ export async function findObjectsWithRules(
   if (objects.length === 0) return [];
   const { rows } = await db.query<{ project_id: string; object_id: string }>(
     `select distinct project_id, object_id
-       from unnest($1::text[], $2::text[]) as asked (project_id, object_id)
+       from unnest($1::text[], $2::text[]) as requested (project_id, object_id)
        join validation_rule_assignment using (project_id, object_id)`,
     [objects.map(({ projectId }) => projectId), objects.map(({ key }) => key)],
   );
@@ -165,10 +165,10 @@ export async function findAssignmentsOfObjects(
     planning: "indexLookups",
     text: `select position, found.*
              from unnest($1::text[], $2::text[])
-                  with ordinality as asked (project_id, key, position)
+                  with ordinality as requested (project_id, key, position)
             cross join lateral (
                     select ${COLUMNS} from validation_rule_assignment
-                     where project_id = asked.project_id and object_id between asked.key and asked.key
+                     where project_id = requested.project_id and object_id between requested.key and requested.key
                      order by object_id, rule_id
                   ) found
             order by position, created_at, id`,
@@ -190,10 +190,10 @@ export async function findAssignmentsOfProjects(
     name: "find_assignments_of_projects",
     planning: "indexLookups",
     text: `select position, found.*
-             from unnest($1::text[]) with ordinality as asked (project_id, position)
+             from unnest($1::text[]) with ordinality as requested (project_id, position)
              cross join lateral (
                select ${COLUMNS} from validation_rule_assignment assignment
-                where assignment.project_id = asked.project_id
+                where assignment.project_id = requested.project_id
                 order by created_at, id
                 limit $2) as found
             order by position, created_at, id`,

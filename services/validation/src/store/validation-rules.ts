@@ -177,7 +177,7 @@ export async function findRuleContents(
 ): Promise<readonly (RuleContent | undefined)[]> {
   const { rows } = await db.query<RuleContent & { position: bigint }>(
     `select position, ${columnNames(contentColumns)}
-             from unnest($1::text[], $2::text[]) with ordinality as asked (project_id, id, position)
+             from unnest($1::text[], $2::text[]) with ordinality as requested (project_id, id, position)
              join validation_rule using (project_id, id)`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );

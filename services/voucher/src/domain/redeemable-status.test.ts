@@ -7,14 +7,14 @@ import type { VoucherDefinition } from "./voucher.ts";
 const NOW = 1_000_000;
 const usage = { quantity: null, redeemedQuantity: 0n, balance: null } as VoucherUsage;
 
-type Given = Partial<VoucherUsage> & {
+type UsageFields = Partial<VoucherUsage> & {
   readonly active?: boolean | null;
   readonly from?: number;
   readonly to?: number;
   readonly points?: bigint;
 };
 
-test.each<readonly [string, Given]>([
+test.each<readonly [string, UsageFields]>([
   ["ACTIVE", {}],
   ["ACTIVE", { active: null, from: NOW, to: NOW, quantity: 1n }],
   ["DISABLED", { active: false, to: NOW - 1, from: NOW + 1, quantity: 0n, balance: 0n }],

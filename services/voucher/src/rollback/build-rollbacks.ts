@@ -21,12 +21,12 @@ import {
 import type { RollbackBuild } from "./draft.ts";
 import type { Command } from "./parse-command.ts";
 
-type Made = Extract<NewRollbackDecision, { kind: "committed" }>;
+type CommittedRollback = Extract<NewRollbackDecision, { kind: "committed" }>;
 
 /** Builds one rollback for each part, and a parent rollback for a stack. */
 export function buildRollbacks(
   command: Command,
-  { redemption, parts: targets, usages }: Made,
+  { redemption, parts: targets, usages }: CommittedRollback,
   build: RollbackBuild,
 ): CommittedRollbacks {
   const { draft, context } = build;
@@ -133,7 +133,10 @@ const asRolledBack = (command: Command, stored: StoredRedemption): StoredRedempt
 function voucherOf(
   projectId: string,
   { voucherId }: RollbackTarget,
-  { usages, build }: { readonly usages: Made["usages"]; readonly build: RollbackBuild },
+  {
+    usages,
+    build,
+  }: { readonly usages: CommittedRollback["usages"]; readonly build: RollbackBuild },
 ) {
   const usage = usages.findLast((one) => one !== null && one.voucherId === voucherId);
   if (usage === null || usage === undefined || voucherId === null) return undefined;

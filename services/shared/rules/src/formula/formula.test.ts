@@ -44,33 +44,41 @@ describe("a formula", () => {
 
 /** An independent reference: fractions of bigints over a generated tree, without a parser. */
 type Fraction = readonly [bigint, bigint];
-type Made = { readonly text: string; readonly value: Fraction | null; readonly binds: number };
+type BuiltFormula = {
+  readonly text: string;
+  readonly value: Fraction | null;
+  readonly binds: number;
+};
 
 const literal = fc
   .tuple(fc.bigInt(0n, 99_999n), fc.integer({ min: 0, max: 3 }))
-  .map(([digits, scale]): Made => {
+  .map(([digits, scale]): BuiltFormula => {
     const padded = digits.toString().padStart(scale + 1, "0");
     const point = padded.length - scale;
     const text = scale === 0 ? padded : `${padded.slice(0, point)}.${padded.slice(point)}`;
     return { text, value: [digits, 10n ** BigInt(scale)], binds: 9 };
   });
 
-const { tree } = fc.letrec<{ tree: Made; node: Made }>((tie) => ({
+const { tree } = fc.letrec<{ tree: BuiltFormula; node: BuiltFormula }>((tie) => ({
   tree: fc.oneof({ maxDepth: 4, depthSize: "small" }, literal, tie("node")),
   node: fc.oneof(
     fc
       .tuple(tie("tree"), tie("tree"), fc.constantFrom("+", "-", "*", "/", "%"), fc.boolean())
       .map(([a, b, operator, spaced]) => binary(operator, a, b, spaced)),
-    tie("tree").map((a): Made => ({ text: `-(${a.text})`, value: negative(a.value), binds: 8 })),
+    tie("tree").map((a): BuiltFormula => ({
+      text: `-(${a.text})`,
+      value: negative(a.value),
+      binds: 8,
+    })),
     fc
       .tuple(tie("tree"), tie("tree"), tie("tree"), tie("tree"))
       .map(([a, b, then, otherwise]) => conditional(a, b, then, otherwise)),
-    fc.tuple(tie("tree"), tie("tree")).map(([a, b]): Made => ({
+    fc.tuple(tie("tree"), tie("tree")).map(([a, b]): BuiltFormula => ({
       text: `default_to(${a.text};${b.text})`,
       value: a.value ?? b.value,
       binds: 9,
     })),
-    fc.tuple(tie("tree"), tie("tree")).map(([a, b]): Made => ({
+    fc.tuple(tie("tree"), tie("tree")).map(([a, b]): BuiltFormula => ({
       text: `Max(${a.text}; ${b.text})`,
       value: a.value && b.value && (below(a.value, b.value) ? b.value : a.value),
       binds: 9,
@@ -78,7 +86,7 @@ const { tree } = fc.letrec<{ tree: Made; node: Made }>((tie) => ({
   ),
 }));
 
-function binary(operator: string, a: Made, b: Made, spaced: boolean): Made {
+function binary(operator: string, a: BuiltFormula, b: BuiltFormula, spaced: boolean): BuiltFormula {
   const binds = operator === "+" || operator === "-" ? 4 : 5;
   const left = a.binds < binds ? `(${a.text})` : a.text;
   const right = b.binds <= binds ? `(${b.text})` : b.text;
@@ -86,7 +94,12 @@ function binary(operator: string, a: Made, b: Made, spaced: boolean): Made {
   return { text, value: a.value && b.value && apply(operator, a.value, b.value), binds };
 }
 
-function conditional(a: Made, b: Made, then: Made, otherwise: Made): Made {
+function conditional(
+  a: BuiltFormula,
+  b: BuiltFormula,
+  then: BuiltFormula,
+  otherwise: BuiltFormula,
+): BuiltFormula {
   const text = `IF(${a.text} < ${b.text}; ${then.text}; ${otherwise.text})`;
   const isLess = a.value && b.value && below(a.value, b.value);
   return { text, value: isLess === null ? null : (isLess ? then : otherwise).value, binds: 9 };
