@@ -1,22 +1,35 @@
 type Timestamp = { readonly seconds: bigint; readonly nanos: number };
 
-/** `created_at[after]` and `created_at[before]` of a list request. */
+/** The times that a list is limited to. */
 export type TimeRange = {
+  /** `created_at[after]`: exclusive. */
   readonly after?: Timestamp | undefined;
+  /** `created_at[before]`: exclusive. */
   readonly before?: Timestamp | undefined;
+  /** `start_date`: inclusive. */
+  readonly from?: Timestamp | undefined;
+  /** `end_date`: inclusive. */
+  readonly until?: Timestamp | undefined;
 };
 
-/** The SQL conditions of a time range, both of whose bounds are exclusive. */
+/** The SQL conditions of a time range; their values are appended. */
 export function timeRangeConditions(
   column: string,
   range: TimeRange | undefined,
   values: unknown[],
 ): readonly string[] {
-  const { after, before } = range ?? {};
-  return [
-    ...(after === undefined ? [] : [`${column} > $${values.push(toDate(after))}::timestamptz`]),
-    ...(before === undefined ? [] : [`${column} < $${values.push(toDate(before))}::timestamptz`]),
-  ];
+  const { after, before, from, until } = range ?? {};
+  const bounds = [
+    [">", after],
+    ["<", before],
+    [">=", from],
+    ["<=", until],
+  ] as const;
+  return bounds.flatMap(([operator, bound]) =>
+    bound === undefined
+      ? []
+      : [`${column} ${operator} $${values.push(toDate(bound))}::timestamptz`],
+  );
 }
 
 const toDate = ({ seconds, nanos }: Timestamp): Date =>

@@ -8,7 +8,6 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { findExistingObjects } from "../loading/assignable-objects.ts";
-import { ANY_TIME } from "../store/created-range.ts";
 import {
   type AssignmentRow,
   deleteAssignments,
@@ -53,7 +52,6 @@ async function findOrphanedAssignments(
   const { rows, total } = await listAssignments(deps.db, {
     projectId: call.project.id,
     ruleId,
-    created: ANY_TIME,
     order: "created_at",
     limit: BATCH_SIZE,
     offset: 0,

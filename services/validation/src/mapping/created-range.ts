@@ -1,19 +1,18 @@
-import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import type { TimeRange } from "@scrip/proto/scrip/common/v1/list_pb";
-
-import type { CreatedRange } from "../store/created-range.ts";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import type { TimeRange } from "@scrip/filters";
 
 /** The fields by which lists are limited to a time of creation. */
-export const createdRangeFromProto = (request: {
+export const createdRangeFromProto = ({
+  startDate,
+  endDate,
+  createdAt,
+}: {
   readonly startDate?: Timestamp | undefined;
   readonly endDate?: Timestamp | undefined;
   readonly createdAt?: TimeRange | undefined;
-}): CreatedRange => ({
-  from: dateOf(request.startDate),
-  until: dateOf(request.endDate),
-  after: dateOf(request.createdAt?.after),
-  before: dateOf(request.createdAt?.before),
+}): TimeRange => ({
+  after: createdAt?.after,
+  before: createdAt?.before,
+  from: startDate,
+  until: endDate,
 });
-
-const dateOf = (time: Timestamp | undefined): Date | null =>
-  time === undefined ? null : timestampDate(time);

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
-import { type CreatedRange, createdConditions } from "./created-range.ts";
+import { sortingOf } from "./sorting.ts";
 
 type Entry = {
   readonly id: string;
@@ -122,7 +123,7 @@ export type EntryListing = {
   readonly projectId: string;
   /** Lists only the SKUs of this product. */
   readonly productId?: string;
-  readonly created: CreatedRange;
+  readonly created: TimeRange;
   /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
@@ -141,16 +142,14 @@ export async function listEntries<Name extends Kind>(
   listing: EntryListing,
 ): Promise<{ readonly rows: readonly Rows[Name][]; readonly total: bigint }> {
   const { projectId, productId, created, order, limit, offset } = listing;
-  const direction = order.startsWith("-") ? "desc" : "asc";
-  const column = SORTABLE[order.replace("-", "")];
-  if (column === undefined) throw new Error(`the catalogue cannot be sorted by ${order}`);
   const values: unknown[] = [projectId];
-  const ofProduct = productId === undefined ? "" : ` and product_id = $${values.push(productId)}`;
-  const from = `from ${kind} where project_id = $1${ofProduct}${createdConditions(created, values)}`;
+  const conditions = ["project_id = $1"];
+  if (productId !== undefined) conditions.push(`product_id = $${values.push(productId)}`);
+  conditions.push(...timeRangeConditions("created_at", created, values));
   return readPage<Rows[Name]>(db, {
     columns: COLUMNS[kind].join(", "),
-    from,
-    order: `${column} ${direction}, id ${direction}`,
+    from: `from ${kind} where ${conditions.join(" and ")}`,
+    order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,

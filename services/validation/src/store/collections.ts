@@ -1,8 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { compileFilters, type FilterFields, jsonMember, type TimeContext } from "@scrip/filters";
+import {
+  compileFilters,
+  type FilterFields,
+  jsonMember,
+  type TimeContext,
+  type TimeRange,
+  timeRangeConditions,
+} from "@scrip/filters";
 import { type Queryable, readPage } from "@scrip/postgres";
 
-import { type CreatedRange, createdConditions } from "./created-range.ts";
+import { sortingOf } from "./sorting.ts";
 
 export type CollectionRow = {
   readonly id: string;
@@ -96,31 +103,25 @@ export async function findCollections(
 
 export type CollectionListing = {
   readonly projectId: string;
-  readonly created: CreatedRange;
+  readonly created: TimeRange;
   /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
 };
 
-const SORTABLE: ReadonlySet<string> = new Set(["created_at", "name"]);
-
-function sortingOf(order: string): string {
-  const direction = order.startsWith("-") ? "desc" : "asc";
-  const column = order.replace("-", "");
-  if (!SORTABLE.has(column)) throw new Error(`collections cannot be sorted by ${order}`);
-  return `${column} ${direction}, id ${direction}`;
-}
+const SORTABLE = { created_at: "created_at", name: "name" };
 
 export async function listCollections(
   db: Queryable,
   { projectId, created, order, limit, offset }: CollectionListing,
 ): Promise<{ readonly rows: readonly CollectionRow[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
+  const conditions = ["c.project_id = $1", ...timeRangeConditions("c.created_at", created, values)];
   return readPage<CollectionRow>(db, {
     columns: COLUMNS,
-    from: `from product_collection c where c.project_id = $1${createdConditions(created, values)}`,
-    order: sortingOf(order),
+    from: `from product_collection c where ${conditions.join(" and ")}`,
+    order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,
@@ -206,11 +207,11 @@ export async function listCollectionProducts(
   const { projectId, moment, created, order, limit, offset } = listing;
   const values: unknown[] = [projectId];
   const members = membersOf(collection, moment, values);
-  const limits = createdConditions(created, values, "i.created_at");
+  const conditions = [`(${members})`, ...timeRangeConditions("i.created_at", created, values)];
   return readPage<CollectionProductRow>(db, {
     columns: "i.object, i.id, i.source_id, i.product_id, i.created_at",
-    from: `from ${ITEMS} where (${members})${limits}`,
-    order: sortingOf(order),
+    from: `from ${ITEMS} where ${conditions.join(" and ")}`,
+    order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,

@@ -1,4 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
   batchOf,
   buildStatement,
@@ -11,7 +12,6 @@ import {
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
-import { type CreatedRange, createdConditions } from "./created-range.ts";
 import {
   lastStates,
   orderColumns,
@@ -19,6 +19,7 @@ import {
   stateColumns,
   type StoredOrder,
 } from "./order-rows.ts";
+import { sortingOf } from "./sorting.ts";
 
 /** Unique index that a duplicate source id violates. */
 export const ORDER_SOURCE_ID_INDEX = "shop_order_project_source_id";
@@ -96,7 +97,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 export type Listing = {
   readonly projectId: string;
-  readonly created: CreatedRange;
+  readonly created: TimeRange;
   /** Sort column; a leading `-` sorts descending. */
   readonly order: string;
   readonly limit: number;
@@ -108,15 +109,16 @@ export async function listOrders(
   db: Queryable,
   { projectId, created, order, limit, offset }: Listing,
 ): Promise<{ readonly orders: readonly Order[]; readonly total: bigint }> {
-  const direction = order.startsWith("-") ? "desc" : "asc";
-  const column = SORTABLE[order.replace("-", "")];
-  if (column === undefined) throw new Error(`orders cannot be sorted by ${order}`);
   const values: unknown[] = [projectId];
-  const limits = createdConditions(created, values);
+  const conditions = [
+    "project_id = $1",
+    "document is not null",
+    ...timeRangeConditions("created_at", created, values),
+  ];
   const { rows, total } = await readPage<{ document: Buffer }>(db, {
     columns: "document",
-    from: `from shop_order where project_id = $1 and document is not null${limits}`,
-    order: `${column} ${direction}, id ${direction}`,
+    from: `from shop_order where ${conditions.join(" and ")}`,
+    order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,

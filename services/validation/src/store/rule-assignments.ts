@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
   batchOf,
   buildStatement,
@@ -10,7 +11,7 @@ import {
   readPage,
 } from "@scrip/postgres";
 
-import { type CreatedRange, createdConditions } from "./created-range.ts";
+import { sortingOf } from "./sorting.ts";
 
 export type ObjectType = "voucher" | "campaign" | "promotion_tier" | "reward_assignment";
 
@@ -119,13 +120,15 @@ export async function findAssignmentsOfObject(
   return rows;
 }
 
+const SORTABLE = { created_at: "created_at" };
+
 export type AssignmentListing = {
   readonly projectId: string;
   /** Lists only the assignments of this rule. */
   readonly ruleId?: string | undefined;
   /** Lists only the assignments of this object. */
   readonly objectId?: string | undefined;
-  readonly created: CreatedRange;
+  readonly created?: TimeRange;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -136,17 +139,15 @@ export async function listAssignments(
   db: Queryable,
   { projectId, ruleId, objectId, created, order, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
-  const direction = order.startsWith("-") ? "desc" : "asc";
   const values: unknown[] = [projectId];
-  const ofRule = ruleId === undefined ? "" : ` and rule_id = $${values.push(ruleId)}`;
-  const ofObject = objectId === undefined ? "" : ` and object_id = $${values.push(objectId)}`;
-  const from = `from validation_rule_assignment
-    where project_id = $1${ofRule}${ofObject}${createdConditions(created, values)}`;
-  const sorting = `created_at ${direction}, id ${direction}`;
+  const conditions = ["project_id = $1"];
+  if (ruleId !== undefined) conditions.push(`rule_id = $${values.push(ruleId)}`);
+  if (objectId !== undefined) conditions.push(`object_id = $${values.push(objectId)}`);
+  conditions.push(...timeRangeConditions("created_at", created, values));
   return readPage<AssignmentRow>(db, {
     columns: COLUMNS,
-    from,
-    order: sorting,
+    from: `from validation_rule_assignment where ${conditions.join(" and ")}`,
+    order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,

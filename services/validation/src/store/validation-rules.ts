@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
   buildStatement,
   column,
@@ -12,7 +13,7 @@ import {
   rowOf,
 } from "@scrip/postgres";
 
-import { type CreatedRange, createdConditions } from "./created-range.ts";
+import { sortingOf } from "./sorting.ts";
 
 /** The content of a rule in the terms of the API; `applicable_to` is the JSON of its message. */
 export type RuleContent = {
@@ -136,7 +137,7 @@ export async function deleteRule(tx: Queryable, projectId: string, id: string): 
 
 export type RuleListing = {
   readonly projectId: string;
-  readonly created: CreatedRange;
+  readonly created: TimeRange;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -153,14 +154,12 @@ export async function listRules(
   db: Queryable,
   { projectId, created, order, limit, offset }: RuleListing,
 ): Promise<{ readonly rows: readonly CountedRuleRow[]; readonly total: bigint }> {
-  const direction = order.startsWith("-") ? "desc" : "asc";
-  const sorted = SORTABLE[order.replace("-", "")];
-  if (sorted === undefined) throw new Error(`rules cannot be sorted by ${order}`);
   const values: unknown[] = [projectId];
+  const conditions = ["project_id = $1", ...timeRangeConditions("created_at", created, values)];
   return readPage<CountedRuleRow>(db, {
     columns: COUNTED,
-    from: `from validation_rule rule where project_id = $1${createdConditions(created, values)}`,
-    order: `${sorted} ${direction}, id ${direction}`,
+    from: `from validation_rule rule where ${conditions.join(" and ")}`,
+    order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,
