@@ -62,23 +62,38 @@ describe("the error keys of the contract", async () => {
     expect(covered.toSorted()).toEqual(declaredPairs.toSorted());
   });
 
-  test.each([...cases].map(([pair, each]) => [pair.replace(" ", " returns "), each] as const))(
-    "%s",
-    async (_, { rpc, key, place = "error", project = "main", side, isBodiless, request }) => {
-      const binding = bindings.get(rpc)?.find((each) => side === undefined || each.side === side);
-      if (binding === undefined) throw new Error(`${rpc} has no such binding`);
-      const shop = await shopOf(project);
-      const sent = typeof request === "function" ? await request(shop) : request;
-      const { status, text, body } = await send(stack.url, shop, binding, sent);
-      if (place === "error") {
-        const { http } = catalogue[key as ErrorKey];
-        expect([status, body["key"]], text).toEqual([http, isBodiless ? undefined : key]);
-      } else {
-        expect(status, text).toBe(200);
-        expect(errorKeysIn(body), text).toContain(key);
-      }
-    },
-  );
+  const provoke = async ({
+    rpc,
+    key,
+    place = "error",
+    project = "main",
+    side,
+    request,
+  }: ErrorCase): Promise<{ readonly outcome: readonly unknown[]; readonly text: string }> => {
+    const binding = bindings.get(rpc)?.find((each) => side === undefined || each.side === side);
+    if (binding === undefined) throw new Error(`${rpc} has no such binding`);
+    const shop = await shopOf(project);
+    const sent = typeof request === "function" ? await request(shop) : request;
+    const { status, text, body } = await send(stack.url, shop, binding, sent);
+    if (place === "error") return { outcome: [status, body["key"]], text };
+    return { outcome: [status, errorKeysIn(body).find((each) => each === key)], text };
+  };
+  const expectedOf = ({ key, place = "error", isBodiless }: ErrorCase): readonly unknown[] =>
+    place === "error"
+      ? [catalogue[key as ErrorKey].http, isBodiless ? undefined : key]
+      : [200, key];
+  const named = [...cases].map(([pair, each]) => [pair.replace(" ", " returns "), each] as const);
+  /** These requests wait for the order of another one, so they are sent together. */
+  const waits = ([, { key }]: (typeof named)[number]): boolean => key === "multiple_requests";
+
+  test.each(named.filter((each) => !waits(each)))("%s", async (_, each) => {
+    const { outcome, text } = await provoke(each);
+    expect(outcome, text).toEqual(expectedOf(each));
+  });
+  test.concurrent.each(named.filter(waits))("%s", async (_, each) => {
+    const { outcome, text } = await provoke(each);
+    expect(outcome, text).toEqual(expectedOf(each));
+  });
 
   test.each(GENERAL_CASES)("any RPC returns $key", async ({ key, project = "main", request }) => {
     const { status, body } = await request(await shopOf(project), stack.url);

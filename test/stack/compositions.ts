@@ -37,7 +37,25 @@ export type Stack = AsyncDisposable & {
    * with `kill -9`, and restarts it on the same data.
    */
   readonly crash: (service?: ServiceName) => Promise<void>;
+  /**
+   * Starts replicas on the same database and returns their address: of the one process, or of a gateway
+   * with its own validation and voucher services. They stop with the stack.
+   */
+  readonly startReplica: () => Promise<string>;
 };
+
+/** Where a process listens, and which other services it calls. */
+type Place = {
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly urls?: Readonly<Record<string, string>>;
+};
+
+const newPlace = async (urls: Place["urls"] = {}): Promise<Place> => ({
+  port: await freePort(),
+  metricsPort: await freePort(),
+  urls,
+});
 
 const SERVICES = ["loyalty", "voucher", "campaign", "validation"] as const;
 export type ServiceName = (typeof SERVICES)[number];
@@ -100,9 +118,8 @@ async function startStandalone({
   env,
   nodeArgs,
 }: Start): Promise<Started> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
-  const url = `http://127.0.0.1:${port}`;
-  const start = (): Promise<RunningProcess> =>
+  const own = await newPlace();
+  const start = ({ port, metricsPort }: Place): Promise<RunningProcess> =>
     startProcess({
       main: "deploy/standalone/src/main.ts",
       env: {
@@ -115,24 +132,30 @@ async function startStandalone({
       },
       nodeArgs,
       log,
-      ready: () => isReady(url),
+      ready: () => isReady(localUrl(port)),
     });
-  let running = await start();
+  let running = await start(own);
   parts.defer(() => running[Symbol.asyncDispose]());
+  const replicas = parts.use(new AsyncDisposableStack());
   const variables = await readVariables(path.join(folder, "keys.env"));
   const secrets = JSON.parse(await readFile(path.join(folder, "secrets.json"), "utf8")) as {
     serviceKeys: ServiceKeys;
   };
   return {
-    url,
+    url: localUrl(own.port),
     keys: keysOf(variables),
     serviceKeys: secrets.serviceKeys,
     grpc: {},
-    metrics: { scrip: metricsUrl(metricsPort) },
+    metrics: { scrip: metricsUrl(own.metricsPort) },
     pids: () => [running.pid],
     async crash() {
       await running.kill();
-      running = await start();
+      running = await start(own);
+    },
+    async startReplica() {
+      const place = await newPlace();
+      replicas.use(await start(place));
+      return localUrl(place.port);
     },
   };
 }
@@ -156,9 +179,10 @@ async function startDistributed({
 }: Start): Promise<Started> {
   const serviceKeys = await generateServiceKey();
   const names = SERVICES;
-  const ports = await Promise.all([...names, "gateway"].map(() => freePort()));
-  const metricsPorts = await Promise.all(ports.map(() => freePort()));
-  const grpc = Object.fromEntries(names.map((name, i) => [name, `http://127.0.0.1:${ports[i]}`]));
+  const places = new Map<ServiceName, Place>();
+  for (const name of names) places.set(name, await newPlace());
+  const gatewayPlace = await newPlace();
+  const grpc = Object.fromEntries([...places].map(([name, { port }]) => [name, localUrl(port)]));
   const shared = {
     DATABASE_URL: databaseUrl,
     SCRIP_HOST: "127.0.0.1",
@@ -171,35 +195,39 @@ async function startDistributed({
     ),
   };
   const services = new Map<ServiceName, RunningProcess>();
-  const startService = async (name: ServiceName): Promise<void> => {
-    const port = ports[names.indexOf(name)] ?? 0;
-    const running = await startProcess({
+  const startAt = (
+    name: ServiceName,
+    { port, metricsPort, urls }: Place,
+  ): Promise<RunningProcess> =>
+    startProcess({
       main: `services/${name}/src/main.ts`,
       env: {
         ...shared,
+        ...urls,
         SCRIP_PORT: String(port),
-        SCRIP_METRICS_PORT: String(metricsPorts[names.indexOf(name)]),
+        SCRIP_METRICS_PORT: String(metricsPort),
         ...env,
       },
       nodeArgs,
       log,
       ready: () => listens(port),
     });
-    services.set(name, running);
+  const startService = async (name: ServiceName): Promise<void> => {
+    services.set(name, await startAt(name, places.get(name) ?? (await newPlace())));
   };
   parts.defer(async () => {
     await Promise.all([...services.values()].map((running) => running[Symbol.asyncDispose]()));
   });
   await Promise.all(names.map(startService));
-  const url = `http://127.0.0.1:${ports[names.length]}`;
-  const start = (): Promise<RunningProcess> =>
+  const startGateway = ({ port, metricsPort, urls }: Place): Promise<RunningProcess> =>
     startProcess({
       main: "gateway/src/main.ts",
       env: {
         ...shared,
+        ...urls,
         ...NO_LIMITS,
-        SCRIP_PORT: String(ports[names.length]),
-        SCRIP_METRICS_PORT: String(metricsPorts[names.length]),
+        SCRIP_PORT: String(port),
+        SCRIP_METRICS_PORT: String(metricsPort),
         SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
         SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
         SCRIP_BOOTSTRAP_CLIENT_APP_ID: KEYS.clientAppId,
@@ -211,32 +239,50 @@ async function startDistributed({
       },
       nodeArgs,
       log,
-      ready: () => isReady(url),
+      ready: () => isReady(localUrl(port)),
     });
-  let gateway = await start();
+  let gateway = await startGateway(gatewayPlace);
   parts.defer(() => gateway[Symbol.asyncDispose]());
+  const replicas = parts.use(new AsyncDisposableStack());
   return {
-    url,
+    url: localUrl(gatewayPlace.port),
     keys: KEYS,
     serviceKeys,
     grpc,
     metrics: Object.fromEntries(
-      [...names, "gateway"].map((name, i) => [name, metricsUrl(metricsPorts[i] ?? 0)]),
+      [...places, ["gateway", gatewayPlace] as const].map(([name, { metricsPort }]) => [
+        name,
+        metricsUrl(metricsPort),
+      ]),
     ),
     pids: () => [gateway, ...services.values()].map(({ pid }) => pid),
     async crash(service) {
       if (service === undefined) {
         await gateway.kill();
-        gateway = await start();
+        gateway = await startGateway(gatewayPlace);
       } else {
         await services.get(service)?.kill();
         await startService(service);
       }
     },
+    async startReplica() {
+      const voucher = await newPlace();
+      const validation = await newPlace({ SCRIP_VOUCHER_URL: localUrl(voucher.port) });
+      const edge = await newPlace({
+        ...validation.urls,
+        SCRIP_VALIDATION_URL: localUrl(validation.port),
+      });
+      replicas.use(await startAt("voucher", voucher));
+      replicas.use(await startAt("validation", validation));
+      replicas.use(await startGateway(edge));
+      return localUrl(edge.port);
+    },
   };
 }
 
-const metricsUrl = (port: number): string => `http://127.0.0.1:${port}/metrics`;
+const localUrl = (port: number): string => `http://127.0.0.1:${port}`;
+
+const metricsUrl = (port: number): string => `${localUrl(port)}/metrics`;
 
 async function isReady(url: string): Promise<boolean> {
   const response = await fetch(`${url}/readyz`);

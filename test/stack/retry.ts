@@ -12,7 +12,8 @@ const IN_PROGRESS_KEYS: ReadonlySet<string> = new Set([
   "multiple_requests",
 ]);
 
-const NO_CONNECTION: ApiResponse = {
+/** Stands for the response of a request whose connection failed. */
+export const NO_CONNECTION: ApiResponse = {
   status: 503,
   headers: new Headers(),
   text: "no connection",

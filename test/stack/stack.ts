@@ -32,7 +32,7 @@ export async function startStack(
 }
 
 /** A stack shared by all test files, with the keys of a separate project for this file. */
-export type SharedStack = Omit<Stack, "crash" | typeof Symbol.asyncDispose> & {
+export type SharedStack = Omit<Stack, "crash" | "startReplica" | typeof Symbol.asyncDispose> & {
   readonly projectId: string;
 };
 

@@ -5,6 +5,7 @@ import type { Clients } from "./clients.ts";
 import type { ProductCollection } from "./domain/catalogue/product-collections.ts";
 import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
+import type { OrderQueue } from "./order/order-queue.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
@@ -25,6 +26,8 @@ export type Deps = {
   readonly findInCatalogue: (names: CatalogueQuery) => Promise<Catalogue>;
   /** Concurrent writes are batched. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
+  /** Requests of this process that use the same order. */
+  readonly orderQueue: OrderQueue;
   /** Call after a transaction that may have written events. */
   readonly onEvents: () => void;
   /** Reports errors that do not fail their request. */

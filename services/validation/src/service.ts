@@ -20,6 +20,7 @@ import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { createCollectionsCache } from "./loading/collections.ts";
 import { createStackingRulesCache } from "./loading/stacking-rules.ts";
 import { createRuleCaches } from "./loading/validation-rules.ts";
+import { createOrderQueue } from "./order/order-queue.ts";
 import { routes } from "./routes.ts";
 import { type CatalogueQuery, findInCatalogue } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
@@ -45,6 +46,9 @@ const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem: mayBeOne
 
 /** An order has up to hundreds of lines; larger batches would delay other requests. */
 const MAX_ORDERS = 50;
+
+/** Requests of one process that wait for the same order; further ones are rejected. */
+const MAX_WAITING_FOR_ORDER = 100;
 
 /** Time for a consumer to finish its events; the rest is delivered again after the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
@@ -91,6 +95,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       ruleCaches: createRuleCaches(db, definitions),
       findInCatalogue: lookUp,
       saveOrder,
+      orderQueue: createOrderQueue({ maxWaiting: MAX_WAITING_FOR_ORDER }),
       onEvents: relay.wake,
       onError,
       trackingSecret,

@@ -22,6 +22,7 @@ import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
 import { createCollectionsCache } from "../src/loading/collections.ts";
 import { createStackingRulesCache } from "../src/loading/stacking-rules.ts";
 import { createRuleCaches } from "../src/loading/validation-rules.ts";
+import { createOrderQueue } from "../src/order/order-queue.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 
@@ -81,6 +82,7 @@ function createVoucherWithOutcomes(
     collections: createCollectionsCache(db, definitions),
     findInCatalogue: (names) => findOneInCatalogue(db, names),
     saveOrder,
+    orderQueue: createOrderQueue({ maxWaiting: 10 }),
     onEvents: () => {},
     onError: (error) => errors.push(error),
     trackingSecret: "secret",

@@ -4,7 +4,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { claimSessionVouchers, rejectWhileClaimed } from "../src/session/session-claim.ts";
+import { claimSessionObjects, rejectWhileClaimed } from "../src/session/session-claim.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -21,27 +21,27 @@ const callOf = (beside: Partial<Call> = {}): Call => ({
 const idempotent = (key: string) =>
   callOf({ idempotency: { key, requestHash: new Uint8Array([1]) } });
 
-const sessionOf = (...voucherIds: string[]) => ({ sessionKey: newId("ssn"), voucherIds });
+const sessionOf = (...objectIds: string[]) => ({ sessionKey: newId("ssn"), objectIds });
 
 test("rejects a second request on a voucher of the session until the first one ends", async () => {
   const session = sessionOf("v_1", "v_2");
-  const first = await claimSessionVouchers({ db }, callOf(), session);
-  const again = { ...session, voucherIds: ["v_3", "v_2"] };
+  const first = await claimSessionObjects({ db }, callOf(), session);
+  const again = { ...session, objectIds: ["v_3", "v_2"] };
   const rejection = {
     key: "multiple_requests",
     options: { details: `Session ${session.sessionKey} takes part in another request` },
   };
-  await expect(claimSessionVouchers({ db }, callOf(), again)).rejects.toMatchObject(rejection);
+  await expect(claimSessionObjects({ db }, callOf(), again)).rejects.toMatchObject(rejection);
   await expect(rejectWhileClaimed({ db }, callOf(), again)).rejects.toMatchObject(rejection);
 
   // A partial claim is released, and vouchers outside the session are free.
-  const other = await claimSessionVouchers({ db }, callOf(), { ...session, voucherIds: ["v_3"] });
-  const stranger = await claimSessionVouchers({ db }, callOf(), sessionOf("v_1"));
+  const other = await claimSessionObjects({ db }, callOf(), { ...session, objectIds: ["v_3"] });
+  const stranger = await claimSessionObjects({ db }, callOf(), sessionOf("v_1"));
   await first.release();
-  await rejectWhileClaimed({ db }, callOf(), { ...session, voucherIds: ["v_1", "v_2"] });
-  const third = await claimSessionVouchers({ db }, callOf(), {
+  await rejectWhileClaimed({ db }, callOf(), { ...session, objectIds: ["v_1", "v_2"] });
+  const third = await claimSessionObjects({ db }, callOf(), {
     ...session,
-    voucherIds: ["v_1", "v_2"],
+    objectIds: ["v_1", "v_2"],
   });
   for (const claim of [other, stranger, third]) await claim.release();
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
@@ -49,11 +49,11 @@ test("rejects a second request on a voucher of the session until the first one e
 
 test("rejects a repetition of the running request with idempotency_in_progress", async () => {
   const session = sessionOf("v_1");
-  const first = await claimSessionVouchers({ db }, idempotent("same"), session);
-  await expect(claimSessionVouchers({ db }, idempotent("same"), session)).rejects.toMatchObject({
+  const first = await claimSessionObjects({ db }, idempotent("same"), session);
+  await expect(claimSessionObjects({ db }, idempotent("same"), session)).rejects.toMatchObject({
     key: "idempotency_in_progress",
   });
-  await expect(claimSessionVouchers({ db }, idempotent("other"), session)).rejects.toMatchObject({
+  await expect(claimSessionObjects({ db }, idempotent("other"), session)).rejects.toMatchObject({
     key: "multiple_requests",
   });
   await first.release();
@@ -61,15 +61,15 @@ test("rejects a repetition of the running request with idempotency_in_progress",
 
 test("expires the claim of a request that died, and deletes it with any other", async () => {
   const session = sessionOf("v_1");
-  await claimSessionVouchers({ db }, callOf(), session);
+  await claimSessionObjects({ db }, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 second'");
   await rejectWhileClaimed({ db }, callOf(), session);
-  const taken = await claimSessionVouchers({ db }, callOf(), session);
+  const taken = await claimSessionObjects({ db }, callOf(), session);
   await taken.release();
 
-  await claimSessionVouchers({ db }, callOf(), session);
+  await claimSessionObjects({ db }, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 hour'");
-  const other = await claimSessionVouchers({ db }, callOf(), sessionOf("v_9"));
+  const other = await claimSessionObjects({ db }, callOf(), sessionOf("v_9"));
   await other.release();
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
 });
@@ -79,9 +79,9 @@ test("lets exactly one of many concurrent requests claim all vouchers of a sessi
   const ids = Array.from({ length: 10 }, (_, index) => `v_${index}`);
   const claims = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) =>
-      claimSessionVouchers({ db }, callOf(), {
+      claimSessionObjects({ db }, callOf(), {
         sessionKey,
-        voucherIds: index % 2 === 0 ? ids : ids.toReversed(),
+        objectIds: index % 2 === 0 ? ids : ids.toReversed(),
       }),
     ),
   );

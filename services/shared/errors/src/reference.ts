@@ -173,7 +173,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Send the customer to whom the card, code or redemption belongs.",
   },
   multiple_requests: {
-    cause: "Another request is using the same order or the same session.",
+    cause:
+      "A redemption with the same session is in progress, or other requests used the same order for six seconds.",
     remedy: "Retry when the other request has finished.",
   },
   resource_in_use: {

@@ -48,6 +48,8 @@ export async function editOrder(
     idOf(deps, call, request.referrer ?? byId(request.referrerId)),
   ]);
   const claim = await claimRequestedOrder(deps, call, create(OrderInputSchema, { ...orderKey }));
+  const { now } = claim;
+  let isSaved = false;
   try {
     const order = storedOrder(updatedOrder(request, claim.stored), {
       id: claim.id,
@@ -55,16 +57,16 @@ export async function editOrder(
       status: request.status || claim.stored?.status || OrderStatus.CREATED,
       customerId,
       referrerId,
-      now: call.now,
+      now,
       newItemId: () => deps.newId("ordli"),
     });
     const { createdAt = order.createdAt } = request;
     const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
-    await save(deps, call, dated, { claim, items: edit.request.items });
+    await save(deps, { ...call, now }, dated, { claim, items: edit.request.items });
+    isSaved = true;
     return dated;
-  } catch (error) {
-    await claim.release();
-    throw error;
+  } finally {
+    await claim.end({ mayRelease: !isSaved });
   }
 }
 

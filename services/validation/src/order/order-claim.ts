@@ -1,72 +1,140 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { notFound, ApiError } from "@scrip/errors";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
+import { pauseBeforeRetry } from "../commit/commit-retry.ts";
 import type { Deps } from "../deps.ts";
 import { orderKey } from "../mapping/order.ts";
-import { claimOrder, releaseOrder } from "../store/order-claims.ts";
+import { CLAIM_SECONDS, claimOrder, releaseOrder } from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
 
 /** Exclusive access to an order for one request. */
 export type OrderClaim = {
   readonly id: string;
   readonly stored: Order | null;
-  /** Releases the order when nothing was committed. */
-  readonly release: () => Promise<void>;
+  /**
+   * The time of the change in epoch milliseconds: that of the request, or right after the last change of
+   * the order. Requests that waited would otherwise store a state that looks older than its predecessor.
+   */
+  readonly now: number;
+  /**
+   * Lets the next request proceed; called once, when this request ends. Releases the order if nothing was
+   * committed; storing the order ends the claim otherwise.
+   */
+  readonly end: (request: { readonly mayRelease: boolean }) => Promise<void>;
 };
 
-const NOTHING_TO_RELEASE = async (): Promise<void> => {};
+type ClaimDeps = Pick<Deps, "db" | "newId" | "orderQueue">;
 
-/** Claims the order that the request references, or allocates the id of a new one. */
+/** Longest wait for other requests with the order. */
+const MAX_WAIT_MS = 6_000;
+/** Time reserved for the request itself. */
+const RESERVE_MS = 1_500;
+
+/**
+ * Claims the order that the request references, or allocates the id of a new one. Waits while other
+ * requests use the order (services/decisions/0006-order-claims.md).
+ */
 export async function claimRequestedOrder(
-  deps: Deps,
+  deps: ClaimDeps,
   call: Call,
   input: OrderInput,
 ): Promise<OrderClaim> {
   const key = orderKey(input);
   if (key === undefined) {
-    return { id: deps.newId("ord"), stored: null, release: NOTHING_TO_RELEASE };
+    return {
+      id: deps.newId("ord"),
+      stored: null,
+      now: call.now,
+      end: async () => {},
+    };
   }
-  const orderClaim = await tryClaim(deps, call, key);
+  const orderClaim = await waitForClaim(deps, call, key);
   if (orderClaim === undefined) throw notFound("order", key.value);
   return orderClaim;
 }
 
 /**
- * Claims the order of a known redemption. Undefined if the redemption's process died before storing
- * the order.
+ * Claims the order of a known redemption, and waits while other requests use it. Undefined if the
+ * redemption's process died before storing the order.
  */
 export const claimStoredOrder = (
-  deps: Pick<Deps, "db" | "newId">,
+  deps: ClaimDeps,
   call: Call,
   id: string,
-): Promise<OrderClaim | undefined> => tryClaim(deps, call, { column: "id", value: id });
+): Promise<OrderClaim | undefined> => waitForClaim(deps, call, { column: "id", value: id });
 
-async function tryClaim(
-  deps: Pick<Deps, "db" | "newId">,
+async function waitForClaim(
+  deps: ClaimDeps,
   call: Call,
   key: OrderKey,
 ): Promise<OrderClaim | undefined> {
-  const projectId = call.project.id;
-  const by = call.idempotency?.key ?? call.requestId;
-  const at = new Date(call.now);
-  const claim = await claimOrder(deps.db, { projectId, key, by, newId: deps.newId("ord"), at });
-  switch (claim.kind) {
-    case "claimed":
-      return {
-        id: claim.id,
-        stored: claim.order,
-        release: () => releaseOrder(deps.db, { projectId, id: claim.id, by }),
-      };
-    case "not_found":
-      return undefined;
-    case "taken":
-      throw claim.by === call.idempotency?.key
-        ? new ApiError("idempotency_in_progress")
-        : new ApiError("multiple_requests", {
-            details: `Order ${key.value} takes part in another request`,
-          });
-    default:
-      return claim satisfies never;
+  const idempotencyKey = call.idempotency?.key;
+  const by = idempotencyKey ?? call.requestId;
+  const until = Math.min(call.deadline - RESERVE_MS, Date.now() + MAX_WAIT_MS);
+  const queueKey = `${call.project.id} ${key.column} ${key.value}`;
+  const entry = await deps.orderQueue.enter(queueKey, { idempotencyKey, until });
+  if (entry.kind === "repeated") throw new ApiError("idempotency_in_progress");
+  if (entry.kind === "busy") throw multipleRequests(key);
+  let claim: OrderClaim | undefined;
+  try {
+    claim = await claimOnceFree(deps, call, { key, by, until, leave: entry.leave });
+    return claim;
+  } finally {
+    if (claim === undefined) entry.leave();
   }
 }
+
+/** Other processes may hold the order, or requests that name it otherwise. */
+async function claimOnceFree(
+  { db, newId }: ClaimDeps,
+  call: Call,
+  wait: {
+    readonly key: OrderKey;
+    readonly by: string;
+    readonly until: number;
+    readonly leave: () => void;
+  },
+): Promise<OrderClaim | undefined> {
+  const { key, by, until, leave } = wait;
+  const projectId = call.project.id;
+  const at = new Date(call.now);
+  for (let attempt = 0; ; attempt += 1) {
+    const claim = await claimOrder(db, { projectId, key, by, newId: newId("ord"), at });
+    switch (claim.kind) {
+      case "claimed":
+        return {
+          id: claim.id,
+          stored: claim.order,
+          now: changeTime(call.now, claim.order),
+          end: async ({ mayRelease }) => {
+            try {
+              if (mayRelease) await releaseOrder(db, { projectId, id: claim.id, by });
+            } finally {
+              leave();
+            }
+          },
+        };
+      case "not_found":
+        return undefined;
+      case "taken":
+        if (claim.by === call.idempotency?.key) throw new ApiError("idempotency_in_progress");
+        if (!(await pauseBeforeRetry(attempt, until))) throw multipleRequests(key);
+        break;
+      default:
+        return claim satisfies never;
+    }
+  }
+}
+
+/** A larger difference is no wait: the clock of a sandbox project was moved back. */
+function changeTime(now: number, stored: Order | null): number {
+  const changedAt = stored?.updatedAt ?? stored?.createdAt;
+  if (changedAt === undefined) return now;
+  const next = timestampMs(changedAt) + 1;
+  return next - now > CLAIM_SECONDS * 1_000 ? now : Math.max(now, next);
+}
+
+const multipleRequests = ({ value }: OrderKey): ApiError =>
+  new ApiError("multiple_requests", { details: `Order ${value} takes part in other requests` });

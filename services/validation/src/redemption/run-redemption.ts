@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Order, OrderInput, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type {
   CommitOutcome,
   RedemptionCommand,
@@ -33,10 +33,11 @@ import type {
 } from "../mapping/decision-context.ts";
 import { type DecisionInput, customerOf } from "../mapping/decision-input.ts";
 import { rejectionFromProto, rejectionToApiError } from "../mapping/error.ts";
+import { orderKey } from "../mapping/order.ts";
 import { replayDataToBytes, buildReplayData } from "../mapping/replay-data.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
-import { type SessionClaim, claimSessionVouchers } from "../session/session-claim.ts";
+import { type SessionClaim, claimSessionObjects } from "../session/session-claim.ts";
 import { type Decided, decide, applicableOf } from "../validation/decide.ts";
 import type { ValidationOptions } from "../validation/run-validation.ts";
 import { commitWithPointsHeld } from "./commit-with-points-held.ts";
@@ -80,19 +81,15 @@ export async function runRedemption(
     sourceId: customer?.sourceId ?? requestedCustomer?.sourceId,
   });
 
-  let orderClaim: OrderClaim | undefined;
-  let sessionClaim: SessionClaim | undefined;
+  // Before the order: a second request of a session is rejected, other requests with the order wait.
+  const sessionClaim = await claimSession(deps, call, sent, resolved);
+  const orderClaiming = createOrderClaiming(deps, call);
   const commit = createCommit(deps, overrides);
   try {
-    const order = await loadOrderWithCatalogueData(deps, call, sent.order, async (orderInput) => {
-      orderClaim = await claimRequestedOrder(deps, call, orderInput);
-      return orderClaim.stored;
-    });
+    const order = await loadOrderWithCatalogueData(deps, call, sent.order, orderClaiming.claim);
     const { stored: storedOrder, lines } = order;
-    const input = { ...sent, order: order.sent };
-    sessionClaim = await claimSession(deps, call, input, resolved);
     const loaded = {
-      input,
+      input: { ...sent, order: order.sent },
       requestedCustomer,
       customer,
       storedOrder,
@@ -100,15 +97,50 @@ export async function runRedemption(
       stacking,
       trace: true,
     };
-    const upsertCustomer = customerUpsert(deps, call, { requestedCustomer, stored: customer });
-    const request = { deps, call, order: orderClaim, tracking, upsertCustomer, commit: commit.run };
-    const committed = await decideAndCommit(request, loaded, resolved);
-    return await finishRedemption(deps, call, committed, overrides);
+    const orderClaim = orderClaiming.claimed();
+    const changing = orderClaim === undefined ? call : { ...call, now: orderClaim.now };
+    const upsertCustomer = customerUpsert(deps, changing, { requestedCustomer, stored: customer });
+    const committed = await decideAndCommit(
+      { deps, call: changing, order: orderClaim, tracking, upsertCustomer, commit: commit.run },
+      loaded,
+      resolved,
+    );
+    return await finishRedemption(deps, changing, committed, overrides);
   } finally {
-    const released = commit.mayRelease() ? orderClaim?.release() : undefined;
-    const claims = [released, sessionClaim?.release()];
+    const claims = [orderClaiming.end(commit.mayRelease()), sessionClaim?.release()];
     await runPostCommit(deps, "releasing the claims of a redemption", ...claims);
   }
+}
+
+/** Claims the order of the request, and ends the claim with the request. */
+function createOrderClaiming(
+  deps: Deps,
+  call: Call,
+): {
+  readonly claim: (input: OrderInput) => Promise<Order | null>;
+  readonly claimed: () => OrderClaim | undefined;
+  readonly end: (mayRelease: boolean) => Promise<void> | undefined;
+} {
+  let claiming: Promise<OrderClaim> | undefined;
+  let claimed: OrderClaim | undefined;
+  return {
+    claim: async (input) => {
+      claiming = claimRequestedOrder(deps, call, input);
+      claimed = await claiming;
+      return claimed.stored;
+    },
+    claimed: () => claimed,
+    end(mayRelease) {
+      const ended = claiming?.then(
+        ({ end }) => end({ mayRelease }),
+        () => {},
+      );
+      if (claimed !== undefined) return ended;
+      // A request that fails while it waits for its order does not wait any longer.
+      ended?.catch(deps.onError);
+      return undefined;
+    },
+  };
 }
 
 /**
@@ -223,13 +255,20 @@ async function commitDecision(
   return { outcome, replayData };
 }
 
+/** Claims the vouchers and the order of a request with a session. */
 async function claimSession(
   deps: Deps,
   call: Call,
-  { session }: DecisionInput,
+  { session, order }: DecisionInput,
   { vouchers }: ResolvedRedeemables,
 ): Promise<SessionClaim | undefined> {
+  if (session?.key === undefined) return undefined;
   const voucherIds = [...vouchers.values()].flatMap(({ voucher }) => voucher?.id ?? []);
-  if (session?.key === undefined || voucherIds.length === 0) return undefined;
-  return claimSessionVouchers(deps, call, { sessionKey: session.key, voucherIds });
+  const named = order && orderKey(order);
+  const orderId = named === undefined ? [] : [`${named.column} ${named.value}`];
+  if (voucherIds.length + orderId.length === 0) return undefined;
+  return claimSessionObjects(deps, call, {
+    sessionKey: session.key,
+    objectIds: [...voucherIds, ...orderId],
+  });
 }

@@ -29,22 +29,23 @@ export type RollbackInput = Omit<RollbackRedemptionsRequest, "$typeName"> & {
 /**
  * Rolls back a redemption and removes its discount from its order
  * (docs/redemption-and-rollback.md#rollback). The voucher service decides whether it may be rolled
- * back (its domain/decide-rollbacks.ts). The order is claimed, so that no concurrent redemption
- * calculates on outdated figures.
+ * back (its domain/decide-rollbacks.ts). The order is claimed, so that no concurrent request
+ * calculates on outdated figures; parallel rollbacks wait for each other.
  */
 export async function runRollback(
   deps: Deps,
-  call: Call,
+  sent: Call,
   input: RollbackInput,
 ): Promise<CommittedRollbacks> {
   const [redemption, stacking, customerId] = await Promise.all([
-    deps.clients.getRedemption(input.redemptionId, call),
-    loadStackingRules(deps, call),
-    customerIdOf(deps, call, input.customer),
+    deps.clients.getRedemption(input.redemptionId, sent),
+    loadStackingRules(deps, sent),
+    customerIdOf(deps, sent, input.customer),
   ]);
   const redeemed = redemption.order;
   const orderClaim =
-    redeemed?.id === undefined ? undefined : await claimStoredOrder(deps, call, redeemed.id);
+    redeemed?.id === undefined ? undefined : await claimStoredOrder(deps, sent, redeemed.id);
+  const call = { ...sent, now: orderClaim?.now ?? sent.now };
   let mayRelease = true;
   try {
     const mode = stacking.redeemablesRollbackOrderMode;
@@ -73,8 +74,7 @@ export async function runRollback(
     mayRelease = outcome.outcome.case !== "committed" || outcome.replayed;
     return await finishRollback(deps, call, outcome, { isStored: orderClaim !== undefined });
   } finally {
-    const claim = mayRelease ? orderClaim?.release() : undefined;
-    await runPostCommit(deps, "releasing the order of a rollback", claim);
+    await runPostCommit(deps, "releasing the order of a rollback", orderClaim?.end({ mayRelease }));
   }
 }
 

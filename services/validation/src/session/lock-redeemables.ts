@@ -38,8 +38,8 @@ export async function lockRedeemables(
 ): Promise<boolean> {
   const sessionKey = lock.session.key;
   const reservations = applicable.flatMap(reservationOf);
-  const voucherIds = reservations.map(({ voucherId }) => voucherId);
-  if (voucherIds.length > 0) await rejectWhileClaimed(deps, call, { sessionKey, voucherIds });
+  const objectIds = reservations.map(({ voucherId }) => voucherId);
+  if (objectIds.length > 0) await rejectWhileClaimed(deps, call, { sessionKey, objectIds });
   const lockContext = { deps, call, lock };
   const points = applicable.flatMap((evaluated) => pointsOf(evaluated, context, lock));
   if (points.length === 0)

@@ -6,11 +6,11 @@ import { claimSession, findSessionClaim, releaseSession } from "../store/session
 
 export type SessionClaim = { readonly release: () => Promise<void> };
 
-/** Claims the vouchers of a session for this redemption (docs/sessions.md#contention). */
-export async function claimSessionVouchers(
+/** Claims vouchers, and the order if it is named, under the key of a session for this redemption (docs/sessions.md#contention). */
+export async function claimSessionObjects(
   deps: Pick<Deps, "db">,
   call: Call,
-  session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
+  session: { readonly sessionKey: string; readonly objectIds: readonly string[] },
 ): Promise<SessionClaim> {
   const by = call.idempotency?.key ?? call.requestId;
   const claim = { projectId: call.project.id, by, ...session };
@@ -27,7 +27,7 @@ export async function claimSessionVouchers(
 export async function rejectWhileClaimed(
   deps: Pick<Deps, "db">,
   call: Call,
-  session: { readonly sessionKey: string; readonly voucherIds: readonly string[] },
+  session: { readonly sessionKey: string; readonly objectIds: readonly string[] },
 ): Promise<void> {
   const current = await findSessionClaim(deps.db, { projectId: call.project.id, ...session });
   if (current !== undefined) throw multipleRequests(session.sessionKey);

@@ -5,7 +5,7 @@ import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { OrderKey } from "./orders.ts";
 
 /** Lifetime of a claim whose request died: longer than any request. */
-const CLAIM_SECONDS = 15;
+export const CLAIM_SECONDS = 15;
 
 export type OrderClaimRequest = {
   readonly projectId: string;
@@ -38,28 +38,30 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
     );
     if (rowCount === 1) return { kind: "claimed", id: claim.newId, order: null };
   }
+  // By id, an order that was never stored does not exist.
+  const where = `project_id = $1 and ${
+    key.column === "id" ? "id = $2 and document is not null" : "source_id = $2"
+  }`;
   const { rows } = await db.query<{ id: string; document: Buffer | null }>(
     `update shop_order
         set claimed_by = $3, claimed_until = now() + interval '${CLAIM_SECONDS} seconds'
-      where project_id = $1 and ${key.column} = $2
-        and (claimed_until is null or claimed_until < now())
-        and (document is not null or source_id is not null)
+      where ${where} and (claimed_until is null or claimed_until < now())
       returning id, document`,
     [projectId, key.value, by],
   );
   const row = rows[0];
   if (row !== undefined) {
     const order = row.document === null ? null : fromBinary(OrderSchema, row.document);
-    if (order === null && key.column === "id") return { kind: "not_found" };
     return { kind: "claimed", id: row.id, order };
   }
   const { rows: others } = await db.query<{ claimed_by: string | null }>(
-    `select claimed_by from shop_order where project_id = $1 and ${key.column} = $2`,
+    `select claimed_by from shop_order where ${where}`,
     [projectId, key.value],
   );
-  return others[0] === undefined
+  // The claimant of a new source id may have released it since.
+  return others[0] === undefined && key.column === "id"
     ? { kind: "not_found" }
-    : { kind: "taken", by: others[0].claimed_by ?? "" };
+    : { kind: "taken", by: others[0]?.claimed_by ?? "" };
 }
 
 /** Releases a claim when nothing was committed. */

@@ -6,18 +6,19 @@ const CLAIM_SECONDS = 15;
 export type SessionClaimRow = {
   readonly projectId: string;
   readonly sessionKey: string;
-  readonly voucherIds: readonly string[];
+  /** Vouchers and an order; stored in the column `voucher_id`. */
+  readonly objectIds: readonly string[];
   /** The claimant: the idempotency key, or the request id. */
   readonly by: string;
 };
 
 /**
- * Claims the vouchers of a session for one redemption; returns the current claimant if one of them
+ * Claims the objects of a session for one redemption; returns the current claimant if one of them
  * is taken. Rows are inserted in the order of their ids, so that claims cannot deadlock.
  */
 export async function claimSession(
   db: Queryable,
-  { projectId, sessionKey, voucherIds, by }: SessionClaimRow,
+  { projectId, sessionKey, objectIds, by }: SessionClaimRow,
 ): Promise<{ readonly by: string } | undefined> {
   const { rows } = await db.query<{ voucher_id: string }>(
     `insert into session_claim as held (project_id, session_key, voucher_id, claimed_by, claimed_until)
@@ -28,14 +29,14 @@ export async function claimSession(
         set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
       where held.claimed_until < now()
      returning voucher_id`,
-    [projectId, sessionKey, voucherIds, by],
+    [projectId, sessionKey, objectIds, by],
   );
   const taken = new Set(rows.map(({ voucher_id: id }) => id));
-  const missing = voucherIds.filter((id) => !taken.has(id));
+  const missing = objectIds.filter((id) => !taken.has(id));
   if (missing.length === 0) return undefined;
-  const others = await findSessionClaim(db, { projectId, sessionKey, voucherIds: missing });
+  const others = await findSessionClaim(db, { projectId, sessionKey, objectIds: missing });
   if (taken.size > 0) {
-    await releaseSession(db, { projectId, sessionKey, voucherIds: [...taken], by });
+    await releaseSession(db, { projectId, sessionKey, objectIds: [...taken], by });
   }
   return others ?? { by: "" };
 }
@@ -43,7 +44,7 @@ export async function claimSession(
 /** The claimant that is redeeming a voucher of the session. */
 export async function findSessionClaim(
   db: Queryable,
-  { projectId, sessionKey, voucherIds }: Omit<SessionClaimRow, "by">,
+  { projectId, sessionKey, objectIds }: Omit<SessionClaimRow, "by">,
 ): Promise<{ readonly by: string } | undefined> {
   const { rows } = await db.query<{ claimed_by: string }>(
     `select claimed_by
@@ -51,7 +52,7 @@ export async function findSessionClaim(
       where project_id = $1 and session_key = $2 and voucher_id = any($3::text[])
         and claimed_until >= now()
       limit 1`,
-    [projectId, sessionKey, voucherIds],
+    [projectId, sessionKey, objectIds],
   );
   return rows[0] && { by: rows[0].claimed_by };
 }
@@ -61,13 +62,13 @@ export async function findSessionClaim(
  */
 export async function releaseSession(
   db: Queryable,
-  { projectId, sessionKey, voucherIds, by }: SessionClaimRow,
+  { projectId, sessionKey, objectIds, by }: SessionClaimRow,
 ): Promise<void> {
   await db.query(
     `delete from session_claim
       where project_id = $1
         and ((session_key = $2 and voucher_id = any($3::text[]) and claimed_by = $4)
              or claimed_until < now() - interval '1 minute')`,
-    [projectId, sessionKey, voucherIds, by],
+    [projectId, sessionKey, objectIds, by],
   );
 }

@@ -1,0 +1,70 @@
+/** Lets the requests of this process use one order after the other, in the order of their arrival. */
+export type OrderQueue = {
+  /**
+   * Resolves when it is the turn of this request. Waiting holds no connection. The request must call
+   * the returned function when it ends.
+   */
+  readonly enter: (key: string, entry: QueueEntry) => Promise<QueueOutcome>;
+};
+
+export type QueueEntry = {
+  readonly idempotencyKey: string | undefined;
+  /** Epoch milliseconds at which waiting ends. */
+  readonly until: number;
+};
+
+export type QueueOutcome =
+  | { readonly kind: "entered"; readonly leave: () => void }
+  /** The time is over, or too many requests wait. */
+  | { readonly kind: "busy" }
+  /** A request with the same idempotency key runs or waits. */
+  | { readonly kind: "repeated" };
+
+type Place = Pick<QueueEntry, "idempotencyKey"> & { readonly proceed: () => void };
+
+export function createOrderQueue({ maxWaiting }: { readonly maxWaiting: number }): OrderQueue {
+  /** For each order the running request and, behind it, those that wait. */
+  const queues = new Map<string, Place[]>();
+
+  const remove = (key: string, queue: Place[], place: Place): void => {
+    const position = queue.indexOf(place);
+    if (position === -1) return;
+    queue.splice(position, 1);
+    if (queue.length === 0) queues.delete(key);
+    else if (position === 0) queue[0]?.proceed();
+  };
+
+  return {
+    enter(key, { idempotencyKey, until }) {
+      const queue = queues.get(key) ?? [];
+      const isRepeated =
+        idempotencyKey !== undefined &&
+        queue.some((place) => place.idempotencyKey === idempotencyKey);
+      if (isRepeated) return Promise.resolve({ kind: "repeated" });
+      if (queue.length > maxWaiting) return Promise.resolve({ kind: "busy" });
+      return new Promise((resolve) => {
+        let timer: NodeJS.Timeout | undefined;
+        const place: Place = {
+          idempotencyKey,
+          proceed() {
+            clearTimeout(timer);
+            resolve({ kind: "entered", leave: () => remove(key, queue, place) });
+          },
+        };
+        queue.push(place);
+        if (queue.length === 1) {
+          queues.set(key, queue);
+          place.proceed();
+          return;
+        }
+        timer = setTimeout(
+          () => {
+            remove(key, queue, place);
+            resolve({ kind: "busy" });
+          },
+          Math.max(0, until - Date.now()),
+        );
+      });
+    },
+  };
+}
