@@ -50,6 +50,17 @@ create table idempotency (
   constraint idempotency_answer_whole CHECK ((status IS NULL) = (headers IS NULL))
 );
 
+create table idempotent_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
+);
+
 create table metadata_schema (
   project_id text not null,
   id text not null,
@@ -96,5 +107,7 @@ CREATE INDEX access_token_project_id_created_at ON access_token USING btree (pro
 CREATE INDEX api_key_project_id ON api_key USING btree (project_id, key_id);
 
 CREATE INDEX idempotency_expires_at ON idempotency USING btree (expires_at);
+
+CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE UNIQUE INDEX metadata_schema_project_related_object ON metadata_schema USING btree (project_id, related_object);

@@ -1,3 +1,5 @@
+import type { KeyedWork } from "@scrip/idempotency";
+import type { NewId } from "@scrip/ids";
 import type { Database, DefinitionVersions } from "@scrip/postgres";
 
 import type { CredentialCache } from "./auth/credential-cache.ts";
@@ -7,8 +9,25 @@ export type Deps = {
   readonly credentialCache: CredentialCache;
   /** Writes to cached definitions go through it, so that caches are invalidated. */
   readonly definitions: DefinitionVersions;
-  readonly newId: (prefix: "proj" | "app" | "ms") => string;
+  readonly newId: NewId;
   /** Real time in epoch milliseconds: tokens and keys do not follow sandbox clocks. */
   readonly clock: () => number;
   readonly tokenSeconds: number;
 };
+
+/** The dependencies for a request with an idempotency key. */
+export const bindToRequest = (
+  deps: Deps,
+  { db, newId, definitions, afterCommit }: KeyedWork,
+): Deps => ({
+  ...deps,
+  db,
+  newId,
+  definitions: definitions(deps.definitions),
+  credentialCache: {
+    ...deps.credentialCache,
+    evictToken: (hash) => afterCommit(() => deps.credentialCache.evictToken(hash)),
+    evictKey: (keyId) => afterCommit(() => deps.credentialCache.evictKey(keyId)),
+    evictProject: (projectId) => afterCommit(() => deps.credentialCache.evictProject(projectId)),
+  },
+});

@@ -1,9 +1,10 @@
+import { keyedHandlers } from "@scrip/idempotency";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
-import { implement, type Implementation } from "@scrip/rpc";
+import type { Implementation } from "@scrip/rpc";
 
-import type { Deps } from "./deps.ts";
+import { bindToRequest, type Deps } from "./deps.ts";
 import { blockApiKey } from "./handlers/block-api-key.ts";
 import { createApiKey } from "./handlers/create-api-key.ts";
 import { createProjectMetadataSchema } from "./handlers/create-project-metadata-schema.ts";
@@ -26,32 +27,35 @@ import { setClock } from "./handlers/set-clock.ts";
 import { updateProjectMetadataSchema } from "./handlers/update-project-metadata-schema.ts";
 import { updateProject } from "./handlers/update-project.ts";
 
-export const routes = (deps: Deps): readonly Implementation[] => [
-  implement(TokenService, {
-    createToken: createToken(deps),
-    introspectToken: introspectToken(deps),
-    revokeToken: revokeToken(deps),
-  }),
-  implement(ProjectService, {
-    createProject: createProject(deps),
-    listProjects: listProjects(deps),
-    getProject: getProject(deps),
-    updateProject: updateProject(deps),
-    deleteProject: deleteProject(deps),
-    setClock: setClock(deps),
-    createApiKey: createApiKey(deps),
-    listApiKeys: listApiKeys(deps),
-    blockApiKey: blockApiKey(deps),
-    regenerateApiKey: regenerateApiKey(deps),
-    deleteApiKey: deleteApiKey(deps),
-  }),
-  implement(MetadataSchemaService, {
-    listMetadataSchemas: listMetadataSchemas(deps),
-    getMetadataSchema: getMetadataSchema(deps),
-    createProjectMetadataSchema: createProjectMetadataSchema(deps),
-    listProjectMetadataSchemas: listProjectMetadataSchemas(deps),
-    getProjectMetadataSchema: getProjectMetadataSchema(deps),
-    updateProjectMetadataSchema: updateProjectMetadataSchema(deps),
-    deleteProjectMetadataSchema: deleteProjectMetadataSchema(deps),
-  }),
-];
+export const routes = (deps: Deps): readonly Implementation[] => {
+  const implement = keyedHandlers(deps, bindToRequest);
+  return [
+    implement(TokenService, {
+      createToken,
+      introspectToken,
+      revokeToken,
+    }),
+    implement(ProjectService, {
+      createProject,
+      listProjects,
+      getProject,
+      updateProject,
+      deleteProject,
+      setClock,
+      createApiKey,
+      listApiKeys,
+      blockApiKey,
+      regenerateApiKey,
+      deleteApiKey,
+    }),
+    implement(MetadataSchemaService, {
+      listMetadataSchemas,
+      getMetadataSchema,
+      createProjectMetadataSchema,
+      listProjectMetadataSchemas,
+      getProjectMetadataSchema,
+      updateProjectMetadataSchema,
+      deleteProjectMetadataSchema,
+    }),
+  ];
+};

@@ -1,6 +1,7 @@
 import path from "node:path";
 
-import { newId } from "@scrip/ids";
+import { startKeyExpiry } from "@scrip/idempotency";
+import { newId, type NewId } from "@scrip/ids";
 import { createDatabase, createDefinitionVersions, migrate, type Queryable } from "@scrip/postgres";
 import { createReadiness, type Service } from "@scrip/rpc";
 
@@ -21,7 +22,7 @@ export type GatewayServiceOptions = {
   /** The first project; required while none exists. */
   readonly bootstrap?: BootstrapKeys | undefined;
   readonly logger: { error(fields: object, message: string): void };
-  readonly newId?: (prefix: "proj" | "app" | "ms") => string;
+  readonly newId?: NewId;
   /** Real time in epoch milliseconds. */
   readonly clock?: () => number;
 };
@@ -60,6 +61,9 @@ export async function createGatewayService(
   parts.defer(() => db.close());
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
+  parts.use(
+    startKeyExpiry(db, (error) => logger.error({ error }, "expired keys could not be deleted")),
+  );
   const credentialCache = createCredentialCache(db, clock);
   const definitions = createDefinitionVersions({ db });
   parts.use(

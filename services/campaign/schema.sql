@@ -55,6 +55,17 @@ create table definition_version (
   constraint definition_version_pkey PRIMARY KEY (project_id)
 );
 
+create table idempotent_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
+);
+
 create table inbox (
   project_id text not null,
   consumer text not null,
@@ -117,6 +128,8 @@ CREATE INDEX campaign_project_created_at ON campaign USING btree (project_id, cr
 CREATE UNIQUE INDEX campaign_project_name ON campaign USING btree (project_id, name);
 
 CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, name);
+
+CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 

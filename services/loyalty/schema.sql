@@ -51,6 +51,17 @@ create table definition_version (
   constraint definition_version_pkey PRIMARY KEY (project_id)
 );
 
+create table idempotent_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
+);
+
 create table inbox (
   project_id text not null,
   consumer text not null,
@@ -219,6 +230,8 @@ CREATE INDEX customer_project_name ON customer USING btree (project_id, name) WH
 CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_id, source_id);
 
 CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount, paid);
+
+CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 

@@ -13,6 +13,17 @@ create table gone_customer (
   constraint gone_customer_pkey PRIMARY KEY (project_id, customer_id)
 );
 
+create table idempotent_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
+);
+
 create table outbox (
   project_id text not null,
   id text not null,
@@ -151,6 +162,8 @@ create table validation_rule_assignment (
   constraint validation_rule_assignment_pkey PRIMARY KEY (project_id, id),
   constraint validation_rule_assignment_project_id_rule_id_fkey FOREIGN KEY (project_id, rule_id) REFERENCES validation_rule(project_id, id)
 );
+
+CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 

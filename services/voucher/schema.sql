@@ -20,6 +20,17 @@ create table idempotency_default partition of idempotency (
   constraint idempotency_default_pkey PRIMARY KEY (project_id, key)
 ) DEFAULT;
 
+create table idempotent_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
+);
+
 create table outbox (
   project_id text not null,
   id text not null,
@@ -275,6 +286,8 @@ create table voucher_usage (
   constraint voucher_not_overdrawn CHECK (balance >= 0),
   constraint voucher_not_overused CHECK (redeemed_quantity >= 0 AND (quantity IS NULL OR redeemed_quantity <= quantity))
 ) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
+
+CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 

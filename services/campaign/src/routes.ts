@@ -1,9 +1,10 @@
+import { keyedHandlers } from "@scrip/idempotency";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
-import { implement } from "@scrip/rpc";
+import type { Implementation } from "@scrip/rpc";
 
-import type { Deps } from "./deps.ts";
+import { bindToRequest, type Deps } from "./deps.ts";
 import { createCampaignVouchers } from "./handlers/create-campaign-vouchers.ts";
 import { createCampaign } from "./handlers/create-campaign.ts";
 import { createCategory } from "./handlers/create-category.ts";
@@ -35,40 +36,52 @@ import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
 import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
 
 /** The RPCs of this service. */
-export const routes = (deps: Deps) => [
-  implement(CampaignService, {
-    createCampaign: createCampaign(deps),
-    listCampaigns: listCampaigns(deps),
-    getCampaign: getCampaign(deps),
-    updateCampaign: updateCampaign(deps),
-    enableCampaign: enableCampaign(deps),
-    disableCampaign: disableCampaign(deps),
-    createCampaignVouchers: createCampaignVouchers(deps),
-    createVoucher: createVoucher(deps),
-    resolveCampaigns: resolveCampaigns(deps),
-  }),
-  implement(PromotionService, {
-    createPromotionTier: createPromotionTier(deps),
-    listCampaignTiers: listCampaignTiers(deps),
-    listPromotionTiers: listPromotionTiers(deps),
-    getPromotionTier: getPromotionTier(deps),
-    updatePromotionTier: updatePromotionTier(deps),
-    deletePromotionTier: deletePromotionTier(deps),
-    enablePromotionTier: enablePromotionTier(deps),
-    disablePromotionTier: disablePromotionTier(deps),
-    createPromotionStack: createPromotionStack(deps),
-    listCampaignStacks: listCampaignStacks(deps),
-    listPromotionStacks: listPromotionStacks(deps),
-    getPromotionStack: getPromotionStack(deps),
-    updatePromotionStack: updatePromotionStack(deps),
-    deletePromotionStack: deletePromotionStack(deps),
-  }),
-  implement(CategoryService, {
-    createCategory: createCategory(deps),
-    listCategories: listCategories(deps),
-    getCategory: getCategory(deps),
-    updateCategory: updateCategory(deps),
-    deleteCategory: deleteCategory(deps),
-    resolveCategories: resolveCategories(deps),
-  }),
-];
+export const routes = (deps: Deps): readonly Implementation[] => {
+  const implement = keyedHandlers(deps, bindToRequest);
+  return [
+    implement(
+      CampaignService,
+      {
+        createCampaign,
+        listCampaigns,
+        getCampaign,
+        updateCampaign,
+        enableCampaign,
+        disableCampaign,
+        createCampaignVouchers,
+        createVoucher,
+        resolveCampaigns,
+      },
+      {
+        createCampaign: "steps",
+        updateCampaign: "steps",
+        createCampaignVouchers: "steps",
+        createVoucher: "steps",
+      },
+    ),
+    implement(PromotionService, {
+      createPromotionTier,
+      listCampaignTiers,
+      listPromotionTiers,
+      getPromotionTier,
+      updatePromotionTier,
+      deletePromotionTier,
+      enablePromotionTier,
+      disablePromotionTier,
+      createPromotionStack,
+      listCampaignStacks,
+      listPromotionStacks,
+      getPromotionStack,
+      updatePromotionStack,
+      deletePromotionStack,
+    }),
+    implement(CategoryService, {
+      createCategory,
+      listCategories,
+      getCategory,
+      updateCategory,
+      deleteCategory,
+      resolveCategories,
+    }),
+  ];
+};

@@ -21,7 +21,7 @@ export async function startCampaigns() {
   await using parts = new AsyncDisposableStack();
   const db = parts.use(await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS }));
   const voucher = parts.use(await startVoucherService());
-  const network = { isUp: true };
+  const network = { isUp: true, losesResponses: false };
   const transport = throughNetwork(voucher.transport, network);
   const running = parts.move();
   return {
@@ -30,7 +30,7 @@ export async function startCampaigns() {
     /** Another process of the service on the same database. */
     replica: () => startProcess(db, transport),
     vouchers: clientOf(VoucherService, voucher.transport),
-    /** While `isUp` is false, calls of the voucher service fail. */
+    /** While `isUp` is false, calls of the voucher service fail; they succeed unnoticed if `losesResponses`. */
     network,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -71,11 +71,14 @@ async function startVoucherService() {
   };
 }
 
-const throughNetwork = (transport: Transport, network: { readonly isUp: boolean }): Transport => ({
+type Network = { readonly isUp: boolean; readonly losesResponses: boolean };
+
+const throughNetwork = (transport: Transport, network: Network): Transport => ({
   // oxlint-disable-next-line max-params -- the signature is Connect's
-  unary: (...call) =>
-    network.isUp
-      ? transport.unary(...call)
-      : Promise.reject(new ConnectError("the voucher service is unreachable", Code.Unimplemented)),
+  unary: async (...call) => {
+    const response = network.isUp ? await transport.unary(...call) : undefined;
+    if (response !== undefined && !network.losesResponses) return response;
+    throw new ConnectError("the voucher service is unreachable", Code.Unimplemented);
+  },
   stream: (...call) => transport.stream(...call),
 });

@@ -1,3 +1,4 @@
+import type { KeyedWork } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDefinitionVersions, type Database, type DefinitionVersions } from "@scrip/postgres";
 
@@ -16,6 +17,15 @@ export type Deps = {
   /** Called after each commit that wrote to the outbox. */
   readonly onEvents: () => void;
 };
+
+/** The dependencies for a request with an idempotency key. */
+export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
+  ...deps,
+  db: work.db,
+  newId: work.newId,
+  definitions: work.definitions(deps.definitions),
+  onEvents: () => work.afterCommit(deps.onEvents),
+});
 
 export function createDeps(db: Database, onEvents: () => void = () => {}): Deps {
   const definitions = createDefinitionVersions({ db });

@@ -1,10 +1,11 @@
+import { keyedHandlers } from "@scrip/idempotency";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
-import { implement } from "@scrip/rpc";
+import type { Implementation } from "@scrip/rpc";
 
-import type { Deps } from "./deps.ts";
+import { bindToRequest, type Deps } from "./deps.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
 import { createRewardAssignment } from "./handlers/create-reward-assignment.ts";
 import { createReward } from "./handlers/create-reward.ts";
@@ -44,50 +45,53 @@ import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
 import { updateReward } from "./handlers/update-reward.ts";
 
 /** The RPCs of this service. */
-export const routes = (deps: Deps) => [
-  implement(CustomerService, {
-    createCustomer: createCustomer(deps),
-    listCustomers: listCustomers(deps),
-    getCustomer: getCustomer(deps),
-    updateCustomer: updateCustomer(deps),
-    deleteCustomer: deleteCustomer(deps),
-    deleteCustomerPermanently: deleteCustomerPermanently(deps),
-    resolveCustomers: resolveCustomers(deps),
-  }),
-  implement(SegmentService, {
-    createSegment: createSegment(deps),
-    listSegments: listSegments(deps),
-    getSegment: getSegment(deps),
-    deleteSegment: deleteSegment(deps),
-    listCustomerSegments: listCustomerSegments(deps),
-  }),
-  implement(RewardService, {
-    createRewardAssignment: createRewardAssignment(deps),
-    createReward: createReward(deps),
-    deleteLoyaltyReward: deleteLoyaltyReward(deps),
-    deleteRewardAssignment: deleteRewardAssignment(deps),
-    deleteReward: deleteReward(deps),
-    resolveRewardAssignments: resolveRewardAssignments(deps),
-    getLoyaltyAssignmentReward: getLoyaltyAssignmentReward(deps),
-    getLoyaltyReward: getLoyaltyReward(deps),
-    getRewardAssignment: getRewardAssignment(deps),
-    getReward: getReward(deps),
-    listLoyaltyRewards: listLoyaltyRewards(deps),
-    listRewardAssignments: listRewardAssignments(deps),
-    listRewards: listRewards(deps),
-    updateLoyaltyReward: updateLoyaltyReward(deps),
-    updateRewardAssignment: updateRewardAssignment(deps),
-    updateReward: updateReward(deps),
-  }),
-  implement(CardService, {
-    loadCards: loadCards(deps),
-    listLedgerEntries: listLedgerEntries(deps),
-    listPendingPointsHolds: listPendingPointsHolds(deps),
-    getCardBalances: getCardBalances(deps),
-    refundPoints: refundPoints(deps),
-    releasePoints: releasePoints(deps),
-    reservePoints: reservePoints(deps),
-    resolvePointsHolds: resolvePointsHolds(deps),
-    holdPoints: holdPoints(deps),
-  }),
-];
+export const routes = (deps: Deps): readonly Implementation[] => {
+  const implement = keyedHandlers(deps, bindToRequest);
+  return [
+    implement(CustomerService, {
+      createCustomer,
+      listCustomers,
+      getCustomer,
+      updateCustomer,
+      deleteCustomer,
+      deleteCustomerPermanently,
+      resolveCustomers,
+    }),
+    implement(SegmentService, {
+      createSegment,
+      listSegments,
+      getSegment,
+      deleteSegment,
+      listCustomerSegments,
+    }),
+    implement(RewardService, {
+      createRewardAssignment,
+      createReward,
+      deleteLoyaltyReward,
+      deleteRewardAssignment,
+      deleteReward,
+      resolveRewardAssignments,
+      getLoyaltyAssignmentReward,
+      getLoyaltyReward,
+      getRewardAssignment,
+      getReward,
+      listLoyaltyRewards,
+      listRewardAssignments,
+      listRewards,
+      updateLoyaltyReward,
+      updateRewardAssignment,
+      updateReward,
+    }),
+    implement(CardService, {
+      loadCards,
+      listLedgerEntries,
+      listPendingPointsHolds,
+      getCardBalances,
+      refundPoints,
+      releasePoints,
+      reservePoints,
+      resolvePointsHolds,
+      holdPoints,
+    }),
+  ];
+};

@@ -1,6 +1,7 @@
 import path from "node:path";
 
 import { type EventBus, startRelay } from "@scrip/events";
+import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { createReadiness, type Service } from "@scrip/rpc";
@@ -35,6 +36,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, onError));
   parts.use(startPointsLockExpiry(db, onError));
   const redemptions = await options.bus.subscribe({

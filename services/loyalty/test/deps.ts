@@ -22,6 +22,8 @@ export async function startLoyalty() {
     customers: clientOf(CustomerService, transport),
     rewards: clientOf(RewardService, transport),
     segments: clientOf(SegmentService, transport),
+    /** Customers of another process of the service on the same database. */
+    replica: () => clientOf(CustomerService, createDirectTransport(routes(createDeps(db)))),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }

@@ -1,3 +1,4 @@
+import type { KeyedWork } from "@scrip/idempotency";
 import type { newId } from "@scrip/ids";
 import type { Database, DefinitionCache, DefinitionVersions } from "@scrip/postgres";
 
@@ -35,3 +36,12 @@ export type Deps = {
   /** Key of the hash in tracking ids. */
   readonly trackingSecret: string;
 };
+
+/** The dependencies for a request with an idempotency key. Redemptions, which save orders, store their own. */
+export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
+  ...deps,
+  db: work.db,
+  newId: work.newId,
+  definitions: work.definitions(deps.definitions),
+  onEvents: () => work.afterCommit(deps.onEvents),
+});

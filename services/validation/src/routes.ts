@@ -1,3 +1,4 @@
+import { keyedHandlers } from "@scrip/idempotency";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -5,9 +6,9 @@ import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifica
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import { implement } from "@scrip/rpc";
+import type { Implementation } from "@scrip/rpc";
 
-import type { Deps } from "./deps.ts";
+import { bindToRequest, type Deps } from "./deps.ts";
 import { assignRules } from "./handlers/assign-rules.ts";
 import { createAssignment } from "./handlers/create-assignment.ts";
 import { createOrder } from "./handlers/create-order.ts";
@@ -62,74 +63,92 @@ import { validateVoucher } from "./handlers/validate-voucher.ts";
 import { validate } from "./handlers/validate.ts";
 
 /** All RPCs of this service: one line and one file each. */
-export const routes = (deps: Deps) => [
-  implement(ValidationService, {
-    validateVoucher: validateVoucher(deps),
-    validate: validate(deps),
-    validateCode: validateCode(deps),
-    redeemVoucher: redeemVoucher(deps),
-    redeemCode: redeemCode(deps),
-    redeem: redeem(deps),
-    redeemPromotionTier: redeemPromotionTier(deps),
-    validatePromotionTier: validatePromotionTier(deps),
-    validatePromotions: validatePromotions(deps),
-    rollbackRedemption: rollbackRedemption(deps),
-    rollbackRedemptions: rollbackRedemptions(deps),
-  }),
-  implement(QualificationService, {
-    qualify: qualify(deps),
-    qualifyVouchers: qualifyVouchers(deps),
-    qualifyCampaigns: qualifyCampaigns(deps),
-  }),
-  implement(OrderService, {
-    createOrder: createOrder(deps),
-    listOrders: listOrders(deps),
-    getOrder: getOrder(deps),
-    updateOrder: updateOrder(deps),
-  }),
+export const routes = (deps: Deps): readonly Implementation[] => {
+  const implement = keyedHandlers(deps, bindToRequest);
+  return [
+    implement(
+      ValidationService,
+      {
+        validateVoucher,
+        validate,
+        validateCode,
+        redeemVoucher,
+        redeemCode,
+        redeem,
+        redeemPromotionTier,
+        validatePromotionTier,
+        validatePromotions,
+        rollbackRedemption,
+        rollbackRedemptions,
+      },
+      {
+        validateVoucher: "repeatable",
+        validate: "repeatable",
+        validatePromotionTier: "repeatable",
+        validatePromotions: "repeatable",
+      },
+    ),
+    implement(
+      QualificationService,
+      { qualify, qualifyVouchers, qualifyCampaigns },
+      { qualify: "repeatable", qualifyVouchers: "repeatable", qualifyCampaigns: "repeatable" },
+    ),
+    implement(OrderService, {
+      createOrder,
+      listOrders,
+      getOrder,
+      updateOrder,
+    }),
+    ...catalogueRoutes(implement),
+    ruleRoutes(implement),
+    implement(StackingRulesService, {
+      createStackingRules,
+      listStackingRules,
+      getStackingRules,
+      updateStackingRules,
+      deleteStackingRules,
+    }),
+  ];
+};
+
+type Implement = ReturnType<typeof keyedHandlers<Deps>>;
+
+const catalogueRoutes = (implement: Implement): readonly Implementation[] => [
   implement(ProductService, {
-    createProduct: createProduct(deps),
-    listProducts: listProducts(deps),
-    getProduct: getProduct(deps),
-    updateProduct: updateProduct(deps),
-    deleteProduct: deleteProduct(deps),
-    createSku: createSku(deps),
-    listSkus: listSkus(deps),
-    getSku: getSku(deps),
-    updateSku: updateSku(deps),
-    deleteSku: deleteSku(deps),
-    resolveUnits: resolveUnits(deps),
+    createProduct,
+    listProducts,
+    getProduct,
+    updateProduct,
+    deleteProduct,
+    createSku,
+    listSkus,
+    getSku,
+    updateSku,
+    deleteSku,
+    resolveUnits,
   }),
-  ruleRoutes(deps),
   implement(ProductCollectionService, {
-    createProductCollection: createProductCollection(deps),
-    listProductCollections: listProductCollections(deps),
-    getProductCollection: getProductCollection(deps),
-    deleteProductCollection: deleteProductCollection(deps),
-    listCollectionProducts: listCollectionProducts(deps),
-  }),
-  implement(StackingRulesService, {
-    createStackingRules: createStackingRules(deps),
-    listStackingRules: listStackingRules(deps),
-    getStackingRules: getStackingRules(deps),
-    updateStackingRules: updateStackingRules(deps),
-    deleteStackingRules: deleteStackingRules(deps),
+    createProductCollection,
+    listProductCollections,
+    getProductCollection,
+    deleteProductCollection,
+    listCollectionProducts,
   }),
 ];
 
-const ruleRoutes = (deps: Deps) =>
+const ruleRoutes = (implement: Implement): Implementation =>
   implement(ValidationRuleService, {
-    createValidationRule: createValidationRule(deps),
-    listValidationRules: listValidationRules(deps),
-    getValidationRule: getValidationRule(deps),
-    updateValidationRule: updateValidationRule(deps),
-    deleteValidationRule: deleteValidationRule(deps),
-    createAssignment: createAssignment(deps),
-    deleteAssignment: deleteAssignment(deps),
-    listRuleAssignments: listRuleAssignments(deps),
-    listAssignments: listAssignments(deps),
-    assignRules: assignRules(deps),
-    revokeRules: revokeRules(deps),
-    listRulesReferencing: listRulesReferencing(deps),
-    resolveAssignments: resolveAssignments(deps),
+    createValidationRule,
+    listValidationRules,
+    getValidationRule,
+    updateValidationRule,
+    deleteValidationRule,
+    createAssignment,
+    deleteAssignment,
+    listRuleAssignments,
+    listAssignments,
+    assignRules,
+    revokeRules,
+    listRulesReferencing,
+    resolveAssignments,
   });

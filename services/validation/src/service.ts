@@ -1,6 +1,7 @@
 import path from "node:path";
 
 import { type EventBus, startRelay } from "@scrip/events";
+import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import {
   createDatabase,
@@ -60,6 +61,7 @@ export async function createValidationService(options: ValidationOptions): Promi
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  parts.use(startKeyExpiry(db, onError));
   const definitions = createDefinitionVersions({ db });
   for (const { group, topic, handler } of consumersOf(db, definitions)) {
     const consumer = await options.bus.subscribe({ group, topics: [topic], handler });

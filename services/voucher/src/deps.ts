@@ -1,3 +1,4 @@
+import type { KeyedWork } from "@scrip/idempotency";
 import type { newId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
 import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
@@ -21,3 +22,11 @@ export type Deps = {
   /** Called after each commit that wrote events, so that the relay does not wait for its next poll. */
   readonly onEvents: () => void;
 };
+
+/** The dependencies for a request with an idempotency key. */
+export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
+  ...deps,
+  db: work.db,
+  newId: work.newId,
+  onEvents: () => work.afterCommit(deps.onEvents),
+});

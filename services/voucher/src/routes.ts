@@ -1,12 +1,13 @@
+import { keyedHandlers } from "@scrip/idempotency";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { implement, type Implementation } from "@scrip/rpc";
+import type { Implementation } from "@scrip/rpc";
 
-import type { Deps } from "./deps.ts";
+import { bindToRequest, type Deps } from "./deps.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
@@ -40,46 +41,50 @@ import { updateVoucher } from "./handlers/update-voucher.ts";
 import { updateVouchers } from "./handlers/update-vouchers.ts";
 
 /** All RPCs of this service. */
-export const routes = (deps: Deps): readonly Implementation[] => [
-  implement(VoucherService, {
-    createVoucher: createVoucher(deps),
-    getVoucher: getVoucher(deps),
-    updateVoucher: updateVoucher(deps),
-    deleteVoucher: deleteVoucher(deps),
-    listVouchers: listVouchers(deps),
-    enableVoucher: enableVoucher(deps),
-    disableVoucher: disableVoucher(deps),
-    getQr: getQr(deps),
-    getBarcode: getBarcode(deps),
-  }),
-  implement(CampaignVoucherService, {
-    createVouchers: createVouchers(deps),
-    updateVouchers: updateVouchers(deps),
-  }),
-  implement(PublicationService, {
-    createPublication: createPublication(deps),
-    createMember: createMember(deps),
-    listPublications: listPublications(deps),
-    listVoucherPublications: listVoucherPublications(deps),
-    listCustomerRedeemables: listCustomerRedeemables(deps),
-    summarizeHoldings: summarizeHoldings(deps),
-  }),
-  implement(TransactionService, {
-    listCardTransactions: listCardTransactions(deps),
-    listMemberTransactions: listMemberTransactions(deps),
-  }),
-  implement(CandidateService, { listCandidates: listCandidates(deps) }),
-  implement(RedemptionService, {
-    getRedemption: getRedemption(deps),
-    listVoucherRedemptions: listVoucherRedemptions(deps),
-    listRedemptions: listRedemptions(deps),
-    getExplanation: getExplanation(deps),
-    releaseSession: releaseSession(deps),
-    loadVouchers: loadVouchers(deps),
-    commitRedemptions: commitRedemptions(deps),
-    countRedemptions: countRedemptions(deps),
-    reserveVouchers: reserveVouchers(deps),
-    commitRollbacks: commitRollbacks(deps),
-    releasePointsHolds: releasePointsHolds(deps),
-  }),
-];
+export const routes = (deps: Deps): readonly Implementation[] => {
+  const implement = keyedHandlers(deps, bindToRequest);
+  return [
+    implement(VoucherService, {
+      createVoucher,
+      getVoucher,
+      updateVoucher,
+      deleteVoucher,
+      listVouchers,
+      enableVoucher,
+      disableVoucher,
+      getQr,
+      getBarcode,
+    }),
+    implement(
+      CampaignVoucherService,
+      { createVouchers, updateVouchers },
+      { createVouchers: "transaction" },
+    ),
+    implement(PublicationService, {
+      createPublication,
+      createMember,
+      listPublications,
+      listVoucherPublications,
+      listCustomerRedeemables,
+      summarizeHoldings,
+    }),
+    implement(TransactionService, {
+      listCardTransactions,
+      listMemberTransactions,
+    }),
+    implement(CandidateService, { listCandidates }),
+    implement(RedemptionService, {
+      getRedemption,
+      listVoucherRedemptions,
+      listRedemptions,
+      getExplanation,
+      releaseSession,
+      loadVouchers,
+      commitRedemptions,
+      countRedemptions,
+      reserveVouchers,
+      commitRollbacks,
+      releasePointsHolds,
+    }),
+  ];
+};

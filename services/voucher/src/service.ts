@@ -2,6 +2,7 @@ import path from "node:path";
 
 import type { Transport } from "@connectrpc/connect";
 import { type EventBus, startRelay } from "@scrip/events";
+import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
@@ -55,6 +56,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   parts.defer(() => db.close());
   const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
+  parts.use(startKeyExpiry(db, onError));
   parts.use(startSessionExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);

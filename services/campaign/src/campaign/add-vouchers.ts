@@ -1,7 +1,7 @@
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { Deps } from "../deps.ts";
+import { type Deps, stepDeps } from "../deps.ts";
 import { statusAfterAddingVouchers } from "../domain/campaign-status.ts";
 import type { Campaign } from "../domain/campaign.ts";
 import type { VoucherItem } from "../mapping/campaign-voucher.ts";
@@ -16,17 +16,18 @@ export async function addVouchers(
   campaignId: string,
   itemsOf: (campaign: Campaign) => readonly VoucherItem[],
 ): Promise<Voucher> {
-  const { lock, record } = await acquireCampaignLock(deps, call, campaignId);
+  const steps = stepDeps(deps);
+  const { lock, record } = await acquireCampaignLock(steps, call, campaignId);
   const { campaign } = record;
-  let created: readonly Voucher[] = [];
-  try {
-    const outcome = await createVouchers(deps, call, { campaign, items: itemsOf(campaign) });
-    if (outcome instanceof Error) throw outcome;
-    created = outcome;
-  } finally {
-    const status = statusAfterAddingVouchers(campaign.creationStatus);
-    await releaseCampaignLock(deps.db, lock, { status, createdVouchers: created.length });
+  const status = statusAfterAddingVouchers(campaign.creationStatus);
+  const created = await createVouchers(deps, call, { campaign, items: itemsOf(campaign) }).catch(
+    (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+  );
+  if (created instanceof Error) {
+    await releaseCampaignLock(steps.db, lock, { status, createdVouchers: 0 });
+    throw created;
   }
+  await releaseCampaignLock(deps.db, lock, { status, createdVouchers: created.length });
   const [first] = created;
   if (first === undefined) throw new Error("no voucher was created and none was rejected");
   return first;

@@ -14,8 +14,11 @@ const POLL_MS = 25;
 /** Waiting stops when less than this is left before the deadline of the call. */
 const MIN_REMAINING_MS = 2_000;
 
-/** Request ids do not serve as tokens: callers choose them. */
-export const newLockToken = (): string => randomUUID();
+/**
+ * Request ids do not serve as tokens: callers choose them. A repetition of a request with an idempotency key has the
+ * same token, so that it does not wait for the lock of the process that died.
+ */
+export const lockTokenOf = ({ stepKey }: Call): string => stepKey?.("lock").key ?? randomUUID();
 
 /**
  * Locks a campaign for a change that includes its vouchers, which belong to the voucher service. Changes
@@ -28,7 +31,7 @@ export async function acquireCampaignLock(
 ): Promise<{ readonly lock: CampaignLock; readonly record: CampaignRecord }> {
   const projectId = call.project.id;
   const found = await requireCampaign(deps.db, projectId, idOrName);
-  const lock = { projectId, campaignId: found.campaign.id, token: newLockToken() };
+  const lock = { projectId, campaignId: found.campaign.id, token: lockTokenOf(call) };
   for (;;) {
     const record = await tryAcquireCampaignLock(deps.db, lock);
     if (record !== undefined) return { lock, record };

@@ -1,6 +1,6 @@
 import { errorFromProto } from "@scrip/errors";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, stepCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { Campaign } from "../domain/campaign.ts";
@@ -18,7 +18,7 @@ export async function createVouchers(
       items: [...items],
       allOrNone: true,
     },
-    call,
+    stepCall(call, "vouchers"),
   );
   for (const { outcome } of outcomes) {
     if (outcome.case === "rejected") return errorFromProto(outcome.value);

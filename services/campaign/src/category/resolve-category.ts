@@ -2,7 +2,7 @@ import { invalidPayload, notFound } from "@scrip/errors";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type { Call } from "@scrip/rpc";
 
-import type { Deps } from "../deps.ts";
+import { type Deps, stepDeps } from "../deps.ts";
 import { insertMissingCategories } from "../store/categories.ts";
 
 type CategoryNames = {
@@ -16,13 +16,14 @@ export async function resolveCategoriesByName(
   deps: Deps,
   { projectId, names, now }: CategoryNames,
 ): Promise<ReadonlyMap<string, Category>> {
-  const { categoryIds, write } = deps.definitions;
+  // Committed by itself, since the caches read what is committed; repeatable.
+  const { definitions } = stepDeps(deps);
   const requested = [...new Set(names)].filter((name) => name !== "");
-  const known = await categoryIds.getMany(projectId, requested);
+  const known = await definitions.categoryIds.getMany(projectId, requested);
   const missing = requested.filter((name) => !known.has(name));
   if (missing.length > 0) {
     const at = new Date(now);
-    await write(projectId, (tx) =>
+    await definitions.write(projectId, (tx) =>
       insertMissingCategories(
         tx,
         projectId,

@@ -2,11 +2,11 @@ import { duplicate } from "@scrip/errors";
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
-import { newLockToken } from "../campaign/campaign-lock.ts";
+import { acquireCampaignLock, lockTokenOf } from "../campaign/campaign-lock.ts";
 import { createVouchers } from "../campaign/create-vouchers.ts";
 import { type CampaignPlan, planCampaign } from "../campaign/plan-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
-import type { Deps } from "../deps.ts";
+import { type Deps, stepDeps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { inheritFromCampaign } from "../mapping/campaign-voucher.ts";
@@ -30,8 +30,8 @@ export const createCampaign =
     const categoryId = await resolveCategoryId(deps, request, call);
     const plan = planCampaign(request, call, { id, categoryId });
 
-    const lock = { projectId, campaignId: id, token: newLockToken() };
-    await insert(deps, lock, { plan, tiers });
+    const lock = { projectId, campaignId: id, token: lockTokenOf(call) };
+    await insert(stepDeps(deps), call, { plan, tiers, lock });
     // Also without codes: the voucher service publishes only from campaigns that it stores.
     if (plan.campaign.voucher !== null) await createCodes(deps, call, { plan, lock });
     const created = await findCampaign(deps.db, projectId, id);
@@ -45,19 +45,27 @@ export const createCampaign =
     });
   };
 
-async function insert(
-  deps: Deps,
-  { projectId, token }: CampaignLock,
-  { plan, tiers }: { readonly plan: CampaignPlan; readonly tiers: readonly PromotionTier[] },
-): Promise<void> {
+type NewCampaign = {
+  readonly plan: CampaignPlan;
+  readonly tiers: readonly PromotionTier[];
+  readonly lock: CampaignLock;
+};
+
+/** Inserts the campaign, locked if it has codes. Repeatable: an attempt that ended may have inserted it. */
+async function insert(deps: Deps, call: Call, { plan, tiers, lock }: NewCampaign): Promise<void> {
   const { campaign } = plan;
-  await deps.definitions.write(projectId, async (tx) => {
-    const lockToken = campaign.voucher === null ? null : token;
+  const { projectId } = lock;
+  const lockToken = campaign.voucher === null ? null : lock.token;
+  const isNew = await deps.definitions.write(projectId, async (tx) => {
     if ((await insertCampaign(tx, projectId, { campaign, lockToken })) === "name_taken") {
+      const taken = await findCampaign(tx, projectId, campaign.name);
+      if (taken?.campaign.id === campaign.id) return false;
       throw duplicate("campaign", "name", campaign.name);
     }
     for (const tier of tiers) await insertTier(tx, projectId, tier);
+    return true;
   });
+  if (!isNew && lockToken !== null) await acquireCampaignLock(deps, call, campaign.id);
 }
 
 /** Creates all codes or none; if the voucher service rejects them, the campaign is deleted again. */
@@ -72,7 +80,7 @@ async function createCodes(
   const created = await createVouchers(deps, call, { campaign, items }).catch(
     async (error: unknown) => {
       // The codes may exist, so the campaign stays, with the status FAILED.
-      await releaseCampaignLock(deps.db, lock, { status: "FAILED", createdVouchers: 0 });
+      await releaseCampaignLock(stepDeps(deps).db, lock, { status: "FAILED", createdVouchers: 0 });
       throw error;
     },
   );

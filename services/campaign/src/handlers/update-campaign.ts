@@ -9,7 +9,7 @@ import { applyCampaignUpdate, changesCategory } from "../campaign/apply-campaign
 import { acquireCampaignLock } from "../campaign/campaign-lock.ts";
 import { requireCampaign } from "../campaign/require-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
-import type { Deps } from "../deps.ts";
+import { type Deps, stepDeps } from "../deps.ts";
 import { statusAfterFailedUpdate } from "../domain/campaign-status.ts";
 import type { Campaign } from "../domain/campaign.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
@@ -25,18 +25,19 @@ import { updateCampaign as storeCampaign } from "../store/campaigns.ts";
 export const updateCampaign =
   (deps: Deps): Handler<typeof CampaignService.method.updateCampaign> =>
   async (request, call) => {
+    const steps = stepDeps(deps);
     const projectId = call.project.id;
     const sent = new Set(request.updateMask?.paths);
     await rejectEarly(deps, request, call);
     const categoryId = changesCategory(sent)
       ? await resolveCategoryId(deps, request, call)
       : undefined;
-    const { lock, record } = await acquireCampaignLock(deps, call, request.campaignId);
+    const { lock, record } = await acquireCampaignLock(steps, call, request.campaignId);
     const before = record.campaign;
     await releaseLockAfter(deps, lock, before, async () => {
       const campaign = applyCampaignUpdate(before, { request, sent, categoryId, now: call.now });
       const voucherUpdate = voucherUpdateToProto(campaign, request, sent);
-      await deps.definitions.write(projectId, async (tx) => {
+      await steps.definitions.write(projectId, async (tx) => {
         await storeCampaign(tx, projectId, campaign);
         if (voucherUpdate !== undefined) await setCampaignStatus(tx, lock, "MODIFYING");
       });
@@ -66,7 +67,7 @@ async function releaseLockAfter(
   } catch (error) {
     const rejected = error instanceof ApiError;
     const status = statusAfterFailedUpdate(before.creationStatus, { rejected });
-    await releaseCampaignLock(deps.db, lock, { status, createdVouchers: 0 });
+    await releaseCampaignLock(stepDeps(deps).db, lock, { status, createdVouchers: 0 });
     throw error;
   }
   await releaseCampaignLock(deps.db, lock, { status: "DONE", createdVouchers: 0 });

@@ -23,7 +23,7 @@ import { findTiers } from "../store/promotion-tiers.ts";
  * Caches of what decisions read, as messages that are ready to be sent. A message includes the campaign
  * and the category, so every write of any of them goes through `write`.
  */
-export type DefinitionCaches = Pick<DefinitionVersions, "write"> & {
+export type DefinitionCaches = DefinitionVersions & {
   readonly campaigns: DefinitionCache<CampaignDefinition>;
   readonly campaignIds: DefinitionCache<string>;
   readonly tiers: DefinitionCache<PromotionTier>;
@@ -44,7 +44,7 @@ export function createDefinitionCaches(db: Database): DefinitionCaches {
   const versions = createDefinitionVersions({ db });
   const options = { versions, maxEntries: MAX_ENTRIES };
   return {
-    write: (projectId, work) => versions.write(projectId, work),
+    ...versions,
     campaigns: createDefinitionCache({
       ...options,
       load: async (keys) =>

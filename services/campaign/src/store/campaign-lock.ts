@@ -25,7 +25,7 @@ export async function tryAcquireCampaignLock(
     `with p as (
        update campaign
           set turn = $3, turn_ends_at = now() + make_interval(secs => ${LOCK_SECONDS})
-        where project_id = $1 and id = $2 and (turn is null or turn_ends_at < now())
+        where project_id = $1 and id = $2 and (turn is null or turn = $3 or turn_ends_at < now())
        returning *
      )
      select ${CAMPAIGN_COLUMNS}

@@ -63,6 +63,13 @@ function bindingsOfMethod(method: DescMethod): Binding[] {
   return [rule, ...rule.additionalBindings].map((each) => toBinding(method, access, each));
 }
 
+/** The HTTP methods of the paths of an RPC; none for an internal RPC. */
+export function httpMethodsOf(method: DescMethod): readonly string[] {
+  if (!hasOption(method, http)) return [];
+  const rule = getOption(method, http);
+  return [rule, ...rule.additionalBindings].map(({ pattern }) => pattern.case?.toUpperCase() ?? "");
+}
+
 function toBinding(method: DescMethod, access: Access, rule: HttpRule): Binding {
   const { case: verb, value: path } = rule.pattern;
   if (verb === undefined || verb === "custom") {

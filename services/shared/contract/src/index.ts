@@ -5,6 +5,7 @@ export {
   type Segment,
   type Side,
   bindingsOf,
+  httpMethodsOf,
 } from "./bindings.ts";
 export { type Check, type CheckOptions, compileCheck } from "./check.ts";
 export { isCalendarDay, isDecimal } from "./formats.ts";

@@ -59,6 +59,8 @@ export type Database = Queryable & {
    * work awaits: the later ones only report that the transaction is aborted.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** Maximum number of connections. */
+  readonly size: number;
   /** Waits for running statements, then closes all connections. A second call does nothing. */
   close(): Promise<void>;
 };
@@ -145,6 +147,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on("connect", (client) => client.on("error", () => {}));
   let closed: Promise<void> | undefined;
   return {
+    size: options.poolSize,
     query: (statement, values) => runAlone(pool, statement, values),
     transaction: (work, { lockTimeoutMs } = {}) =>
       transaction(pool, work, { onError: options.onError, lockTimeoutMs }),

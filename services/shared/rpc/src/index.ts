@@ -2,6 +2,8 @@ export {
   batchCall,
   type Call,
   type Caller,
+  type RequestIdempotency,
+  stepCall,
   timeContextOf,
   serviceCall,
   type ProjectContext,

@@ -1,5 +1,6 @@
 import { createContextKey } from "@connectrpc/connect";
 import { newRequestId } from "@scrip/ids";
+import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
 /** The context of a call: passed along every hop, in memory or in headers. */
 export type Call = {
@@ -14,10 +15,32 @@ export type Call = {
    */
   readonly now: number;
   readonly caller: Caller;
-  readonly idempotency?: { readonly key: string; readonly requestHash: Uint8Array } | undefined;
+  readonly idempotency?: RequestIdempotency | undefined;
+  /**
+   * The idempotency of a call that this request makes: the same at each repetition. Set for handlers of
+   * requests with a key, and never sent.
+   */
+  readonly stepKey?: ((step: string) => RequestIdempotency) | undefined;
   /** Called when the response is that of an earlier request with the same idempotency key. */
   readonly onReplay?: (() => void) | undefined;
 };
+
+export type RequestIdempotency = {
+  readonly key: string;
+  readonly requestHash: Uint8Array;
+  /** The gateway rejected the request: store this error as its response, unless it has one. */
+  readonly rejection?: ErrorMessage | undefined;
+};
+
+/**
+ * The call of a step of a request: when the request has a key, the step has one of its own, so that a repetition
+ * gets the step's stored response. `step` names the step within its request.
+ */
+export const stepCall = ({ stepKey, ...call }: Call, step: string): Call => ({
+  ...call,
+  idempotency: stepKey?.(step),
+  onReplay: undefined,
+});
 
 /** The project settings that decisions depend on. */
 export type ProjectContext = {

@@ -1,5 +1,7 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ApiError } from "@scrip/errors";
 import { newRequestId } from "@scrip/ids";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 import { isTimeZone } from "@scrip/rules";
 
 import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";
@@ -15,6 +17,7 @@ const NAMES = {
   caller: "x-scrip-caller",
   idempotencyKey: "x-scrip-idempotency-key",
   requestHash: "x-scrip-request-hash",
+  rejection: "x-scrip-rejection-bin",
 } as const;
 
 /** Set on a response that repeats an earlier one. */
@@ -37,6 +40,11 @@ export function toHeaders(call: Call): Headers {
   if (call.idempotency !== undefined) {
     headers.set(NAMES.idempotencyKey, encodeURIComponent(call.idempotency.key));
     headers.set(NAMES.requestHash, Buffer.from(call.idempotency.requestHash).toString("hex"));
+    const { rejection } = call.idempotency;
+    if (rejection !== undefined) {
+      const bytes = Buffer.from(toBinary(ErrorSchema, rejection));
+      headers.set(NAMES.rejection, bytes.toString("base64"));
+    }
   }
   return headers;
 }
@@ -72,6 +80,7 @@ export function fromHeaders(
       idempotency: {
         key: decodeHeader(idempotencyKey),
         requestHash: Buffer.from(headers.get(NAMES.requestHash) ?? "", "hex"),
+        ...rejectionOf(headers.get(NAMES.rejection)),
       },
     }),
   };
@@ -80,6 +89,9 @@ export function fromHeaders(
 /** An invalid weekday counts as absent. */
 const weekdayOf = (text: string | null): { readonly firstWeekday?: number } =>
   text !== null && /^[0-6]$/.test(text) ? { firstWeekday: Number(text) } : {};
+
+const rejectionOf = (text: string | null) =>
+  text !== null && { rejection: fromBinary(ErrorSchema, Buffer.from(text, "base64")) };
 
 const MAX_KEY_LENGTH = 255;
 // Neither Postgres nor logs accept control characters in a key.

@@ -1,0 +1,89 @@
+import { CampaignKind, CampaignStatus } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { Call } from "@scrip/rpc";
+import { afterAll, afterEach, expect, test } from "vitest";
+
+import { newCall, newCoupons, TEN_PERCENT } from "./builders.ts";
+import { startCampaigns } from "./deps.ts";
+
+const service = await startCampaigns();
+afterAll(() => service[Symbol.asyncDispose]());
+const { campaigns, categories, db, network, replica, vouchers } = service;
+
+afterEach(() => {
+  network.losesResponses = false;
+});
+
+let keys = 0;
+const keyedCall = (): { readonly call: Call; readonly unkeyed: Call } => {
+  const unkeyed = newCall();
+  const idempotency = { key: `key-${(keys += 1)}`, requestHash: Buffer.from("hash") };
+  return { unkeyed, call: { ...unkeyed, idempotency } };
+};
+
+const countVouchers = async (campaignId: string, call: Call): Promise<bigint> =>
+  (await vouchers.listVouchers({ campaignId }, call)).total;
+
+test("finishes a campaign whose vouchers were created before the request was interrupted", async () => {
+  const { call, unkeyed } = keyedCall();
+  const request = {
+    name: "summer",
+    category: "new",
+    vouchersCount: 5n,
+    voucher: { discount: TEN_PERCENT },
+  };
+  network.losesResponses = true;
+  await expect(campaigns.createCampaign(request, call)).rejects.toThrow("unreachable");
+  network.losesResponses = false;
+
+  const created = await replica().campaigns.createCampaign(request, call);
+
+  expect(await campaigns.createCampaign(request, call)).toEqual(created);
+  const { campaigns: all } = await campaigns.listCampaigns({}, unkeyed);
+  expect(all).toMatchObject([
+    { id: created.id, creationStatus: CampaignStatus.DONE, vouchersCount: 5n },
+  ]);
+  expect(await countVouchers(created.id, unkeyed)).toBe(5n);
+  expect((await categories.listCategories({}, unkeyed)).total).toBe(1n);
+});
+
+test("takes over the campaign lock of its own interrupted attempt, and counts its vouchers once", async () => {
+  const { call, unkeyed } = keyedCall();
+  const { id: campaignId } = await newCoupons(service, unkeyed, { vouchersCount: 1n });
+  network.losesResponses = true;
+  await expect(
+    campaigns.createCampaignVouchers({ campaignId, vouchersCount: 3n }, call),
+  ).rejects.toThrow("unreachable");
+  network.losesResponses = false;
+  // As if the process had died before it released the lock.
+  await db.query(
+    "update campaign set turn = $2, turn_ends_at = now() + interval '1 hour' where id = $1",
+    [campaignId, `${call.idempotency!.key}>lock`],
+  );
+
+  const first = await campaigns.createCampaignVouchers({ campaignId, vouchersCount: 3n }, call);
+
+  expect(await campaigns.createCampaignVouchers({ campaignId, vouchersCount: 3n }, call)).toEqual(
+    first,
+  );
+  expect(await campaigns.getCampaign({ campaignId }, unkeyed)).toMatchObject({ vouchersCount: 4n });
+  expect(await countVouchers(campaignId, unkeyed)).toBe(4n);
+});
+
+test("stores the rejection of a campaign whose codes exist, and creates none", async () => {
+  const { call, unkeyed } = keyedCall();
+  await newCoupons(service, unkeyed, {
+    type: CampaignKind.STANDALONE,
+    voucher: { discount: TEN_PERCENT, code: "TAKEN" },
+  });
+  const request = {
+    name: "again",
+    type: CampaignKind.STANDALONE,
+    voucher: { discount: TEN_PERCENT, code: "TAKEN" },
+  };
+
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    await expect(campaigns.createCampaign(request, call)).rejects.toThrow("Duplicated resource");
+  }
+
+  expect((await campaigns.listCampaigns({}, unkeyed)).total).toBe(1n);
+});

@@ -1,0 +1,79 @@
+import { type Database, type Queryable, sqlState } from "@scrip/postgres";
+
+/** Locks of the work are waited for as in other transactions; the claim of the key set another limit. */
+const LOCK_TIMEOUT_MS = 1_000;
+
+/** Postgres reports nothing else for statements after a failed one. */
+const TRANSACTION_ABORTED = "25P02";
+
+/**
+ * A database whose statements and transactions are parts of the transaction `tx`. Each is a savepoint, so that its
+ * failure can be handled as if it had a transaction of its own. They run one after the other.
+ */
+export function bindDatabase(tx: Queryable, size: number): Database {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+  return {
+    size,
+    query: (statement, values) => inTurn(() => runAlone(tx, (own) => own.query(statement, values))),
+    transaction: (work, { lockTimeoutMs } = {}) =>
+      inTurn(() => runTogether(tx, work, lockTimeoutMs ?? LOCK_TIMEOUT_MS)),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** One statement, which shares a round trip with its savepoint. */
+async function runAlone<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const begun = begin(tx, LOCK_TIMEOUT_MS);
+  const result = work(tx);
+  const released = tx.query(RELEASE);
+  released.catch(() => {});
+  try {
+    await begun;
+    const rows = await result;
+    await released;
+    return rows;
+  } catch (error) {
+    await tx.query(ROLLBACK);
+    throw error;
+  }
+}
+
+async function runTogether<T>(
+  tx: Queryable,
+  work: (tx: Queryable) => Promise<T>,
+  lockTimeoutMs: number,
+): Promise<T> {
+  const begun = begin(tx, lockTimeoutMs);
+  // Of statements that were started together, the first failure is the cause of the others.
+  const failures: unknown[] = [];
+  try {
+    const result = await work({
+      query(statement, values) {
+        const rows = tx.query<never>(statement, values);
+        rows.catch((error: unknown) => failures.push(error));
+        return rows;
+      },
+    });
+    await begun;
+    await tx.query(RELEASE);
+    return result;
+  } catch (error) {
+    const cause = sqlState(error) === TRANSACTION_ABORTED ? (failures[0] ?? error) : error;
+    await tx.query(ROLLBACK);
+    throw cause;
+  }
+}
+
+const RELEASE = "release savepoint part";
+const ROLLBACK = "rollback to savepoint part; release savepoint part";
+
+function begin(tx: Queryable, lockTimeoutMs: number): Promise<unknown> {
+  const begun = tx.query(`savepoint part; set local lock_timeout = ${lockTimeoutMs}`);
+  begun.catch(() => {});
+  return begun;
+}

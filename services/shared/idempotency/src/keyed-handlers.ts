@@ -1,0 +1,270 @@
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
+import { accessOf, httpMethodsOf } from "@scrip/contract";
+import { ApiError, errorFromProto } from "@scrip/errors";
+import type { NewId } from "@scrip/ids";
+import { type Database, isRetryable, type Queryable, sqlState } from "@scrip/postgres";
+import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
+import {
+  type Call,
+  type Handler,
+  type Implementation,
+  implement,
+  REQUEST_DEADLINE_MS,
+} from "@scrip/rpc";
+
+import { bindDatabase } from "./bound-database.ts";
+import { createKeyedWork, type KeyedTransaction, type KeyedWork } from "./keyed-work.ts";
+import {
+  type AttemptOutcome,
+  deliver,
+  finalError,
+  requireSameRequest,
+  responseOutcome,
+} from "./outcome.ts";
+import { newSeed, seededIds } from "./seeded-ids.ts";
+import { createSlots, type Slots } from "./slots.ts";
+import {
+  findRequest,
+  insertRequest,
+  type Outcome,
+  type RequestKey,
+  storeOutcome,
+} from "./stored-requests.ts";
+
+/** One handler per RPC, created from the dependencies: those of the service, or those of one request. */
+export type HandlerFactories<Deps, Desc extends DescService> = {
+  readonly [Name in keyof Desc["method"]]: (deps: Deps) => Handler<Desc["method"][Name]>;
+};
+
+/**
+ * How a request with a key runs (docs/idempotency.md#in-the-services):
+ * - `transaction`: all its effects are in the key's transaction. The default of a POST or PUT.
+ * - `steps`: it also calls services that write, or commits before its last transaction. Its ids are the same at a
+ *   repetition, and every step but the last must be repeatable.
+ * - `repeatable`: it has no effect of its own in this database; effects in other services are repeatable under its ids.
+ */
+export type Execution = "transaction" | "steps" | "repeatable";
+
+type BaseDeps = { readonly db: Database; readonly newId: NewId };
+
+type Frame<Deps> = {
+  readonly deps: Deps;
+  readonly bind: (deps: Deps, work: KeyedWork) => Deps;
+  readonly slots: Slots;
+  /** Keys that this process is working on: a duplicate is rejected without a connection. */
+  readonly running: Set<string>;
+};
+
+type UntypedFactory<Deps> = (deps: Deps) => (request: Message, call: Call) => Promise<Message>;
+
+type Rpc<Deps> = {
+  readonly method: DescMethod;
+  readonly factory: UntypedFactory<Deps>;
+  readonly execution: Execution;
+};
+
+/**
+ * Returns `implement` for a service that stores idempotency keys: the key, the request hash and the response are
+ * written in the transaction of the effect (services/decisions/0025). A call without a key costs nothing. `bind`
+ * replaces every dependency through which a handler writes.
+ */
+export function keyedHandlers<Deps extends BaseDeps>(
+  deps: Deps,
+  bind: (deps: Deps, work: KeyedWork) => Deps,
+) {
+  const frame: Frame<Deps> = {
+    deps,
+    bind,
+    // Other requests, and lookups of these, keep the other half of the pool.
+    slots: createSlots(Math.max(1, Math.floor(deps.db.size / 2))),
+    running: new Set(),
+  };
+  return <Desc extends DescService>(
+    service: Desc,
+    factories: HandlerFactories<Deps, Desc>,
+    executions: { readonly [Name in keyof Desc["method"]]?: Execution } = {},
+  ): Implementation => {
+    const handlers = service.methods.map((method) => {
+      // Typed by the parameter; here the RPCs are known by their descriptors only.
+      const factory = factories[
+        method.localName as keyof typeof factories
+      ] as unknown as UntypedFactory<Deps>;
+      const execution =
+        executions[method.localName as keyof typeof executions] ?? defaultExecution(method);
+      const plain = factory(deps);
+      if (execution === undefined) return [method.localName, plain];
+      const rpc = { method, factory, execution };
+      return [
+        method.localName,
+        (request: Message, call: Call) =>
+          call.idempotency === undefined
+            ? plain(request, call)
+            : runKeyed(frame, rpc, { request, call, ...call.idempotency }),
+      ];
+    });
+    return implement(service, Object.fromEntries(handlers));
+  };
+}
+
+/** Undefined: the RPC reads, its handler stores the key itself, or its response must not be stored. */
+function defaultExecution(method: DescMethod): Execution | undefined {
+  const writes = httpMethodsOf(method).some((verb) => verb !== "GET" && verb !== "DELETE");
+  const option = accessOf(method)?.idempotency ?? Idempotency.UNSPECIFIED;
+  return writes && option === Idempotency.UNSPECIFIED ? "transaction" : undefined;
+}
+
+type KeyedRequest = {
+  readonly request: Message;
+  readonly call: Call;
+} & NonNullable<Call["idempotency"]>;
+
+async function runKeyed<Deps extends BaseDeps>(
+  frame: Frame<Deps>,
+  rpc: Rpc<Deps>,
+  keyed: KeyedRequest,
+): Promise<Message> {
+  const { call, key, requestHash } = keyed;
+  const requestKey = { projectId: call.project.id, key, requestHash };
+  const name = `${requestKey.projectId}\n${key}`;
+  if (frame.running.has(name)) throw new ApiError("idempotency_in_progress");
+  frame.running.add(name);
+  try {
+    const run = rpc.execution === "repeatable" ? runRepeatable : runWithRetries;
+    return deliver(rpc.method.output, await run(frame, rpc, { ...keyed, requestKey }));
+  } finally {
+    frame.running.delete(name);
+  }
+}
+
+type Run = KeyedRequest & { readonly requestKey: RequestKey };
+
+const MAX_ATTEMPTS = 3;
+
+/** A deadlock or a serialization failure rolled everything back, so the request runs again. */
+async function runWithRetries<Deps extends BaseDeps>(
+  frame: Frame<Deps>,
+  rpc: Rpc<Deps>,
+  run: Run,
+): Promise<AttemptOutcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await frame.slots.run(() => runInTransaction(frame, rpc, run));
+    } catch (error) {
+      const conflict = sqlState(error)?.startsWith("40") === true && isRetryable(error);
+      if (attempt === MAX_ATTEMPTS || !conflict) throw error;
+    }
+  }
+}
+
+/** A concurrent request with the same key is in another process: it holds the key until it ends. */
+const CLAIM_TIMEOUT_MS = 100;
+/** Longer than any request: a handler may wait for another service. */
+const IDLE_TIMEOUT_MS = REQUEST_DEADLINE_MS + 1_000;
+
+async function runInTransaction<Deps extends BaseDeps>(
+  { deps, bind }: Frame<Deps>,
+  rpc: Rpc<Deps>,
+  run: Run,
+): Promise<AttemptOutcome> {
+  const { requestKey } = run;
+  const inSteps = rpc.execution === "steps";
+  if (inSteps) await insertRequest(deps.db, requestKey, newSeed());
+  let work: KeyedTransaction | undefined;
+  try {
+    return await deps.db.transaction(
+      async (tx) => {
+        const claim = inSteps
+          ? await lockRequest(tx, requestKey)
+          : await claimRequest(tx, requestKey);
+        if (claim.outcome !== undefined) {
+          run.call.onReplay?.();
+          return claim.outcome;
+        }
+        const newId = claim.seed === null ? deps.newId : seededIds(claim.seed);
+        work = createKeyedWork(bindDatabase(tx, 1), newId);
+        const outcome = await outcomeOf(rpc, bind(deps, work), run);
+        await work.bumpChanged(tx);
+        await storeOutcome(tx, requestKey, outcome);
+        return outcome;
+      },
+      { lockTimeoutMs: CLAIM_TIMEOUT_MS },
+    );
+  } finally {
+    work?.runAfterCommit();
+  }
+}
+
+type Claim = { readonly seed: string | null; readonly outcome: Outcome | undefined };
+
+/** Claims the key until the transaction ends: a crash of this process or of Postgres releases it. */
+async function claimRequest(tx: Queryable, requestKey: RequestKey): Promise<Claim> {
+  const inserted = await whileUnlocked(() => insertRequest(tx, requestKey, null));
+  if (!inserted) return lockRequest(tx, requestKey);
+  await allowWaiting(tx);
+  return { seed: null, outcome: undefined };
+}
+
+async function lockRequest(tx: Queryable, requestKey: RequestKey): Promise<Claim> {
+  const stored = await whileUnlocked(() => findRequest(tx, requestKey, { lock: true }));
+  // It expired meanwhile, and was deleted.
+  if (stored === undefined) throw new ApiError("idempotency_in_progress");
+  requireSameRequest(stored, requestKey);
+  await allowWaiting(tx);
+  return stored;
+}
+
+const allowWaiting = (tx: Queryable): Promise<unknown> =>
+  tx.query(`set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`);
+
+const LOCK_NOT_AVAILABLE = "55P03";
+
+async function whileUnlocked<T>(claim: () => Promise<T>): Promise<T> {
+  try {
+    return await claim();
+  } catch (error) {
+    if (sqlState(error) === LOCK_NOT_AVAILABLE) throw new ApiError("idempotency_in_progress");
+    throw error;
+  }
+}
+
+/** Without a transaction: the first stored outcome wins, also over that of a concurrent request. */
+async function runRepeatable<Deps extends BaseDeps>(
+  { deps, bind }: Frame<Deps>,
+  rpc: Rpc<Deps>,
+  run: Run,
+): Promise<AttemptOutcome> {
+  const { requestKey, call } = run;
+  const seed = newSeed();
+  const inserted = await insertRequest(deps.db, requestKey, seed);
+  const stored = inserted ? undefined : await findRequest(deps.db, requestKey);
+  if (stored !== undefined) requireSameRequest(stored, requestKey);
+  if (stored?.outcome !== undefined) {
+    call.onReplay?.();
+    return stored.outcome;
+  }
+  const work = createKeyedWork(deps.db, seededIds(stored?.seed ?? seed));
+  const outcome = await outcomeOf(rpc, bind(deps, work), run).finally(work.runAfterCommit);
+  if (await storeOutcome(deps.db, requestKey, outcome)) return outcome;
+  const first = await findRequest(deps.db, requestKey);
+  if (first?.outcome === undefined) throw new ApiError("idempotency_in_progress");
+  call.onReplay?.();
+  return first.outcome;
+}
+
+/** Runs the handler; throws errors that must not be stored, which rolls the transaction back. */
+async function outcomeOf<Deps>(
+  { method, factory }: Rpc<Deps>,
+  deps: Deps,
+  { request, call, key, requestHash, rejection }: Run,
+): Promise<AttemptOutcome> {
+  const stepKey = (step: string) => ({ key: `${key}>${step}`, requestHash });
+  const own = { ...call, idempotency: undefined, onReplay: undefined, stepKey };
+  try {
+    if (rejection !== undefined) throw errorFromProto(rejection);
+    return responseOutcome(method.output, await factory(deps)(request, own));
+  } catch (error) {
+    const outcome = finalError(error, call.requestId);
+    if (outcome === undefined) throw error;
+    return outcome;
+  }
+}

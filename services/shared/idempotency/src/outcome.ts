@@ -1,0 +1,44 @@
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { ApiError, errorFromProto, toErrorResponse } from "@scrip/errors";
+import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+
+import type { Outcome, RequestKey, StoredRequest } from "./stored-requests.ts";
+
+const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
+
+/** Conflicts with concurrent requests: a repetition runs, and may succeed. */
+const RETRYABLE: ReadonlySet<string> = new Set([
+  "idempotency_in_progress",
+  "idempotency_key_reused",
+  "multiple_requests",
+]);
+
+/** An outcome, with the error that this attempt ended with. */
+export type AttemptOutcome = Outcome & { readonly thrown?: unknown };
+
+/** The outcome to store of an error; undefined for one that a repetition may not get. */
+export function finalError(thrown: unknown, requestId: string): AttemptOutcome | undefined {
+  const { error, unexpected } = toErrorResponse(thrown, requestId);
+  if (unexpected || !FINAL_STATUSES.has(error.code) || RETRYABLE.has(error.key)) return undefined;
+  return { kind: "error", error: toBinary(ErrorSchema, error), thrown };
+}
+
+export const responseOutcome = (schema: DescMessage, message: Message): Outcome => ({
+  kind: "response",
+  message: toBinary(schema, message),
+});
+
+/** The outcome as the caller gets it, the first time as at each repetition. Throws a stored error. */
+export function deliver(schema: DescMessage, outcome: AttemptOutcome): Message {
+  if (outcome.kind === "error") {
+    throw outcome.thrown ?? errorFromProto(fromBinary(ErrorSchema, outcome.error));
+  }
+  return fromBinary(schema, outcome.message);
+}
+
+/** Rejects a key that was used with another request. */
+export function requireSameRequest(stored: StoredRequest, { requestHash }: RequestKey): void {
+  if (Buffer.compare(stored.requestHash, requestHash) !== 0) {
+    throw new ApiError("idempotency_key_reused");
+  }
+}
