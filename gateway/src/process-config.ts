@@ -1,5 +1,5 @@
-import { type Env, readEnv, variable } from "@scrip/config";
-import type { ServiceKeys } from "@scrip/rpc";
+import { type Env, readEnv, readTogether, variable } from "@scrip/config";
+import { readServiceKeys, type ServiceKeySources } from "@scrip/rpc";
 import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
 
 import { type GatewayConfig, readGatewayConfig } from "./config.ts";
@@ -13,7 +13,7 @@ export type ProcessConfig = {
   readonly poolSize: number;
   readonly logLevel: string;
   readonly metrics: MetricsServerConfig;
-  readonly serviceKeys: ServiceKeys;
+  readonly serviceKeys: ServiceKeySources;
   /** gRPC URLs of the services. */
   readonly urls: Readonly<Record<"voucher" | "campaign" | "loyalty" | "validation", string>>;
 };
@@ -26,8 +26,24 @@ const DEFAULT_PORT = 8080;
 const DRAIN_SECONDS = 5;
 
 export function readProcessConfig(env: Env): ProcessConfig {
-  const gateway = readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS });
-  const read = readEnv(env, {
+  const [own, gateway, metrics, serviceKeys] = readTogether(
+    () => readOwn(env),
+    () => readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS }),
+    () => readMetricsConfig(env),
+    () => readServiceKeys(env),
+  );
+  const { voucher, campaign, loyalty, validation } = own;
+  return {
+    ...own,
+    gateway,
+    metrics,
+    serviceKeys,
+    urls: { voucher, campaign, loyalty, validation },
+  };
+}
+
+function readOwn(env: Env) {
+  return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
     port: {
       name: "SCRIP_PORT",
@@ -39,25 +55,9 @@ export function readProcessConfig(env: Env): ProcessConfig {
       reader: variable.withDefault(variable.integer(1, 100), 10),
     },
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
-    signing: {
-      name: "SCRIP_SERVICE_KEY",
-      reader: variable.json<ServiceKeys["signing"]>("a private Ed25519 key as JWK"),
-    },
-    trusted: {
-      name: "SCRIP_SERVICE_JWKS",
-      reader: variable.json<ServiceKeys["trusted"]>("public Ed25519 keys as JWK set"),
-    },
     voucher: { name: "SCRIP_VOUCHER_URL", reader: variable.url },
     campaign: { name: "SCRIP_CAMPAIGN_URL", reader: variable.url },
     loyalty: { name: "SCRIP_LOYALTY_URL", reader: variable.url },
     validation: { name: "SCRIP_VALIDATION_URL", reader: variable.url },
   });
-  const { signing, trusted, voucher, campaign, loyalty, validation } = read;
-  return {
-    ...read,
-    gateway,
-    metrics: readMetricsConfig(env),
-    serviceKeys: { signing, trusted },
-    urls: { voucher, campaign, loyalty, validation },
-  };
 }

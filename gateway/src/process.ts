@@ -1,5 +1,11 @@
 import type { Transport } from "@connectrpc/connect";
-import { checkHealth, createServiceTransport, createTokenSource } from "@scrip/rpc";
+import {
+  checkHealth,
+  createServiceTransport,
+  createTokenSource,
+  followServiceKeys,
+  type ServiceKeys,
+} from "@scrip/rpc";
 import { createLogger, createMetrics, startMetricsServer } from "@scrip/telemetry";
 
 import type { ProcessConfig } from "./process-config.ts";
@@ -22,7 +28,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       logger,
     }),
   );
-  const byOwner = connect(config);
+  const byOwner = connect(config, parts.use(followServiceKeys(config.serviceKeys, logger)));
   const gateway = parts.use(
     await startGateway({
       host: config.host,
@@ -46,8 +52,11 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
 }
 
 /** A transport to each service, by its name. */
-function connect({ urls, serviceKeys }: ProcessConfig): ReadonlyMap<string, Transport> {
-  const token = createTokenSource(serviceKeys, {
+function connect(
+  { urls }: Pick<ProcessConfig, "urls">,
+  keys: ServiceKeys,
+): ReadonlyMap<string, Transport> {
+  const token = createTokenSource(keys, {
     name: "gateway",
     internal: true,
     scopes: [],

@@ -1,4 +1,4 @@
-import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
+import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import { readRetention } from "@scrip/rpc";
 import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
@@ -32,24 +32,13 @@ const FROM_DATA_FOLDER = Object.fromEntries(
 
 /** Reports the mistakes in all settings together, including those that are read later. */
 export function readStandaloneConfig(env: Env): StandaloneConfig {
-  const mistakes = [
+  const [own, metrics] = readTogether(
     () => readOwn(env),
     () => readMetricsConfig(env),
     () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
     () => readRetention(env),
-  ].flatMap(mistakesOf);
-  if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
-  return { ...readOwn(env), metrics: readMetricsConfig(env) };
-}
-
-function mistakesOf(read: () => unknown): readonly string[] {
-  try {
-    read();
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return [error.message];
-    throw error;
-  }
+  );
+  return { ...own, metrics };
 }
 
 function readOwn(env: Env): Omit<StandaloneConfig, "metrics"> {

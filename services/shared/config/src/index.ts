@@ -1,3 +1,3 @@
-export { ConfigError, type Env, readEnv } from "./read-env.ts";
+export { ConfigError, type Env, readEnv, readTogether } from "./read-env.ts";
 export { type Reader } from "./reader.ts";
 export { variable } from "./variable.ts";

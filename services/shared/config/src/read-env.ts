@@ -34,3 +34,23 @@ export function readEnv<S extends Spec>(env: Env, spec: S): Values<S> {
   // The reader of each key has returned a value of its type.
   return values as Values<S>;
 }
+
+type Parts = readonly (() => unknown)[];
+type Results<P extends Parts> = { readonly [Index in keyof P]: ReturnType<P[Index]> };
+
+/** Reads several groups of settings, and reports the mistakes of all of them together. */
+export function readTogether<const P extends Parts>(...parts: P): Results<P> {
+  const mistakes: string[] = [];
+  const results = parts.map((read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      mistakes.push(error.message);
+      return undefined;
+    }
+  });
+  if (mistakes.length > 0) throw new ConfigError(mistakes.join("\n"));
+  // Each part has returned its result.
+  return results as unknown as Results<P>;
+}

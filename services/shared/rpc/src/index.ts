@@ -16,7 +16,6 @@ export { createServiceTransport } from "./transport/grpc-transport.ts";
 export {
   type ProcessTools,
   readDatabaseConfig,
-  readServiceKeys,
   runProcess,
   transportTo,
 } from "./process/process.ts";
@@ -44,6 +43,7 @@ export {
   type Implementation,
   type Service,
 } from "./server/service.ts";
+export { followServiceKeys, readServiceKeys, type ServiceKeySources } from "./auth/service-keys.ts";
 export {
   createTokenSource,
   createTokenVerifier,

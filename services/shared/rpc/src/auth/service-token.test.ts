@@ -1,5 +1,5 @@
 import { SignJWT, importJWK } from "jose";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 
 import {
   createTokenSource,
@@ -16,6 +16,15 @@ const claims: ServiceClaims = {
   projects: ["proj_1"],
 };
 const verify = createTokenVerifier(keys, "voucher");
+
+const signed = async (issuedAt: number, expires: number): Promise<string> =>
+  new SignJWT({ scope: "internal", projects: ["*"] })
+    .setProtectedHeader({ alg: "EdDSA", kid: keys.signing.kid ?? "" })
+    .setSubject("old")
+    .setAudience("voucher")
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(Math.floor(expires))
+    .sign(await importJWK(keys.signing, "EdDSA"));
 
 describe("a service token", () => {
   test("names the caller, its scopes and its projects", async () => {
@@ -42,25 +51,60 @@ describe("a service token", () => {
   });
 
   test("is rejected after its expiry, and with too long a lifetime", async () => {
-    const sign = async (issuedAt: number, expires: number) =>
-      new SignJWT({ scope: "internal", projects: ["*"] })
-        .setProtectedHeader({ alg: "EdDSA", kid: keys.signing.kid ?? "" })
-        .setSubject("old")
-        .setAudience("voucher")
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(expires)
-        .sign(await importJWK(keys.signing, "EdDSA"));
     const now = Math.floor(Date.now() / 1000);
-    const expired = await sign(now - 120, now - 60);
+    const expired = await signed(now - 120, now - 60);
     await expect(verify(`Bearer ${expired}`)).rejects.toMatchObject({ key: "unauthorized" });
-    const ancient = await sign(now - 3600, now + 3600);
+    const ancient = await signed(now - 3600, now + 3600);
     await expect(verify(`Bearer ${ancient}`)).rejects.toMatchObject({ key: "unauthorized" });
-    const lasting = await sign(now, now + 601);
+    const lasting = await signed(now, now + 601);
     await expect(verify(`Bearer ${lasting}`)).rejects.toMatchObject({
       key: "unauthorized",
       options: { details: "The service token is valid for more than 600 seconds" },
     });
-    expect(await verify(`Bearer ${await sign(now, now + 600)}`)).toMatchObject({ name: "old" });
+    expect(await verify(`Bearer ${await signed(now, now + 600)}`)).toMatchObject({ name: "old" });
+  });
+
+  test.each([
+    [60, 66],
+    [600, 606],
+  ])(
+    "of %d seconds that was verified before is rejected after %d seconds",
+    async (valid, later) => {
+      vi.useFakeTimers({ toFake: ["Date"] });
+      onTestFinished(() => void vi.useRealTimers());
+      const start = Date.now();
+      const now = Math.floor(start / 1000);
+      const header = `Bearer ${await signed(now, now + valid)}`;
+      const verifyCached = createTokenVerifier(keys, "voucher");
+      for (const seconds of [0, valid - 1]) {
+        vi.setSystemTime(start + seconds * 1000);
+        expect(await verifyCached(header)).toMatchObject({ name: "old" });
+      }
+      vi.setSystemTime(start + later * 1000);
+      await expect(verifyCached(header)).rejects.toMatchObject({ key: "unauthorized" });
+    },
+  );
+
+  test("that was verified before is rejected once its key is no longer trusted", async () => {
+    const next = await generateServiceKey();
+    const live = { signing: keys.signing, trusted: keys.trusted };
+    const verifyLive = createTokenVerifier(live, "voucher");
+    const source = createTokenSource(live, claims);
+    const header = `Bearer ${await source("voucher")}`;
+    expect(await verifyLive(header)).toEqual(claims);
+    live.trusted = { keys: [...keys.trusted.keys, ...next.trusted.keys] };
+    expect(await verifyLive(header)).toEqual(claims);
+    // Began with the old key, ends after its removal: not trusted from the cache either.
+    const other = `Bearer ${await signed(Math.floor(Date.now() / 1000), Date.now() / 1000 + 30)}`;
+    const underway = verifyLive(other);
+    live.trusted = next.trusted;
+    await underway.catch(() => {});
+    for (const each of [header, other]) {
+      await expect(verifyLive(each)).rejects.toMatchObject({ key: "unauthorized" });
+    }
+    // The source signs with the new key at once.
+    live.signing = next.signing;
+    expect(await verifyLive(`Bearer ${await source("voucher")}`)).toEqual(claims);
   });
 
   test("is trusted when signed by a replaced key that is still listed", async () => {

@@ -13,7 +13,8 @@ import {
 
 /**
  * Authentication between services: every call carries a JWT signed with Ed25519, for one audience
- * and 60 seconds. Several trusted keys allow key rotation.
+ * and 60 seconds. Several trusted keys allow key rotation; both properties may change while the
+ * process runs (`followServiceKeys`).
  */
 export type ServiceKeys = {
   /** The private key that signs the calls of this process. */
@@ -57,16 +58,25 @@ export function createTokenSource(
   keys: ServiceKeys,
   claims: ServiceClaims,
 ): (audience: string) => Promise<string> {
-  const cache = new Map<string, { readonly token: Promise<string>; readonly until: number }>();
+  const cache = new Map<string, CachedToken>();
   return (audience) => {
     const now = Date.now();
+    const { signing } = keys;
     const cached = cache.get(audience);
-    if (cached !== undefined && cached.until > now) return cached.token;
-    const token = sign(keys.signing, claims, audience);
-    cache.set(audience, { token, until: now + (LIFETIME_S * 1000) / 2 });
+    if (cached !== undefined && cached.until > now && cached.signing === signing) {
+      return cached.token;
+    }
+    const token = sign(signing, claims, audience);
+    cache.set(audience, { token, signing, until: now + (LIFETIME_S * 1000) / 2 });
     return token;
   };
 }
+
+type CachedToken = {
+  readonly token: Promise<string>;
+  readonly signing: JWK;
+  readonly until: number;
+};
 
 async function sign(signing: JWK, claims: ServiceClaims, audience: string): Promise<string> {
   return new SignJWT({
@@ -91,13 +101,22 @@ export function createTokenVerifier(
   keys: ServiceKeys,
   audience: string,
 ): (authorization: string | null) => Promise<ServiceClaims> {
-  const keySet = createLocalJWKSet(keys.trusted);
-  const verified = new Map<string, { readonly claims: ServiceClaims; readonly until: number }>();
+  let { trusted } = keys;
+  let keySet = createLocalJWKSet(trusted);
+  let verified = new Map<string, { readonly claims: ServiceClaims; readonly until: number }>();
   return async (authorization) => {
     const token = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
     if (token === undefined)
       throw new ApiError("unauthorized", { details: "A service token is required" });
-    const cached = verified.get(token);
+    if (keys.trusted !== trusted) {
+      // Tokens of a removed key are rejected from now on, also cached ones.
+      ({ trusted } = keys);
+      keySet = createLocalJWKSet(trusted);
+      verified = new Map();
+    }
+    // A verification that began before such a change must not enter the new cache.
+    const cache = verified;
+    const cached = cache.get(token);
     if (cached !== undefined && cached.until > Date.now()) return cached.claims;
     const { payload } = await jwtVerify(token, keySet, {
       audience,
@@ -115,8 +134,8 @@ export function createTokenVerifier(
       });
     }
     const claims = claimsOf(payload);
-    if (verified.size >= MAX_CACHED) verified.clear();
-    verified.set(token, { claims, until: exp * 1000 });
+    if (cache.size >= MAX_CACHED) cache.clear();
+    cache.set(token, { claims, until: exp * 1000 });
     return claims;
   };
 }

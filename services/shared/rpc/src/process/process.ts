@@ -1,4 +1,4 @@
-import { type Env, readEnv, variable } from "@scrip/config";
+import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import {
   createLogger,
   createMetrics,
@@ -7,8 +7,8 @@ import {
   readMetricsConfig,
   startMetricsServer,
 } from "@scrip/telemetry";
-import type { JSONWebKeySet, JWK } from "jose";
 
+import { followServiceKeys, readServiceKeys } from "../auth/service-keys.ts";
 import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
 import { type CallReport, serve } from "../server/serve.ts";
 import type { Service } from "../server/service.ts";
@@ -36,8 +36,8 @@ export async function runProcess(
     const config = readProcessConfig(env);
     const logger = createLogger({ service: name, level: config.logLevel });
     const metrics = createMetrics();
-    const keys = readServiceKeys(env);
     await using parts = new AsyncDisposableStack();
+    const keys = parts.use(followServiceKeys(config.serviceKeys, logger));
     parts.use(await startMetricsServer(metrics, config.metrics, logger));
     const service = parts.use(
       await create(env, {
@@ -63,22 +63,19 @@ export async function runProcess(
 const MAX_PORT = 65_535;
 
 function readProcessConfig(env: Env) {
-  const read = readEnv(env, {
+  const [own, metrics, serviceKeys] = readTogether(
+    () => readOwn(env),
+    () => readMetricsConfig(env),
+    () => readServiceKeys(env),
+  );
+  return { ...own, metrics, serviceKeys };
+}
+
+function readOwn(env: Env) {
+  return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
     port: { name: "SCRIP_PORT", reader: variable.withDefault(variable.integer(0, MAX_PORT), 9090) },
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
-  });
-  return { ...read, metrics: readMetricsConfig(env) };
-}
-
-/** The key that this process signs with, and the keys it trusts (`npx scrip service-key`). */
-export function readServiceKeys(env: Env): ServiceKeys {
-  return readEnv(env, {
-    signing: { name: "SCRIP_SERVICE_KEY", reader: variable.json<JWK>("a private key as a JWK") },
-    trusted: {
-      name: "SCRIP_SERVICE_JWKS",
-      reader: variable.json<JSONWebKeySet>("the trusted public keys as a JWK set"),
-    },
   });
 }
 

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 
-import { sharedCheck } from "./readiness.ts";
+import { generateServiceKey } from "../auth/service-token.ts";
+import { createServiceTransport } from "../transport/grpc-transport.ts";
+import { checkHealth } from "./health.ts";
+import { sharedCheck, type UnreadyReason } from "./readiness.ts";
+import { serve } from "./serve.ts";
 
 test("concurrent and repeated probes share one check", async () => {
   let runs = 0;
@@ -31,4 +35,32 @@ test("a check that hangs is reported as timeout, runs once, and counts when it e
   resolve("ready");
   await promise;
   expect([await check(), runs]).toEqual(["ready", 1]);
+});
+
+test("the health of a service in another process follows its readiness", async () => {
+  let reason: UnreadyReason | undefined = "disk_full";
+  const server = await serve({
+    host: "127.0.0.1",
+    port: 0,
+    services: [
+      {
+        name: "voucher",
+        implementations: [],
+        ready: async () => reason,
+        [Symbol.asyncDispose]: async () => {},
+      },
+    ],
+    keys: await generateServiceKey(),
+    onCall: () => {},
+  });
+  const transport = createServiceTransport({
+    baseUrl: server.url,
+    audience: "voucher",
+    token: async () => "none",
+  });
+  expect(await checkHealth(transport)).toBe("not_serving");
+  reason = undefined;
+  expect(await checkHealth(transport)).toBeUndefined();
+  await server[Symbol.asyncDispose]();
+  expect(await checkHealth(transport)).toBe("unreachable");
 });
