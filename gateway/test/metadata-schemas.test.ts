@@ -139,6 +139,9 @@ describe("GetMetadataSchema and ListMetadataSchemas", () => {
       json: { id: json.id, related_object: "voucher" },
     });
     expect(await read("/customer")).toMatchObject({ status: 404, json: { key: "not_found" } });
+    const { created_at } = json;
+    expect(await read(`?created_at[after]=${created_at}`)).toMatchObject({ json: { total: 0 } });
+    expect(await read("?created_at[after]=2020-01-01")).toMatchObject({ json: { total: 1 } });
   });
 });
 

@@ -11,8 +11,8 @@ import { listMetadataSchemas as listSchemas } from "../store/metadata-schemas.ts
 
 export const listMetadataSchemas =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.listMetadataSchemas> =>
-  async (_, { project }) => {
-    const schemas = await listSchemas(deps.db, project.id);
+  async ({ createdAt }, { project }) => {
+    const schemas = await listSchemas(deps.db, project.id, createdAt);
     return create(ListMetadataSchemasResponseSchema, {
       schemas: schemas.map(metadataSchemaToProto),
       total: BigInt(schemas.length),

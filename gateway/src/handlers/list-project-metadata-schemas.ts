@@ -13,10 +13,10 @@ import { findProject } from "../store/projects.ts";
 
 export const listProjectMetadataSchemas =
   (deps: Deps): Handler<typeof MetadataSchemaService.method.listProjectMetadataSchemas> =>
-  async ({ projectId }) => {
+  async ({ projectId, createdAt }) => {
     const [project, schemas] = await Promise.all([
       findProject(deps.db, projectId),
-      listMetadataSchemas(deps.db, projectId),
+      listMetadataSchemas(deps.db, projectId, createdAt),
     ]);
     if (project === undefined) throw notFound("project", projectId);
     return create(ListProjectMetadataSchemasResponseSchema, {

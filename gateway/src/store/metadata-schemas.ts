@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
   buildStatement,
   column,
@@ -34,16 +35,19 @@ const permanentColumns: ColumnTable<MetadataSchema> = {
 
 const COLUMNS = `project_id, id, ${columnNames({ ...editableColumns, ...permanentColumns })}`;
 
-/** All schemas of a project, newest first; the number is bounded. */
+/** The schemas of a project, newest first; their number is bounded. */
 export async function listMetadataSchemas(
   db: Queryable,
   projectId: string,
+  createdAt?: TimeRange,
 ): Promise<readonly MetadataSchema[]> {
+  const values: unknown[] = [projectId];
+  const conditions = ["project_id = $1", ...timeRangeConditions("created_at", createdAt, values)];
   const { rows } = await db.query<Row>(
     `select ${COLUMNS} from metadata_schema
-      where project_id = $1
+      where ${conditions.join(" and ")}
       order by created_at desc, id desc`,
-    [projectId],
+    values,
   );
   return rows.map(metadataSchemaFromRow);
 }
