@@ -47,6 +47,8 @@ export type IdPrefix =
   | "wh"
   | "whs";
 
+export { createOpaqueSource } from "./opaque.ts";
+
 export type NewId = (prefix: IdPrefix) => string;
 
 const opaque = createOpaqueSource();
