@@ -12,7 +12,7 @@ import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
 
 import { createAuthenticator } from "./auth/authenticate.ts";
-import { createFailedLoginThrottle } from "./auth/failed-login-throttle.ts";
+import { createFailedLoginThrottle, createLaneChoice } from "./auth/failed-login-throttle.ts";
 import { toTenant } from "./auth/principal.ts";
 import { type CompositionDeps, createCompositionDeps } from "./composition/index.ts";
 import type { HttpConfig } from "./config.ts";
@@ -129,6 +129,7 @@ function pipelineOf(
       credentialCache: service.credentialCache,
       management: config.management,
       throttle: createFailedLoginThrottle(limits),
+      laneOf: createLaneChoice(limits),
       clock: service.clock,
     }),
     limits,

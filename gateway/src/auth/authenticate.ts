@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { ApiError } from "@scrip/errors";
 
 import type { CredentialCache } from "./credential-cache.ts";
+import type { LookupLane } from "./credential-lookups.ts";
 import type { FailedLoginThrottle } from "./failed-login-throttle.ts";
 import type { Principal } from "./principal.ts";
 import { hashSecret, secretMatches } from "./secrets.ts";
@@ -26,11 +27,12 @@ export type AuthenticatorOptions = {
   readonly credentialCache: CredentialCache;
   readonly management: ManagementCredentials;
   readonly throttle: FailedLoginThrottle;
+  readonly laneOf: (address: string, keyId: string) => Promise<LookupLane>;
   readonly clock: () => number;
 };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { credentialCache, throttle } = options;
+  const { credentialCache, throttle, laneOf } = options;
   const managementHash = hashSecret(join(options.management));
   const withToken = tokenAuthenticator(options);
   return {
@@ -58,7 +60,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const keyId = credential(headers["x-app-id"]);
       const secret = credential(headers["x-app-token"]);
       if (keyId === undefined || secret === undefined) throw await throttle(address, keyId);
-      const found = await credentialCache.loadKey(keyId);
+      const lane = await laneOf(address, keyId);
+      const found = await credentialCache.loadKey(keyId, lane);
       if (found === undefined || !secretMatches(secret, found.secretHash)) {
         throw await throttle(address, keyId);
       }
@@ -84,7 +87,7 @@ type PresentedCredentials = {
 };
 
 /** Returns cached principals synchronously, which covers nearly all requests. */
-function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorOptions) {
+function tokenAuthenticator({ credentialCache, throttle, laneOf, clock }: AuthenticatorOptions) {
   return (presented: PresentedCredentials, address: string): Principal | Promise<Principal> => {
     const { side, keyId, secret, token } = presented;
     const reject = async (): Promise<never> => {
@@ -94,7 +97,7 @@ function tokenAuthenticator({ credentialCache, throttle, clock }: AuthenticatorO
     const cached = credentialCache.cached(keyId, token, clock());
     if (cached !== undefined && isValid(cached, side, secret)) return accept(cached, address);
     const load = async (): Promise<Principal> => {
-      const found = await credentialCache.load(keyId, token);
+      const found = await credentialCache.load(keyId, token, await laneOf(address, keyId));
       if (found === undefined || !isValid(found, side, secret)) return reject();
       return accept(found, address);
     };

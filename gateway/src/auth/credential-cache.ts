@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 import { LRUCache } from "lru-cache";
 
-import { findCredentials, findKey } from "../store/credentials.ts";
+import { createCredentialLookups, type LookupLane } from "./credential-lookups.ts";
 import { type Principal, toPrincipal } from "./principal.ts";
 import { fingerprint } from "./secrets.ts";
 
@@ -13,8 +13,8 @@ export type CredentialCache = {
   /** Undefined when the pair of key and token is not cached. The token may have ended. */
   cached(keyId: string, token: string, now: number): Principal | undefined;
   /** Loads key and token; undefined when they do not belong together. The token may have ended. */
-  load(keyId: string, token: string): Promise<Principal | undefined>;
-  loadKey(keyId: string): Promise<Principal | undefined>;
+  load(keyId: string, token: string, lane: LookupLane): Promise<Principal | undefined>;
+  loadKey(keyId: string, lane: LookupLane): Promise<Principal | undefined>;
   evictToken(tokenHash: Uint8Array): void;
   evictKey(keyId: string): void;
   evictProject(projectId: string): void;
@@ -22,24 +22,26 @@ export type CredentialCache = {
 
 export function createCredentialCache(db: Queryable, clock: () => number): CredentialCache {
   const memory = createPrincipalCache(clock);
+  const lookups = createCredentialLookups(db);
   return {
     cached(keyId, token, now) {
       const principal = memory.get(`token ${fingerprint(token)}`, now);
       return principal?.keyId === keyId ? principal : undefined;
     },
-    load(keyId, token) {
+    load(keyId, token, lane) {
       const print = fingerprint(token);
       return memory.load(`token ${print}`, keyId, async () => {
-        const found = await findCredentials(db, keyId, Buffer.from(print, "base64"));
+        const tokenHash = Buffer.from(print, "base64");
+        const found = await lookups[lane].credentials({ keyId, tokenHash });
         return found && toPrincipal(found);
       });
     },
-    async loadKey(keyId) {
+    async loadKey(keyId, lane) {
       const entry = `key ${keyId}`;
       const known = memory.get(entry, clock());
       if (known !== undefined) return known;
       return memory.load(entry, keyId, async () => {
-        const found = await findKey(db, keyId);
+        const found = await lookups[lane].key(keyId);
         return found && toPrincipal(found);
       });
     },

@@ -39,6 +39,8 @@ export type RateLimits = {
   countBulkCall(project: string): Promise<Allowance> | undefined;
   countClientCall(address: string): Promise<Allowance> | undefined;
   countFailedLogin(name: string): Promise<Allowance> | undefined;
+  /** Whether the next failed login of this name would be beyond the limit. Counts nothing. */
+  hasExhaustedLogins(name: string): Promise<boolean>;
   readonly callWindow: Window;
 };
 
@@ -86,12 +88,15 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
     countBulkCall: (project) => bulk.take?.(project),
     countClientCall: (address) => client.take?.(address),
     countFailedLogin: (name) => failures.take?.(name),
+    hasExhaustedLogins: async (name) => (await failures.isExhausted?.(name)) ?? false,
     callWindow,
   };
 }
 
 type Counter = {
   readonly take?: (key: string) => Promise<Allowance>;
+  /** Only where this process counts. */
+  readonly isExhausted?: (key: string) => Promise<boolean>;
 };
 
 const OFF: Counter = {};
@@ -101,7 +106,10 @@ function createCounter(window: Window, prefix: string, options: RateLimitsOption
   const common = { points: window.limit, duration: window.seconds, keyPrefix: `scrip:${prefix}` };
   const local = new RateLimiterMemory(common);
   if (redis === undefined) {
-    return { take: (key) => take(local, window, key) };
+    return {
+      take: (key) => take(local, window, key),
+      isExhausted: async (key) => ((await local.get(key))?.consumedPoints ?? 0) >= window.limit,
+    };
   }
   const shared = new RateLimiterRedis({
     ...common,

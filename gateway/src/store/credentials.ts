@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { byteaArray, type Queryable, textArray } from "@scrip/postgres";
 
 import type { ApiKey } from "../domain/api-key.ts";
 import type { Project } from "../domain/project.ts";
@@ -46,47 +46,80 @@ type CredentialsRow = KeyOfProjectRow & {
 
 /** A valid key with its project. */
 export async function findKey(db: Queryable, keyId: string): Promise<KeyOfProject | undefined> {
-  const { rows } = await db.query<KeyOfProjectRow>(
-    `select ${KEY_OF_PROJECT}
-       from api_key as key join project using (project_id)
-      where key.key_id = $1 and not key.blocked and project.deleted_at is null`,
-    [keyId],
-  );
-  return rows[0] && keyOfProject(rows[0]);
+  const [found] = await findKeys(db, [keyId]);
+  return found;
 }
 
-/** A valid key and a token of the same project, which may have ended. */
+/** Valid keys with their projects, in the order of the ids. */
+export async function findKeys(
+  db: Queryable,
+  keyIds: readonly string[],
+): Promise<(KeyOfProject | undefined)[]> {
+  const { rows } = await db.query<KeyOfProjectRow & Position>({
+    name: "find-keys",
+    text: `select wanted.at, ${KEY_OF_PROJECT}
+             from unnest($1::text[]) with ordinality as wanted (key_id, at)
+             join api_key as key on key.key_id = wanted.key_id
+             join project using (project_id)
+            where not key.blocked and project.deleted_at is null`,
+    values: [textArray(keyIds)],
+  });
+  return inOrder(keyIds, rows, keyOfProject);
+}
+
+export type KeyAndToken = { readonly keyId: string; readonly tokenHash: Uint8Array };
+
+/** Valid keys, each with a token of the same project, which may have ended; in the order of the pairs. */
 export async function findCredentials(
   db: Queryable,
-  keyId: string,
-  tokenHash: Uint8Array,
-): Promise<Credentials | undefined> {
-  const { rows } = await db.query<CredentialsRow>(
-    `select ${KEY_OF_PROJECT},
-            token.scope as token_scope, token.expires_at as token_expires_at,
-            token.expires_at <= clock_timestamp() or owner.blocked as token_has_ended,
-            token.key_id as token_key_id, owner.allowed_ips as token_allowed_ips
-       from api_key as key
-       join project using (project_id)
-       join access_token as token using (project_id)
-       join api_key as owner on owner.key_id = token.key_id
-      where key.key_id = $1 and not key.blocked and project.deleted_at is null
-        and token.token_hash = $2`,
-    [keyId, tokenHash],
-  );
-  const row = rows[0];
-  if (row === undefined) return undefined;
-  return {
-    ...keyOfProject(row),
-    token: {
-      scope: row.token_scope,
-      expiresAt: row.token_expires_at.getTime(),
-      hasEnded: row.token_has_ended,
-      keyId: row.token_key_id,
-      allowedIps: row.token_allowed_ips,
-    },
-  };
+  pairs: readonly KeyAndToken[],
+): Promise<(Credentials | undefined)[]> {
+  const { rows } = await db.query<CredentialsRow & Position>({
+    name: "find-credentials",
+    text: `select wanted.at, ${KEY_OF_PROJECT},
+                  token.scope as token_scope, token.expires_at as token_expires_at,
+                  token.expires_at <= clock_timestamp() or owner.blocked as token_has_ended,
+                  token.key_id as token_key_id, owner.allowed_ips as token_allowed_ips
+             from unnest($1::text[], $2::bytea[]) with ordinality as wanted (key_id, token_hash, at)
+             join api_key as key on key.key_id = wanted.key_id
+             join project using (project_id)
+             join access_token as token
+               on token.token_hash = wanted.token_hash and token.project_id = key.project_id
+             join api_key as owner on owner.key_id = token.key_id
+            where not key.blocked and project.deleted_at is null`,
+    values: [
+      textArray(pairs.map(({ keyId }) => keyId)),
+      byteaArray(pairs.map(({ tokenHash }) => tokenHash)),
+    ],
+  });
+  return inOrder(pairs, rows, credentialsFromRow);
 }
+
+/** Position in the batch, from 1. */
+type Position = { readonly at: bigint };
+
+function inOrder<Row extends Position, Found>(
+  wanted: readonly unknown[],
+  rows: readonly Row[],
+  fromRow: (row: Row) => Found,
+): (Found | undefined)[] {
+  const byPosition = new Map(rows.map((row) => [Number(row.at), row]));
+  return wanted.map((_, index) => {
+    const row = byPosition.get(index + 1);
+    return row && fromRow(row);
+  });
+}
+
+const credentialsFromRow = (row: CredentialsRow): Credentials => ({
+  ...keyOfProject(row),
+  token: {
+    scope: row.token_scope,
+    expiresAt: row.token_expires_at.getTime(),
+    hasEnded: row.token_has_ended,
+    keyId: row.token_key_id,
+    allowedIps: row.token_allowed_ips,
+  },
+});
 
 function keyOfProject(row: KeyOfProjectRow): KeyOfProject {
   return {
