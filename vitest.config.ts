@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 import { leftOutReporter } from "./services/shared/testing/src/left-out-reporter.ts";
 import { missingServers } from "./services/shared/testing/src/optional-servers.ts";
@@ -17,8 +18,23 @@ const isolate = false;
 /** PostgreSQL and the processes that tests start need the rest of a small machine. */
 const maxWorkers = 2;
 
+/** They start processes and wait for them. */
+const SLOW_FILES = /\/(deploy\/standalone|services\/shared\/embedded-postgres)\/test\//;
+
+const rankOf = ({ moduleId }: TestSpecification): number => (SLOW_FILES.test(moduleId) ? 0 : 1);
+
+/** Vitest starts large files first; small files that take long would keep one worker busy at the end. */
+class SlowFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- this one sorts files
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFilesFirst },
     reporters: ["default", leftOutReporter(missing)],
     projects: [
       {

@@ -2,10 +2,12 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { newCode, serverApi } from "../stack/api.ts";
 import { outputOf } from "../stack/compositions.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, startStacks } from "../stack/stack.ts";
+
+const stacks = startStacks();
 
 describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition) => {
-  const stack = await startStack(composition);
+  const stack = await stacks[composition];
   afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { postWithRetry } from "../stack/retry.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { COMPOSITIONS, type ServiceName, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, type ServiceName, startStacks } from "../stack/stack.ts";
 
 /** Every run sends the same requests; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
@@ -35,73 +35,78 @@ const requestArbitrary = fc.record({
   back: fc.boolean(),
 });
 
-describe.each(COMPOSITIONS)("kill -9 during stacked redemptions (%s)", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
-  const api = await serverApi(stack);
+// Both at the same time: they mostly wait for processes to start and for retries.
+const stacks = startStacks();
+describe.concurrent.each(COMPOSITIONS)(
+  "kill -9 during stacked redemptions (%s)",
+  async (composition) => {
+    const stack = await stacks[composition];
+    afterAll(() => stack[Symbol.asyncDispose]());
+    const api = await serverApi(stack);
 
-  test("loses no acknowledged redemption, and redeems nothing twice", async () => {
-    const coupons = await inParallel([1, 2, 3], 1, () =>
-      createVoucher({
-        type: "DISCOUNT_VOUCHER",
-        discount: { type: "AMOUNT", amount_off: 10 },
-        redemption: { quantity: QUANTITY },
-      }),
-    );
-    const gifts = await inParallel([1, 2, 3], 1, () =>
-      createVoucher({ type: "GIFT_VOUCHER", gift: { amount: CREDITS } }),
-    );
-    const codes = [...coupons, ...gifts];
-    const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
-
-    const load = { responses: 0, done: false };
-    const kill = async (): Promise<void> => {
-      for (const [nth, service] of (KILLED_SERVICES[composition] ?? []).entries()) {
-        while (load.responses < (nth + 1) * KILL_EVERY && !load.done) await sleep(5);
-        await stack.crash(service);
-      }
-    };
-    const redeemAll = inParallel(requests, CLIENTS, async ({ picks, amount, back }) => {
-      const redeemables = picks.map((at) => ({ object: "voucher", id: codes[at]! }));
-      const order = { amount };
-      const response = await postWithRetry(api, "/v1/redemptions", { redeemables, order });
-      load.responses += 1;
-      if (response.status !== 200) return { response, parts: [] };
-      const parts = response.body["redemptions"] as readonly Json[];
-      if (!back) return { response, parts };
-      const orderRedemption = response.body["parent_redemption"] ?? parts[0];
-      const rollback = await postWithRetry(
-        api,
-        `/v1/redemptions/${orderRedemption["id"]}/rollbacks`,
+    test("loses no acknowledged redemption, and redeems nothing twice", async ({ expect }) => {
+      const coupons = await inParallel([1, 2, 3], 1, () =>
+        createVoucher({
+          type: "DISCOUNT_VOUCHER",
+          discount: { type: "AMOUNT", amount_off: 10 },
+          redemption: { quantity: QUANTITY },
+        }),
       );
-      expect(rollback.status, rollback.text).toBe(200);
-      return { response, parts: [] };
-    }).finally(() => (load.done = true));
-    const [outcomes] = await Promise.all([redeemAll, kill()]);
+      const gifts = await inParallel([1, 2, 3], 1, () =>
+        createVoucher({ type: "GIFT_VOUCHER", gift: { amount: CREDITS } }),
+      );
+      const codes = [...coupons, ...gifts];
+      const requests = fc.sample(requestArbitrary, { seed: SEED, numRuns: REQUESTS });
 
-    const seedMessage = `STRESS_SEED=${SEED}`;
-    const rejections = outcomes.flatMap(({ response: { status, body } }) =>
-      status === 200 ? [] : `${status} ${body["key"]}`,
-    );
-    expect(
-      rejections.filter((rejection) => !CONFLICT_KEYS.has(rejection)),
-      seedMessage,
-    ).toEqual([]);
-    const parts = outcomes.flatMap((outcome) => outcome.parts);
-    for (const code of codes) {
-      const own = parts.filter(({ voucher }) => voucher.code === code);
-      const voucher = await ok(api.get(`/v1/vouchers/${code}`));
-      expect(voucher["redemption"].redeemed_quantity, seedMessage).toBe(own.length);
-      if (voucher["gift"] === null) continue;
-      const spent = own.reduce((sum, { amount }) => sum + (amount as number), 0);
-      expect(voucher["gift"].balance, seedMessage).toBe(CREDITS - spent);
+      const load = { responses: 0, done: false };
+      const kill = async (): Promise<void> => {
+        for (const [nth, service] of (KILLED_SERVICES[composition] ?? []).entries()) {
+          while (load.responses < (nth + 1) * KILL_EVERY && !load.done) await sleep(5);
+          await stack.crash(service);
+        }
+      };
+      const redeemAll = inParallel(requests, CLIENTS, async ({ picks, amount, back }) => {
+        const redeemables = picks.map((at) => ({ object: "voucher", id: codes[at]! }));
+        const order = { amount };
+        const response = await postWithRetry(api, "/v1/redemptions", { redeemables, order });
+        load.responses += 1;
+        if (response.status !== 200) return { response, parts: [] };
+        const parts = response.body["redemptions"] as readonly Json[];
+        if (!back) return { response, parts };
+        const orderRedemption = response.body["parent_redemption"] ?? parts[0];
+        const rollback = await postWithRetry(
+          api,
+          `/v1/redemptions/${orderRedemption["id"]}/rollbacks`,
+        );
+        expect(rollback.status, rollback.text).toBe(200);
+        return { response, parts: [] };
+      }).finally(() => (load.done = true));
+      const [outcomes] = await Promise.all([redeemAll, kill()]);
+
+      const seedMessage = `STRESS_SEED=${SEED}`;
+      const rejections = outcomes.flatMap(({ response: { status, body } }) =>
+        status === 200 ? [] : `${status} ${body["key"]}`,
+      );
+      expect(
+        rejections.filter((rejection) => !CONFLICT_KEYS.has(rejection)),
+        seedMessage,
+      ).toEqual([]);
+      const parts = outcomes.flatMap((outcome) => outcome.parts);
+      for (const code of codes) {
+        const own = parts.filter(({ voucher }) => voucher.code === code);
+        const voucher = await ok(api.get(`/v1/vouchers/${code}`));
+        expect(voucher["redemption"].redeemed_quantity, seedMessage).toBe(own.length);
+        if (voucher["gift"] === null) continue;
+        const spent = own.reduce((sum, { amount }) => sum + (amount as number), 0);
+        expect(voucher["gift"].balance, seedMessage).toBe(CREDITS - spent);
+      }
+      expect(await invariantViolations(stack), seedMessage).toEqual([]);
+    }, 300_000);
+
+    async function createVoucher(voucher: Json): Promise<string> {
+      const code = newCode("CRASH");
+      await ok(api.post("/v1/vouchers", { code, ...voucher }));
+      return code;
     }
-    expect(await invariantViolations(stack), seedMessage).toEqual([]);
-  }, 300_000);
-
-  async function createVoucher(voucher: Json): Promise<string> {
-    const code = newCode("CRASH");
-    await ok(api.post("/v1/vouchers", { code, ...voucher }));
-    return code;
-  }
-});
+  },
+);

@@ -10,13 +10,15 @@ import {
 } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, startStacks } from "../stack/stack.ts";
 
 const CLIENTS = 64;
 const HOUR_MS = 3_600_000;
 
+const stacks = startStacks();
+
 describe.each(COMPOSITIONS)("concurrent sessions (%s)", async (composition) => {
-  const stack = await startStack(composition);
+  const stack = await stacks[composition];
   afterAll(() => stack[Symbol.asyncDispose]());
   const { id, api } = await newProject(stack, { sandbox: true });
 

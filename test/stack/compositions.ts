@@ -235,6 +235,8 @@ async function startDistributed({
         SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
         SCRIP_MANAGEMENT_ID: KEYS.managementId,
         SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
+        // No load balancer has to notice the end.
+        SCRIP_DRAIN_SECONDS: "0",
         ...env,
       },
       nodeArgs,

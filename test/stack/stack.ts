@@ -31,6 +31,12 @@ export async function startStack(
   return stack;
 }
 
+/** Starts a separate stack of each composition at the same time, which takes little longer than one. */
+export const startStacks = (): Readonly<Record<Composition, Promise<Stack>>> => ({
+  standalone: startStack("standalone"),
+  distributed: startStack("distributed"),
+});
+
 /** A stack shared by all test files, with the keys of a separate project for this file. */
 export type SharedStack = Omit<Stack, "crash" | "startReplica" | typeof Symbol.asyncDispose> & {
   readonly projectId: string;
