@@ -74,6 +74,24 @@ create table metadata_schema (
   constraint metadata_schema_related_object_length CHECK (length(related_object) >= 1 AND length(related_object) <= 100)
 );
 
+create table outbox (
+  project_id text not null,
+  id text not null,
+  topic text not null,
+  key text not null,
+  type text,
+  payload bytea not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint outbox_pkey PRIMARY KEY (project_id, id)
+);
+
+create table outbox_lease (
+  name text not null,
+  owner text not null,
+  expires_at timestamp with time zone not null,
+  constraint outbox_lease_pkey PRIMARY KEY (name)
+);
+
 create table project (
   project_id text not null,
   name text not null,
@@ -93,6 +111,8 @@ create table project (
   updated_at timestamp with time zone,
   deleted_at timestamp with time zone,
   first_weekday smallint default 1 not null,
+  version bigint default 1 not null,
+  published_at timestamp with time zone,
   constraint project_pkey PRIMARY KEY (project_id),
   constraint project_clock_of_sandboxes_only CHECK (sandbox_now IS NULL OR sandbox),
   constraint project_first_weekday_is_one CHECK (first_weekday >= 0 AND first_weekday <= 6)
@@ -111,3 +131,5 @@ CREATE INDEX idempotency_expires_at ON idempotency USING btree (expires_at);
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE UNIQUE INDEX metadata_schema_project_related_object ON metadata_schema USING btree (project_id, related_object);
+
+CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);

@@ -5,6 +5,7 @@ import type { Database, Queryable } from "@scrip/postgres";
 import { hashSecret, newSecret } from "./auth/secrets.ts";
 import { canonicalDomain } from "./domain/origin.ts";
 import { MONDAY, type Project } from "./domain/project.ts";
+import { publishProjects } from "./projects/publish-projects.ts";
 import { insertApiKey, isKnownKey } from "./store/api-keys.ts";
 import { countProjects, insertProject } from "./store/projects.ts";
 
@@ -81,6 +82,7 @@ async function insertFirstProject(
 ): Promise<void> {
   const project: Project = {
     id: newId("proj"),
+    version: 1n,
     name: keys.projectName,
     description: null,
     timeZone: keys.timeZone,
@@ -99,6 +101,7 @@ async function insertFirstProject(
     updatedAt: null,
   };
   await insertProject(tx, project);
+  await publishProjects(tx, [{ ...project, deleted: false }]);
   const pairs = [
     { kind: "server", id: keys.appId, secret: keys.appToken },
     { kind: "client", id: keys.clientAppId, secret: keys.clientToken },

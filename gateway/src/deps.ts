@@ -13,6 +13,8 @@ export type Deps = {
   /** Real time in epoch milliseconds: tokens and keys do not follow sandbox clocks. */
   readonly clock: () => number;
   readonly tokenSeconds: number;
+  /** Called after each commit that wrote events, so that the relay does not wait for its next poll. */
+  readonly onEvents: () => void;
 };
 
 /** The dependencies for a request with an idempotency key. */

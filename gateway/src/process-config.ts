@@ -10,6 +10,8 @@ export type ProcessConfig = {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  /** Holds the events of all services; by default the database above. */
+  readonly eventsDatabaseUrl: string | undefined;
   readonly poolSize: number;
   readonly logLevel: string;
   readonly metrics: MetricsServerConfig;
@@ -50,6 +52,10 @@ function readOwn(env: Env) {
       reader: variable.withDefault(variable.integer(0, 65_535), DEFAULT_PORT),
     },
     databaseUrl: { name: "DATABASE_URL", reader: variable.url },
+    eventsDatabaseUrl: {
+      name: "SCRIP_EVENTS_DATABASE_URL",
+      reader: variable.optional(variable.url),
+    },
     poolSize: {
       name: "SCRIP_DATABASE_POOL_SIZE",
       reader: variable.withDefault(variable.integer(1, 100), 10),

@@ -1,4 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
+import { createPgEventBus } from "@scrip/events";
 import {
   checkHealth,
   createServiceTransport,
@@ -13,18 +14,29 @@ import { ownServices, publicServices } from "./public-services.ts";
 import { type Gateway, startGateway } from "./server.ts";
 import { createGatewayService } from "./service.ts";
 
+/** The gateway only publishes, and rarely. */
+const BUS_POOL_SIZE = 1;
+const BUS_CLOSE_MS = 2_000;
+
 /** Runs the gateway as a process that calls the services over gRPC. */
 export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   const logger = createLogger({ service: "gateway", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
   const metrics = createMetrics();
   parts.use(await startMetricsServer(metrics, config.metrics, logger));
+  const bus = await createPgEventBus({
+    url: config.eventsDatabaseUrl ?? config.databaseUrl,
+    poolSize: BUS_POOL_SIZE,
+    onError: (error) => logger.error({ error }, "the event bus failed"),
+  });
+  parts.defer(() => bus.close(BUS_CLOSE_MS));
   const service = parts.use(
     await createGatewayService({
       databaseUrl: config.databaseUrl,
       poolSize: config.poolSize,
       tokenSeconds: config.gateway.tokenSeconds,
       bootstrap: config.gateway.bootstrap,
+      bus,
       logger,
     }),
   );

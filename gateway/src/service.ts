@@ -1,5 +1,6 @@
 import path from "node:path";
 
+import { type EventBus, startRelay } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId, type NewId } from "@scrip/ids";
 import { createDatabase, createDefinitionVersions, migrate, type Queryable } from "@scrip/postgres";
@@ -8,6 +9,7 @@ import { createReadiness, type Service } from "@scrip/rpc";
 import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
 import { startDeletingExpired } from "./jobs/delete-expired.ts";
+import { startRepublishing } from "./jobs/republish-projects.ts";
 import {
   type FindSchemas,
   createMetadataSchemaCache,
@@ -21,6 +23,8 @@ export type GatewayServiceOptions = {
   readonly tokenSeconds?: number;
   /** The first project; required while none exists. */
   readonly bootstrap?: BootstrapKeys | undefined;
+  /** Receives the changes of projects; its owner closes it after this service. */
+  readonly bus: EventBus;
   readonly logger: { error(fields: object, message: string): void };
   readonly newId?: NewId;
   /** Real time in epoch milliseconds. */
@@ -61,9 +65,12 @@ export async function createGatewayService(
   parts.defer(() => db.close());
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
-  parts.use(
-    startKeyExpiry(db, (error) => logger.error({ error }, "expired keys could not be deleted")),
-  );
+  const onError = (error: Error): void => logger.error({ error }, "a background job failed");
+  const relay = startRelay({ db, bus: options.bus, onError });
+  parts.defer(relay.close);
+  parts.use(startRepublishing(db, { onEvents: relay.wake, onError }));
+  parts.use(startKeyExpiry(db, onError));
+
   const credentialCache = createCredentialCache(db, clock);
   const definitions = createDefinitionVersions({ db });
   parts.use(
@@ -81,6 +88,7 @@ export async function createGatewayService(
       newId: options.newId ?? newId,
       clock,
       tokenSeconds: options.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
+      onEvents: relay.wake,
     }),
     db,
     credentialCache,

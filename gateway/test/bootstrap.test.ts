@@ -3,15 +3,12 @@ import { expect, test } from "vitest";
 
 import { generateBootstrap } from "../src/bootstrap.ts";
 import { readBootstrap, readGatewayConfig } from "../src/config.ts";
-import { createGatewayService } from "../src/service.ts";
 import { newToken } from "./builders.ts";
-import { startTestGateway } from "./deps.ts";
-
-const logger = { error: () => {} };
+import { createTestService, startTestGateway } from "./deps.ts";
 
 test("does not start without a project and keys, and names the missing variables", async () => {
   await using database = await emptyDatabase();
-  await expect(createGatewayService({ databaseUrl: database.url, logger })).rejects.toThrow(
+  await expect(createTestService(database.url)).rejects.toThrow(
     /SCRIP_BOOTSTRAP_APP_ID.*SCRIP_BOOTSTRAP_CLIENT_TOKEN/,
   );
 });
@@ -20,7 +17,7 @@ test("concurrent starts create one project", async () => {
   await using database = await emptyDatabase();
   const bootstrap = generateBootstrap();
   const services = await Promise.all(
-    [1, 2, 3].map(() => createGatewayService({ databaseUrl: database.url, logger, bootstrap })),
+    [1, 2, 3].map(() => createTestService(database.url, bootstrap)),
   );
   const { rows } = await services[0]!.db.query<{ projects: bigint; keys: bigint }>(
     "select (select count(*) from project) as projects, (select count(*) from api_key) as keys",
@@ -31,8 +28,7 @@ test("concurrent starts create one project", async () => {
 
 test("only the start that created the project has its keys", async () => {
   await using database = await emptyDatabase();
-  const start = (bootstrap = generateBootstrap()) =>
-    createGatewayService({ databaseUrl: database.url, logger, bootstrap });
+  const start = (bootstrap = generateBootstrap()) => createTestService(database.url, bootstrap);
   const own = generateBootstrap();
   await using first = await start(own);
   await using again = await start(own);
@@ -43,9 +39,7 @@ test("only the start that created the project has its keys", async () => {
 
   await using empty = await emptyDatabase();
   const atOnce = await Promise.all(
-    [1, 2, 3].map(() =>
-      createGatewayService({ databaseUrl: empty.url, logger, bootstrap: generateBootstrap() }),
-    ),
+    [1, 2, 3].map(() => createTestService(empty.url, generateBootstrap())),
   );
   expect(atOnce.filter((each) => each.hasBootstrapKeys)).toHaveLength(1);
   for (const service of atOnce) await service[Symbol.asyncDispose]();
@@ -54,9 +48,9 @@ test("only the start that created the project has its keys", async () => {
 test("a later start needs no keys", async () => {
   await using database = await emptyDatabase();
   const bootstrap = generateBootstrap();
-  const first = await createGatewayService({ databaseUrl: database.url, logger, bootstrap });
+  const first = await createTestService(database.url, bootstrap);
   await first[Symbol.asyncDispose]();
-  const second = await createGatewayService({ databaseUrl: database.url, logger });
+  const second = await createTestService(database.url);
   expect(await second.ready()).toBeUndefined();
   await second[Symbol.asyncDispose]();
 });

@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { ApiError } from "@scrip/errors";
+import { createPgEventBus } from "@scrip/events";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, createDirectTransport, type Implementation } from "@scrip/rpc";
@@ -11,7 +12,11 @@ import { type BootstrapKeys, generateBootstrap } from "../src/bootstrap.ts";
 import type { HttpConfig } from "../src/config.ts";
 import { ownServices } from "../src/public-services.ts";
 import { type Gateway, startGateway } from "../src/server.ts";
-import { createGatewayService, type GatewayService } from "../src/service.ts";
+import {
+  createGatewayService,
+  type GatewayService,
+  type GatewayServiceOptions,
+} from "../src/service.ts";
 import { stubService } from "./service-stubs.ts";
 
 export const MANAGEMENT = { id: "management-test", token: "management-token-test" };
@@ -43,6 +48,23 @@ export type StartOptions = {
   readonly deadlineMs?: number;
 };
 
+/** The service with an event bus of its own. */
+export async function createTestService(
+  databaseUrl: string,
+  bootstrap?: BootstrapKeys,
+  options: Partial<GatewayServiceOptions> = {},
+): Promise<GatewayService> {
+  await using parts = new AsyncDisposableStack();
+  const bus = await createPgEventBus({ url: databaseUrl, poolSize: 1, onError: () => {} });
+  parts.defer(() => bus.close(1_000));
+  const logger = { error: () => {} };
+  const service = parts.use(
+    await createGatewayService({ databaseUrl, bus, logger, bootstrap, ...options }),
+  );
+  const running = parts.move();
+  return { ...service, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
 /** A gateway on an empty database with one project, whose keys are known. */
 export async function startTestGateway(options: StartOptions = {}): Promise<TestGateway> {
   const { implementations = [] } = options;
@@ -51,9 +73,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
   const keys = { ...generateBootstrap(), ...options.keys };
   const logger = options.logger ?? createLogger({ service: "gateway", level: "silent" });
   const service = parts.use(
-    await createGatewayService({
-      databaseUrl: database.url,
-      bootstrap: keys,
+    await createTestService(database.url, keys, {
       logger,
       ...(options.tokenSeconds !== undefined && { tokenSeconds: options.tokenSeconds }),
       ...(options.clock !== undefined && { clock: options.clock }),

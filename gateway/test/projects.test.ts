@@ -50,6 +50,7 @@ describe("projects", () => {
     const { project } = await callOf(gateway, server);
     expect(project).toEqual({
       id,
+      version: 1n,
       timeZone: "Europe/Warsaw",
       firstWeekday: 0,
       caseSensitiveCodes: false,

@@ -74,6 +74,18 @@ create table inbox (
   constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
 );
 
+create table project (
+  project_id text not null,
+  version bigint not null,
+  deleted boolean not null,
+  time_zone text not null,
+  first_weekday smallint not null,
+  case_sensitive_codes boolean not null,
+  default_code_config text,
+  sandbox_now timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (project_id)
+);
+
 create table promotion_stack (
   project_id text not null,
   id text not null,

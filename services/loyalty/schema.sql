@@ -155,6 +155,18 @@ create table points_spend (
   constraint points_spend_taken CHECK ((status = 'CONFIRMED'::text) = (redemption_id IS NOT NULL))
 );
 
+create table project (
+  project_id text not null,
+  version bigint not null,
+  deleted boolean not null,
+  time_zone text not null,
+  first_weekday smallint not null,
+  case_sensitive_codes boolean not null,
+  default_code_config text,
+  sandbox_now timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (project_id)
+);
+
 create table referral (
   project_id text not null,
   voucher_id text not null,

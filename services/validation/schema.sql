@@ -83,6 +83,18 @@ create table product_collection_entry (
   constraint product_in_collection FOREIGN KEY (project_id, product_id) REFERENCES product(project_id, id)
 );
 
+create table project (
+  project_id text not null,
+  version bigint not null,
+  deleted boolean not null,
+  time_zone text not null,
+  first_weekday smallint not null,
+  case_sensitive_codes boolean not null,
+  default_code_config text,
+  sandbox_now timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (project_id)
+);
+
 create table session_claim (
   project_id text not null,
   session_key text not null,

@@ -57,6 +57,18 @@ create table points_claim (
   constraint points_claim_pkey PRIMARY KEY (project_id, spend_id)
 );
 
+create table project (
+  project_id text not null,
+  version bigint not null,
+  deleted boolean not null,
+  time_zone text not null,
+  first_weekday smallint not null,
+  case_sensitive_codes boolean not null,
+  default_code_config text,
+  sandbox_now timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (project_id)
+);
+
 create table publication (
   project_id text not null,
   id text not null,

@@ -24,7 +24,7 @@ export type Stack = AsyncDisposable & {
   readonly databaseUrl: string;
   readonly keys: Keys;
   readonly serviceKeys: ServiceKeys;
-  /** gRPC addresses of the services; empty for the standalone composition. */
+  /** gRPC addresses of the services; one port serves all in the standalone composition. */
   readonly grpc: Readonly<Record<string, string>>;
   /** Addresses of the metrics of each process. */
   readonly metrics: Readonly<Record<string, string>>;
@@ -48,12 +48,15 @@ export type Stack = AsyncDisposable & {
 type Place = {
   readonly port: number;
   readonly metricsPort: number;
+  /** The standalone composition serves gRPC beside HTTP. */
+  readonly grpcPort: number;
   readonly urls?: Readonly<Record<string, string>>;
 };
 
 const newPlace = async (urls: Place["urls"] = {}): Promise<Place> => ({
   port: await freePort(),
   metricsPort: await freePort(),
+  grpcPort: await freePort(),
   urls,
 });
 
@@ -119,7 +122,7 @@ async function startStandalone({
   nodeArgs,
 }: Start): Promise<Started> {
   const own = await newPlace();
-  const start = ({ port, metricsPort }: Place): Promise<RunningProcess> =>
+  const start = ({ port, metricsPort, grpcPort }: Place): Promise<RunningProcess> =>
     startProcess({
       main: "deploy/standalone/src/main.ts",
       env: {
@@ -128,6 +131,7 @@ async function startStandalone({
         SCRIP_DATA_DIR: folder,
         SCRIP_PORT: String(port),
         SCRIP_METRICS_PORT: String(metricsPort),
+        SCRIP_GRPC_PORT: String(grpcPort),
         ...env,
       },
       nodeArgs,
@@ -145,7 +149,7 @@ async function startStandalone({
     url: localUrl(own.port),
     keys: keysOf(variables),
     serviceKeys: secrets.serviceKeys,
-    grpc: {},
+    grpc: Object.fromEntries(SERVICES.map((name) => [name, localUrl(own.grpcPort)])),
     metrics: { scrip: metricsUrl(own.metricsPort) },
     pids: () => [running.pid],
     async crash() {

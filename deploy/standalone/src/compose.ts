@@ -1,15 +1,15 @@
 import { createCampaignService } from "@scrip/campaign/service";
-import { createPgEventBus } from "@scrip/events";
+import { createPgEventBus, type EventBus } from "@scrip/events";
 import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import {
   createDirectTransport,
+  type ReplicatingService,
   type Retention,
   type RpcServer,
   serve,
-  type Service,
 } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import { createValidationService } from "@scrip/validation/service";
@@ -43,10 +43,16 @@ export type Composition = Gateway & {
 /** Runs the gateway and all services in this process; calls between them stay in memory. */
 export async function startScrip(options: CompositionOptions): Promise<Composition> {
   await using parts = new AsyncDisposableStack();
-  const services = await startServices(parts, options);
+  const { databaseUrl, logger } = options;
+  const bus = await createPgEventBus({
+    url: databaseUrl,
+    poolSize: POOL_SIZE,
+    onError: (error) => logger.error({ err: error }, "the event bus failed"),
+  });
+  parts.defer(() => bus.close(BUS_CLOSE_MS));
+  const services = await startServices(parts, bus, options);
   if (options.grpcPort !== undefined)
     parts.use(await serveGrpc(services, options.grpcPort, options));
-  const { databaseUrl, logger } = options;
   const { tokenSeconds, bootstrap } = options.gateway;
   const service = parts.use(
     await createGatewayService({
@@ -54,6 +60,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       poolSize: POOL_SIZE,
       tokenSeconds,
       bootstrap,
+      bus,
       logger,
     }),
   );
@@ -66,8 +73,9 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
 /** Starts callees before their callers; they close in the reverse order. */
 async function startServices(
   parts: AsyncDisposableStack,
+  bus: EventBus,
   { databaseUrl, logger, metrics, secrets, retention }: CompositionOptions,
-): Promise<readonly Service[]> {
+): Promise<readonly ReplicatingService[]> {
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
   const batches = metrics.histogram({
     name: "batch_size",
@@ -75,8 +83,6 @@ async function startServices(
     labels: ["batch"],
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   });
-  const bus = await createPgEventBus({ url: databaseUrl, poolSize: POOL_SIZE, onError });
-  parts.defer(() => bus.close(BUS_CLOSE_MS));
 
   const own = { databaseUrl, poolSize: POOL_SIZE, retention, onError };
   const { assetSecret, trackingSecret } = secrets;
@@ -108,7 +114,7 @@ async function startServices(
 
 function openGateway(
   service: GatewayService,
-  services: readonly Service[],
+  services: readonly ReplicatingService[],
   { logger, metrics, gateway, host, port }: CompositionOptions,
 ): Promise<Gateway> {
   const transport = directTo(services);
@@ -126,7 +132,7 @@ function openGateway(
 }
 
 function serveGrpc(
-  services: readonly Service[],
+  services: readonly ReplicatingService[],
   port: number,
   { host, secrets, logger }: CompositionOptions,
 ): Promise<RpcServer> {
@@ -141,6 +147,6 @@ function serveGrpc(
   });
 }
 
-function directTo(services: readonly Service[]) {
+function directTo(services: readonly ReplicatingService[]) {
   return createDirectTransport(services.flatMap(({ implementations }) => implementations));
 }

@@ -63,6 +63,7 @@ const NO_SCOPES: ReadonlySet<string> = new Set();
 function toContext(project: Project): ProjectContext {
   return {
     id: project.id,
+    version: project.version,
     timeZone: canonicalTimeZone(project.timeZone),
     firstWeekday: project.firstWeekday,
     caseSensitiveCodes: project.caseSensitiveCodes,

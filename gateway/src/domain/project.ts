@@ -3,6 +3,8 @@ import { isTimeZone } from "@scrip/rules";
 /** A tenant and the settings that its decisions depend on. */
 export type Project = {
   readonly id: string;
+  /** Grows with every change. */
+  readonly version: bigint;
   readonly name: string;
   readonly description: string | null;
   /** As configured: an IANA name or a GMT offset. */

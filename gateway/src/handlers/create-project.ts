@@ -14,6 +14,7 @@ import {
   parseTimeZone,
 } from "../mapping/project-settings.ts";
 import { codeConfigFromProto, projectToProto } from "../mapping/project.ts";
+import { publishProjects } from "../projects/publish-projects.ts";
 import { insertApiKey } from "../store/api-keys.ts";
 import { insertProject } from "../store/projects.ts";
 
@@ -27,7 +28,9 @@ export const createProject =
       await insertProject(tx, project);
       await insertApiKey(tx, server.key);
       await insertApiKey(tx, client.key);
+      await publishProjects(tx, [{ ...project, deleted: false }]);
     });
+    deps.onEvents();
     return projectToProto(project, {
       serverSideKey: toSecret(server),
       clientSideKey: toSecret(client),
@@ -60,6 +63,7 @@ function parse(request: CreateProjectRequest, id: string, createdAt: Date): Proj
   const { currency } = request;
   return {
     id,
+    version: 1n,
     name: request.name,
     description: request.description ?? null,
     timeZone: parseTimeZone(request.timezone ?? "UTC"),

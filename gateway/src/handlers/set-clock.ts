@@ -1,12 +1,12 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { invalidPayload, notFound } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import type { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { setSandboxClock } from "../domain/sandbox-clock.ts";
 import { projectToProto } from "../mapping/project.ts";
-import { lockProject, updateProject } from "../store/projects.ts";
+import { changeProject } from "../projects/change-project.ts";
 
 export const setClock =
   (deps: Deps): Handler<typeof ProjectService.method.setClock> =>
@@ -16,14 +16,8 @@ export const setClock =
     if (now === undefined && updateMask?.paths.includes("now") !== true) {
       throw invalidPayload("Payload should have required property 'now'");
     }
-    const updated = await deps.db.transaction(async (tx) => {
-      const before = await lockProject(tx, projectId);
-      if (before === undefined) throw notFound("project", projectId);
-      const clock = now === undefined ? null : timestampMs(now);
-      const after = { ...setSandboxClock(before, clock), updatedAt: new Date(deps.clock()) };
-      await updateProject(tx, after);
-      return after;
-    });
-    deps.credentialCache.evictProject(projectId);
-    return projectToProto(updated);
+    const clock = now === undefined ? null : timestampMs(now);
+    return projectToProto(
+      await changeProject(deps, projectId, (before) => setSandboxClock(before, clock)),
+    );
   };

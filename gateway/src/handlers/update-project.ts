@@ -1,4 +1,4 @@
-import { invalidPayload, notFound } from "@scrip/errors";
+import { invalidPayload } from "@scrip/errors";
 import type {
   ProjectService,
   UpdateProjectRequest,
@@ -14,29 +14,21 @@ import {
   parseTimeZone,
 } from "../mapping/project-settings.ts";
 import { codeConfigFromProto, projectToProto } from "../mapping/project.ts";
-import { lockProject, updateProject as writeProject } from "../store/projects.ts";
+import { changeProject } from "../projects/change-project.ts";
 
 export const updateProject =
   (deps: Deps): Handler<typeof ProjectService.method.updateProject> =>
-  async (request) => {
-    const updated = await deps.db.transaction(async (tx) => {
-      const before = await lockProject(tx, request.projectId);
-      if (before === undefined) throw notFound("project", request.projectId);
-      const after = apply(before, request, new Date(deps.clock()));
-      await writeProject(tx, after);
-      return after;
-    });
-    deps.credentialCache.evictProject(updated.id);
-    return projectToProto(updated);
-  };
+  async (request) =>
+    projectToProto(
+      await changeProject(deps, request.projectId, (before) => apply(before, request)),
+    );
 
-function apply(before: Project, request: UpdateProjectRequest, updatedAt: Date): Project {
+function apply(before: Project, request: UpdateProjectRequest): Project {
   const sent = new Set(request.updateMask?.paths);
   const { name, timezone, currency } = request;
   if (sent.has("name") && !name) throw invalidPayload("Property .name must be string");
   return {
     ...before,
-    updatedAt,
     ...(sent.has("name") && name && { name }),
     // `null` restores the default of CreateProject.
     ...(sent.has("timezone") && { timeZone: parseTimeZone(timezone ?? "UTC") }),

@@ -24,7 +24,7 @@ const KEY_OF_PROJECT = `
        key.key_id, key.project_id, key.name as key_name, key.kind, key.scopes, key.allowed_ips,
        key.secret_hash, key.blocked, key.created_at as key_created_at,
        key.updated_at as key_updated_at,
-       project.name, project.description, project.time_zone, project.currency, project.dial_code,
+       project.version, project.name, project.description, project.time_zone, project.currency, project.dial_code,
        project.case_sensitive_codes, project.default_code_config, project.client_trusted_domains,
        project.client_features, project.sandbox, project.sandbox_now, project.webhook_version,
        project.api_version, project.created_at, project.updated_at, project.first_weekday`;

@@ -4,6 +4,7 @@ import type { ClientFeature, CodeConfig, Project } from "../domain/project.ts";
 
 export type ProjectRow = {
   project_id: string;
+  version: bigint;
   name: string;
   description: string | null;
   time_zone: string;
@@ -31,6 +32,7 @@ const permanentColumns: ColumnTable<Project> = {
 };
 
 const editableColumns: ColumnTable<Project> = {
+  version: column.int8(({ version }) => version),
   name: column.text(({ name }) => name),
   description: column.text(({ description }) => description),
   time_zone: column.text(({ timeZone }) => timeZone),
@@ -115,21 +117,60 @@ export async function countProjects(db: Queryable): Promise<bigint> {
   return rows[0]?.total ?? 0n;
 }
 
-/** Deletes a project: its keys are removed, its row stays as a tombstone. */
-export async function deleteProject(tx: Queryable, id: string, at: Date): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    "update project set deleted_at = $2 where project_id = $1 and deleted_at is null",
+/**
+ * Deletes a project: its keys are removed, its row stays as a tombstone with a new version. Returns
+ * the deleted project; undefined if there is none.
+ */
+export async function deleteProject(
+  tx: Queryable,
+  id: string,
+  at: Date,
+): Promise<Project | undefined> {
+  const { rows } = await tx.query<ProjectRow>(
+    `update project set deleted_at = $2, version = version + 1
+      where project_id = $1 and deleted_at is null
+  returning ${COLUMNS}`,
     [id, at],
   );
-  if (rowCount === 0) return false;
+  if (rows[0] === undefined) return undefined;
   // Tokens are deleted with their keys.
   await tx.query("delete from api_key where project_id = $1", [id]);
-  return true;
+  return projectFromRow(rows[0]);
+}
+
+/**
+ * Locks projects, deleted ones included, that were last published this long ago or never. Rows that
+ * another process locks are skipped.
+ */
+export async function lockUnpublished(
+  tx: Queryable,
+  afterHours: number,
+  limit: number,
+): Promise<readonly (Project & { readonly deleted: boolean })[]> {
+  const { rows } = await tx.query<ProjectRow & { deleted: boolean }>(
+    `select ${COLUMNS}, deleted_at is not null as deleted
+       from project
+      where published_at is null
+         or published_at < clock_timestamp() - $1 * interval '1 hour'
+      limit $2
+        for no key update skip locked`,
+    [afterHours, limit],
+  );
+  return rows.map((row) => ({ ...projectFromRow(row), deleted: row.deleted }));
+}
+
+/** The rows must be locked. */
+export async function markPublished(tx: Queryable, ids: readonly string[]): Promise<void> {
+  await tx.query(
+    "update project set published_at = clock_timestamp() where project_id = any($1::text[])",
+    [ids],
+  );
 }
 
 export function projectFromRow(row: ProjectRow): Project {
   return {
     id: row.project_id,
+    version: row.version,
     name: row.name,
     description: row.description,
     timeZone: row.time_zone,

@@ -4,7 +4,8 @@ import type { EventBus } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
-import { createReadiness, type Service } from "@scrip/rpc";
+import { startProjectReplica } from "@scrip/projects";
+import { createReadiness, type ReplicatingService } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
@@ -30,21 +31,24 @@ export type CampaignOptions = {
 const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Creates the service without a server; both compositions mount it. */
-export async function createCampaignService(options: CampaignOptions): Promise<Service> {
+export async function createCampaignService(options: CampaignOptions): Promise<ReplicatingService> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  const projects = parts.use(
+    await startProjectReplica({ db, bus: options.bus, group: "campaign-projects" }),
+  );
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, onError));
-  const vouchers = await options.bus.subscribe({
+  const vouchers = await projects.bus.subscribe({
     group: "campaign",
     topics: [VOUCHERS_TOPIC],
     handler: onVoucher(db),
   });
   parts.defer(() => vouchers.close(CONSUMERS_CLOSE_MS));
-  const redemptions = await options.bus.subscribe({
+  const redemptions = await projects.bus.subscribe({
     group: "campaign-redemptions",
     topics: [REDEMPTIONS_TOPIC],
     handler: onRedemption(db),
@@ -59,6 +63,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<S
       definitions: createDefinitionCaches(db),
       ...createClients(options.transports),
     }),
+    findProject: projects.findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

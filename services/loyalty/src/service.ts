@@ -4,7 +4,8 @@ import { type EventBus, startRelay } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
-import { createReadiness, type Service } from "@scrip/rpc";
+import { startProjectReplica } from "@scrip/projects";
+import { createReadiness, type ReplicatingService } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
@@ -30,28 +31,31 @@ export type LoyaltyOptions = {
 const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Creates the service without a server; both compositions mount it. */
-export async function createLoyaltyService(options: LoyaltyOptions): Promise<Service> {
+export async function createLoyaltyService(options: LoyaltyOptions): Promise<ReplicatingService> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  const projects = parts.use(
+    await startProjectReplica({ db, bus: options.bus, group: "loyalty-projects" }),
+  );
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, onError));
   parts.use(startPointsLockExpiry(db, onError));
-  const redemptions = await options.bus.subscribe({
+  const redemptions = await projects.bus.subscribe({
     group: "loyalty",
     topics: [REDEMPTIONS_TOPIC],
     handler: onRedemption(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
-  const points = await options.bus.subscribe({
+  const points = await projects.bus.subscribe({
     group: "loyalty-points",
     topics: [REDEMPTIONS_TOPIC],
     handler: onRedemptionPoints({ db, newId }),
   });
   parts.defer(() => points.close(CONSUMERS_CLOSE_MS));
-  const orders = await options.bus.subscribe({
+  const orders = await projects.bus.subscribe({
     group: "loyalty-orders",
     topics: [ORDERS_TOPIC],
     handler: onOrderPaid(db),
@@ -63,6 +67,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Ser
   return {
     name: "loyalty",
     implementations: routes(createDeps(db, relay.wake)),
+    findProject: projects.findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

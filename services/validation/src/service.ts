@@ -10,7 +10,8 @@ import {
   type DefinitionVersions,
   migrate,
 } from "@scrip/postgres";
-import { createCoalescer, createReadiness, type Service } from "@scrip/rpc";
+import { startProjectReplica } from "@scrip/projects";
+import { createCoalescer, createReadiness, type ReplicatingService } from "@scrip/rpc";
 
 import { createClients } from "./clients.ts";
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
@@ -55,16 +56,21 @@ const MAX_WAITING_FOR_ORDER = 100;
 const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Creates the service without a transport: both compositions mount it. */
-export async function createValidationService(options: ValidationOptions): Promise<Service> {
+export async function createValidationService(
+  options: ValidationOptions,
+): Promise<ReplicatingService> {
   const { databaseUrl: url, poolSize, onError, onBatch, trackingSecret } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  const projects = parts.use(
+    await startProjectReplica({ db, bus: options.bus, group: "validation-projects" }),
+  );
   parts.use(startKeyExpiry(db, onError));
   const definitions = createDefinitionVersions({ db });
   for (const { group, topic, handler } of consumersOf(db, definitions)) {
-    const consumer = await options.bus.subscribe({ group, topics: [topic], handler });
+    const consumer = await projects.bus.subscribe({ group, topics: [topic], handler });
     parts.defer(() => consumer.close(CONSUMERS_CLOSE_MS));
   }
   const relay = startRelay({ db, bus: options.bus, onError });
@@ -102,6 +108,7 @@ export async function createValidationService(options: ValidationOptions): Promi
       onError,
       trackingSecret,
     }),
+    findProject: projects.findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

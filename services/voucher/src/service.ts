@@ -5,14 +5,15 @@ import { type EventBus, startRelay } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
+import { startProjectReplica } from "@scrip/projects";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   clientOf,
   createReadiness,
   DEFAULT_RETENTION,
+  type ReplicatingService,
   type Retention,
-  type Service,
 } from "@scrip/rpc";
 
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
@@ -48,12 +49,15 @@ const DEFAULT_CACHE_SIZE = 20_000;
 const CONSUMERS_CLOSE_MS = 3_000;
 
 /** The service without a transport: both compositions mount it. */
-export async function createVoucherService(options: VoucherOptions): Promise<Service> {
+export async function createVoucherService(options: VoucherOptions): Promise<ReplicatingService> {
   const { databaseUrl: url, poolSize, onError } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  const projects = parts.use(
+    await startProjectReplica({ db, bus: options.bus, group: "voucher-projects" }),
+  );
   const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   parts.use(startKeyExpiry(db, onError));
@@ -62,7 +66,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   parts.defer(relay.close);
   const cards = clientOf(CardService, options.transports.loyalty);
   parts.use(startPointsHoldRelease({ db, cards, onError }));
-  const customers = await options.bus.subscribe({
+  const customers = await projects.bus.subscribe({
     group: "voucher-customers",
     topics: [CUSTOMERS_TOPIC],
     handler: onCustomerDeleted(db),
@@ -82,6 +86,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Ser
   return {
     name: "voucher",
     implementations,
+    findProject: projects.findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

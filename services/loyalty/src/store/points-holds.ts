@@ -111,7 +111,7 @@ const resolveStatement = buildStatement({
      where s.project_id = item.project_id and s.id = item.id`,
 });
 
-/** Oldest first. Measured by the database clock, because a sandbox project can have another one. */
+/** Of live projects, oldest first. Measured by the database clock, because a sandbox project can have another one. */
 export async function listPendingPointsHolds(
   db: Queryable,
   { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
@@ -119,6 +119,8 @@ export async function listPendingPointsHolds(
   const { rows } = await db.query<{ project_id: string; id: string }>(
     `select project_id, id from points_spend
       where status = 'PENDING' and created_at < now() - $1::int8 * interval '1 millisecond'
+        and not exists (select from project
+                         where project.project_id = points_spend.project_id and project.deleted)
       order by created_at
       limit $2`,
     [olderThanMs, limit],

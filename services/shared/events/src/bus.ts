@@ -51,6 +51,8 @@ export type SubscribeOptions = {
 };
 
 export type Subscription = {
+  /** Looks for new events now: those of other processes otherwise arrive with the next poll. */
+  readonly poll: () => void;
   /** Lets handlers finish within `deadlineMs`, stores the offsets and releases the partitions. */
   readonly close: (deadlineMs: number) => Promise<void>;
 };

@@ -9,6 +9,7 @@ export {
   type ProjectContext,
   REQUEST_DEADLINE_MS,
 } from "./call/call.ts";
+export type { FindProject, ProjectQuery, ProjectState } from "./call/find-project.ts";
 export { type Client, clientOf, invoke } from "./call/client.ts";
 export { type CoalescerOptions, createCoalescer } from "./concurrency/coalescer.ts";
 export { createDirectTransport } from "./transport/direct-transport.ts";
@@ -41,6 +42,7 @@ export {
   type Handlers,
   implement,
   type Implementation,
+  type ReplicatingService,
   type Service,
 } from "./server/service.ts";
 export { followServiceKeys, readServiceKeys, type ServiceKeySources } from "./auth/service-keys.ts";

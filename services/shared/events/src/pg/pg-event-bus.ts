@@ -54,6 +54,13 @@ const POOL_SIZE = 4;
 const CONCURRENCY = 3;
 const BATCH = 500;
 
+const consumerSettings = ({ timings, policy, concurrency = CONCURRENCY }: PgEventBusOptions) => ({
+  timings: { ...TIMINGS, ...timings },
+  policy: { ...POLICY, ...policy },
+  concurrency,
+  batch: BATCH,
+});
+
 /** The event log in Postgres; migrates its schema first. */
 export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEventBus> {
   const { url, onError } = options;
@@ -74,18 +81,11 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       announce(new Set(batch.map(({ topic }) => topic)));
     },
     async subscribe(subscribe) {
-      const subscription = await startSubscription({
-        ...subscribe,
-        db,
-        read: log.read,
-        onError,
-        timings: { ...TIMINGS, ...options.timings },
-        policy: { ...POLICY, ...options.policy },
-        concurrency: options.concurrency ?? CONCURRENCY,
-        batch: BATCH,
-      });
+      const source = { ...subscribe, db, read: log.read, onError };
+      const subscription = await startSubscription({ ...source, ...consumerSettings(options) });
       subscriptions.add(subscription);
       return {
+        poll: () => announce(new Set(subscribe.topics)),
         async close(deadlineMs) {
           subscriptions.delete(subscription);
           await subscription.close(deadlineMs);

@@ -45,7 +45,7 @@ export type ConsumerOptions = HandlerRunnerOptions & {
   readonly batch: number;
 };
 
-export type PgSubscription = Subscription & {
+export type PgSubscription = Omit<Subscription, "poll"> & {
   /** Signals new events in these topics, which may belong to other subscriptions. */
   readonly wake: (topics: ReadonlySet<string>) => void;
   /** Stops without storing or releasing anything, as a killed process does. */

@@ -15,9 +15,13 @@ const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
  * Authorizes an external service: it may call the public RPCs of its scopes, in the projects that
  * its token lists.
  */
-export function authorizeExternal(method: DescMethod, claims: ServiceClaims, call: Call): void {
-  if (call.project.id === "") throw invalidPayload("Header x-scrip-project is required");
-  if (!PROJECT_ID.test(call.project.id) || !claims.projects.includes(call.project.id)) {
+export function authorizeExternal(
+  method: DescMethod,
+  claims: ServiceClaims,
+  projectId: string,
+): void {
+  if (projectId === "") throw invalidPayload("Header x-scrip-project is required");
+  if (!PROJECT_ID.test(projectId) || !claims.projects.includes(projectId)) {
     throw new ApiError("forbidden", { details: "The token does not grant access to this project" });
   }
   const scope = accessOf(method)?.server ?? "";

@@ -46,6 +46,8 @@ export const stepCall = ({ stepKey, ...call }: Call, step: string): Call => ({
 export type ProjectContext = {
   /** Empty in batch calls between services, whose items carry the project. */
   readonly id: string;
+  /** Grows with every change of the project; absent in batch calls. */
+  readonly version?: bigint | undefined;
   readonly timeZone: string;
   /** First day of the week, 0 (Sunday) to 6 (Saturday). Default: Monday. */
   readonly firstWeekday?: number | undefined;
@@ -75,10 +77,13 @@ export const callKey = createContextKey<Call | undefined>(undefined, {
 /** The total time limit of a request. */
 export const REQUEST_DEADLINE_MS = 8_000;
 
+/** In place of a project in batch calls, whose items carry their projects. */
+export const BATCH_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
+
 /** A call of the service itself, for a batch whose items carry their projects. */
 export function batchCall(requestId: string, deadline: number, now: number): Call {
   return {
-    project: { id: "", timeZone: "UTC", caseSensitiveCodes: true },
+    project: BATCH_PROJECT,
     requestId,
     deadline,
     now,

@@ -2,16 +2,12 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ApiError } from "@scrip/errors";
 import { newRequestId } from "@scrip/ids";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
-import { isTimeZone } from "@scrip/rules";
 
 import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";
 
 const NAMES = {
   project: "x-scrip-project",
-  timeZone: "x-scrip-time-zone",
-  firstWeekday: "x-scrip-first-weekday",
-  caseInsensitive: "x-scrip-case-insensitive-codes",
-  codeConfig: "x-scrip-code-config",
+  projectVersion: "x-scrip-project-version",
   now: "x-scrip-now",
   requestId: "x-scrip-request-id",
   caller: "x-scrip-caller",
@@ -23,20 +19,24 @@ const NAMES = {
 /** Set on a response that repeats an earlier one. */
 export const REPLAYED_HEADER = "x-scrip-replayed";
 
+/** A call as it arrives: its project's settings come from the replica of the service, not from headers. */
+export type ReceivedCall = Omit<Call, "project" | "now"> & {
+  readonly projectId: string;
+  /** The version of the project that the caller has seen. */
+  readonly projectVersion: bigint | undefined;
+  /** The time that the caller's request fixed; undefined: the request starts here. */
+  readonly now: number | undefined;
+};
+
 export function toHeaders(call: Call): Headers {
   const headers = new Headers({
     [NAMES.project]: call.project.id,
-    [NAMES.timeZone]: call.project.timeZone,
     [NAMES.requestId]: call.requestId,
     [NAMES.now]: String(call.now),
     [NAMES.caller]: `${call.caller.side}:${call.caller.id}`,
   });
-  const { firstWeekday } = call.project;
-  if (firstWeekday !== undefined) headers.set(NAMES.firstWeekday, String(firstWeekday));
-  if (!call.project.caseSensitiveCodes) headers.set(NAMES.caseInsensitive, "1");
-  if (call.project.codeConfig !== undefined) {
-    headers.set(NAMES.codeConfig, encodeURIComponent(call.project.codeConfig));
-  }
+  const { version } = call.project;
+  if (version !== undefined) headers.set(NAMES.projectVersion, String(version));
   if (call.idempotency !== undefined) {
     headers.set(NAMES.idempotencyKey, encodeURIComponent(call.idempotency.key));
     headers.set(NAMES.requestHash, Buffer.from(call.idempotency.requestHash).toString("hex"));
@@ -51,28 +51,21 @@ export function toHeaders(call: Call): Headers {
 
 /**
  * Reads the call from the headers of a gRPC request. External services send only the project id;
- * clock, caller and request hash are read only from Scrip's own services.
+ * clock, project version, caller and request hash are read only from Scrip's own services.
  */
 export function fromHeaders(
   headers: Headers,
   trust: { readonly internal: boolean; readonly callerName: string },
   clock: { readonly now: number; readonly timeoutMs: number | undefined },
-): Call {
-  const now = trust.internal ? headers.get(NAMES.now) : null;
-  const idempotencyKey = trust.internal ? headers.get(NAMES.idempotencyKey) : null;
-  // An external caller cannot override the project's code configuration.
-  const codeConfig = trust.internal ? headers.get(NAMES.codeConfig) : null;
+): ReceivedCall {
+  const internal = (name: string): string | null => (trust.internal ? headers.get(name) : null);
+  const idempotencyKey = internal(NAMES.idempotencyKey);
   return {
-    project: {
-      id: headers.get(NAMES.project) ?? "",
-      timeZone: timeZoneOf(headers.get(NAMES.timeZone)),
-      ...weekdayOf(headers.get(NAMES.firstWeekday)),
-      caseSensitiveCodes: headers.get(NAMES.caseInsensitive) !== "1",
-      ...(codeConfig !== null && { codeConfig: decodeHeader(codeConfig) }),
-    },
+    projectId: headers.get(NAMES.project) ?? "",
+    projectVersion: versionOf(internal(NAMES.projectVersion)),
     requestId: requestIdOf(headers.get(NAMES.requestId)),
     deadline: clock.now + Math.min(clock.timeoutMs ?? REQUEST_DEADLINE_MS, REQUEST_DEADLINE_MS),
-    now: now === null ? clock.now : Number(now),
+    now: timeOf(internal(NAMES.now)),
     caller: trust.internal
       ? callerOf(headers.get(NAMES.caller))
       : { side: "service", id: trust.callerName },
@@ -86,9 +79,12 @@ export function fromHeaders(
   };
 }
 
-/** An invalid weekday counts as absent. */
-const weekdayOf = (text: string | null): { readonly firstWeekday?: number } =>
-  text !== null && /^[0-6]$/.test(text) ? { firstWeekday: Number(text) } : {};
+/** Malformed versions and times count as absent. */
+const versionOf = (text: string | null): bigint | undefined =>
+  text !== null && /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
+
+const timeOf = (text: string | null): number | undefined =>
+  text !== null && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
 
 const rejectionOf = (text: string | null) =>
   text !== null && { rejection: fromBinary(ErrorSchema, Buffer.from(text, "base64")) };
@@ -115,12 +111,6 @@ function decodeHeader(text: string): string {
   } catch {
     throw new ApiError("invalid_payload", { details: "A header is not percent-encoded UTF-8" });
   }
-}
-
-function timeZoneOf(text: string | null): string {
-  if (text === null || text === "") return "UTC";
-  if (isTimeZone(text)) return text;
-  throw new ApiError("invalid_payload", { details: `Unknown time zone ${text}` });
 }
 
 // Other text could break log lines or hide the caller.

@@ -11,7 +11,7 @@ import {
 import { followServiceKeys, readServiceKeys } from "../auth/service-keys.ts";
 import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
 import { type CallReport, serve } from "../server/serve.ts";
-import type { Service } from "../server/service.ts";
+import type { ReplicatingService } from "../server/service.ts";
 import { createServiceTransport } from "../transport/grpc-transport.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
@@ -29,7 +29,7 @@ export type ProcessTools = {
  */
 export async function runProcess(
   name: string,
-  create: (env: Env, tools: ProcessTools) => Promise<Service>,
+  create: (env: Env, tools: ProcessTools) => Promise<ReplicatingService>,
 ): Promise<void> {
   await runUntilStopped(async () => {
     const { env } = process;

@@ -46,6 +46,7 @@ test("the health of a service in another process follows its readiness", async (
       {
         name: "voucher",
         implementations: [],
+        findProject: () => undefined,
         ready: async () => reason,
         [Symbol.asyncDispose]: async () => {},
       },

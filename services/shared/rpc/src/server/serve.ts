@@ -5,7 +5,7 @@ import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { compileCheck } from "@scrip/contract";
-import { toErrorResponse, invalidPayload, ApiError, toConnectError } from "@scrip/errors";
+import { ApiError, invalidPayload, notFound, toConnectError, toErrorResponse } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
@@ -14,11 +14,12 @@ import {
   type ServiceClaims,
   type ServiceKeys,
 } from "../auth/service-token.ts";
-import type { Call } from "../call/call.ts";
-import { fromHeaders, REPLAYED_HEADER } from "../call/headers.ts";
+import { BATCH_PROJECT, type Call } from "../call/call.ts";
+import type { FindProject, ProjectState } from "../call/find-project.ts";
+import { fromHeaders, type ReceivedCall, REPLAYED_HEADER } from "../call/headers.ts";
 import { healthRoutes } from "./health.ts";
 import { reflectionRoutes } from "./reflection.ts";
-import type { Implementation, Service } from "./service.ts";
+import type { Implementation, ReplicatingService } from "./service.ts";
 
 export type RpcServer = AsyncDisposable & { readonly url: string; readonly port: number };
 
@@ -27,7 +28,7 @@ export type ServeOptions = {
   /** 0 chooses a free port. */
   readonly port: number;
   /** One service, or several behind one port; each is its own audience. */
-  readonly services: readonly Service[];
+  readonly services: readonly ReplicatingService[];
   readonly keys: ServiceKeys;
   /** Called after every call, with the cause of an unexpected error. */
   readonly onCall: (report: CallReport) => void;
@@ -111,7 +112,7 @@ function mount(router: ConnectRouter, options: ServeOptions): void {
         Object.fromEntries(
           implementation.service.methods.map((method) => [
             method.localName,
-            adapt(method, implementation, { verify, options }),
+            adapt(method, implementation, { verify, findProject: service.findProject, options }),
           ]),
         ) as unknown as Partial<ServiceImpl<DescService>>,
       );
@@ -133,12 +134,21 @@ function mount(router: ConnectRouter, options: ServeOptions): void {
 type Verify = (authorization: string | null) => Promise<ServiceClaims>;
 
 /**
- * An RPC as Connect calls it: authenticate, authorize, check the message, then call the handler.
+ * An RPC as Connect calls it: authenticate, authorize, load the project, check the message, then
+ * call the handler.
  */
 function adapt(
   method: DescMethod,
   { handlers }: Implementation,
-  { verify, options }: { readonly verify: Verify; readonly options: ServeOptions },
+  {
+    verify,
+    findProject,
+    options,
+  }: {
+    readonly verify: Verify;
+    readonly findProject: FindProject;
+    readonly options: ServeOptions;
+  },
 ) {
   const handler = handlers[method.localName] as
     | ((request: object, call: Call) => Promise<never>)
@@ -160,10 +170,11 @@ function adapt(
     try {
       const claims = await verify(context.requestHeader.get("authorization"));
       caller = claims.name;
-      let call = callOf(context, claims);
-      requestId = call.requestId;
-      if (claims.internal) authorizeInternal(claims, call);
-      else authorizeExternal(method, claims, call);
+      const received = receive(context, claims);
+      requestId = received.requestId;
+      if (claims.internal) authorizeInternal(claims, received.projectId);
+      else authorizeExternal(method, claims, received.projectId);
+      let call = await inProject(received, findProject);
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (!claims.internal) {
@@ -184,7 +195,7 @@ function adapt(
   };
 }
 
-function callOf(context: HandlerContext, claims: ServiceClaims): Call {
+function receive(context: HandlerContext, claims: ServiceClaims): ReceivedCall {
   const timeoutMs = context.timeoutMs();
   if (timeoutMs !== undefined && timeoutMs < MIN_BUDGET_MS) throw new ApiError("deadline_exceeded");
   const call = fromHeaders(
@@ -195,8 +206,25 @@ function callOf(context: HandlerContext, claims: ServiceClaims): Call {
   return { ...call, onReplay: () => context.responseHeader.set(REPLAYED_HEADER, "1") };
 }
 
+/**
+ * The call with the settings of its project. Batch calls of Scrip's own services name no project:
+ * their items belong to requests whose project was checked when they arrived.
+ */
+async function inProject(received: ReceivedCall, findProject: FindProject): Promise<Call> {
+  const { projectId, projectVersion: version, now, ...call } = received;
+  if (projectId === "") return { ...call, project: BATCH_PROJECT, now: now ?? Date.now() };
+  const found = findProject({ projectId, version, deadline: call.deadline });
+  const state = found instanceof Promise ? await found : found;
+  // The caller has seen the project, so its event is late.
+  if (state === undefined && version !== undefined) throw new ApiError("service_unavailable");
+  if (state === undefined || state.deleted) throw notFound("project", projectId);
+  return { ...call, project: state.project, now: now ?? currentTimeOf(state) };
+}
+
+const currentTimeOf = ({ sandboxNow }: ProjectState): number => sandboxNow ?? Date.now();
+
 /** Authorizes Scrip's own services, which may call every RPC. */
-function authorizeInternal(claims: ServiceClaims, call: Call): void {
-  if (claims.projects.includes("*") || claims.projects.includes(call.project.id)) return;
+function authorizeInternal(claims: ServiceClaims, projectId: string): void {
+  if (claims.projects.includes("*") || claims.projects.includes(projectId)) return;
   throw new ApiError("forbidden", { details: "The token does not grant access to this project" });
 }

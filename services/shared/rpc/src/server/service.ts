@@ -1,6 +1,7 @@
 import type { DescMethod, DescMethodUnary, DescService, MessageShape } from "@bufbuild/protobuf";
 
 import type { Call } from "../call/call.ts";
+import type { FindProject } from "../call/find-project.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
 /**
@@ -39,3 +40,6 @@ export type Service = AsyncDisposable & {
   /** Whether the service can work: its database takes writes. */
   readonly ready: ReadinessCheck;
 };
+
+/** A service that can be served over gRPC: it knows the projects that callers name. */
+export type ReplicatingService = Service & { readonly findProject: FindProject };

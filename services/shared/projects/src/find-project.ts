@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { FindProject, ProjectQuery, ProjectState } from "@scrip/rpc";
+
+import type { CacheEntry, ProjectCache } from "./project-cache.ts";
+
+/** How long a call waits for a project or version whose event has not arrived. */
+const WAIT_MS = 2_000;
+const PAUSE_MS = 25;
+
+/** After a wait in vain, calls do not wait: an unknown id or a late event costs one wait each time. */
+const NO_WAIT_MS = 5_000;
+
+/** What remains of a deadline when a wait ends, so that the caller receives the error. */
+const MARGIN_MS = 100;
+
+export type FindProjectOptions = {
+  readonly cache: ProjectCache;
+  /** Asks for events that have not arrived. */
+  readonly poll: () => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+};
+
+/** Reads projects from the cache, and waits for those whose event is on the way. */
+export function createFindProject({ cache, poll, now }: FindProjectOptions): FindProject {
+  const awaitArrival = async (
+    query: ProjectQuery,
+    found: CacheEntry | Promise<CacheEntry>,
+  ): Promise<ProjectState | undefined> => {
+    const entry = await found;
+    if (hasArrived(entry, query) || now() - entry.waitedAt < NO_WAIT_MS) return entry.state;
+    poll();
+    const until = now() + Math.min(WAIT_MS, query.deadline - Date.now() - MARGIN_MS);
+    while (now() < until) {
+      await sleep(PAUSE_MS);
+      await cache.reload(entry);
+      if (hasArrived(entry, query)) return entry.state;
+    }
+    entry.waitedAt = now();
+    return entry.state;
+  };
+
+  return (query) => {
+    const found = cache.get(query.projectId);
+    if (!(found instanceof Promise) && hasArrived(found, query)) return found.state;
+    return awaitArrival(query, found);
+  };
+}
+
+/** An older version is not the one that the caller has seen. */
+const hasArrived = ({ state }: CacheEntry, { version }: ProjectQuery): boolean =>
+  state !== undefined && (version === undefined || (state.project.version ?? 0n) >= version);

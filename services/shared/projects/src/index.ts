@@ -1,0 +1,2 @@
+export { PROJECTS_TOPIC } from "./on-project.ts";
+export { type ProjectReplica, startProjectReplica } from "./project-replica.ts";
