@@ -106,17 +106,17 @@ const findOutdatedStatement = buildStatement({
     }),
   },
   text: ({ orders }) => `
-    select made.position
-      from ${orders.numberedRows("made")}
+    select repaired.position
+      from ${orders.numberedRows("repaired")}
      where not exists (
-           select from gone_customer as gone
-            where gone.project_id = made.project_id and gone.customer_id = made.customer_id)
+           select from gone_customer as deleted
+            where deleted.project_id = repaired.project_id and deleted.customer_id = repaired.customer_id)
        and not exists (
-           select from shop_order as known
-            where known.project_id = made.project_id and known.id = made.id
-              and known.document is not null
-              and coalesce(known.updated_at, known.created_at) >= made.made_at
-              and (known.paid_event_id is not null or not made.paid))`,
+           select from shop_order as existing
+            where existing.project_id = repaired.project_id and existing.id = repaired.id
+              and existing.document is not null
+              and coalesce(existing.updated_at, existing.created_at) >= repaired.made_at
+              and (existing.paid_event_id is not null or not repaired.paid))`,
 });
 
 const writeOlder = async (
@@ -133,7 +133,7 @@ const buildWriteOlder = (name: string, age: "<" | "<=") =>
     parts: { orders: batchOf(orderColumns) },
     text: ({ orders }) => `
       insert into shop_order as stored (${orders.columns})
-      select ${orders.columns} from ${orders.rows("made")}
+      select ${orders.columns} from ${orders.rows("repaired")}
           on conflict (project_id, id) do update
          set ${excludedAssignments(stateColumns)}
        where stored.document is null
@@ -157,19 +157,19 @@ const paidEventsStatement = buildStatement({
     }),
   },
   text: ({ orders }) => `
-    with made as (
-      select * from ${orders.rows("made")}
+    with repaired as (
+      select * from ${orders.rows("repaired")}
     ), marked as (
       update shop_order as stored
-         set paid_event_id = made.paid_event_id
-        from made
-       where stored.project_id = made.project_id and stored.id = made.id
+         set paid_event_id = repaired.paid_event_id
+        from repaired
+       where stored.project_id = repaired.project_id and stored.id = repaired.id
          and stored.paid_event_id is null
       returning stored.paid_event_id
     )
     insert into outbox (project_id, id, topic, key, type, payload)
-    select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
-           '${ORDER_PAID}', made.event
-      from made
+    select repaired.project_id, repaired.paid_event_id, '${ORDERS_TOPIC}', repaired.event_key,
+           '${ORDER_PAID}', repaired.event
+      from repaired
       join marked using (paid_event_id)`,
 });

@@ -52,11 +52,11 @@ const saveStatement = buildStatement({
   name: "save-orders",
   parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
   text: ({ orders }) => `
-    with made as (
-      select * from ${orders.rows("made")}
+    with new_order as (
+      select * from ${orders.rows("new_order")}
     ), saved as (
       insert into shop_order as stored (${columnNames(orderColumns)}, paid_event_id)
-      select ${columnNames(orderColumns)}, paid_event_id from made
+      select ${columnNames(orderColumns)}, paid_event_id from new_order
           on conflict (project_id, id) do update
          set ${excludedAssignments(stateColumns)},
              paid_event_id = coalesce(stored.paid_event_id, excluded.paid_event_id),
@@ -65,9 +65,9 @@ const saveStatement = buildStatement({
       returning stored.paid_event_id
     )
     insert into outbox (project_id, id, topic, key, type, payload)
-    select made.project_id, made.paid_event_id, '${ORDERS_TOPIC}', made.event_key,
-           '${ORDER_PAID}', made.event
-      from made
+    select new_order.project_id, new_order.paid_event_id, '${ORDERS_TOPIC}', new_order.event_key,
+           '${ORDER_PAID}', new_order.event
+      from new_order
       join saved using (paid_event_id)`,
 });
 
