@@ -1,3 +1,4 @@
+import { readRetainedEvents } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 const TOPIC = "scrip.redemptions.v1";
@@ -14,9 +15,17 @@ export async function readPublished(
   projectId: string,
 ): Promise<AsyncIterable<Uint8Array> | null> {
   const { rows } = await bus.query<{ exists: boolean }>(
-    "select to_regclass('bus_log') is not null as exists",
+    "select to_regclass('bus_batch') is not null as exists",
   );
-  return rows[0]?.exists === true ? readLog(bus, projectId) : null;
+  return rows[0]?.exists === true ? readBoth(bus, projectId) : null;
+}
+
+/** The log, and what is left of the log of earlier releases. For all projects: no index serves only this command. */
+async function* readBoth(bus: Queryable, projectId: string): AsyncGenerator<Uint8Array> {
+  yield* readRowLog(bus, projectId);
+  for await (const event of readRetainedEvents(bus, TOPIC)) {
+    if (event.projectId === projectId && event.type === TYPE) yield event.payload;
+  }
 }
 
 type Entry = {
@@ -26,10 +35,9 @@ type Entry = {
   readonly payload: Uint8Array;
 };
 
-async function* readLog(bus: Queryable, projectId: string): AsyncGenerator<Uint8Array> {
+async function* readRowLog(bus: Queryable, projectId: string): AsyncGenerator<Uint8Array> {
   let after: Pick<Entry, "partition" | "log_offset"> = { partition: -1, log_offset: 0n };
   for (;;) {
-    // In the order of the key, for all projects: an index by project would serve only this command.
     const { rows } = await bus.query<Entry>(
       `select partition, log_offset, project_id, payload
          from bus_log

@@ -6,6 +6,7 @@ import { createGatewayService, type GatewayService } from "@scrip/gateway/servic
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import {
   createDirectTransport,
+  eventRetention,
   type ReplicatingService,
   type Retention,
   type RpcServer,
@@ -47,6 +48,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
   const bus = await createPgEventBus({
     url: databaseUrl,
     poolSize: POOL_SIZE,
+    retention: eventRetention(options.retention),
     onError: (error) => logger.error({ err: error }, "the event bus failed"),
   });
   parts.defer(() => bus.close(BUS_CLOSE_MS));

@@ -1,5 +1,19 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table bus_batch (
+  topic text not null,
+  first_offset bigint not null,
+  last_offset bigint not null,
+  published_at timestamp with time zone default clock_timestamp() not null,
+  partitions bytea not null,
+  size integer not null,
+  events bytea not null
+) partition by RANGE (published_at);
+
+create table bus_batch_default partition of bus_batch (
+  constraint bus_batch_default_pkey PRIMARY KEY (topic, last_offset)
+) DEFAULT;
+
 create table bus_dead_letter (
   consumer_group text not null,
   topic text not null,
@@ -30,7 +44,8 @@ create table bus_log (
   payload bytea not null,
   occurred_at timestamp with time zone not null,
   published_at timestamp with time zone default clock_timestamp() not null,
-  constraint bus_log_pkey PRIMARY KEY (topic, partition, log_offset)
+  constraint bus_log_pkey PRIMARY KEY (topic, partition, log_offset),
+  constraint bus_log_closed CHECK (false) NOT VALID
 );
 
 create table bus_member (
@@ -61,4 +76,12 @@ create table bus_partition (
   next_offset bigint not null,
   constraint bus_partition_pkey PRIMARY KEY (topic, partition),
   constraint bus_partition_offsets_ordered CHECK (first_offset >= 0 AND first_offset <= next_offset)
+) with (fillfactor=50);
+
+create table bus_topic (
+  topic text not null,
+  first_batch bigint default 0 not null,
+  next_offset bigint not null,
+  constraint bus_topic_pkey PRIMARY KEY (topic),
+  constraint bus_topic_offsets_ordered CHECK (first_batch >= 0 AND first_batch <= next_offset)
 ) with (fillfactor=50);

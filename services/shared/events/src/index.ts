@@ -17,12 +17,8 @@ export { INBOX_RETENTION_MS, inboxHandler, type InboxWork, trimInbox } from "./i
 export { eventMessage } from "./event-message.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
 export { withEventBus } from "./process-bus.ts";
-export {
-  createPgEventBus,
-  EVENTS_MIGRATIONS,
-  EVENTS_ROLE,
-  EVENTS_SCHEMA,
-  type PgEventBus,
-  type PgEventBusOptions,
-} from "./pg/pg-event-bus.ts";
+export { readRetainedEvents } from "./pg/log.ts";
+export { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./pg/events-schema.ts";
+export type { LogRetention } from "./pg/log-retention.ts";
+export { createPgEventBus, type PgEventBus, type PgEventBusOptions } from "./pg/pg-event-bus.ts";
 export { type Relay, type RelayOptions, startRelay } from "./relay.ts";

@@ -1,6 +1,7 @@
 import { type Env, readEnv, variable } from "@scrip/config";
 
 import type { EventBus } from "./bus.ts";
+import type { LogRetention } from "./pg/log-retention.ts";
 import { createPgEventBus } from "./pg/pg-event-bus.ts";
 
 export type OwnBusOptions = {
@@ -10,6 +11,7 @@ export type OwnBusOptions = {
    * services.
    */
   readonly databaseUrl: string;
+  readonly retention?: LogRetention;
   readonly onError: (error: Error) => void;
 };
 
@@ -18,7 +20,7 @@ const CLOSE_MS = 5_000;
 
 /** Opens a bus for a service that runs as its own process, and closes it after the service. */
 export async function withEventBus<Service extends AsyncDisposable>(
-  { env, databaseUrl, onError }: OwnBusOptions,
+  { env, databaseUrl, retention, onError }: OwnBusOptions,
   create: (bus: EventBus) => Promise<Service>,
 ): Promise<Service> {
   const { url } = readEnv(env, {
@@ -28,7 +30,7 @@ export async function withEventBus<Service extends AsyncDisposable>(
     },
   });
   await using parts = new AsyncDisposableStack();
-  const bus = await createPgEventBus({ url, onError });
+  const bus = await createPgEventBus({ url, onError, ...(retention && { retention }) });
   parts.defer(() => bus.close(CLOSE_MS));
   const service = parts.use(await create(bus));
   const running = parts.move();

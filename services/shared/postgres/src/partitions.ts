@@ -18,8 +18,8 @@ export type PartitionedTable = {
   readonly everyMs: number;
   /** A partition is dropped when its last possible row is older than this. */
   readonly keepMs: number;
-  /** Retains a partition, or a row of the default partition, that is needed although it is old. */
-  readonly mayDrop?: (client: PartitionClient, before: Date) => Promise<boolean>;
+  /** Rows from this time on are retained, although they may be older. Default: none. */
+  readonly neededSince?: (client: PartitionClient, now: Date) => Promise<Date>;
 };
 
 export type PartitionClient = Pick<Client, "query">;
@@ -100,18 +100,16 @@ async function maintain(client: Client, table: PartitionedTable, run: Run): Prom
     if (existing.some(({ from, to }) => from < range.to && range.from < to)) continue;
     if (await createPartition(client, table, range)) run.changes.created.push(nameOf(table, range));
   }
-  const before = new Date(run.now.getTime() - table.keepMs);
+  const neededSince = (await table.neededSince?.(client, run.now)) ?? run.now;
+  const before = Math.min(run.now.getTime() - table.keepMs, neededSince.getTime());
   for (const { name, to } of existing) {
-    if (to > before.getTime()) continue;
-    if (table.mayDrop !== undefined && !(await table.mayDrop(client, new Date(to)))) continue;
+    if (to > before) continue;
     await patiently(() => client.query(`alter table ${table.table} detach partition ${name}`));
     // Separately: deleting the files of a large table takes longer than a writer should wait.
     await client.query(`drop table ${name}`);
     run.changes.dropped.push(name);
   }
-  if (table.mayDrop === undefined || (await table.mayDrop(client, before))) {
-    run.changes.deleted += await deleteFromDefault(client, table, before);
-  }
+  run.changes.deleted += await deleteFromDefault(client, table, new Date(before));
 }
 
 /**

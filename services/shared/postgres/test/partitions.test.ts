@@ -114,19 +114,16 @@ test("stores a row without a partition in the default one, where it expires alon
   expect(await keys()).toEqual(["now"]);
 });
 
-test("retains a partition that is still needed", async () => {
+test("retains what is still needed", async () => {
   await client.query(
     `create table note_p2020010100 partition of note for values from ('2020-01-01') to ('2020-01-02')`,
   );
   await insert("needed", "2020-01-01");
-  const asked: Date[] = [];
-  const mayDrop = async (_: unknown, before: Date): Promise<boolean> => {
-    asked.push(before);
-    return false;
-  };
-  expect((await maintain({ mayDrop })).dropped).toEqual([]);
-  expect(asked[0]).toEqual(new Date("2020-01-02"));
-  expect(await keys()).toEqual(["needed"]);
+  await insert("needed, without a partition", "2020-03-01");
+  await insert("not needed", "2019-12-31");
+  const neededSince = async (): Promise<Date> => new Date("2020-01-01T12:00:00Z");
+  expect(await maintain({ neededSince })).toMatchObject({ dropped: [], deleted: 1 });
+  expect(await keys()).toEqual(["needed", "needed, without a partition"]);
 });
 
 test("waits for readers of a partition, and lets writers pass between its attempts", async () => {

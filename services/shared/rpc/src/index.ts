@@ -32,9 +32,9 @@ export {
 export { checkHealth } from "./server/health.ts";
 export {
   DEFAULT_RETENTION,
+  eventRetention,
   readRetention,
   type Retention,
-  unhandledEventMs,
 } from "./process/retention.ts";
 export { serve, type RpcServer } from "./server/serve.ts";
 export {

@@ -1,9 +1,9 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { DeadLetter, DeliveredEvent } from "../bus.ts";
-import { fromRow } from "./log.ts";
+import { type EventRow, fromRow } from "./row-log.ts";
 
-type DeadLetterRow = Parameters<typeof fromRow>[0] & {
+type DeadLetterRow = EventRow & {
   readonly error: string;
   readonly attempts: number;
   readonly buried_at: Date;

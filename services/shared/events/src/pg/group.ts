@@ -2,7 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { PartitionLag } from "../bus.ts";
 import { PARTITIONS } from "../partition.ts";
-import type { PartitionId, Position } from "./log.ts";
+import { keyOf, type PartitionId, type Position } from "./log.ts";
 
 export type Member = { readonly member: string; readonly topics: readonly string[] };
 
@@ -169,13 +169,55 @@ export async function leaveGroup(db: Queryable, group: string, member: string): 
   ]);
 }
 
+/** Rows of the log that one statement counts. */
+const LAG_CHUNK = 5_000;
+
+/** The unhandled events of each partition; reads only their partitions, and decodes nothing. */
 export async function measureLag(db: Queryable, group: string): Promise<readonly PartitionLag[]> {
-  const { rows } = await db.query<PartitionLag>(
-    `select topic, partition, next_offset - greatest(log_offset, first_offset) as behind
-       from bus_offset join bus_partition using (topic, partition)
-      where consumer_group = $1 and next_offset > greatest(log_offset, first_offset)
+  const { rows: positions } = await db.query<PartitionId & { log_offset: bigint; rows: bigint }>(
+    `select topic, partition, log_offset,
+            -- Those in the log of rows.
+            greatest(coalesce(next_offset - greatest(log_offset, first_offset), 0), 0) as rows
+       from bus_offset left join bus_partition using (topic, partition)
+      where consumer_group = $1
       order by topic, partition`,
     [group],
   );
-  return rows;
+  const behind = new Map(positions.map((position) => [keyOf(position), position.rows]));
+  for (const [topic, some] of Map.groupBy(positions, (position) => position.topic)) {
+    const offsets = new Map(some.map(({ partition, log_offset: offset }) => [partition, offset]));
+    for await (const { partition, offset } of readPartitions(db, topic, [...offsets.values()])) {
+      const key = keyOf({ topic, partition });
+      if (offset >= (offsets.get(partition) ?? 0n)) behind.set(key, (behind.get(key) ?? 0n) + 1n);
+    }
+  }
+  return positions.flatMap(({ topic, partition }) => {
+    const count = behind.get(keyOf({ topic, partition })) ?? 0n;
+    return count > 0n ? [{ topic, partition, behind: count }] : [];
+  });
+}
+
+/** The partition of each event from the lowest of the offsets on. */
+async function* readPartitions(
+  db: Queryable,
+  topic: string,
+  offsets: readonly bigint[],
+): AsyncGenerator<{ readonly partition: number; readonly offset: bigint }> {
+  let from = offsets.reduce((lowest, offset) => (offset < lowest ? offset : lowest));
+  for (;;) {
+    const { rows } = await db.query<{ first_offset: bigint; partitions: Uint8Array }>(
+      `select first_offset, partitions from bus_batch
+        where topic = $1 and last_offset >= $2
+        order by last_offset
+        limit ${LAG_CHUNK}`,
+      [topic, from],
+    );
+    for (const { first_offset: first, partitions } of rows) {
+      for (const [index, partition] of partitions.entries()) {
+        from = first + BigInt(index) + 1n;
+        yield { partition, offset: first + BigInt(index) };
+      }
+    }
+    if (rows.length < LAG_CHUNK) return;
+  }
 }

@@ -1,14 +1,22 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { DeliveredEvent } from "../bus.ts";
-import { keyOf, type Position, readLog } from "./log.ts";
+import { type Batches, createBatchReader, endOf } from "./batch-reader.ts";
+import { type PartitionId, type Position, readFirstBatches } from "./log.ts";
+import { readRowLog } from "./row-log.ts";
+
+/** What a partition read: its events, which may be none, and the offset to continue with. */
+export type PartitionBatch = PartitionId & {
+  readonly events: readonly DeliveredEvent[];
+  readonly next: bigint;
+};
 
 export type LogReader = {
-  /** Reads from each position, at most `limit` events of a partition, as `readLog` does. */
+  /** Reads from each position, at most `limit` events of a partition. */
   readonly read: (
     positions: readonly Position[],
     limit: number,
-  ) => Promise<readonly (readonly DeliveredEvent[])[]>;
+  ) => Promise<readonly PartitionBatch[]>;
   /**
    * Call it after a publication: reads that began before may not see it, and are not shared any
    * more.
@@ -16,67 +24,89 @@ export type LogReader = {
   readonly outdate: () => void;
 };
 
-/** Maximum number of cached events of one partition; more were read by a member that is behind. */
-const MAX_CACHED_BYTES = 65_536;
-
-type Batch = readonly DeliveredEvent[];
-
-/** A statement in flight, and its position in a partition. */
-type Reading = { readonly offset: bigint; readonly batches: Promise<ReadonlyMap<string, Batch>> };
-
-/**
- * A reader for all groups of a process, which are usually close together: it caches the last
- * entries of each partition and shares reads in flight, so that one group reads and the others
- * reuse the result. Entries never change, and their offsets have no gaps.
- */
+/** A reader for all groups of a process. */
 export function createLogReader(db: Queryable): LogReader {
-  const cached = new Map<string, Batch>();
-  const readings = new Map<string, Reading>();
+  const reader = createBatchReader(db);
+  const firstBatches = new Map<string, bigint>();
+  const firstBatch = (topic: string): bigint => firstBatches.get(topic) ?? 0n;
 
-  const readAll = async (
-    requested: readonly Position[],
+  const loadFirstBatches = async (positions: readonly Position[]): Promise<void> => {
+    const topics = new Set(positions.map(({ topic }) => topic));
+    const unknown = [...topics].filter((topic) => !firstBatches.has(topic));
+    if (unknown.length === 0) return;
+    const known = await readFirstBatches(db, unknown);
+    // A topic without a row has no events yet, and its first one will be in a batch.
+    for (const topic of unknown) firstBatches.set(topic, known.get(topic) ?? 0n);
+  };
+
+  const readRows = async (
+    positions: readonly Position[],
     limit: number,
-  ): Promise<Map<string, Batch>> => {
-    const batches = await readLog(db, requested, limit);
-    const found = new Map(batches.map((batch) => [keyOf(batch[0] as DeliveredEvent), batch]));
-    for (const [key, batch] of found) {
-      const bytes = batch.reduce((sum, { payload }) => sum + payload.byteLength, 0);
-      if (bytes <= MAX_CACHED_BYTES) cached.set(key, batch);
-    }
-    return found;
+  ): Promise<readonly PartitionBatch[]> => {
+    if (positions.length === 0) return [];
+    const rows = await readRowLog(db, positions, limit);
+    return positions.map(({ topic, partition }) => {
+      const events = rows.filter((row) => row.topic === topic && row.partition === partition);
+      const last = events.at(-1);
+      return { topic, partition, events, next: last ? last.offset + 1n : firstBatch(topic) };
+    });
   };
 
-  const read: LogReader["read"] = async (positions, limit) => {
-    const found: Batch[] = [];
-    const underWay: { readonly key: string; readonly reading: Reading }[] = [];
-    const requested: Position[] = [];
-    for (const position of positions) {
-      const key = keyOf(position);
-      const batch = cached.get(key) ?? [];
-      const index = Number(position.offset - (batch[0]?.offset ?? 0n));
-      const reading = readings.get(key);
-      if (index >= 0 && index < batch.length) found.push(batch.slice(index, index + limit));
-      else if (reading?.offset === position.offset) underWay.push({ key, reading });
-      else requested.push(position);
-    }
-    if (requested.length > 0) {
-      const batches = readAll(requested, limit);
-      for (const position of requested) {
-        readings.set(keyOf(position), { offset: position.offset, batches });
-      }
-      try {
-        found.push(...(await batches).values());
-      } finally {
-        for (const key of requested.map(keyOf)) {
-          if (readings.get(key)?.batches === batches) readings.delete(key);
-        }
-      }
-    }
-    for (const { key, reading } of underWay) {
-      const batch = (await reading.batches).get(key);
-      if (batch !== undefined) found.push(batch.slice(0, limit));
-    }
-    return found;
+  const readUncached = async (
+    positions: readonly Position[],
+    limit: number,
+  ): Promise<readonly PartitionBatch[]> => {
+    const batches = await reader.load(lowestOffsets(positions));
+    return positions.map((position) => pick(position, batches.get(position.topic) ?? [], limit));
   };
-  return { read, outdate: () => readings.clear() };
+
+  return {
+    async read(positions, limit) {
+      await loadFirstBatches(positions);
+      const found: PartitionBatch[] = [];
+      const inRows: Position[] = [];
+      const uncached: Position[] = [];
+      for (const position of positions) {
+        const batches = reader.cached(position.topic);
+        const batch = isWithin(position, batches) ? pick(position, batches, limit) : undefined;
+        if (position.offset < firstBatch(position.topic)) inRows.push(position);
+        else if (batch === undefined) uncached.push(position);
+        else if (batch.events.length > 0) found.push(batch);
+        else uncached.push({ ...position, offset: batch.next });
+      }
+      const others = await Promise.all([readRows(inRows, limit), readUncached(uncached, limit)]);
+      return [...found, ...others.flat()];
+    },
+    outdate: reader.outdate,
+  };
+}
+
+function lowestOffsets(positions: readonly Position[]): ReadonlyMap<string, bigint> {
+  const lowest = new Map<string, bigint>();
+  for (const { topic, offset } of positions) {
+    const before = lowest.get(topic);
+    if (before === undefined || offset < before) lowest.set(topic, offset);
+  }
+  return lowest;
+}
+
+const isWithin = ({ offset }: Position, batches: Batches): boolean =>
+  batches[0] !== undefined && offset >= batches[0].firstOffset && offset < endOf(batches);
+
+function pick(
+  { topic, partition, offset }: Position,
+  batches: Batches,
+  limit: number,
+): PartitionBatch {
+  const events: DeliveredEvent[] = [];
+  for (const batch of batches) {
+    if (batch.end <= offset) continue;
+    for (const event of batch.eventsOf.get(partition) ?? []) {
+      if (event.offset < offset) continue;
+      if (events.length === limit) return { topic, partition, events, next: event.offset };
+      events.push(event);
+    }
+  }
+  const end = endOf(batches);
+  return { topic, partition, events, next: end > offset ? end : offset };
 }

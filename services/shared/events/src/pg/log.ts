@@ -1,166 +1,174 @@
-import {
-  byteaArray,
-  int4Array,
-  type Queryable,
-  sparseText,
-  textArray,
-  timestampArray,
-} from "@scrip/postgres";
+import { byteaArray, int4Array, type Queryable, textArray } from "@scrip/postgres";
 
 import { checkPublishable, type DeliveredEvent, type EventEnvelope } from "../bus.ts";
 import { partitionOf } from "../partition.ts";
+import { decodeBatch, encodeBatch } from "./batch-codec.ts";
 
 /** One partition of a topic. */
 export type PartitionId = { readonly topic: string; readonly partition: number };
 
 export const keyOf = ({ topic, partition }: PartitionId): string => `${partition}:${topic}`;
 
+/** The next offset that a partition reads; offsets count the events of the whole topic. */
 export type Position = PartitionId & { readonly offset: bigint };
 
-/** How much one partition may read into memory at once; a single larger event is still read. */
+/** A row holds a batch of at most this size, except for a single larger event. */
+const MAX_BATCH_BYTES = 262_144;
+/** How much of a topic is read into memory at once. */
 const MAX_FETCH_BYTES = 4_194_304;
+const MAX_FETCH_ROWS = 200;
 
 /**
- * Appends the events in one statement and so in one transaction. Offsets come from the row of the
- * partition, which stays locked until the commit: they have no gaps and become visible in their
- * order. The rows are locked in sorted order, so that two writers never deadlock.
+ * Appends the events in one statement and so in one transaction. Offsets come from the row of the topic, which stays
+ * locked until the commit: they have no gaps and become visible in their order. The rows are locked in sorted order,
+ * so that two writers never deadlock.
  */
 export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]): Promise<void> {
   if (batch.length === 0) return;
   checkPublishable(batch);
-  const { partitions, extents } = planExtents(batch);
+  const byTopic = [...Map.groupBy(batch, ({ topic }) => topic)].toSorted(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const rows = byTopic.flatMap(([topic, events]) => {
+    let fromEnd = events.length;
+    return splitBySize(events).map((some) => {
+      const row = {
+        topic,
+        fromEnd,
+        count: some.length,
+        partitions: Buffer.from(some.map(({ projectId, key }) => partitionOf(projectId, key))),
+        ...encodeBatch(some),
+      };
+      fromEnd -= some.length;
+      return row;
+    });
+  });
   await db.query({
-    name: "bus_append",
+    name: "bus_append_batches",
     text: `with extent as (
-             insert into bus_partition as p (topic, partition, next_offset)
-             select * from unnest($1::text[], $2::int[], $3::int[])
-                 on conflict (topic, partition) do update
-                set next_offset = p.next_offset + excluded.next_offset
-             returning topic, partition, next_offset
+             insert into bus_topic as t (topic, next_offset)
+             select * from unnest($1::text[], $2::int[])
+                 on conflict (topic) do update set next_offset = t.next_offset + excluded.next_offset
+             returning topic, next_offset
            )
-           insert into bus_log (topic, partition, log_offset, id, project_id, key, type, headers,
-                                payload, occurred_at)
-           select topic, partition, next_offset - from_end, id, project_id, key, type, headers,
-                  payload, occurred_at
-             from unnest($4::text[], $5::int[], $6::int[], $7::text[], $8::text[], $9::text[],
-                         $10::text[], $11::text[]::jsonb[], $12::bytea[], $13::timestamptz[])
-                  as event (topic, partition, from_end, id, project_id, key, type, headers, payload,
-                            occurred_at)
-             join extent using (topic, partition)`,
+           insert into bus_batch (topic, first_offset, last_offset, partitions, size, events)
+           select topic, next_offset - from_end, next_offset - from_end + count - 1, partitions, size,
+                  events
+             from unnest($3::text[], $4::int[], $5::int[], $6::bytea[], $7::int[], $8::bytea[])
+                  as row (topic, from_end, count, partitions, size, events)
+             join extent using (topic)`,
     values: [
-      textArray(extents.map((extent) => extent.topic)),
-      int4Array(extents.map((extent) => extent.partition)),
-      int4Array(extents.map((extent) => extent.count)),
-      textArray(batch.map((event) => event.topic)),
-      int4Array(partitions.map(({ extent }) => extent.partition)),
-      int4Array(partitions.map(({ extent, rank }) => extent.count - rank)),
-      textArray(batch.map((event) => event.id)),
-      textArray(batch.map((event) => event.projectId)),
-      textArray(batch.map((event) => event.key)),
-      textArray(batch.map((event) => event.type ?? null)),
-      sparseText(batch.map((event) => toHeaders(event.headers))),
-      byteaArray(batch.map((event) => event.payload)),
-      timestampArray(batch.map((event) => event.occurredAt.getTime())),
+      textArray(byTopic.map(([topic]) => topic)),
+      int4Array(byTopic.map(([, events]) => events.length)),
+      textArray(rows.map(({ topic }) => topic)),
+      int4Array(rows.map(({ fromEnd }) => fromEnd)),
+      int4Array(rows.map(({ count }) => count)),
+      byteaArray(rows.map(({ partitions }) => partitions)),
+      int4Array(rows.map(({ size }) => size)),
+      byteaArray(rows.map(({ bytes }) => bytes)),
     ],
   });
 }
 
-/** How many entries a batch adds to a partition. */
-type Extent = PartitionId & { count: number };
-
-/** The partition of each event, and the partitions in the order of locking. */
-function planExtents(batch: readonly EventEnvelope[]): {
-  readonly partitions: readonly { readonly extent: Extent; readonly rank: number }[];
-  readonly extents: readonly Extent[];
-} {
-  const byKey = new Map<string, Extent>();
-  const partitions = batch.map(({ topic, projectId, key }) => {
-    const partition = partitionOf(projectId, key);
-    const id = `${topic} ${String(partition).padStart(4, "0")}`;
-    let extent = byKey.get(id);
-    if (extent === undefined) byKey.set(id, (extent = { topic, partition, count: 0 }));
-    extent.count += 1;
-    return { extent, rank: extent.count - 1 };
-  });
-  const extents = [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, extent]) => extent);
-  return { partitions, extents };
-}
-
-type LogRow = {
-  readonly topic: string;
-  readonly partition: number;
-  readonly log_offset: bigint;
-  readonly id: string;
-  readonly project_id: string;
-  readonly key: string;
-  readonly type: string | null;
-  readonly headers: Record<string, string> | null;
-  readonly payload: Uint8Array;
-  readonly occurred_at: Date;
-};
-
-/**
- * Reads from each position, at most `limit` events of a partition; returns one array per partition
- * that has any.
- */
-export async function readLog(
-  db: Queryable,
-  positions: readonly Position[],
-  limit: number,
-): Promise<readonly (readonly DeliveredEvent[])[]> {
-  const { rows } = await db.query<LogRow>({
-    name: "bus_read",
-    planning: "indexLookups",
-    text: `select event.*
-             from unnest($1::text[], $2::int[], $3::bigint[]) as want (topic, partition, log_offset)
-            cross join lateral (
-                  select topic, partition, log_offset, id, project_id, key, type, headers, payload,
-                         occurred_at
-                    from (select l.*, octet_length(payload) as size,
-                                 sum(octet_length(payload)) over (order by l.log_offset) as bytes
-                            from (select * from bus_log
-                                   where topic = want.topic and partition = want.partition
-                                     and log_offset >= want.log_offset
-                                   order by log_offset
-                                   limit $4) as l) as sized
-                   where bytes - size < $5) as event
-            order by topic, partition, log_offset`,
-    values: [
-      positions.map((position) => position.topic),
-      positions.map((position) => position.partition),
-      positions.map((position) => position.offset),
-      limit,
-      MAX_FETCH_BYTES,
-    ],
-  });
-  return byPartition(rows.map(fromRow));
-}
-
-function byPartition(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
-  const batches: DeliveredEvent[][] = [];
+function splitBySize(events: readonly EventEnvelope[]): readonly (readonly EventEnvelope[])[] {
+  const batches: EventEnvelope[][] = [];
+  let bytes = 0;
   for (const event of events) {
-    const batch = batches.at(-1);
-    const first = batch?.[0];
-    if (first?.topic === event.topic && first.partition === event.partition) batch?.push(event);
-    else batches.push([event]);
+    bytes += event.payload.byteLength;
+    const last = batches.at(-1);
+    if (last !== undefined && bytes <= MAX_BATCH_BYTES) last.push(event);
+    else {
+      batches.push([event]);
+      bytes = event.payload.byteLength;
+    }
   }
   return batches;
 }
 
-const toHeaders = (headers: EventEnvelope["headers"]): string | null => {
-  const text = JSON.stringify(headers);
-  return text === "{}" ? null : text;
+/** A row of the log. */
+export type LogBatch = {
+  readonly topic: string;
+  readonly firstOffset: bigint;
+  /** The offset after its last event. */
+  readonly end: bigint;
+  /** Bytes in memory, about. */
+  readonly size: number;
+  readonly eventsOf: ReadonlyMap<number, readonly DeliveredEvent[]>;
 };
 
-export const fromRow = (row: LogRow): DeliveredEvent => ({
-  id: row.id,
-  topic: row.topic,
-  key: row.key,
-  projectId: row.project_id,
-  ...(row.type !== null && { type: row.type }),
-  payload: row.payload,
-  headers: row.headers ?? {},
-  occurredAt: row.occurred_at,
-  partition: row.partition,
-  offset: row.log_offset,
-});
+type BatchRow = {
+  readonly topic: string;
+  readonly first_offset: bigint;
+  readonly last_offset: bigint;
+  readonly partitions: Uint8Array;
+  readonly size: number;
+  readonly events: Uint8Array;
+};
+
+/** Reads the oldest batches of each topic that have an event at or after its offset, in the order of the log. */
+export async function readBatches(
+  db: Queryable,
+  from: ReadonlyMap<string, bigint>,
+): Promise<ReadonlyMap<string, readonly LogBatch[]>> {
+  const { rows } = await db.query<BatchRow>({
+    name: "bus_read_batches",
+    planning: "indexLookups",
+    text: `select batch.*
+             from unnest($1::text[], $2::bigint[]) as want (topic, log_offset)
+            cross join lateral (
+                  select topic, first_offset, last_offset, partitions, size, events
+                    from (select l.*, sum(size) over (order by l.last_offset) as bytes
+                            from (select * from bus_batch
+                                   where topic = want.topic and last_offset >= want.log_offset
+                                   order by last_offset
+                                   limit ${MAX_FETCH_ROWS}) as l) as sized
+                   where bytes - size < ${MAX_FETCH_BYTES}) as batch
+            order by topic, last_offset`,
+    values: [[...from.keys()], [...from.values()]],
+  });
+  return Map.groupBy(rows.map(fromBatchRow), ({ topic }) => topic);
+}
+
+function fromBatchRow(row: BatchRow): LogBatch {
+  const { topic, first_offset: firstOffset } = row;
+  const events = decodeBatch(row.events).map((event, index): DeliveredEvent => {
+    const partition = row.partitions[index] ?? 0;
+    return { ...event, topic, partition, offset: firstOffset + BigInt(index) };
+  });
+  return {
+    topic,
+    firstOffset,
+    end: row.last_offset + 1n,
+    size: row.size,
+    eventsOf: Map.groupBy(events, ({ partition }) => partition),
+  };
+}
+
+/** The first offset of each topic that is in a batch; smaller ones are in the log of rows. */
+export async function readFirstBatches(
+  db: Queryable,
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const { rows } = await db.query<{ topic: string; first_batch: bigint }>(
+    "select topic, first_batch from bus_topic where topic = any($1::text[])",
+    [topics],
+  );
+  return new Map(rows.map((row) => [row.topic, row.first_batch]));
+}
+
+/**
+ * The events of a topic that the log retains, in the order of each partition; for checks. Undefined when the log is in
+ * another database.
+ */
+export async function* readRetainedEvents(
+  db: Queryable,
+  topic: string,
+): AsyncGenerator<DeliveredEvent> {
+  for (let from = 0n; ;) {
+    const batches = (await readBatches(db, new Map([[topic, from]]))).get(topic) ?? [];
+    for (const { eventsOf } of batches) for (const events of eventsOf.values()) yield* events;
+    const last = batches.at(-1);
+    if (last === undefined) return;
+    from = last.end;
+  }
+}

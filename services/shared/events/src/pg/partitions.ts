@@ -8,6 +8,8 @@ export type OwnedPartition = {
   readonly epoch: bigint;
   /** The next entry to read. */
   offset: bigint;
+  /** The offset after the last handled event; up to `offset` are events of other partitions only. */
+  handled: bigint;
   /** The stored offset. */
   committed: bigint;
   /** Ends the delivery when the partition is lost. */
@@ -35,6 +37,7 @@ export function followClaims(owned: OwnedPartitions, claims: readonly Claim[]): 
       partition,
       epoch,
       offset,
+      handled: offset,
       committed: offset,
       lost: new AbortController(),
       delivery: undefined,

@@ -1,21 +1,16 @@
-import path from "node:path";
-
-import { createDatabase, type Database, migrate } from "@scrip/postgres";
+import { createDatabase, migrate } from "@scrip/postgres";
 
 import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
-import { asError, type DeliveryPolicy } from "../delivery.ts";
+import type { DeliveryPolicy } from "../delivery.ts";
 import { isTransient } from "../transient.ts";
 import { deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
+import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./events-schema.ts";
 import { measureLag } from "./group.ts";
 import { createLogReader } from "./log-reader.ts";
-import { type TrimPolicy, trimLog } from "./log-trim.ts";
+import { keepLogTrimmed, type LogRetention } from "./log-retention.ts";
 import { appendToLog } from "./log.ts";
 import { type ConsumerTimings, type PgSubscription, startSubscription } from "./subscription.ts";
-
-export const EVENTS_SCHEMA = "events";
-export const EVENTS_ROLE = "scrip_events";
-export const EVENTS_MIGRATIONS = path.join(import.meta.dirname, "../../migrations");
 
 export type PgEventBusOptions = {
   readonly url: string;
@@ -25,6 +20,7 @@ export type PgEventBusOptions = {
   readonly policy?: Partial<DeliveryPolicy>;
   /** Number of partitions that a subscription handles concurrently. */
   readonly concurrency?: number;
+  readonly retention?: LogRetention;
 };
 
 export type PgEventBus = EventBus & {
@@ -33,12 +29,6 @@ export type PgEventBus = EventBus & {
    */
   readonly crash: () => Promise<void>;
 };
-
-const HOUR_MS = 3_600_000;
-
-const TRIM_EVERY_MS = HOUR_MS / 6;
-
-const TRIM: TrimPolicy = { keepMs: 72 * HOUR_MS, keepUnreadMs: 14 * 24 * HOUR_MS, chunk: 2_000 };
 
 const TIMINGS: ConsumerTimings = {
   leaseMs: 10_000,
@@ -69,7 +59,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   const db = createDatabase({ ...role, poolSize: options.poolSize ?? POOL_SIZE, onError });
   const log = createLogReader(db);
   const subscriptions = new Set<PgSubscription>();
-  const trimming = keepTrimmed(db, onError);
+  const trimming = await keepLogTrimmed({ url, db, retention: options.retention, onError });
   const announce = (topics: ReadonlySet<string>): void => {
     log.outdate();
     for (const subscription of subscriptions) subscription.wake(topics);
@@ -104,25 +94,15 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     },
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
-      trimming.stop();
+      await within(trimming.stop(), deadlineMs);
       await Promise.all([...subscriptions].map((subscription) => subscription.close(deadlineMs)));
       subscriptions.clear();
       await within(db.close(), Math.max(endsAt - performance.now(), 0));
     },
     async crash() {
-      trimming.stop();
+      await trimming.stop();
       for (const subscription of subscriptions) subscription.crash();
       await db.close();
     },
   };
-}
-
-/** Every process trims; concurrent runs are harmless and rare. */
-function keepTrimmed(db: Database, onError: (error: Error) => void): { stop: () => void } {
-  const timer = setInterval(() => {
-    trimLog(db, TRIM).catch((error: unknown) => onError(asError(error)));
-  }, TRIM_EVERY_MS);
-  // The timer must not keep an idle process alive.
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
 }

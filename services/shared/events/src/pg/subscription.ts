@@ -21,7 +21,7 @@ import {
   type HandlerRunnerOptions,
   groupSmallBatches,
 } from "./handler-runner.ts";
-import type { LogReader } from "./log-reader.ts";
+import type { LogReader, PartitionBatch } from "./log-reader.ts";
 import { keyOf } from "./log.ts";
 import { followClaims, dropPartition, type OwnedPartitions } from "./partitions.ts";
 
@@ -107,7 +107,7 @@ class Consumer {
       let trouble = false;
       try {
         await this.#beat();
-        await this.#commit();
+        await this.#commit("handled");
         await this.#read();
       } catch (error) {
         trouble = true;
@@ -143,7 +143,7 @@ class Consumer {
   async #leave(): Promise<void> {
     const { db, group, onError } = this.#options;
     try {
-      await this.#commit();
+      await this.#commit("read");
       const finished = [...this.#owned.values()].filter(({ delivery }) => delivery === undefined);
       await releasePartitions(db, group, this.#self.member, finished);
       await leaveGroup(db, group, this.#self.member);
@@ -169,6 +169,7 @@ class Consumer {
     const members = await heartbeat(db, group, this.#self, timings.leaseMs);
     const assigned = assignPartitions(members, this.#self);
     this.#assigned = new Set(assigned.map(keyOf));
+    await this.#commit("read");
     await this.#giveBack();
     const finishing = [...this.#owned.values()].filter(
       (partition) => !this.#assigned.has(keyOf(partition)),
@@ -193,14 +194,19 @@ class Consumer {
       (partition) => !this.#assigned.has(keyOf(partition)) && partition.delivery === undefined,
     );
     if (leaving.length === 0) return;
-    await this.#commit();
     await releasePartitions(db, group, this.#self.member, leaving);
     for (const partition of leaving) dropPartition(this.#owned, keyOf(partition));
   }
 
-  async #commit(): Promise<void> {
+  /**
+   * Stores the offsets of partitions that handled events, or that only read past events of other
+   * partitions, which is not urgent: they would be skipped again.
+   */
+  async #commit(what: "handled" | "read"): Promise<void> {
     const { db, group } = this.#options;
-    const ahead = [...this.#owned.values()].filter(({ offset, committed }) => offset > committed);
+    const ahead = [...this.#owned.values()].filter(
+      ({ offset, handled, committed }) => (what === "read" ? offset : handled) > committed,
+    );
     if (ahead.length === 0) return;
     const commits = ahead.map(({ topic, partition, epoch, offset }) => ({
       topic,
@@ -230,26 +236,41 @@ class Consumer {
       idle.map(([, partition]) => partition),
       this.#options.batch,
     );
-    const fetched = batches.flatMap((batch): Fetched[] => {
-      const [first] = batch;
-      const partition = first && this.#owned.get(keyOf(first));
-      return partition === undefined || !this.#isRunning() ? [] : [{ partition, batch }];
-    });
+    if (!this.#isRunning()) return;
+    const nextOffsets = new Map(batches.map((batch) => [keyOf(batch), batch.next]));
+    const fetched = batches.flatMap((batch) => this.#take(batch));
     for (const fetchedGroup of groupSmallBatches(fetched, this.#options.batch)) {
       this.#stayBusy();
       const together =
         fetchedGroup.length === 1 ? undefined : this.#runner.handleTogether(fetchedGroup);
-      for (const one of fetchedGroup) one.partition.delivery = this.#deliver(one, together);
+      for (const one of fetchedGroup) {
+        const next = nextOffsets.get(keyOf(one.partition)) ?? one.partition.offset;
+        one.partition.delivery = this.#deliver(one, next, together);
+      }
     }
   }
 
-  async #deliver({ partition, batch }: Fetched, together?: Promise<boolean>): Promise<void> {
+  /** The events of a partition to handle. Without any, it has nothing to do but continue there. */
+  #take({ topic, partition: number, events, next }: PartitionBatch): readonly Fetched[] {
+    const partition = this.#owned.get(keyOf({ topic, partition: number }));
+    if (partition === undefined) return [];
+    if (events.length > 0) return [{ partition, batch: events }];
+    if (next > partition.offset) partition.offset = next;
+    return [];
+  }
+
+  async #deliver(
+    { partition, batch }: Fetched,
+    next: bigint,
+    together?: Promise<boolean>,
+  ): Promise<void> {
     const { onError } = this.#options;
     const { signal: lost } = partition.lost;
     try {
       const isDone = (await together) ?? false;
       if (!isDone) await this.#runner.handleAlone({ partition, batch });
-      partition.offset = (batch.at(-1)?.offset ?? partition.offset) + 1n;
+      partition.offset = next;
+      partition.handled = next;
     } catch (error) {
       if (!lost.aborted && !this.#closing.signal.aborted) onError(asError(error));
     } finally {

@@ -22,7 +22,11 @@ export const DEFAULT_RETENTION: Retention = {
 /** An event that waits for a consumer is dropped this long before its id in the inbox. */
 const INBOX_MARGIN_MS = DAY_MS;
 
-export const unhandledEventMs = ({ inboxMs }: Retention): number => inboxMs - INBOX_MARGIN_MS;
+/** How long the event log retains events, handled and not. */
+export const eventRetention = (retention: Retention) => ({
+  keepMs: retention.eventMs,
+  keepUnhandledMs: retention.inboxMs - INBOX_MARGIN_MS,
+});
 
 /** Reads the retentions from the environment; all services of an installation must have the same. */
 export function readRetention(env: Env): Retention {
@@ -34,7 +38,10 @@ export function readRetention(env: Env): Retention {
   if (retention.idempotencyMs < HOUR_MS) {
     throw new ConfigError("SCRIP_IDEMPOTENCY_RETENTION must be at least 1h");
   }
-  if (retention.eventMs < HOUR_MS || retention.eventMs > unhandledEventMs(retention)) {
+  if (
+    retention.eventMs < HOUR_MS ||
+    retention.eventMs > eventRetention(retention).keepUnhandledMs
+  ) {
     throw new ConfigError(
       "SCRIP_EVENT_RETENTION must be at least 1h, and a day less than SCRIP_INBOX_RETENTION",
     );

@@ -10,8 +10,11 @@ export type TrimPolicy = {
   readonly chunk: number;
 };
 
-/** Deletes old entries in short statements, partition by partition; returns their number. */
-export async function trimLog(db: Database, policy: TrimPolicy): Promise<number> {
+/**
+ * Deletes old entries of the log of earlier releases in short statements, partition by partition;
+ * returns their number.
+ */
+export async function trimRowLog(db: Database, policy: TrimPolicy): Promise<number> {
   const { rows: partitions } = await db.query<PartitionId & { next_offset: bigint }>(
     "select topic, partition from bus_partition where first_offset < next_offset",
   );
