@@ -2,7 +2,7 @@ import { createDatabase, type Queryable } from "@scrip/postgres";
 import { asAdmin, pagesRead } from "@scrip/testing";
 import { expect, test } from "vitest";
 
-import type { Count } from "../src/domain/counts.ts";
+import type { ProjectCount } from "../src/domain/counts.ts";
 import { ROLE, SCHEMA } from "../src/service.ts";
 import { type CandidateSearch, findCandidates, searchValues } from "../src/store/candidates.ts";
 import { readCounts } from "../src/store/counts.ts";
@@ -21,11 +21,10 @@ const FEW_ROWS = 60;
 const MOST_PAGES = 20;
 const NAMES = Array.from({ length: 500 }, (_, index) => index * 11);
 
-const countOf = (overrides: Partial<Count>): Count => ({
+const countOf = (overrides: Partial<ProjectCount>): ProjectCount => ({
   projectId: "p",
-  scope: "campaign",
-  scopeId: "camp_1",
-  measure: "redemptions",
+  scope: { kind: "campaign", id: "camp_1" },
+  measure: "REDEMPTIONS",
   customerId: null,
   channelId: null,
   since: null,
@@ -39,7 +38,7 @@ type Lookup = {
   readonly run: (tx: Queryable) => Promise<unknown>;
 };
 
-const counts = (wanted: readonly Count[]): Lookup => ({
+const counts = (wanted: readonly ProjectCount[]): Lookup => ({
   names: wanted.length,
   run: (tx) => readCounts(tx, wanted),
 });
@@ -66,13 +65,13 @@ const lookups: Readonly<Record<string, Lookup>> = {
   "counts of customers": counts(
     NAMES.flatMap((n) => [
       countOf({ customerId: `cust_${n}` }),
-      countOf({ customerId: `cust_${n}`, since: 1, measure: "orders_amount" }),
-      countOf({ scope: "voucher", scopeId: "v_1", customerId: `cust_${n}` }),
-      countOf({ scope: "promotion_tier", scopeId: "promo_1", customerId: `cust_${n}` }),
+      countOf({ customerId: `cust_${n}`, since: 1, measure: "ORDERS_AMOUNT" }),
+      countOf({ scope: { kind: "voucher", id: "v_1" }, customerId: `cust_${n}` }),
+      countOf({ scope: { kind: "promotion_tier", id: "promo_1" }, customerId: `cust_${n}` }),
     ]),
   ),
   "counts of codes": counts(
-    NAMES.map((n) => countOf({ scope: "voucher", scopeId: `v_${n}`, since: 1 })),
+    NAMES.map((n) => countOf({ scope: { kind: "voucher", id: `v_${n}` }, since: 1 })),
   ),
   codes: named((n) => ({ projectId: "p", code: `CODE${n}` }), findVouchers),
   ids: named((n) => ({ projectId: "p", id: `v_${n}` }), findVouchersById),

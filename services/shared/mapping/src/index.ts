@@ -1,3 +1,4 @@
+export { countFromProto, countToProto } from "./count.ts";
 export {
   discountFromJson,
   discountFromProto,

@@ -1,3 +1,4 @@
+export { type Count, countKey, type CountMeasure, type CountScope } from "./count.ts";
 export type {
   AmountItemEffect,
   DiscountDefinition,

@@ -1,8 +1,8 @@
+import { countToProto } from "@scrip/mapping";
 import type { Call } from "@scrip/rpc";
+import { type Count, countKey } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
-import { type Count, countKey } from "../domain/counts/counts.ts";
-import { countToProto } from "../mapping/count.ts";
 
 /** Maximum number of counts per query of the voucher service. */
 const MAX_COUNTS = 1_000;

@@ -1,15 +1,13 @@
-import { instantFromProto } from "@scrip/mapping";
+import { countFromProto, instantFromProto } from "@scrip/mapping";
 import type { PromotionTierSummary } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
 import {
-  CountMeasure as MeasureMessage,
   type CountGuard,
-  type Count as CountMessage,
   type RedemptionCommand,
   type RedemptionPart,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { CommitCommand, Part } from "../domain/commit.ts";
-import type { Count, CountMeasure, Guard } from "../domain/counts.ts";
+import type { Guard } from "../domain/counts.ts";
 import type { DefinitionCache } from "../loading/definition-cache.ts";
 
 /** The command that is decided, and its message. */
@@ -71,42 +69,12 @@ function guardFromProto(
 ): Guard {
   if (count === undefined) throw new Error("a guard has no count");
   return {
-    count: countFromProto(count, projectId),
+    count: { projectId, ...countFromProto(count) },
     add,
     conditions: conditions ?? {},
     rejects: rejection !== undefined,
   };
 }
-
-export function countFromProto(message: CountMessage, projectId: string): Count {
-  const { scope, measure, customerId, channelId, since, productId } = message;
-  if (scope.case === undefined) throw new Error("a count has no scope");
-  return {
-    projectId,
-    scope: SCOPES[scope.case],
-    scopeId: scope.value,
-    measure: MEASURES[measure] ?? "redemptions",
-    customerId: customerId ?? null,
-    channelId: channelId ?? null,
-    since: since === undefined ? null : instantFromProto(since),
-    productId: productId ?? null,
-  };
-}
-
-const SCOPES = {
-  voucherId: "voucher",
-  promotionTierId: "promotion_tier",
-  campaignId: "campaign",
-} as const;
-
-/** By number: a caller of a newer version may send a measure that is unknown here. */
-const MEASURES: Readonly<Record<number, CountMeasure>> = {
-  [MeasureMessage.REDEMPTIONS]: "redemptions",
-  [MeasureMessage.ORDERS_AMOUNT]: "orders_amount",
-  [MeasureMessage.DISCOUNTED_AMOUNT]: "discounted_amount",
-  [MeasureMessage.GIFT_CREDITS]: "gift_credits",
-  [MeasureMessage.UNITS]: "units",
-};
 
 export function requireNow<Now>({ now }: { readonly now?: Now | undefined }): Now {
   if (now === undefined) throw new Error("a command has no time");

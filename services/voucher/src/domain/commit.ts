@@ -125,8 +125,8 @@ export function rowsNeededBy({ voucherId, tierId, campaignId, guards }: Part): P
   const vouchers = voucherId === null ? [] : [voucherId];
   const scopes = [tierId, campaignId].filter((id) => id !== null);
   for (const { count } of guards) {
-    const rows = count.scope === "voucher" ? vouchers : scopes;
-    if (!rows.includes(count.scopeId)) rows.push(count.scopeId);
+    const rows = count.scope.kind === "voucher" ? vouchers : scopes;
+    if (!rows.includes(count.scope.id)) rows.push(count.scope.id);
   }
   return { vouchers, scopes };
 }

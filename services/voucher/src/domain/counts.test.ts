@@ -1,29 +1,31 @@
+import type { CountMeasure } from "@scrip/rules";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import {
   type CountIncrement,
   incrementFor,
-  type Count,
-  type CountMeasure,
   createTally,
   type Guard,
+  type ProjectCount,
 } from "./counts.ts";
 
 const PROJECT = "proj_1";
 
 const MEASURES = [
-  "redemptions",
-  "orders_amount",
-  "discounted_amount",
-  "gift_credits",
-  "units",
+  "REDEMPTIONS",
+  "ORDERS_AMOUNT",
+  "DISCOUNTED_AMOUNT",
+  "GIFT_CREDITS",
+  "UNITS",
 ] as const satisfies readonly CountMeasure[];
 
-const count: fc.Arbitrary<Count> = fc.record({
+const count: fc.Arbitrary<ProjectCount> = fc.record({
   projectId: fc.constantFrom(PROJECT, "proj_2"),
-  scope: fc.constant("campaign" as const),
-  scopeId: fc.constantFrom("camp_1", "camp_2"),
+  scope: fc.record({
+    kind: fc.constant("campaign" as const),
+    id: fc.constantFrom("camp_1", "camp_2"),
+  }),
   measure: fc.constantFrom(...MEASURES),
   customerId: fc.constantFrom(null, "cust_1", "cust_2"),
   channelId: fc.constantFrom(null, "app_1"),
@@ -50,17 +52,17 @@ const addition: fc.Arbitrary<CountIncrement> = fc.record({
 });
 
 /** What the count says in words, one addition at a time. */
-function isOf(of: CountIncrement, by: Count): boolean {
+function isOf(of: CountIncrement, by: ProjectCount): boolean {
   return (
     of.projectId === by.projectId &&
-    of.campaignId === by.scopeId &&
+    of.campaignId === by.scope.id &&
     (by.customerId === null || of.customerId === by.customerId) &&
     (by.channelId === null || of.channelId === by.channelId) &&
     (by.since === null || of.at >= by.since)
   );
 }
 
-const guardOf = (one: Count, expected: bigint): Guard => ({
+const guardOf = (one: ProjectCount, expected: bigint): Guard => ({
   count: one,
   add: 0n,
   conditions: { $is: [Number(expected)] },

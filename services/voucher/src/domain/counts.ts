@@ -1,45 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { meetsConditions } from "@scrip/rules";
+import { type Count, countKey, type CountMeasure, meetsConditions } from "@scrip/rules";
 
-export type CountScope = "voucher" | "promotion_tier" | "campaign";
+/** A count, and the project that it belongs to. */
+export type ProjectCount = Count & { readonly projectId: string };
 
-export type CountMeasure =
-  | "redemptions"
-  | "orders_amount"
-  | "discounted_amount"
-  | "gift_credits"
-  | "units";
-
-/** A number that redemptions increase and rollbacks decrease; null means any. */
-export type Count = {
-  readonly projectId: string;
-  readonly scope: CountScope;
-  readonly scopeId: string;
-  readonly measure: CountMeasure;
-  readonly customerId: string | null;
-  readonly channelId: string | null;
-  /** Only from this instant on, in epoch milliseconds. */
-  readonly since: number | null;
-  /** For the measure `units`: the product. */
-  readonly productId: string | null;
-};
-
-/** Equal for equal counts. */
-export const countKey = (count: Count): string =>
-  JSON.stringify([
-    count.projectId,
-    count.scope,
-    count.scopeId,
-    count.measure,
-    count.customerId,
-    count.channelId,
-    count.since,
-    count.productId,
-  ]);
+/** Equal for equal counts of one project. */
+export const projectCountKey = (count: ProjectCount): string =>
+  `${count.projectId} ${countKey(count)}`;
 
 /** Holds while the count with `add` on top meets the conditions. */
 export type Guard = {
-  readonly count: Count;
+  readonly count: ProjectCount;
   readonly add: bigint;
   /** Operators and operands of a validation rule. */
   readonly conditions: JsonObject;
@@ -70,15 +41,15 @@ export const incrementFor = (
   of: CountIncrement,
 ): bigint => {
   switch (measure) {
-    case "redemptions":
+    case "REDEMPTIONS":
       return 1n;
-    case "orders_amount":
+    case "ORDERS_AMOUNT":
       return of.orderAmount;
-    case "discounted_amount":
+    case "DISCOUNTED_AMOUNT":
       return of.discountedAmount;
-    case "gift_credits":
+    case "GIFT_CREDITS":
       return of.credits;
-    case "units":
+    case "UNITS":
       return of.units.reduce(
         (sum, unit) => (unit.productId === productId ? sum + unit.quantity : sum),
         0n,
@@ -88,7 +59,7 @@ export const incrementFor = (
   }
 };
 
-export type CountValue = { readonly count: Count; readonly value: bigint };
+export type CountValue = { readonly count: ProjectCount; readonly value: bigint };
 
 /** The counts that the guards of a batch refer to, updated by its commands. */
 export type Tally = {
@@ -98,14 +69,16 @@ export type Tally = {
 };
 
 export function createTally(known: readonly CountValue[]): Tally {
-  const lines = new Map(known.map(({ count, value }) => [countKey(count), { count, value }]));
+  const lines = new Map(
+    known.map(({ count, value }) => [projectCountKey(count), { count, value }]),
+  );
   // Indexed by scope and customer, so that an increment visits only the counts of its own customer.
   const byScope = Map.groupBy(lines.values(), ({ count }) =>
-    scopeKey(count.projectId, count.scopeId, count.customerId),
+    scopeKey(count.projectId, count.scope.id, count.customerId),
   );
   return {
     holds({ count, add, conditions }) {
-      const line = lines.get(countKey(count));
+      const line = lines.get(projectCountKey(count));
       if (line === undefined) throw new Error("the count of a guard was not loaded");
       return meetsConditions(line.value + add, conditions);
     },

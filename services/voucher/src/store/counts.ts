@@ -6,8 +6,9 @@ import {
   type Queryable,
   type Statement,
 } from "@scrip/postgres";
+import type { CountScope } from "@scrip/rules";
 
-import { type Count, countKey, type CountScope, type CountValue } from "../domain/counts.ts";
+import { type CountValue, type ProjectCount, projectCountKey } from "../domain/counts.ts";
 import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
 
 /**
@@ -17,10 +18,10 @@ import { type KeyColumn, keyFrom, keyOf } from "./redemption-keys.ts";
  */
 export async function readCounts(
   db: Queryable,
-  requested: readonly Count[],
+  requested: readonly ProjectCount[],
 ): Promise<readonly CountValue[]> {
   if (requested.length === 0) return [];
-  const counts = [...new Map(requested.map((count) => [countKey(count), count])).values()];
+  const counts = [...new Map(requested.map((count) => [projectCountKey(count), count])).values()];
   const bySource = Map.groupBy(counts, sourceOf);
   const found = await Promise.all(
     [...bySource].map(([source, some]) => readFrom(db, source, some)),
@@ -31,7 +32,7 @@ export async function readCounts(
 async function readFrom(
   db: Queryable,
   source: string,
-  counts: readonly Count[],
+  counts: readonly ProjectCount[],
 ): Promise<readonly CountValue[]> {
   const { rows } = await db.query<{ position: bigint; value: bigint }>(
     statementOf(source)({ counts: counts.map((count, position) => ({ ...count, position })) }),
@@ -40,12 +41,12 @@ async function readFrom(
   return counts.map((count, position) => ({ count, value: found.get(position) ?? 0n }));
 }
 
-type NumberedCount = Count & { readonly position: number };
+type NumberedCount = ProjectCount & { readonly position: number };
 
 const countColumns: ColumnTable<NumberedCount> = {
   position: column.int8(({ position }) => BigInt(position)),
   project_id: column.text(({ projectId }) => projectId),
-  scope_id: column.text(({ scopeId }) => scopeId),
+  scope_id: column.text(({ scope }) => scope.id),
   measure: column.text(({ measure }) => measure),
   customer_id: column.text(({ customerId }) => customerId),
   channel_id: column.text(({ channelId }) => channelId),
@@ -72,13 +73,13 @@ function statementOf(source: string): CountStatement {
 }
 
 /** The source of a count: also the name of its statement. */
-function sourceOf({ scope, measure, customerId, channelId, since }: Count): string {
+function sourceOf({ scope, measure, customerId, channelId, since }: ProjectCount): string {
   const isWhole = customerId === null && channelId === null && since === null;
-  if (isWhole && scope === "voucher" && measure === "redemptions") return "usage";
-  if (isWhole && scope !== "voucher") return measure === "units" ? "units" : "totals";
-  const what = measure === "redemptions" ? "number" : "sums";
+  if (isWhole && scope.kind === "voucher" && measure === "REDEMPTIONS") return "usage";
+  if (isWhole && scope.kind !== "voucher") return measure === "UNITS" ? "units" : "totals";
+  const what = measure === "REDEMPTIONS" ? "number" : "sums";
   const whose = customerId === null ? "all" : "customer";
-  return `${scope}-${what}-${whose}${channelId === null ? "" : "-channel"}`;
+  return `${scope.kind}-${what}-${whose}${channelId === null ? "" : "-channel"}`;
 }
 
 const WHOLE: Readonly<Record<string, (names: string) => string>> = {
@@ -87,9 +88,9 @@ const WHOLE: Readonly<Record<string, (names: string) => string>> = {
             join voucher_usage u
               on u.project_id = name.project_id and u.voucher_id = name.scope_id`,
   totals: (names) => `select name.position,
-                  case name.measure when 'redemptions' then t.redemptions
-                                    when 'orders_amount' then t.orders_amount
-                                    when 'discounted_amount' then t.discounted_amount
+                  case name.measure when 'REDEMPTIONS' then t.redemptions
+                                    when 'ORDERS_AMOUNT' then t.orders_amount
+                                    when 'DISCOUNTED_AMOUNT' then t.discounted_amount
                                     else t.gift_credits end as value
              from ${names}
              join redemption_total t
@@ -101,7 +102,7 @@ const WHOLE: Readonly<Record<string, (names: string) => string>> = {
              and u.product_id = name.product_id`,
 };
 
-const COLUMNS: Readonly<Record<CountScope, KeyColumn>> = {
+const COLUMNS: Readonly<Record<CountScope["kind"], KeyColumn>> = {
   voucher: "voucher_id",
   promotion_tier: "promotion_tier_id",
   campaign: "campaign_id",
@@ -109,9 +110,9 @@ const COLUMNS: Readonly<Record<CountScope, KeyColumn>> = {
 
 /** Sums read the rows; a number is mostly an index-only scan. */
 const SUMS = `case name.measure
-                when 'orders_amount' then sum(r.order_amount)
-                when 'discounted_amount' then sum(r.discounted_amount)
-                when 'gift_credits' then sum(r.amount)
+                when 'ORDERS_AMOUNT' then sum(r.order_amount)
+                when 'DISCOUNTED_AMOUNT' then sum(r.discounted_amount)
+                when 'GIFT_CREDITS' then sum(r.amount)
                 else sum((r.units ->> name.product_id)::int8) end`;
 
 /** `names` are the counts to read, as rows called `name`. */
@@ -119,7 +120,7 @@ function textOf(source: string, names: string): string {
   const whole = WHOLE[source];
   if (whole !== undefined) return whole(names);
   const [scope, what, whose, channel] = source.split("-");
-  const scopeColumn = COLUMNS[scope as CountScope];
+  const scopeColumn = COLUMNS[scope as CountScope["kind"]];
   const [key, range] =
     whose === "customer"
       ? [

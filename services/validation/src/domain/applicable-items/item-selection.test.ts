@@ -1,4 +1,9 @@
-import { type ScopeEntryDefinition, type UnitBudgetName, parseFormula } from "@scrip/rules";
+import {
+  type ScopeEntryDefinition,
+  type UnitBudgetName,
+  parseFormula,
+  countKey,
+} from "@scrip/rules";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -16,7 +21,6 @@ import {
   buildRequest,
   tierRedeemable,
 } from "../../../test/builders.ts";
-import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { ApplicableRedeemable } from "../decision/decision.ts";

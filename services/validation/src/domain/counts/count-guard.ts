@@ -1,7 +1,6 @@
-import type { Metadata } from "@scrip/rules";
+import type { Metadata, Count } from "@scrip/rules";
 
 import type { Rejection } from "../rejections/rejection.ts";
-import type { Count } from "./counts.ts";
 
 /**
  * A condition on a count that the decision relied on and that concurrent requests can break. The

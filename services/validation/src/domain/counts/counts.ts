@@ -1,33 +1,6 @@
+import { type Count, countKey, type CountScope } from "@scrip/rules";
+
 import type { CustomerSnapshot } from "../input/customer.ts";
-
-/**
- * Identifies a number that redemptions raise and rollbacks lower; mirrors `Count` of the voucher
- * service. null: not restricted.
- */
-export type Count = {
-  readonly scope: CountScope;
-  readonly measure: CountMeasure;
-  /** Only redemptions of this customer. */
-  readonly customerId: string | null;
-  /** Only redemptions by this application or user. */
-  readonly channelId: string | null;
-  /** Only from this instant: the start of a day, week or month in the project's time zone. */
-  readonly since: number | null;
-  /** UNITS: of this product. */
-  readonly productId: string | null;
-};
-
-export type CountScope = {
-  readonly kind: "voucher" | "promotion_tier" | "campaign";
-  readonly id: string;
-};
-
-export type CountMeasure =
-  | "REDEMPTIONS"
-  | "ORDERS_AMOUNT"
-  | "DISCOUNTED_AMOUNT"
-  | "GIFT_CREDITS"
-  | "UNITS";
 
 /**
  * Id of a customer who is only stored with the redemption. There are no earlier redemptions, but of
@@ -38,17 +11,6 @@ export const UNSTORED_CUSTOMER = "unstored";
 /** The customer of a count per customer; null without a customer. */
 export const countCustomerId = (customer: CustomerSnapshot | null): string | null =>
   customer === null ? null : (customer.id ?? UNSTORED_CUSTOMER);
-
-/** Key for lookups: equal counts have equal keys. */
-export const countKey = ({
-  scope,
-  measure,
-  customerId,
-  channelId,
-  since,
-  productId,
-}: Count): string =>
-  JSON.stringify([scope.kind, scope.id, measure, customerId, channelId, since, productId]);
 
 /** Units of a product that an item-level effect discounted. */
 export type DiscountedUnits = { readonly productId: string; readonly quantity: bigint };

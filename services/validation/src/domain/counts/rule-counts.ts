@@ -1,4 +1,4 @@
-import type { TimeContext, Rule, RuleName } from "@scrip/rules";
+import type { TimeContext, Rule, RuleName, CountMeasure, Count, CountScope } from "@scrip/rules";
 import { startOfPeriod } from "@scrip/rules";
 
 import type { CatalogueItem } from "../input/catalogue-item.ts";
@@ -6,13 +6,7 @@ import type { CallerIdentity, CustomerSnapshot } from "../input/customer.ts";
 import type { OrderSnapshot } from "../input/order.ts";
 import type { Redeemable } from "../input/redeemable.ts";
 import { type Subject, campaignOf, rulesOf, subjectOf } from "../input/subject.ts";
-import {
-  type CountMeasure,
-  type Count,
-  type CountScope,
-  UNSTORED_CUSTOMER,
-  countCustomerId,
-} from "./counts.ts";
+import { UNSTORED_CUSTOMER, countCustomerId } from "./counts.ts";
 import { requiredUnitCounts } from "./unit-budgets.ts";
 
 /** The context that determines which redemptions a rule counts. */

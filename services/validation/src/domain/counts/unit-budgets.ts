@@ -1,4 +1,4 @@
-import type { ScopeEntry, UnitBudget } from "@scrip/rules";
+import { type ScopeEntry, type UnitBudget, type Count, countKey } from "@scrip/rules";
 
 import { type ScopeMatch, matchScope, combinedScope } from "../applicable-items/item-scope.ts";
 import type { RemainingBudget } from "../applicable-items/item-selection.ts";
@@ -10,7 +10,7 @@ import { type Subject, campaignOf, rulesOf } from "../input/subject.ts";
 import { atLeastZero } from "../order/minor-units.ts";
 import { type OrderState, productKey } from "../order/order-state.ts";
 import type { CountGuard } from "./count-guard.ts";
-import { type DiscountedUnits, type Count, countKey, countCustomerId } from "./counts.ts";
+import { type DiscountedUnits, countCustomerId } from "./counts.ts";
 
 /**
  * Context of budgets: limits on discounted units of a product over all redemptions.

@@ -1,3 +1,4 @@
+import { countKey } from "@scrip/rules";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -22,7 +23,6 @@ import {
 } from "../../../test/builders.ts";
 import { collectionsToLoad } from "../catalogue/items-to-load.ts";
 import type { CountGuard } from "../counts/count-guard.ts";
-import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { ApplicableRedeemable } from "../decision/decision.ts";

@@ -7,9 +7,10 @@ import {
   countValue,
   idsOperand,
   metadataOperand,
+  countKey,
 } from "@scrip/rules";
 
-import { type RedemptionUsage, countIncrement, countKey } from "../counts/counts.ts";
+import { type RedemptionUsage, countIncrement } from "../counts/counts.ts";
 import { ruleCount } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { Subject } from "../input/subject.ts";

@@ -1,3 +1,4 @@
+import { countKey } from "@scrip/rules";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -19,7 +20,6 @@ import {
   tierRedeemable,
   unlimited,
 } from "../../../test/builders.ts";
-import { countKey } from "../counts/counts.ts";
 import { countsToLoad } from "../counts/rule-counts.ts";
 import type { DecisionRequest } from "../decision/decision-request.ts";
 import type { Hint } from "../decision/hint.ts";

@@ -10,9 +10,9 @@ import {
   smallestDifference,
   startOfNextPeriod,
   expectedMembers,
+  countKey,
 } from "@scrip/rules";
 
-import { countKey } from "../counts/counts.ts";
 import { ruleCount, countPeriod } from "../counts/rule-counts.ts";
 import type { Hint } from "../decision/hint.ts";
 import type { RuleContext } from "../eligibility/rule-operands.ts";

@@ -1,6 +1,5 @@
-import { type CheckedRule, type RuleOutcome, valueToJson } from "@scrip/rules";
+import { type CheckedRule, type RuleOutcome, valueToJson, countKey } from "@scrip/rules";
 
-import { countKey } from "../counts/counts.ts";
 import { ruleCount } from "../counts/rule-counts.ts";
 import type { ExplanationStep } from "../decision/explanation-steps.ts";
 import type { RuleContext } from "../eligibility/rule-operands.ts";
