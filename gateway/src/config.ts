@@ -1,4 +1,4 @@
-import { ConfigError, type Env, readEnv, type Reader, variable } from "@scrip/config";
+import { ConfigError, type Env, readEnv, type Reader, readTogether, variable } from "@scrip/config";
 
 import type { ManagementCredentials } from "./auth/authenticate.ts";
 import type { BootstrapKeys } from "./bootstrap.ts";
@@ -40,7 +40,27 @@ export function readGatewayConfig(
   env: Env,
   defaults: Pick<HttpConfig, "drainSeconds"> = { drainSeconds: 0 },
 ): GatewayConfig {
-  const read = readEnv(env, {
+  const [read, bootstrap] = readTogether(
+    () => readOwn(env, defaults),
+    () => readBootstrap(env),
+  );
+  return {
+    http: {
+      limits: read,
+      maxBodyBytes: read.maxBodyBytes,
+      trustedProxies: read.trustedProxies,
+      redisUrl: read.redisUrl,
+      baseUrl: read.baseUrl,
+      drainSeconds: read.drainSeconds,
+      management: { id: read.managementId, token: read.managementToken },
+    },
+    tokenSeconds: read.tokenSeconds,
+    bootstrap,
+  };
+}
+
+function readOwn(env: Env, defaults: Pick<HttpConfig, "drainSeconds">) {
+  return readEnv(env, {
     callsPerMinute: { name: "SCRIP_LIMIT_CALLS_PER_MINUTE", reader: limit(2_000) },
     bulkPerHour: { name: "SCRIP_LIMIT_BULK_PER_HOUR", reader: limit(500) },
     clientPer5Seconds: { name: "SCRIP_LIMIT_CLIENT_PER_5_SECONDS", reader: limit(5) },
@@ -66,19 +86,6 @@ export function readGatewayConfig(
     managementId: { name: "SCRIP_MANAGEMENT_ID", reader: variable.text },
     managementToken: { name: "SCRIP_MANAGEMENT_TOKEN", reader: variable.strongSecret },
   });
-  return {
-    http: {
-      limits: read,
-      maxBodyBytes: read.maxBodyBytes,
-      trustedProxies: read.trustedProxies,
-      redisUrl: read.redisUrl,
-      baseUrl: read.baseUrl,
-      drainSeconds: read.drainSeconds,
-      management: { id: read.managementId, token: read.managementToken },
-    },
-    tokenSeconds: read.tokenSeconds,
-    bootstrap: readBootstrap(env),
-  };
 }
 
 const KEY_VARIABLES = [

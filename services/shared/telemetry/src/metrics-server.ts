@@ -13,7 +13,7 @@ export type MetricsServerConfig = {
 };
 
 /** As of Prometheus exporters of OpenTelemetry. */
-export const DEFAULT_METRICS_PORT = 9464;
+const DEFAULT_METRICS_PORT = 9464;
 
 const MAX_PORT = 65_535;
 /** A scraper and somebody who looks; more would only hold memory. */

@@ -11,10 +11,12 @@ function run(program: string) {
     const closing = (close) => ({ [Symbol.asyncDispose]: close });
     ${program}`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", code], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  }
   return {
     says: (text: string) => expect.poll(() => output, { timeout: 60_000 }).toContain(text),
     end: async (...signals: readonly NodeJS.Signals[]) => {
@@ -83,4 +85,20 @@ test("prints the explanation of a failed start and exits with code 1", async () 
     );`);
   await once(child, "close");
   expect([child.exitCode, output()]).toEqual([1, "internal: what to do\n"]);
+});
+
+test("explains a port that is in use in one line", async () => {
+  const { child, output } = run(`import { createServer } from "node:net";
+    import { once } from "node:events";
+    const first = createServer().listen(0, "127.0.0.1");
+    await once(first, "listening");
+    await runUntilStopped(async () => {
+      await once(createServer().listen(first.address().port, "127.0.0.1"), "listening");
+    });
+    first.close();`);
+  await once(child, "close");
+  expect([child.exitCode, output()]).toEqual([
+    1,
+    expect.stringMatching(/^Port \d+ on 127\.0\.0\.1 is in use by another program\. [^\n]*\n$/),
+  ]);
 });

@@ -42,10 +42,23 @@ export async function runUntilStopped<Running extends AsyncDisposable>(
     await stopped;
     await running[Symbol.asyncDispose]();
   } catch (error) {
-    const known = error instanceof ConfigError ? error.message : explain?.(error);
+    const known =
+      error instanceof ConfigError ? error.message : (explainPort(error) ?? explain?.(error));
     console.error(known ?? error);
     process.exitCode = 1;
   }
+}
+
+/** A port that is in use or not permitted, as a message for the terminal. */
+function explainPort(error: unknown): string | undefined {
+  const { syscall, code, address, port } = (error ?? {}) as NodeJS.ErrnoException & {
+    readonly address?: string;
+    readonly port?: number;
+  };
+  if (syscall !== "listen" || port === undefined) return undefined;
+  const reason =
+    code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${code})`;
+  return `Port ${port} on ${address} ${reason}. Set SCRIP_PORT, or SCRIP_GRPC_PORT of npm start, to another port.`;
 }
 
 function stopSignal(): AbortSignal {
