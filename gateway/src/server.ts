@@ -24,7 +24,7 @@ import { plainRoutes } from "./http/plain-routes.ts";
 import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
-import { createStoredResponses } from "./idempotency/stored-responses.ts";
+import { createCompletedResponses } from "./idempotency/completed-responses.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 import { createProxyWarnings } from "./monitoring/proxy-warnings.ts";
 import { readinessOf } from "./monitoring/readiness.ts";
@@ -71,11 +71,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.silent = true;
   app.use(
     createApiMiddleware({
-      router: routerOf(
-        bindings,
-        transports,
-        createCompositionDeps(transports, service.findSchemas),
-      ),
+      router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
       pipeline: pipelineOf(options, limits, reports),
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
@@ -123,7 +119,7 @@ function pipelineOf(
   { config, service }: GatewayOptions,
   limits: RateLimits,
   reports: RequestReports,
-): Omit<PipelineDeps, "toErrorResponse" | "report"> {
+): Omit<PipelineDeps, "report"> {
   return {
     auth: createAuthenticator({
       credentialCache: service.credentialCache,
@@ -134,7 +130,7 @@ function pipelineOf(
     }),
     limits,
     body: config,
-    storedResponses: createStoredResponses(service.db, reports.responseNotStored),
+    completedResponses: createCompletedResponses(service.db, reports.responseNotStored),
     findTenant: async (projectId) => {
       const project = await findProject(service.db, projectId);
       return project && toTenant(project);

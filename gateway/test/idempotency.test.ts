@@ -1,311 +1,320 @@
 import { create } from "@bufbuild/protobuf";
 import { ConnectError, Code } from "@connectrpc/connect";
-import { notFound, ApiError, errorToProto } from "@scrip/errors";
+import { ApiError, errorToProto } from "@scrip/errors";
+import {
+  CategoryService,
+  type ResolveCategoriesRequest,
+  ResolveCategoriesResponseSchema,
+  type UpdateCategoryRequest,
+} from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
-import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import { RedemptionSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import {
+  type AssignRulesRequest,
+  AssignRulesResponseSchema,
+  type ResolveAssignmentsRequest,
+  ResolveAssignmentsResponseSchema,
+  type RevokeRulesRequest,
+  RevokeRulesResponseSchema,
+  ValidationRuleService,
+} from "@scrip/proto/scrip/validation/v1/rules_pb";
 import {
   type CreateVoucherRequest,
   type UpdateVoucherRequest,
   VoucherSchema,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call } from "@scrip/rpc";
+import { asAdmin } from "@scrip/testing";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 import { deleteExpired } from "../src/jobs/delete-expired.ts";
 import { management, newToken, send, serverHeaders } from "./builders.ts";
-import { startTestGateway } from "./deps.ts";
+import { MANAGEMENT, startTestGateway } from "./deps.ts";
 import { stubService } from "./service-stubs.ts";
 
-let made = 0;
-let behave: () => Promise<void> = async () => {};
+/** The calls that the service received; it stores no responses, so every repetition is one. */
 const calls: Call[] = [];
+const reservedIds: (string | undefined)[] = [];
+const revoked: string[] = [];
+let behave: (call: Call) => void = () => {};
+let categoryName = "Books";
 
 const gateway = await startTestGateway({
   implementations: [
     stubService(VoucherService, {
-      async createVoucher(request: CreateVoucherRequest) {
-        made += 1;
-        await behave();
-        return create(VoucherSchema, { id: `v_${made}`, code: request.code ?? `made-${made}` });
+      async createVoucher({ code, reservedId, categoryId }: CreateVoucherRequest, call: Call) {
+        calls.push(call);
+        reservedIds.push(reservedId);
+        behave(call);
+        return create(VoucherSchema, {
+          id: "v_1",
+          ...(code && { code }),
+          ...(categoryId && { categoryId }),
+        });
       },
-      async updateVoucher(request: UpdateVoucherRequest) {
-        made += 1;
-        return create(VoucherSchema, { id: `v_${made}`, code: request.code });
+      async updateVoucher({ code }: UpdateVoucherRequest, call: Call) {
+        calls.push(call);
+        return create(VoucherSchema, { id: "v_1", code });
       },
     }),
-    stubService(ValidationService, {
-      async redeemVoucher(_request: never, call: Call) {
-        calls.push(call);
-        if (call.idempotency !== undefined && calls.length > 1) call.onReplay?.();
-        await behave();
-        return create(RedemptionSchema, { id: `r_${made}` });
+    stubService(CategoryService, {
+      async updateCategory({ name }: UpdateCategoryRequest) {
+        categoryName = name;
+        return create(CategorySchema, { id: "cat_1", name });
       },
-      async validateVoucher() {
-        made += 1;
-        throw new ApiError("not_implemented");
+      async resolveCategories({ queries }: ResolveCategoriesRequest) {
+        return create(ResolveCategoriesResponseSchema, {
+          results: queries.map(({ id }) =>
+            id === "cat_none" ? {} : { category: { id: id ?? "", name: categoryName } },
+          ),
+        });
+      },
+    }),
+    stubService(ValidationRuleService, {
+      async assignRules({ items }: AssignRulesRequest) {
+        return create(AssignRulesResponseSchema, {
+          outcomes: items.map(({ ruleIds }) =>
+            ruleIds.includes("val_none") ? { unknownRuleId: "val_none" } : {},
+          ),
+        });
+      },
+      async resolveAssignments({ queries }: ResolveAssignmentsRequest) {
+        return create(ResolveAssignmentsResponseSchema, { results: queries.map(() => ({})) });
+      },
+      async revokeRules({ items }: RevokeRulesRequest) {
+        revoked.push(...items.map(({ relatedObjectId }) => relatedObjectId));
+        return create(RevokeRulesResponseSchema);
       },
     }),
   ],
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const headers = serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api"));
+const { db } = gateway.service;
 
 beforeEach(() => {
-  behave = async () => {};
-  calls.length = 0;
+  behave = () => {};
+  categoryName = "Books";
+  for (const list of [calls, reservedIds, revoked]) list.length = 0;
 });
 
-const voucher = (code: string) => ({ code, type: "DISCOUNT_VOUCHER" });
+const voucher = (code: string, more: object = {}) => ({ code, type: "DISCOUNT_VOUCHER", ...more });
 const post = (key: string, body: object, path = "/v1/vouchers") =>
   send(gateway.url + path, "POST", { headers: { ...headers, "Idempotency-Key": key }, body });
-const db = gateway.service.db;
+const idempotencies = () =>
+  calls.map(({ idempotency }) => ({
+    key: idempotency?.key,
+    hash: Buffer.from(idempotency?.requestHash ?? []).toString("hex"),
+  }));
+const rejectWith = (error: ApiError) => (): never => {
+  throw error;
+};
 
-describe("a repeat with the same Idempotency-Key", () => {
-  test("returns the same bytes without a second call", async () => {
-    const first = await post("same", voucher("same"));
-    const before = made;
-    const second = await post("same", voucher("same"));
-    expect(first.status).toBe(200);
-    expect(first.headers.get("idempotent-replayed")).toBeNull();
-    expect(second.status).toBe(200);
-    expect(second.headers.get("idempotent-replayed")).toBe("true");
-    expect(second.text).toBe(first.text);
-    expect(second.headers.get("content-type")).toBe(first.headers.get("content-type"));
-    expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
-    expect(made).toBe(before);
+describe("the key that a service receives", () => {
+  test("belongs to the application, and its hash to the request", async () => {
+    await post("one", voucher("one"));
+    const [received] = idempotencies();
+    expect(received?.key).toMatch(new RegExp(`^${gateway.keys.appId}:[\\w-]{43}$`));
+    expect(received?.hash).toHaveLength(64);
   });
 
-  test("may order JSON keys differently and end in a slash", async () => {
+  test("is the same when JSON keys have another order and the path ends in a slash", async () => {
     await post("order", { code: "order", type: "DISCOUNT_VOUCHER", metadata: { a: 1, b: [2] } });
-    const again = await post(
+    await post(
       "order",
       { metadata: { b: [2], a: 1 }, type: "DISCOUNT_VOUCHER", code: "order" },
       "/v1/vouchers/",
     );
-    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    const [one, two] = idempotencies();
+    expect(two).toEqual(one);
   });
 
-  test("is rejected with another body or query", async () => {
+  test("has another hash with another body or query", async () => {
     await post("other", voucher("other"));
-    for (const response of [
-      await post("other", voucher("another")),
-      await post("other", voucher("other"), "/v1/vouchers?code=x"),
-    ]) {
-      expect(response).toMatchObject({ status: 422, json: { key: "idempotency_key_reused" } });
-    }
+    await post("other", voucher("another"));
+    await post("other", voucher("other"), "/v1/vouchers?code=x");
+    const received = idempotencies();
+    expect(new Set(received.map(({ key }) => key)).size).toBe(1);
+    expect(new Set(received.map(({ hash }) => hash)).size).toBe(3);
   });
 
-  test("is a different request with another path, method or application", async () => {
-    const before = made;
+  test("is another one with another path or method", async () => {
     await post("scope", voucher("scope"));
     await post("scope", voucher("scope"), "/v1/vouchers/scope");
     await send(`${gateway.url}/v1/vouchers/scope`, "PUT", {
       headers: { ...headers, "Idempotency-Key": "scope" },
       body: voucher("scope"),
     });
-    expect(made).toBe(before + 3);
+    expect(new Set(idempotencies().map(({ key }) => key)).size).toBe(3);
+  });
+
+  test("is absent without the header", async () => {
+    await send(`${gateway.url}/v1/vouchers`, "POST", { headers, body: voucher("none") });
+    expect(calls[0]?.idempotency).toBeUndefined();
   });
 
   test.each([
-    ["409", new ApiError("duplicate_found"), 409],
-    ["404", notFound("category", "cat_x"), 404],
-    ["400", new ApiError("invalid_voucher", { details: "why" }), 400],
-  ])("replays a %s with its request id", async (name, rejection, status) => {
-    behave = async () => {
-      throw rejection;
-    };
-    const first = await post(`rejected-${name}`, voucher("rejected"));
-    behave = async () => {};
-    const second = await post(`rejected-${name}`, voucher("rejected"));
-    expect(first.status).toBe(status);
-    expect(second.status).toBe(status);
-    expect(second.text).toBe(first.text);
-    expect(second.headers.get("idempotent-replayed")).toBe("true");
-  });
-
-  test.each([
-    ["429", new ApiError("too_many_requests")],
-    ["500", new Error("a bug")],
-    ["503", new ConnectError("away", Code.Unavailable)],
-    ["503 of a broken connection", new ConnectError("read ECONNRESET", Code.Aborted)],
-    ["403", new ApiError("forbidden")],
-  ])("runs again after a %s", async (name, thrown) => {
-    behave = async () => {
-      throw thrown;
-    };
-    expect((await post(`again-${name}`, voucher("again"))).status).toBe(Number.parseInt(name, 10));
-    behave = async () => {};
-    const second = await post(`again-${name}`, voucher("again"));
-    expect(second.status).toBe(200);
-    expect(second.headers.get("idempotent-replayed")).toBeNull();
-  });
-
-  test("runs again after a malformed body", async () => {
-    expect((await post("malformed", { code: 5 })).status).toBe(400);
-    expect((await post("malformed", voucher("malformed"))).status).toBe(200);
+    ["", 400],
+    ["a".repeat(255), 200],
+    ["a".repeat(256), 400],
+  ])("must have 1 to 255 characters (%#)", async (key, status) => {
+    const response = await post(key, voucher(`length-${key.length}`));
+    expect(response.status).toBe(status);
+    if (status === 400) expect(response.json.key).toBe("invalid_idempotency_key");
   });
 });
 
-test("a concurrent repeat is rejected with Retry-After", async () => {
-  let release = (): void => {};
-  let arrived = (): void => {};
-  const running = new Promise<void>((resolve) => (arrived = resolve));
-  behave = () => {
-    arrived();
-    return new Promise((resolve) => (release = resolve));
+test("replays a rejection byte for byte with the first request id", async () => {
+  const stored = errorToProto(new ApiError("duplicate_found", { resourceId: "v_1" }), "v-first");
+  behave = ({ onReplay }) => {
+    onReplay?.();
+    throw new ConnectError("rejected", Code.AlreadyExists, undefined, [
+      { desc: ErrorSchema, value: stored },
+    ]);
   };
-  const first = post("flight", voucher("flight"));
-  await running;
-  const meanwhile = await post("flight", voucher("flight"));
-  expect(meanwhile).toMatchObject({ status: 409, json: { key: "idempotency_in_progress" } });
-  expect(meanwhile.headers.get("retry-after")).toBe("1");
-  expect(await post("flight", voucher("other"))).toMatchObject({ status: 422 });
-  release();
-  const done = await first;
-  const again = await post("flight", voucher("flight"));
-  expect(again.text).toBe(done.text);
+  const again = await post("rejected", voucher("rejected"));
+  expect(again.headers.get("idempotent-replayed")).toBe("true");
+  expect(again.json).toMatchObject({ key: "duplicate_found", request_id: "v-first" });
 });
 
-test("fifty concurrent repeats run once", async () => {
-  const before = made;
-  const responses = await Promise.all(
-    Array.from({ length: 50 }, () => post("many", voucher("many"))),
-  );
-  expect(made).toBe(before + 1);
-  expect(responses.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+test("tells when to repeat a request that is in progress", async () => {
+  behave = rejectWith(new ApiError("idempotency_in_progress"));
+  const response = await post("flight", voucher("flight"));
+  expect(response).toMatchObject({ status: 409, json: { key: "idempotency_in_progress" } });
+  expect(response.headers.get("retry-after")).toBe("1");
 });
 
-test("the key of a process that died is claimed again when its lock expires", async () => {
-  await post("died", voucher("died"));
-  await db.query(
-    "update idempotency set status = null, headers = null, body = null where status = 200",
-  );
-  expect((await post("died", voucher("died"))).status).toBe(409);
-  await db.query("update idempotency set locked_until = now() - interval '1 second'");
-  const again = await post("died", voucher("died"));
-  expect(again.status).toBe(200);
-  expect(again.headers.get("idempotent-replayed")).toBeNull();
-});
+describe("a response that the gateway completes", () => {
+  const body = voucher("completed", { category_id: "cat_1" });
 
-test("a request that lost its key cannot store its response", async () => {
-  let release = (): void => {};
-  let arrived = (): void => {};
-  const running = new Promise<void>((resolve) => (arrived = resolve));
-  behave = () => {
-    arrived();
-    return new Promise((resolve) => (release = resolve));
-  };
-  const slow = post("lost", voucher("lost"));
-  await running;
-  await db.query(
-    "update idempotency set locked_until = now() - interval '1 second' where status is null",
-  );
-  behave = async () => {};
-  const second = await post("lost", voucher("lost"));
-  release();
-  await slow;
-  const third = await post("lost", voucher("lost"));
-  expect(third.text).toBe(second.text);
-});
+  test("is replayed as it was sent first", async () => {
+    const first = await post("completed", body);
+    expect(first.json.category).toBe("Books");
+    const renamed = { headers, body: { name: "Renamed", hierarchy: 1 } };
+    await send(`${gateway.url}/v1/categories/cat_1`, "PUT", renamed);
+    expect((await post("later", body)).json.category).toBe("Renamed");
 
-test("stored responses expire after 48 hours", async () => {
-  await post("old", voucher("old"));
-  const { rows } = await db.query<{ hours: number }>(
-    `select round(extract(epoch from max(expires_at) - now()) / 3600)::int as hours
-       from idempotency`,
-  );
-  expect(rows[0]?.hours).toBe(48);
-  await db.query("update idempotency set expires_at = now() - interval '1 second'");
-  const again = await post("old", voucher("another body"));
-  expect(again.status).toBe(200);
-  await db.query("update idempotency set expires_at = now() - interval '1 second'");
-  await deleteExpired(db, () => false);
-  const left = await db.query("select 1 from idempotency");
-  expect(left.rows).toHaveLength(0);
-});
-
-test.each([
-  ["", 400],
-  ["a".repeat(255), 200],
-  ["a".repeat(256), 400],
-])("rejects a key that is not 1 to 255 characters long (%#)", async (key, status) => {
-  const response = await post(key, voucher(`length-${key.length}`));
-  expect(response.status).toBe(status);
-  if (status === 400) expect(response.json.key).toBe("invalid_idempotency_key");
-});
-
-describe("a call whose service stores the response", () => {
-  const redeem = (key: string, body: object = {}) => post(key, body, "/v1/vouchers/A/redemption");
-
-  test("receives the scoped key", async () => {
-    const stored = await db.query("select 1 from idempotency");
-    const first = await redeem("value");
-    const second = await redeem("value", { metadata: { other: true } });
-    expect(first.headers.get("idempotent-replayed")).toBeNull();
-    expect(second.headers.get("idempotent-replayed")).toBe("true");
-    const [one, two] = calls.map(({ idempotency }) => idempotency);
-    expect(one?.key).toMatch(new RegExp(`^${gateway.keys.appId}:[\\w-]{43}$`));
-    expect(two?.key).toBe(one?.key);
-    expect(one?.requestHash).toHaveLength(32);
-    expect(two?.requestHash).not.toEqual(one?.requestHash);
-    expect((await db.query("select 1 from idempotency")).rows).toHaveLength(stored.rows.length);
+    expect((await post("completed", body)).text).toBe(first.text);
   });
 
-  test("replays a rejection byte for byte with the first request id", async () => {
-    const stored = errorToProto(
-      new ApiError("quantity_exceeded", { resourceId: "rf_1" }),
-      "v-first",
+  test("is not sent when it cannot be stored, since a repetition could differ", async () => {
+    const rename = (from: string, to: string) =>
+      asAdmin(gateway.databaseUrl, (client) =>
+        client.query(`alter table gateway.${from} rename to ${to}`),
+      );
+    await rename("idempotency", "unavailable");
+    const failed = await post("unstored", body).finally(() => rename("unavailable", "idempotency"));
+    expect(failed).toMatchObject({ status: 503, json: { key: "service_unavailable" } });
+
+    expect((await post("unstored", body)).status).toBe(200);
+  });
+
+  test("is stored for 48 hours", async () => {
+    await post("old", body);
+    const { rows } = await db.query<{ hours: number }>(
+      `select round(extract(epoch from max(expires_at) - now()) / 3600)::int as hours
+         from idempotency`,
     );
-    behave = async () => {
-      throw new ConnectError("rejected", Code.FailedPrecondition, undefined, [
-        { desc: ErrorSchema, value: stored },
-      ]);
+    expect(rows[0]?.hours).toBe(48);
+    await db.query("update idempotency set expires_at = now() - interval '1 second'");
+    await deleteExpired(db, () => false);
+    expect((await db.query("select 1 from idempotency")).rows).toHaveLength(0);
+  });
+});
+
+describe("a request that the gateway rejects", () => {
+  test("is rejected by its service, which stores the rejection", async () => {
+    behave = ({ idempotency }) => {
+      if (idempotency?.rejection !== undefined) throw new ApiError("not_found");
     };
-    await redeem("rejected");
-    const again = await redeem("rejected");
-    expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(again.json).toEqual({
-      code: 400,
-      key: "quantity_exceeded",
-      message: "quantity exceeded",
-      resource_id: "rf_1",
-      request_id: "v-first",
+    const response = await post("unknown", voucher("unknown", { category_id: "cat_none" }));
+
+    expect(response.status).toBe(404);
+    expect(calls[0]?.idempotency?.rejection).toMatchObject({
+      key: "not_found",
+      resourceId: "cat_none",
+      code: 404,
     });
   });
 
-  test("receives no key when none was sent", async () => {
-    await send(`${gateway.url}/v1/vouchers/A/redemption`, "POST", { headers, body: {} });
-    expect(calls[0]?.idempotency).toBeUndefined();
+  test("gets the response of an earlier attempt that was not rejected", async () => {
+    const response = await post("earlier", voucher("earlier", { category_id: "cat_none" }));
+
+    expect([response.status, response.json.id]).toEqual([200, "v_1"]);
+  });
+
+  test("does not reach its service without a key", async () => {
+    const body = voucher("unknown", { category_id: "cat_none" });
+    const { status } = await send(`${gateway.url}/v1/vouchers`, "POST", { headers, body });
+    expect([status, calls]).toEqual([404, []]);
   });
 });
 
-test("the key is ignored for requests that are idempotent anyway", async () => {
-  const before = made;
-  for (let repeat = 0; repeat < 2; repeat += 1) {
-    await post("harmless", {}, "/v1/vouchers/A/validate");
-  }
-  expect(made).toBe(before + 2);
+describe("an object with validation rules", () => {
+  const body = (code: string, rule = "val_1") => voucher(code, { validation_rules: [rule] });
+
+  test("has the same id at each repetition", async () => {
+    await Promise.all([1, 2, 3].map(() => post("reserved", body("reserved"))));
+    await post("other", body("reserved"));
+
+    const [first] = reservedIds;
+    expect(reservedIds).toEqual([first, first, first, expect.stringMatching(/^v_[0-9a-f]{18}$/)]);
+    expect(reservedIds[3]).not.toBe(first);
+  });
+
+  test("rejects a key that was used with another request before it assigns rules", async () => {
+    await post("reused", body("reused"));
+    expect(await post("reused", body("another"))).toMatchObject({
+      status: 422,
+      json: { key: "idempotency_key_reused" },
+    });
+    expect([calls.length, revoked]).toEqual([1, []]);
+  });
+
+  test.each([
+    ["stays assigned while another request with the key is in progress", "idempotency_in_progress"],
+    ["stays assigned after a rejection that a repetition may not get", "too_many_requests"],
+  ] as const)("%s", async (_, key) => {
+    behave = rejectWith(new ApiError(key));
+    await post(`kept-${key}`, body("kept"));
+    expect(revoked).toEqual([]);
+  });
+
+  test("loses its rules after a rejection that is stored", async () => {
+    behave = rejectWith(new ApiError("duplicate_found"));
+    await post("lost", body("lost"));
+    expect(revoked).toEqual(reservedIds);
+  });
+
+  test("keeps its rules when one of them was deleted before a repetition", async () => {
+    const response = await post("deleted", body("deleted", "val_none"));
+
+    expect(calls[0]?.idempotency?.rejection).toMatchObject({ key: "not_found" });
+    // The service returned the response of the first attempt.
+    expect([response.status, revoked]).toEqual([200, []]);
+  });
 });
 
-test("management responses are stored, except those with secrets", async () => {
-  const key = { "Idempotency-Key": "management" };
-  const { json } = await management(gateway, "POST", "/projects", { name: "kept" });
-  const put = () =>
+test("stores management responses, except those with secrets", async () => {
+  const { json } = await management(gateway, "POST", "/projects", { name: "stored" });
+  const put = (name = "renamed") =>
     send(`${gateway.url}/management/v1/projects/${json.id}`, "PUT", {
       headers: {
-        ...key,
-        "X-Management-Id": "management-test",
-        "X-Management-Token": "management-token-test",
+        "Idempotency-Key": "management",
+        "X-Management-Id": MANAGEMENT.id,
+        "X-Management-Token": MANAGEMENT.token,
       },
-      body: { name: "renamed" },
+      body: { name },
     });
   const first = await put();
   const second = await put();
   expect(first.status).toBe(200);
   expect(second.headers.get("idempotent-replayed")).toBe("true");
   expect(second.text).toBe(first.text);
-  const { rows } = await db.query<{ body: Buffer }>("select body from idempotency");
-  for (const { body } of rows) expect(body?.toString() ?? "").not.toContain("scrip_key_");
+  expect((await put("other")).json.key).toBe("idempotency_key_reused");
+  const { rows } = await db.query<{ response: Buffer | null }>(
+    "select response from idempotent_request",
+  );
+  for (const { response } of rows) expect(String(response)).not.toContain("scrip_key_");
 });

@@ -1,4 +1,7 @@
 import type { Transport } from "@connectrpc/connect";
+import { reserveIds } from "@scrip/idempotency";
+import { newId } from "@scrip/ids";
+import type { Queryable } from "@scrip/postgres";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -10,6 +13,7 @@ import { createCategoriesClient } from "./clients/categories.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
+import { storeRejections } from "./rejection.ts";
 import type { CompositionDeps, Invoke, Target } from "./step.ts";
 import { callSteps } from "./steps.ts";
 
@@ -18,15 +22,21 @@ export type { CompositionDeps, Invoke, Target } from "./step.ts";
 
 /** Wraps the call of an endpoint in the steps that it needs; the first step is the outermost. */
 export function composeCall(target: Target, invoke: Invoke, deps: CompositionDeps): Invoke {
-  return callSteps.reduceRight(
-    (next, { compile }) => compile(target, deps)?.(next) ?? next,
-    invoke,
-  );
+  const compose = (steps: typeof callSteps, inner: Invoke): Invoke =>
+    steps.reduceRight((next, { compile }) => compile(target, deps)?.(next) ?? next, inner);
+  const settling = callSteps.findIndex(({ name }) => name === FIRST_WITHOUT_REJECTIONS);
+  return storeRejections(target, {
+    compose: (next) => compose(callSteps.slice(0, settling), next),
+    invoke: compose(callSteps.slice(settling), invoke),
+  });
 }
+
+/** From this step on, the owning service decides on a rejection. */
+const FIRST_WITHOUT_REJECTIONS = "assign-validation-rules";
 
 export function createCompositionDeps(
   transports: ReadonlyMap<string, Transport>,
-  findSchemas: CompositionDeps["findSchemas"],
+  { db, findSchemas }: { readonly db: Queryable } & Pick<CompositionDeps, "findSchemas">,
 ): CompositionDeps {
   const campaigns = transports.get(CampaignService.typeName);
   const categories = transports.get(CategoryService.typeName);
@@ -40,5 +50,13 @@ export function createCompositionDeps(
     units: products && createUnitsClient(products),
     holdings: publications && createHoldingsClient(publications),
     findSchemas,
+    reserveIds: async ({ project, idempotency }) =>
+      idempotency === undefined
+        ? newId
+        : reserveIds(db, {
+            projectId: project.id,
+            key: `${idempotency.key}>ids`,
+            requestHash: idempotency.requestHash,
+          }),
   };
 }

@@ -1,4 +1,5 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import type { NewId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 
 import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
@@ -22,6 +23,8 @@ export type CompositionDeps = {
   readonly units: Units | undefined;
   readonly holdings: Holdings | undefined;
   readonly findSchemas: FindSchemas;
+  /** Ids for objects that the request creates; for one with an idempotency key, the same at each repetition. */
+  readonly reserveIds: (call: Call) => Promise<NewId>;
 };
 
 /** Compiled once per endpoint at start-up; undefined where the endpoint does not need the step. */

@@ -19,6 +19,7 @@ const deps: CompositionDeps = {
   units: unused,
   holdings: unused,
   findSchemas: () => undefined,
+  reserveIds: unused,
 };
 const targets = bindingsOf(publicServices).map(({ method, httpMethod }) => ({
   rpc: method as DescMethodUnary,

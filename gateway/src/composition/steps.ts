@@ -51,15 +51,6 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     compile: deleteAssignmentsStep,
   },
   {
-    name: "assign-validation-rules",
-    runs: "around the call",
-    appliesTo: "`REFERENCE_VALIDATION_RULES` beside `rule.reserves`",
-    does: "Reserves the id of the new object and assigns its validation rules before it exists; removes the assignments when the call is rejected.",
-    directGrpc:
-      "Services reject `validation_rules`: create the object inactive, call `CreateAssignment`, then activate it.",
-    compile: assignValidationRulesStep,
-  },
-  {
     name: "resolve-required-campaign",
     runs: "before the call",
     appliesTo: "`REFERENCE_LOYALTY_PROGRAM` and `REFERENCE_REWARD_CAMPAIGN`",
@@ -90,6 +81,15 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Moves the id or name of a category into `category_id`; an unknown category matches nothing.",
     directGrpc: "Services filter by `category_id` only.",
     compile: resolveCategoryFilterStep,
+  },
+  {
+    name: "assign-validation-rules",
+    runs: "around the call",
+    appliesTo: "`REFERENCE_VALIDATION_RULES` beside `rule.reserves`",
+    does: "Reserves the id of the new object and assigns its validation rules before it exists; removes the assignments when the call is rejected.",
+    directGrpc:
+      "Services reject `validation_rules`: create the object inactive, call `CreateAssignment`, then activate it.",
+    compile: assignValidationRulesStep,
   },
   {
     name: "create-voucher-in-campaign",

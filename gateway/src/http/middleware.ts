@@ -18,7 +18,7 @@ import { commonHeaders, writeResponse, type WriteOptions } from "./write-respons
 
 export type MiddlewareOptions = WriteOptions & {
   readonly router: Router<Route>;
-  readonly pipeline: Omit<PipelineDeps, "toErrorResponse" | "report">;
+  readonly pipeline: Omit<PipelineDeps, "report">;
   readonly deadlines: Deadlines;
   readonly clock: () => number;
   /** Number of proxies that append to X-Forwarded-For. */
@@ -42,7 +42,6 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
   };
   const pipeline: PipelineDeps = {
     ...options.pipeline,
-    toErrorResponse: fail,
     report: options.onError,
   };
 

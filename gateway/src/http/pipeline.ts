@@ -5,8 +5,8 @@ import { type Call, runInterleaved, type ProjectContext, REQUEST_DEADLINE_MS } f
 
 import type { Tenant } from "../auth/principal.ts";
 import { currentTimeOf } from "../domain/sandbox-clock.ts";
+import type { CompletedResponses } from "../idempotency/completed-responses.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
-import type { StoredResponses } from "../idempotency/stored-responses.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
@@ -18,10 +18,8 @@ import type { Route } from "./route.ts";
 
 export type PipelineDeps = AuthorizeDeps & {
   readonly body: BodyLimits;
-  readonly storedResponses: StoredResponses;
+  readonly completedResponses: CompletedResponses;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
-  /** Converts an error into the response, which may be stored for replays. */
-  readonly toErrorResponse: (thrown: unknown, context: RequestContext) => HttpResponse;
   /** Logs an error that does not fail the request. */
   readonly report: (error: unknown, context: RequestContext) => void;
 };
@@ -44,17 +42,8 @@ export async function handleRequest(
   if (key === undefined) return callService(deps, context, { route, message });
 
   const requestKey = requestKeyOf(context, route, key, input.body);
-  if (route.idempotency === "in_service") {
-    const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
-    return callService(deps, context, { route, message, idempotency, requestKey });
-  }
-  const { response, replayed } = await deps.storedResponses.once(requestKey, () =>
-    callService(deps, context, { route, message }).catch((thrown: unknown) =>
-      deps.toErrorResponse(thrown, context),
-    ),
-  );
-  context.replayed = replayed;
-  return response;
+  const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
+  return callService(deps, context, { route, message, idempotency, requestKey });
 }
 
 function requestKeyOf(
@@ -72,7 +61,7 @@ function requestKeyOf(
 }
 
 function idempotencyKeyOf({ req }: RequestContext, route: Route): string | undefined {
-  if (!route.hasBody || route.idempotency === "none") return undefined;
+  if (!route.hasBody || !route.isIdempotent) return undefined;
   return readIdempotencyKey(req.headers["idempotency-key"]);
 }
 
@@ -93,7 +82,7 @@ async function readInput(
 type Work = {
   readonly route: Route;
   readonly message: Message;
-  /** Set together, where the service stores the response. */
+  /** Set together, for a request with a key: the service stores the response. */
   readonly idempotency?: Call["idempotency"];
   readonly requestKey?: RequestKey;
 };
@@ -115,7 +104,7 @@ async function callService(
   if (requestKey === undefined || completed === response) return httpResponse;
   // The service stores the response without what was filled in here, which may differ at a replay.
   const original = await toHttpResponse(route, response);
-  return deps.storedResponses.storeFirst(requestKey, { original, completed: httpResponse });
+  return deps.completedResponses.storeFirst(requestKey, { original, completed: httpResponse });
 }
 
 /** The project of the credentials, or the project in a management path. */

@@ -36,8 +36,8 @@ export type Route = {
   readonly hasBody: boolean;
   readonly status: number;
   readonly cacheSeconds: number;
-  /** Who stores the response for replays: the gateway, the service in its transaction, or nobody. */
-  readonly idempotency: "in_gateway" | "in_service" | "none";
+  /** Whether the owning service stores the response to an Idempotency-Key. */
+  readonly isIdempotent: boolean;
   readonly output: "json" | "empty" | "bytes";
   /** The path field that names the project, for management endpoints of other services. */
   readonly managedProject: string | undefined;
@@ -74,7 +74,7 @@ export function toRoute(
     hasBody: httpMethod === "POST" || httpMethod === "PUT" || httpMethod === "PATCH",
     status: access.status === 0 ? (output === "empty" ? 204 : 200) : access.status,
     cacheSeconds: access.cacheSeconds,
-    idempotency: idempotencyOf(access.idempotency),
+    isIdempotent: access.idempotency !== Idempotency.NONE,
     output,
     managedProject: managedProjectOf(binding),
     invoke: composeCall(
@@ -120,9 +120,4 @@ function featureOf({ access, path }: Binding): ClientFeature | undefined {
 function outputOf({ output }: DescMethodUnary): Route["output"] {
   if (output.typeName === "google.protobuf.Empty") return "empty";
   return output.typeName === "google.api.HttpBody" ? "bytes" : "json";
-}
-
-function idempotencyOf(option: Idempotency): Route["idempotency"] {
-  if (option === Idempotency.IN_SERVICE) return "in_service";
-  return option === Idempotency.NONE ? "none" : "in_gateway";
 }

@@ -25,7 +25,7 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
   const replays = metrics.counter({
     name: "idempotent_replays_total",
     help: "Stored responses returned for a repeated Idempotency-Key.",
-    labels: ["kind"],
+    labels: ["route"],
   });
   const fallbacks = metrics.counter({
     name: "limiter_fallbacks_total",
@@ -43,7 +43,7 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
     request(context, { status }) {
       const ms = performance.now() - context.startedAt;
       observe(context.route, status, ms / 1_000);
-      if (context.replayed) replays.inc({ kind: context.route?.idempotency ?? NO_ROUTE });
+      if (context.replayed) replays.inc({ route: context.route?.template ?? NO_ROUTE });
       const line = lineOf(context, status, ms);
       // The caller's own request id is logged for correlation and not used otherwise.
       const callerRequestId = context.req.headers["x-request-id"];

@@ -52,7 +52,7 @@ type Frame<Deps> = {
   readonly bind: (deps: Deps, work: KeyedWork) => Deps;
   readonly slots: Slots;
   /** Keys that this process is working on: a duplicate is rejected without a connection. */
-  readonly running: Set<string>;
+  readonly running: Map<string, Uint8Array>;
 };
 
 type UntypedFactory<Deps> = (deps: Deps) => (request: Message, call: Call) => Promise<Message>;
@@ -77,7 +77,7 @@ export function keyedHandlers<Deps extends BaseDeps>(
     bind,
     // Other requests, and lookups of these, keep the other half of the pool.
     slots: createSlots(Math.max(1, Math.floor(deps.db.size / 2))),
-    running: new Set(),
+    running: new Map(),
   };
   return <Desc extends DescService>(
     service: Desc,
@@ -126,8 +126,12 @@ async function runKeyed<Deps extends BaseDeps>(
   const { call, key, requestHash } = keyed;
   const requestKey = { projectId: call.project.id, key, requestHash };
   const name = `${requestKey.projectId}\n${key}`;
-  if (frame.running.has(name)) throw new ApiError("idempotency_in_progress");
-  frame.running.add(name);
+  const running = frame.running.get(name);
+  if (running !== undefined) {
+    requireSameRequest(running, requestKey);
+    throw new ApiError("idempotency_in_progress");
+  }
+  frame.running.set(name, requestHash);
   try {
     const run = rpc.execution === "repeatable" ? runRepeatable : runWithRetries;
     return deliver(rpc.method.output, await run(frame, rpc, { ...keyed, requestKey }));
@@ -208,7 +212,7 @@ async function lockRequest(tx: Queryable, requestKey: RequestKey): Promise<Claim
   const stored = await whileUnlocked(() => findRequest(tx, requestKey, { lock: true }));
   // It expired meanwhile, and was deleted.
   if (stored === undefined) throw new ApiError("idempotency_in_progress");
-  requireSameRequest(stored, requestKey);
+  requireSameRequest(stored.requestHash, requestKey);
   await allowWaiting(tx);
   return stored;
 }
@@ -237,7 +241,7 @@ async function runRepeatable<Deps extends BaseDeps>(
   const seed = newSeed();
   const inserted = await insertRequest(deps.db, requestKey, seed);
   const stored = inserted ? undefined : await findRequest(deps.db, requestKey);
-  if (stored !== undefined) requireSameRequest(stored, requestKey);
+  if (stored !== undefined) requireSameRequest(stored.requestHash, requestKey);
   if (stored?.outcome !== undefined) {
     call.onReplay?.();
     return stored.outcome;

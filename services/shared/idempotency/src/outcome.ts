@@ -1,8 +1,8 @@
 import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ApiError, errorFromProto, toErrorResponse } from "@scrip/errors";
-import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+import { type Error as ErrorMessage, ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 
-import type { Outcome, RequestKey, StoredRequest } from "./stored-requests.ts";
+import type { Outcome, RequestKey } from "./stored-requests.ts";
 
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
 
@@ -13,14 +13,23 @@ const RETRYABLE: ReadonlySet<string> = new Set([
   "multiple_requests",
 ]);
 
+/**
+ * The Error message of an error that every repetition gets; undefined for one after which a repetition runs, and may
+ * succeed.
+ */
+export function finalErrorOf(thrown: unknown, requestId: string): ErrorMessage | undefined {
+  const { error, unexpected } = toErrorResponse(thrown, requestId);
+  if (unexpected || !FINAL_STATUSES.has(error.code) || RETRYABLE.has(error.key)) return undefined;
+  return error;
+}
+
 /** An outcome, with the error that this attempt ended with. */
 export type AttemptOutcome = Outcome & { readonly thrown?: unknown };
 
 /** The outcome to store of an error; undefined for one that a repetition may not get. */
 export function finalError(thrown: unknown, requestId: string): AttemptOutcome | undefined {
-  const { error, unexpected } = toErrorResponse(thrown, requestId);
-  if (unexpected || !FINAL_STATUSES.has(error.code) || RETRYABLE.has(error.key)) return undefined;
-  return { kind: "error", error: toBinary(ErrorSchema, error), thrown };
+  const error = finalErrorOf(thrown, requestId);
+  return error && { kind: "error", error: toBinary(ErrorSchema, error), thrown };
 }
 
 export const responseOutcome = (schema: DescMessage, message: Message): Outcome => ({
@@ -37,8 +46,8 @@ export function deliver(schema: DescMessage, outcome: AttemptOutcome): Message {
 }
 
 /** Rejects a key that was used with another request. */
-export function requireSameRequest(stored: StoredRequest, { requestHash }: RequestKey): void {
-  if (Buffer.compare(stored.requestHash, requestHash) !== 0) {
+export function requireSameRequest(stored: Uint8Array, { requestHash }: RequestKey): void {
+  if (Buffer.compare(stored, requestHash) !== 0) {
     throw new ApiError("idempotency_key_reused");
   }
 }
