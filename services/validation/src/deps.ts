@@ -6,7 +6,7 @@ import type { Clients } from "./clients.ts";
 import type { ProductCollection } from "./domain/catalogue/product-collections.ts";
 import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
-import type { OrderQueue } from "./order/order-queue.ts";
+import { keyedOrderQueue, type OrderQueue } from "./order/order-queue.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
@@ -43,5 +43,6 @@ export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
   db: work.db,
   newId: work.newId,
   definitions: work.definitions(deps.definitions),
+  orderQueue: keyedOrderQueue(deps.orderQueue, work.afterCommit),
   onEvents: () => work.afterCommit(deps.onEvents),
 });

@@ -50,7 +50,7 @@ const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 20_000, isBadItem: mayBeOne
 const MAX_ORDERS = 50;
 
 /** Requests of one process that wait for the same order; further ones are rejected. */
-const MAX_WAITING_FOR_ORDER = 100;
+const ORDER_QUEUE = { maxWaiting: 100, maxWaitMs: 6_000 };
 
 /** Time for a consumer to finish its events; the rest is delivered again after the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
@@ -103,7 +103,7 @@ export async function createValidationService(
       ruleCaches: createRuleCaches(db, definitions),
       findInCatalogue: lookUp,
       saveOrder,
-      orderQueue: createOrderQueue({ maxWaiting: MAX_WAITING_FOR_ORDER }),
+      orderQueue: createOrderQueue(ORDER_QUEUE),
       onEvents: relay.wake,
       onError,
       trackingSecret,

@@ -43,6 +43,7 @@ const never = async () => {
 };
 const UNUSED_CLIENTS = {
   resolveRewardAssignment: never,
+  listSegments: never,
   loadCards: never,
   holdPoints: never,
   reservePoints: never,
@@ -82,7 +83,7 @@ function createVoucherWithOutcomes(
     collections: createCollectionsCache(db, definitions),
     findInCatalogue: (names) => findOneInCatalogue(db, names),
     saveOrder,
-    orderQueue: createOrderQueue({ maxWaiting: 10 }),
+    orderQueue: createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 }),
     onEvents: () => {},
     onError: (error) => errors.push(error),
     trackingSecret: "secret",

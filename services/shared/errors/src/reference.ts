@@ -174,7 +174,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   multiple_requests: {
     cause:
-      "A redemption with the same session is in progress, or other requests used the same order for six seconds.",
+      "A redemption with the same session is in progress, or other requests used the same order for seconds.",
     remedy: "Retry when the other request has finished.",
   },
   resource_in_use: {

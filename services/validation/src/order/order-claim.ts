@@ -27,8 +27,6 @@ export type OrderClaim = {
 
 type ClaimDeps = Pick<Deps, "db" | "newId" | "orderQueue">;
 
-/** Longest wait for other requests with the order. */
-const MAX_WAIT_MS = 6_000;
 /** Time reserved for the request itself. */
 const RESERVE_MS = 1_500;
 
@@ -72,7 +70,7 @@ async function waitForClaim(
 ): Promise<OrderClaim | undefined> {
   const idempotencyKey = call.idempotency?.key;
   const by = idempotencyKey ?? call.requestId;
-  const until = Math.min(call.deadline - RESERVE_MS, Date.now() + MAX_WAIT_MS);
+  const until = Math.min(call.deadline - RESERVE_MS, Date.now() + deps.orderQueue.maxWaitMs);
   const queueKey = `${call.project.id} ${key.column} ${key.value}`;
   const entry = await deps.orderQueue.enter(queueKey, { idempotencyKey, until });
   if (entry.kind === "repeated") throw new ApiError("idempotency_in_progress");

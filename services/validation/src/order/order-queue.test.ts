@@ -11,7 +11,7 @@ const leave = (outcome: QueueOutcome): void => {
 };
 
 test("lets requests of one order proceed one by one in the order of arrival, and those of others at once", async () => {
-  const queue = createOrderQueue({ maxWaiting: 10 });
+  const queue = createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 });
   const proceeded: number[] = [];
   const requests = [0, 1, 2, 3].map(async (n) => {
     const outcome = await queue.enter("order", later());
@@ -29,7 +29,7 @@ test("lets requests of one order proceed one by one in the order of arrival, and
 });
 
 test("rejects requests above the bound, after their time, and with the key of a running request", async () => {
-  const queue = createOrderQueue({ maxWaiting: 1 });
+  const queue = createOrderQueue({ maxWaiting: 1, maxWaitMs: 1_000 });
   const first = await queue.enter("order", { idempotencyKey: "key", until: NEVER });
   const second = queue.enter("order", { idempotencyKey: undefined, until: Date.now() + 1 });
   expect(await queue.enter("order", { idempotencyKey: "key", until: NEVER })).toEqual({

@@ -1,5 +1,7 @@
 /** Lets the requests of this process use one order after the other, in the order of their arrival. */
 export type OrderQueue = {
+  /** Longest wait for other requests with the order, in this process and in others. */
+  readonly maxWaitMs: number;
   /**
    * Resolves when it is the turn of this request. Waiting holds no connection. The request must call
    * the returned function when it ends.
@@ -22,7 +24,9 @@ export type QueueOutcome =
 
 type Place = Pick<QueueEntry, "idempotencyKey"> & { readonly proceed: () => void };
 
-export function createOrderQueue({ maxWaiting }: { readonly maxWaiting: number }): OrderQueue {
+export type OrderQueueOptions = { readonly maxWaiting: number; readonly maxWaitMs: number };
+
+export function createOrderQueue({ maxWaiting, maxWaitMs }: OrderQueueOptions): OrderQueue {
   /** For each order the running request and, behind it, those that wait. */
   const queues = new Map<string, Place[]>();
 
@@ -35,6 +39,7 @@ export function createOrderQueue({ maxWaiting }: { readonly maxWaiting: number }
   };
 
   return {
+    maxWaitMs,
     enter(key, { idempotencyKey, until }) {
       const queue = queues.get(key) ?? [];
       const isRepeated =
@@ -68,3 +73,22 @@ export function createOrderQueue({ maxWaiting }: { readonly maxWaiting: number }
     },
   };
 }
+
+/** Longest wait of a request that holds the connection of its idempotency key. */
+const KEYED_WAIT_MS = 2_000;
+
+/**
+ * The queue for a request with an idempotency key: the next request proceeds when the transaction of the key has
+ * ended.
+ */
+export const keyedOrderQueue = (
+  queue: OrderQueue,
+  afterCommit: (work: () => void) => void,
+): OrderQueue => ({
+  maxWaitMs: KEYED_WAIT_MS,
+  async enter(key, entry) {
+    const outcome = await queue.enter(key, entry);
+    if (outcome.kind !== "entered") return outcome;
+    return { kind: "entered", leave: () => afterCommit(outcome.leave) };
+  },
+});

@@ -341,8 +341,8 @@ export const OrderService: GenService<{
    * Without an `amount`, it is the sum of the amounts of the items.
    *
    * Errors: `invalid_order` (an impossible amount), `not_found` (an unknown order, customer or referrer id),
-   * `duplicate_found` (another order has the `source_id`), `multiple_requests` (other requests used the order
-   * for six seconds, or too many wait for it), `metadata_validation_failed`.
+   * `duplicate_found` (another order has the `source_id`), `multiple_requests` (other requests kept the order
+   * busy, or too many wait for it), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.OrderService.CreateOrder
    */
@@ -376,8 +376,8 @@ export const OrderService: GenService<{
    * affected. Idempotent.
    *
    * Errors: `not_found` (an unknown order, customer or referrer id), `invalid_order` (an impossible amount),
-   * `duplicate_found` (another order has the `source_id`), `multiple_requests` (other requests used the order
-   * for six seconds, or too many wait for it), `metadata_validation_failed`.
+   * `duplicate_found` (another order has the `source_id`), `multiple_requests` (other requests kept the order
+   * busy, or too many wait for it), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.OrderService.UpdateOrder
    */
