@@ -121,7 +121,10 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: "requires a customer",
     rule: {
-      rules: { "1": { name: "customer.segment", conditions: { $is: ["seg_1"] } }, logic: "1" },
+      rules: {
+        "1": { name: "customer.metadata", property: "vip", conditions: { $is: [true] } },
+        logic: "1",
+      },
     },
     key: "missing_customer",
     message: "Missing customer",

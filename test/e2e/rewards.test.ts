@@ -6,11 +6,12 @@ import { ok, errorOf, rulesOf } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const COIN = { coin: { exchange_ratio: 0.25, points_ratio: 3 } };
-const MUG = { product: { id: "prod_mug" } };
 
 describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
+  const { id: mugId } = await ok(api.post("/v1/products", { name: "Mug" }));
+  const MUG = { product: { id: mugId } };
 
   const reward = (body: Json): Promise<Json> => ok(api.post("/v1/rewards", body));
   const programme = async (): Promise<Json> =>
@@ -46,7 +47,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       type: "MATERIAL",
       stock: 5,
       redeemed: 0,
-      parameters: { product: { id: "prod_mug", sku_id: null } },
+      parameters: { product: { id: mugId, sku_id: null } },
       updated_at: null,
     });
     const path = `/v1/rewards/${created["id"]}`;

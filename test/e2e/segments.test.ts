@@ -45,9 +45,11 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
   });
 
   test("a segment that a validation rule refers to cannot be deleted", async () => {
-    const { id } = await ok(
-      api.post("/v1/segments", { name: "Few", type: "static", customers: [] }),
-    );
+    const createSegment = async (): Promise<string> => {
+      const segment = { name: "Few", type: "static", customers: [] };
+      return (await ok(api.post("/v1/segments", segment)))["id"];
+    };
+    const [id, other] = [await createSegment(), await createSegment()];
     const naming = (segment: string) =>
       ok(
         api.post("/v1/validation-rules", {
@@ -57,12 +59,12 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
               name: "order.amount",
               conditions: { $more_than: [1] },
             },
-            "2": { name: "customer.segment", conditions: { $is_not: ["seg_other", segment] } },
+            "2": { name: "customer.segment", conditions: { $is_not: [other, segment] } },
           },
         }),
       );
     const rules = [await naming(id), await naming(id)];
-    await naming("seg_unknown");
+    await naming(other);
     const inUse = await api.delete(`/v1/segments/${id}`);
     const ids = rules.map((rule) => rule["id"]);
     expect(inUse.body).toMatchObject({

@@ -51,25 +51,24 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
   });
 
   test.each([
-    [
-      { unit_type: "prod_1" },
-      "Property .discount.unit_off is required for a discount of type UNIT",
-    ],
+    [{ unit_type: "mug" }, "Property .discount.unit_off is required for a discount of type UNIT"],
     [{ unit_off: 1 }, "Property .discount.unit_type is required for effect ADD_MISSING_ITEMS"],
     [
       { effect: "ADD_MANY_ITEMS" },
       "Property .discount.units is required for effect ADD_MANY_ITEMS",
     ],
     [
-      { effect: "APPLY_TO_ITEMS", unit_off: 1, unit_type: "prod_1" },
+      { effect: "APPLY_TO_ITEMS", unit_off: 1, unit_type: "mug" },
       "Effect APPLY_TO_ITEMS is not available for a discount of type UNIT",
     ],
     [
-      { unit_off: 1, unit_type: "prod_1", unit_off_formula: "1 +" },
+      { unit_off: 1, unit_type: "mug", unit_off_formula: "1 +" },
       "Property .discount.unit_off_formula is not a formula: it ends too early",
     ],
   ])("an invalid unit discount is rejected: %o", async (units, details) => {
-    const body = { type: "DISCOUNT_VOUCHER", discount: { type: "UNIT", ...units } };
+    const { id } = await product({ price: 1000 });
+    const discount = { type: "UNIT", ...units, ...("unit_type" in units && { unit_type: id }) };
+    const body = { type: "DISCOUNT_VOUCHER", discount };
     const { status, body: error } = await api.post("/v1/vouchers", body);
     expect([status, error["key"], error["details"]]).toEqual([400, "invalid_voucher", details]);
   });

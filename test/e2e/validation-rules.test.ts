@@ -18,11 +18,16 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
   });
 
   test("are stored as sent, listed, updated and deleted", async () => {
+    const { id: product } = await ok(api.post("/v1/products", { name: "Tea" }));
+    const { id: sku } = await ok(api.post(`/v1/products/${product}/skus`, { sku: "green" }));
+    const { id: collection } = await ok(
+      api.post("/v1/product-collections", { name: "None", type: "STATIC", products: [] }),
+    );
     const applicableTo = {
       included: [
         {
           object: "product",
-          id: "prod_1",
+          id: product,
           source_id: "tea",
           strict: true,
           effect: "APPLY_FROM_CHEAPEST",
@@ -38,9 +43,9 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
           product_campaign_quantity_limit: 10,
           product_in_collection_customer_promotion_tier_quantity_limit_formula: "2 + 3",
         },
-        { object: "sku", id: "sku_1", product_id: "prod_1" },
+        { object: "sku", id: sku, product_id: product },
       ],
-      excluded: [{ object: "products_collection", id: "pc_1" }],
+      excluded: [{ object: "products_collection", id: collection }],
       included_all: false,
     };
     const bundleRules = {
@@ -48,7 +53,7 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
       logic: "1",
       "1": {
         name: "order.items.any",
-        conditions: { $is: [{ id: "prod_1", object: "product", type: "product_or_sku" }] },
+        conditions: { $is: [{ id: product, object: "product", type: "product_or_sku" }] },
         rules: {
           "1": { name: "order.items.aggregated_quantity", conditions: { $is: [2] } },
           logic: "1",

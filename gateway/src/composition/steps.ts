@@ -4,6 +4,7 @@ import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
+import { rejectUnknownProductsStep } from "./reject-unknown-products.ts";
 import { resolveCampaignStep } from "./resolve-campaign.ts";
 import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
@@ -40,6 +41,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Rejects the deletion while a validation rule names the segment (`resource_in_use`).",
     directGrpc: "The segment is deleted; call `ValidationRuleService.ListRulesReferencing` first.",
     compile: rejectDeletionInUseStep,
+  },
+  {
+    name: "reject-unknown-products",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_UNIT_TYPE`, `REFERENCE_PRODUCT` and `REFERENCE_SKU` in requests",
+    does: "Rejects unit discounts and rewards of products and SKUs that do not exist (`invalid_payload`).",
+    directGrpc: "Services do not check that the product or SKU exists.",
+    compile: rejectUnknownProductsStep,
   },
   {
     name: "delete-assignments",

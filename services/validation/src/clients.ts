@@ -31,6 +31,11 @@ import type {
   RewardAssignmentResult,
 } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import {
+  type ListSegmentsRequestSchema,
+  type ListSegmentsResponse,
+  SegmentService,
+} from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import {
   type CandidateResult,
   type CandidateQuerySchema,
   CandidateService,
@@ -76,6 +81,10 @@ export type Clients = {
   readonly resolveCustomer: (
     query: MessageInitShape<typeof CustomerQuerySchema>,
   ) => Promise<CustomerResult>;
+  readonly listSegments: (
+    request: MessageInitShape<typeof ListSegmentsRequestSchema>,
+    call: Call,
+  ) => Promise<ListSegmentsResponse>;
   readonly loadCards: (query: CardsQuery) => Promise<CardsResult>;
   readonly holdPoints: (command: HoldPointsCommand) => Promise<HoldPointsOutcome>;
   readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
@@ -195,7 +204,10 @@ function campaignClients(transport: Transport, batched: Batched) {
 
 function customerClients(transport: Transport, batched: Batched) {
   const customers = clientOf(CustomerService, transport);
+  const segments = clientOf(SegmentService, transport);
   return {
+    listSegments: (request: MessageInitShape<typeof ListSegmentsRequestSchema>, call: Call) =>
+      segments.listSegments(request, call),
     resolveCustomer: batched(
       "resolve_customers",
       async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>

@@ -47,7 +47,7 @@ describe("Validate", () => {
       discount: { type: DiscountType.FIXED, effect: DiscountEffect.APPLY_TO_ITEMS },
     });
     const lines = [1_000n, 2_000n, 3_000n].map((price, at) => ({
-      productId: `prod_${at}`,
+      productId: `item-${at}`,
       price,
       quantity: 2n,
     }));
@@ -59,9 +59,9 @@ describe("Validate", () => {
       {
         applicableTo: {
           included: [
-            { object: "product", id: "prod_0", price: 600n },
-            { object: "product", id: "prod_1", priceFormula: "ORDER_ITEM_PRICE / 2" },
-            { object: "product", id: "prod_2", priceFormula: "1 / 0" },
+            { object: "product", id: "item-0", price: 600n },
+            { object: "product", id: "item-1", priceFormula: "ORDER_ITEM_PRICE / 2" },
+            { object: "product", id: "item-2", priceFormula: "1 / 0" },
           ],
         },
       },

@@ -74,7 +74,7 @@ const RULE_SCENARIOS: readonly {
   readonly rule: Parameters<Shop["rule"]>;
   readonly request?: Json;
 }[] = [
-  { key: "missing_customer", rule: ["customer.segment", { $is: ["seg_none"] }] },
+  { key: "missing_customer", rule: ["customer.metadata", { $is: [true] }, "vip"] },
   { key: "missing_amount", rule: ["order.amount", atMost(1)], request: NO_ORDER },
   {
     key: "customer_rules_violated",

@@ -17,7 +17,11 @@ const customers: readonly ErrorCase[] = [
   },
 ];
 
-const MUG = { type: "MATERIAL", parameters: { product: { id: "prod_mug" } } };
+/** A reward of a product. */
+const mug = async (shop: Shop): Promise<Json> => ({
+  type: "MATERIAL",
+  parameters: { product: { id: (await shop.product())["id"] } },
+});
 
 /** A reward of vouchers needs their balance. */
 const rewardWithoutBalance = async (shop: Shop): Promise<Json> => {
@@ -30,7 +34,7 @@ const rewardWithoutBalance = async (shop: Shop): Promise<Json> => {
 
 /** A reward, and an assignment of it that exists. */
 async function assignedReward(shop: Shop): Promise<{ id: string; assignment: Json }> {
-  const { id } = await shop.create("/v1/rewards", MUG);
+  const { id } = await shop.create("/v1/rewards", await mug(shop));
   const price = { parameters: { loyalty: { points: 5 } } };
   const assignment = { campaign: await program(shop), ...price };
   await shop.create(`/v1/rewards/${id}/assignments`, assignment);
@@ -69,7 +73,7 @@ const rewards: readonly ErrorCase[] = [
     rpc: "RewardService.CreateRewardAssignment",
     key: "missing_param",
     request: async (shop) => ({
-      params: { reward_id: (await shop.create("/v1/rewards", MUG))["id"] },
+      params: { reward_id: (await shop.create("/v1/rewards", await mug(shop)))["id"] },
       body: { campaign: await program(shop) },
     }),
   },

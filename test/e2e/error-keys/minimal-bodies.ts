@@ -2,7 +2,7 @@ import type { Json } from "../../stack/api.ts";
 import { AMOUNT_OFF, FUTURE } from "./shop.ts";
 
 const TIER = { name: "tier", action: { discount: AMOUNT_OFF } };
-const MATERIAL = { type: "MATERIAL", parameters: { product: { id: "prod_none" } } };
+const COIN = { type: "COIN", parameters: { coin: { exchange_ratio: 1 } } };
 const DISCOUNT_VOUCHER = { type: "DISCOUNT_VOUCHER", discount: AMOUNT_OFF };
 const ANN = { source_id: "ann" };
 const RULES = {
@@ -31,7 +31,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "PromotionService.UpdatePromotionStack": { name: "stack", tiers: { ids: ["promo_none"] } },
   "CustomerService.CreateCustomer": ANN,
   "SegmentService.CreateSegment": { name: "segment", type: "static", customers: ["cust_none"] },
-  "RewardService.CreateReward": MATERIAL,
+  "RewardService.CreateReward": COIN,
   "RewardService.UpdateReward": {},
   "RewardService.CreateRewardAssignment": { campaign: "camp_none" },
   "ValidationService.Validate": { redeemables: [{ object: "voucher", id: "none" }] },

@@ -5,15 +5,17 @@ import type { Deps } from "../deps.ts";
 import {
   validationRuleToProto,
   validationRuleToRow,
-  rejectUnparsableRule,
+  parseRule,
 } from "../mapping/validation-rule.ts";
+import { rejectUnknownReferences } from "../rules/unknown-references.ts";
 import { saveRule } from "../store/validation-rules.ts";
 
 export const createValidationRule =
   (deps: Deps): Handler<typeof ValidationRuleService.method.createValidationRule> =>
-  async (request, { project, now }) => {
+  async (request, call) => {
+    const { project, now } = call;
     const row = validationRuleToRow(request, undefined, { newId: () => deps.newId("val"), now });
-    rejectUnparsableRule(row);
+    await rejectUnknownReferences(deps, call, parseRule(row));
     // Nothing can have cached a new rule yet, so no version has to change.
     await saveRule(deps.db, project.id, row);
     return validationRuleToProto({ ...row, assignments_count: 0n });

@@ -6,19 +6,24 @@ import type { Deps } from "../deps.ts";
 import {
   validationRuleToProto,
   validationRuleToRow,
-  rejectUnparsableRule,
+  parseRule,
 } from "../mapping/validation-rule.ts";
+import { rejectUnknownReferences } from "../rules/unknown-references.ts";
 import { lockRule, saveRule } from "../store/validation-rules.ts";
 
 export const updateValidationRule =
   (deps: Deps): Handler<typeof ValidationRuleService.method.updateValidationRule> =>
-  async (request, { project, now }) => {
+  async (request, call) => {
+    const { project, now } = call;
     const { validationRuleId: id } = request;
+    // Only what is sent: an object that a stored rule names may have been deleted since.
+    const sent = parseRule(validationRuleToRow(request, undefined, { newId: () => id, now }));
+    await rejectUnknownReferences(deps, call, sent);
     const updated = await deps.definitions.write(project.id, async (tx) => {
       const stored = await lockRule(tx, project.id, id);
       if (stored === undefined) throw notFound("validation_rules", id);
       const row = validationRuleToRow(request, stored, { newId: () => id, now });
-      rejectUnparsableRule(row);
+      parseRule(row);
       await saveRule(tx, project.id, row);
       return { ...row, assignments_count: stored.assignments_count };
     });

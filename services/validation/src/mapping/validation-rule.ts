@@ -12,7 +12,7 @@ import {
   type CreateValidationRuleRequest,
   type UpdateValidationRuleRequest,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
-import { parseValidationRule } from "@scrip/rules";
+import { parseValidationRule, type ValidationRule as ParsedRule } from "@scrip/rules";
 
 import type { AssignmentRow } from "../store/rule-assignments.ts";
 import {
@@ -87,11 +87,12 @@ export function validationRuleToRow(
 }
 
 /** Rejects rules that could not be evaluated later. */
-export function rejectUnparsableRule(row: RuleRow): void {
+export function parseRule(row: RuleRow): ParsedRule {
   const parsed = parseValidationRule(ruleDefinitionFromRow(row.id, row));
   if (parsed.kind === "violation") {
     throw new ApiError("invalid_validation_rules", { details: parsed.text });
   }
+  return parsed.rule;
 }
 
 type Context = { readonly newId: () => string; readonly now: number };
