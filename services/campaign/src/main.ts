@@ -12,6 +12,7 @@ await runProcess("campaign", (env, { logger, transportTo }) => {
     (bus) =>
       createCampaignService({
         ...database,
+        retention,
         bus,
         transports: { voucher: transportTo("voucher") },
         onError,

@@ -9,6 +9,6 @@ await runProcess("loyalty", (env, { logger }) => {
   const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
   return withEventBus(
     { env, databaseUrl: database.databaseUrl, retention: eventRetention(retention), onError },
-    (bus) => createLoyaltyService({ ...database, bus, onError }),
+    (bus) => createLoyaltyService({ ...database, retention, bus, onError }),
   );
 });

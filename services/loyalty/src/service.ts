@@ -5,7 +5,12 @@ import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
-import { createReadiness, type ReplicatingService } from "@scrip/rpc";
+import {
+  createReadiness,
+  DEFAULT_RETENTION,
+  type ReplicatingService,
+  type Retention,
+} from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
@@ -24,6 +29,8 @@ export type LoyaltyOptions = {
   readonly poolSize: number;
   /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
+  /** Default: 15 days for the ids of handled events. */
+  readonly retention?: Retention;
   readonly onError: (error: Error) => void;
 };
 
@@ -41,7 +48,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     await startProjectReplica({ db, bus: options.bus, group: "loyalty-projects" }),
   );
   parts.use(startKeyExpiry(db, onError));
-  parts.use(startInboxTrim(db, onError));
+  parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
   parts.use(startPointsLockExpiry(db, onError));
   const redemptions = await projects.bus.subscribe({
     group: "loyalty",

@@ -64,13 +64,13 @@ async function takeFresh(
   return batch.filter((event) => fresh.delete(`${event.projectId}:${event.id}`));
 }
 
-/** How long an id is retained: far longer than the log retains its event. */
-export const INBOX_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000;
-
 const TRIM_CHUNK = 5_000;
 
-/** Deletes records older than `keepMs` in short statements; returns the number of deleted rows. */
-export async function trimInbox(db: Database, keepMs = INBOX_RETENTION_MS): Promise<number> {
+/**
+ * Deletes records older than `keepMs` in short statements; returns the number of deleted rows. An id must be retained
+ * longer than the log retains its event for a group that has not handled it.
+ */
+export async function trimInbox(db: Database, keepMs: number): Promise<number> {
   let trimmed = 0;
   for (;;) {
     const { rowCount } = await db.query(

@@ -77,3 +77,4 @@ export {
   type PartitionedTable,
   type PartitionOptions,
 } from "./partitions.ts";
+export { packBytes, unpackBytes } from "./packed-bytes.ts";

@@ -5,6 +5,7 @@ import {
   type InvariantCheck,
   listProjectsIn,
   type Queryable,
+  unpackBytes,
   type Violation,
 } from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
@@ -48,7 +49,7 @@ async function checkOrders(db: Queryable, request: ChunkRequest): Promise<Chunk>
     last: rows.length < request.limit ? null : last,
     violations: rows.flatMap(({ id, document }) =>
       // A row without a document is a claim, not an order.
-      document === null ? [] : faultsOf(id, fromBinary(OrderSchema, document)),
+      document === null ? [] : faultsOf(id, fromBinary(OrderSchema, unpackBytes(document))),
     ),
   };
 }

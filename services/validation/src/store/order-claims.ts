@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, unpackBytes } from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { OrderKey } from "./orders.ts";
@@ -51,7 +51,7 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
   );
   const row = rows[0];
   if (row !== undefined) {
-    const order = row.document === null ? null : fromBinary(OrderSchema, row.document);
+    const order = row.document === null ? null : fromBinary(OrderSchema, unpackBytes(row.document));
     return { kind: "claimed", id: row.id, order };
   }
   const { rows: others } = await db.query<{ claimed_by: string | null }>(

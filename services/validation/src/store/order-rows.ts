@@ -1,7 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
-import { column, type ColumnTable } from "@scrip/postgres";
+import { column, type ColumnTable, packBytes } from "@scrip/postgres";
 import {
   type Order,
   type OrderItemInput,
@@ -40,7 +40,7 @@ export const stateColumns: ColumnTable<StoredOrder> = {
     ({ order }) => STATUS_NAMES[order.status ?? OrderStatus.CREATED] ?? "CREATED",
   ),
   customer_id: column.text(({ order }) => order.customerId ?? null),
-  document: column.bytea(({ order }) => toBinary(OrderSchema, order)),
+  document: column.bytea(({ order }) => packBytes(toBinary(OrderSchema, order))),
   created_at: column.timestamp(({ order, at }) =>
     order.createdAt === undefined ? at.getTime() : timestampMs(order.createdAt),
   ),

@@ -8,6 +8,7 @@ import {
   isUniqueViolation,
   type Queryable,
   readPage,
+  unpackBytes,
 } from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
@@ -37,7 +38,7 @@ export async function findOrder(
       where project_id = $1 and ${key.column} = $2 and document is not null`,
     [projectId, key.value],
   );
-  return rows[0] && fromBinary(OrderSchema, rows[0].document);
+  return rows[0] && fromBinary(OrderSchema, unpackBytes(rows[0].document));
 }
 
 /**
@@ -123,5 +124,8 @@ export async function listOrders(
     limit,
     offset,
   });
-  return { orders: rows.map(({ document }) => fromBinary(OrderSchema, document)), total };
+  return {
+    orders: rows.map(({ document }) => fromBinary(OrderSchema, unpackBytes(document))),
+    total,
+  };
 }

@@ -4,6 +4,7 @@ import {
   buildStatement,
   column,
   type ColumnTable,
+  packBytes,
   type Queryable,
 } from "@scrip/postgres";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
@@ -131,8 +132,8 @@ const redemptionColumns: ColumnTable<NewRedemption> = {
   metadata: column.json(({ metadata }) => metadata),
   channel_id: column.text(({ channelId }) => channelId),
   channel_type: column.text(({ channelType }) => channelType),
-  order_message: column.sparseBytea(({ order }) => order),
-  customer_message: column.sparseBytea(({ customer }) => customer),
+  order_message: column.sparseBytea(({ order }) => order && packBytes(order)),
+  customer_message: column.sparseBytea(({ customer }) => customer && packBytes(customer)),
   redeemed_quantity_after: column.sparseInt8(({ after }) => after && after.redeemedQuantity),
   amount_after: column.sparseInt8(({ after }) => after && after.amount),
   redeemed_amount_after: column.sparseInt8(({ after }) => after && after.redeemedAmount),
@@ -143,8 +144,8 @@ const redemptionColumns: ColumnTable<NewRedemption> = {
   order_amount: column.sparseInt8(({ orderAmount }) => orderAmount),
   discounted_amount: column.sparseInt8(({ discountedAmount }) => discountedAmount),
   units: column.json(({ units }) => units),
-  promotion_tier_message: column.sparseBytea(({ tier }) => tier),
-  explanation: column.sparseBytea(({ explanation }) => explanation),
+  promotion_tier_message: column.sparseBytea(({ tier }) => tier && packBytes(tier)),
+  explanation: column.sparseBytea(({ explanation }) => explanation && packBytes(explanation)),
   points: column.json(({ points }) => points),
 };
 
@@ -174,7 +175,7 @@ const responseColumns: ColumnTable<NewStoredResponse> = {
   project_id: column.text(({ projectId }) => projectId),
   key: column.text(({ key }) => key),
   request_hash: column.bytea(({ requestHash }) => requestHash),
-  outcome: column.bytea(({ outcome }) => outcome),
+  outcome: column.bytea(({ outcome }) => packBytes(outcome)),
   kind: column.text(({ kind }) => kind),
 };
 

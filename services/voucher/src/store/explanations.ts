@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, unpackBytes } from "@scrip/postgres";
 
 export type StoredExplanation = {
   /** Id of the redemption. */
@@ -35,6 +35,6 @@ export async function findExplanations(
     id: row.id,
     code: row.code,
     tierId: row.promotion_tier_id,
-    explanation: row.explanation,
+    explanation: unpackBytes(row.explanation),
   }));
 }

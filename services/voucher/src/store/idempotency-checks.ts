@@ -1,5 +1,11 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { Chunk, ChunkRequest, Queryable, Violation } from "@scrip/postgres";
+import {
+  type Chunk,
+  type ChunkRequest,
+  type Queryable,
+  unpackBytes,
+  type Violation,
+} from "@scrip/postgres";
 import { CommitOutcomeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 /** Each stored response names redemptions that exist, and no two name the same. */
@@ -41,7 +47,7 @@ export async function checkStoredResponses(db: Queryable, request: ChunkRequest)
 }
 
 function redemptionsOf(outcomeBytes: Uint8Array): { id: string; succeeded: boolean }[] {
-  const { outcome } = fromBinary(CommitOutcomeSchema, outcomeBytes);
+  const { outcome } = fromBinary(CommitOutcomeSchema, unpackBytes(outcomeBytes));
   if (outcome.case === "committed") {
     const { redemptions, parentRedemption } = outcome.value;
     const all = parentRedemption === undefined ? redemptions : [...redemptions, parentRedemption];

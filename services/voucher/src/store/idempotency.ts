@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from "@scrip/postgres";
+import { type Queryable, textArray, unpackBytes } from "@scrip/postgres";
 
 import { rowKey } from "../domain/commit.ts";
 
@@ -39,7 +39,7 @@ export async function findStoredResponses(
   return new Map(
     rows.map((row) => [
       rowKey(row.project_id, row.key),
-      { requestHash: row.request_hash, outcome: row.outcome },
+      { requestHash: row.request_hash, outcome: unpackBytes(row.outcome) },
     ]),
   );
 }

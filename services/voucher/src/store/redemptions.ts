@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Queryable, textArray } from "@scrip/postgres";
+import { type Queryable, textArray, unpackBytes } from "@scrip/postgres";
 
 import type { ProductUnits } from "../domain/counts.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
@@ -238,12 +238,12 @@ function redemptionFromRow(row: RedemptionRow): StoredRedemption {
     metadata: row.metadata,
     channelId: row.channel_id,
     channelType: row.channel_type,
-    order: row.order_message,
-    customer: row.customer_message,
+    order: row.order_message && unpackBytes(row.order_message),
+    customer: row.customer_message && unpackBytes(row.customer_message),
     after: usageAfterFromRow(row),
     failure: failureFromRow(row),
     sessionKey: row.session_key,
-    tier: row.promotion_tier_message,
+    tier: row.promotion_tier_message && unpackBytes(row.promotion_tier_message),
     orderAmount: row.order_amount ?? 0n,
     discountedAmount: row.discounted_amount ?? 0n,
     units: Object.entries(row.units ?? {}).map(([productId, quantity]) => ({

@@ -4,8 +4,10 @@ import {
   buildStatement,
   column,
   type ColumnTable,
+  packBytes,
   type Queryable,
   textArray,
+  unpackBytes,
 } from "@scrip/postgres";
 
 import type { RedeemedPoints } from "../domain/points.ts";
@@ -86,7 +88,7 @@ const rollbackColumns: ColumnTable<NewRollback> = {
   metadata: column.json(({ metadata }) => metadata),
   channel_id: column.text(({ channelId }) => channelId),
   channel_type: column.text(({ channelType }) => channelType),
-  order_message: column.bytea(({ order }) => order),
+  order_message: column.bytea(({ order }) => order && packBytes(order)),
   redeemed_quantity_after: column.int8(({ after }) => after && after.redeemedQuantity),
   amount_after: column.int8(({ after }) => after && after.amount),
   redeemed_amount_after: column.int8(({ after }) => after && after.redeemedAmount),
@@ -219,7 +221,7 @@ function rollbackFromRow(row: RollbackRow): StoredRollback {
     metadata: row.metadata,
     channelId: row.channel_id,
     channelType: row.channel_type,
-    order: row.order_message,
+    order: row.order_message && unpackBytes(row.order_message),
     after: usageAfterFromRow(row),
     failure: failureFromRow(row),
     points: pointsFromJson(row.points),
