@@ -1,4 +1,5 @@
 import { ConfigError, type Env, readEnv, type Reader, readTogether, variable } from "@scrip/config";
+import { type AdmissionSettings, readAdmissionSettings } from "@scrip/rpc";
 
 import type { ManagementCredentials } from "./auth/authenticate.ts";
 import type { BootstrapKeys } from "./bootstrap.ts";
@@ -8,6 +9,7 @@ import type { RateLimitSettings } from "./limits/rate-limits.ts";
 
 /** Settings of the HTTP edge. */
 export type HttpConfig = {
+  readonly admission: AdmissionSettings;
   readonly limits: RateLimitSettings;
   readonly maxBodyBytes: number;
   readonly trustedProxies: number;
@@ -40,12 +42,14 @@ export function readGatewayConfig(
   env: Env,
   defaults: Pick<HttpConfig, "drainSeconds"> = { drainSeconds: 0 },
 ): GatewayConfig {
-  const [read, bootstrap] = readTogether(
+  const [read, admission, bootstrap] = readTogether(
     () => readOwn(env, defaults),
+    () => readAdmissionSettings(env),
     () => readBootstrap(env),
   );
   return {
     http: {
+      admission,
       limits: read,
       maxBodyBytes: read.maxBodyBytes,
       trustedProxies: read.trustedProxies,

@@ -7,7 +7,13 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { createRedis } from "@scrip/redis";
-import { createDirectTransport, type ReadinessCheck, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import {
+  type Admission,
+  createAdmission,
+  createDirectTransport,
+  type ReadinessCheck,
+  REQUEST_DEADLINE_MS,
+} from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
 
@@ -46,6 +52,8 @@ export type GatewayOptions = {
   readonly transports: ReadonlyMap<string, Transport>;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Shared with what else this process serves; by default the gateway's own. */
+  readonly admission?: Admission;
   /** Readiness of the services that the gateway calls, by their names. */
   readonly dependencies?: Readonly<Record<string, ReadinessCheck>>;
   /** Timeout of a request; defaults to the deadline of calls between services. */
@@ -65,6 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
+  const admission = options.admission ?? createAdmission(config.admission, metrics);
 
   const app = new Koa();
   // Koa's own error log is disabled: the middleware reports errors with their request.
@@ -72,7 +81,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(
     createApiMiddleware({
       router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
-      pipeline: pipelineOf(options, limits, reports),
+      pipeline: pipelineOf(options, { limits, reports, admission }),
+      admission,
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
       trustedProxies: config.trustedProxies,
@@ -117,8 +127,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 function pipelineOf(
   { config, service }: GatewayOptions,
-  limits: RateLimits,
-  reports: RequestReports,
+  {
+    limits,
+    reports,
+    admission,
+  }: {
+    readonly limits: RateLimits;
+    readonly reports: RequestReports;
+    readonly admission: Admission;
+  },
 ): Omit<PipelineDeps, "report"> {
   return {
     auth: createAuthenticator({
@@ -129,6 +146,7 @@ function pipelineOf(
       clock: service.clock,
     }),
     limits,
+    admission,
     body: config,
     completedResponses: createCompletedResponses(service.db, reports.responseNotStored),
     findTenant: async (projectId) => {

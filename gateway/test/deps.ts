@@ -4,7 +4,12 @@ import { ApiError } from "@scrip/errors";
 import { createPgEventBus } from "@scrip/events";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, createDirectTransport, type Implementation } from "@scrip/rpc";
+import {
+  type Call,
+  createDirectTransport,
+  DEFAULT_ADMISSION,
+  type Implementation,
+} from "@scrip/rpc";
 import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
 import { emptyDatabase } from "@scrip/testing";
 
@@ -86,6 +91,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
       host: "127.0.0.1",
       port: 0,
       config: {
+        admission: DEFAULT_ADMISSION,
         limits: NO_LIMITS,
         maxBodyBytes: 256 * 1024,
         trustedProxies: 0,

@@ -5,6 +5,8 @@ import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import {
+  type Admission,
+  createAdmission,
   createDirectTransport,
   eventRetention,
   type ReplicatingService,
@@ -53,8 +55,9 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
   });
   parts.defer(() => bus.close(BUS_CLOSE_MS));
   const services = await startServices(parts, bus, options);
+  const admission = createAdmission(options.gateway.http.admission, options.metrics);
   if (options.grpcPort !== undefined)
-    parts.use(await serveGrpc(services, options.grpcPort, options));
+    parts.use(await serveGrpc(services, options.grpcPort, { ...options, admission }));
   const { tokenSeconds, bootstrap } = options.gateway;
   const service = parts.use(
     await createGatewayService({
@@ -66,7 +69,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       logger,
     }),
   );
-  const { url, port } = parts.use(await openGateway(service, services, options));
+  const { url, port } = parts.use(await openGateway(service, services, { ...options, admission }));
   const { hasBootstrapKeys } = service;
   const all = parts.move();
   return { url, port, hasBootstrapKeys, [Symbol.asyncDispose]: () => all.disposeAsync() };
@@ -114,10 +117,13 @@ async function startServices(
   return [...below, validation];
 }
 
+/** All servers of the process share the bounds of its work. */
+type ServerOptions = CompositionOptions & { readonly admission: Admission };
+
 function openGateway(
   service: GatewayService,
   services: readonly ReplicatingService[],
-  { logger, metrics, gateway, host, port }: CompositionOptions,
+  { logger, metrics, gateway, host, port, admission }: ServerOptions,
 ): Promise<Gateway> {
   const transport = directTo(services);
   const implementations = services.flatMap((each) => each.implementations);
@@ -130,19 +136,21 @@ function openGateway(
     logger,
     metrics,
     dependencies: Object.fromEntries(services.map(({ name, ready }) => [name, ready])),
+    admission,
   });
 }
 
 function serveGrpc(
   services: readonly ReplicatingService[],
   port: number,
-  { host, secrets, logger }: CompositionOptions,
+  { host, secrets, logger, admission }: ServerOptions,
 ): Promise<RpcServer> {
   return serve({
     host,
     port,
     services,
     keys: secrets.serviceKeys,
+    admission,
     onCall: ({ cause, ...call }) => {
       if (cause !== undefined) logger.error({ ...call, err: cause }, "a call failed");
     },

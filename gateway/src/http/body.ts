@@ -59,6 +59,11 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers["transfer-encoding"] !== undefined || declaredLength(req) > 0;
 }
 
+/** Bytes of the body that is to be read; the limit where the length is not declared. */
+export function expectedLength(req: IncomingMessage, limit: number): number {
+  return req.headers["transfer-encoding"] === undefined ? declaredLength(req) : limit;
+}
+
 /** Node rejects lengths that are not numbers. */
 function declaredLength(req: IncomingMessage): number {
   const length = req.headers["content-length"];

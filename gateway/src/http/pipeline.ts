@@ -1,7 +1,14 @@
 import type { Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
-import { type Call, runInterleaved, type ProjectContext, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import {
+  type Admission,
+  type Admitted,
+  type Call,
+  runInterleaved,
+  type ProjectContext,
+  REQUEST_DEADLINE_MS,
+} from "@scrip/rpc";
 
 import type { Tenant } from "../auth/principal.ts";
 import { currentTimeOf } from "../domain/sandbox-clock.ts";
@@ -11,13 +18,14 @@ import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
 import { authorize, type AuthorizeDeps } from "./authorize.ts";
-import { type BodyLimits, readForm, readJsonBody } from "./body.ts";
+import { type BodyLimits, expectedLength, readForm, readJsonBody } from "./body.ts";
 import { JSON_TYPE } from "./error-response.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 import type { Route } from "./route.ts";
 
 export type PipelineDeps = AuthorizeDeps & {
   readonly body: BodyLimits;
+  readonly admission: Admission;
   readonly completedResponses: CompletedResponses;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
   /** Logs an error that does not fail the request. */
@@ -37,13 +45,52 @@ export async function handleRequest(
   await authorize(deps, context, route);
   if (route.output === "json") requireJsonAccepted(context.req.headers.accept);
   const key = idempotencyKeyOf(context, route);
-  const input = await readInput(deps, context, route, params);
-  const message = route.decode(input);
-  if (key === undefined) return callService(deps, context, { route, message });
+  const maxBodyBytes = Math.max(deps.body.maxBodyBytes, route.bodyBytes);
+  const bytes = route.hasBody ? expectedLength(context.req, maxBodyBytes) : 0;
+  // Before the body is read, so that refusing costs little.
+  const admitted = deps.admission.enter(projectOf(context, route), route.work.ofLength(bytes));
+  try {
+    const input = await readInput({ context, route, params, maxBodyBytes });
+    const message = route.decode(input);
+    const admit = (work: number) => waitForTurn(context, admitted, work);
+    const turn = admit(route.work.ofMessage(message, input.body?.length ?? 0));
+    if (turn !== undefined) await turn;
+    return await respond(deps, context, { route, key, message, input, admit });
+  } finally {
+    admitted.leave();
+  }
+}
+
+/** A caller that leaves frees its place in the queue. */
+function waitForTurn(
+  { res }: RequestContext,
+  admitted: Admitted,
+  work: number,
+): Promise<void> | undefined {
+  const turn = admitted.start(work);
+  if (turn === undefined) return undefined;
+  res.once("close", admitted.leave);
+  return turn.finally(() => res.off("close", admitted.leave));
+}
+
+const projectOf = ({ principal, address }: RequestContext, { side }: Route): string =>
+  principal?.project.id ?? (side === "management" ? "management" : `address ${address}`);
+
+type Request = Pick<Work, "route" | "message" | "admit"> & {
+  readonly key: string | undefined;
+  readonly input: RequestParts;
+};
+
+async function respond(
+  deps: PipelineDeps,
+  context: RequestContext,
+  { route, message, key, input, admit }: Request,
+): Promise<HttpResponse> {
+  if (key === undefined) return callService(deps, context, { route, message, admit });
 
   const requestKey = requestKeyOf(context, route, key, input.body);
   const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
-  return callService(deps, context, { route, message, idempotency, requestKey });
+  return callService(deps, context, { route, message, admit, idempotency, requestKey });
 }
 
 function requestKeyOf(
@@ -65,23 +112,27 @@ function idempotencyKeyOf({ req }: RequestContext, route: Route): string | undef
   return readIdempotencyKey(req.headers["idempotency-key"]);
 }
 
-async function readInput(
-  deps: PipelineDeps,
-  context: RequestContext,
-  route: Route,
-  path: readonly string[],
-): Promise<RequestParts> {
+async function readInput({
+  context,
+  route,
+  params: path,
+  maxBodyBytes,
+}: BodyLimits & {
+  readonly context: RequestContext;
+  readonly route: Route;
+  readonly params: readonly string[];
+}): Promise<RequestParts> {
   const { query } = context;
   if (!route.hasBody) return { path, query, body: undefined };
   // Query strings get logged, so form parameters are read from the body only (RFC 6749 section 2.3.1).
   if (route.form) return { path, query: "", body: await readForm(context.ctx) };
-  const maxBodyBytes = Math.max(deps.body.maxBodyBytes, route.bodyBytes);
   return { path, query, body: await readJsonBody(context.req, { maxBodyBytes }) };
 }
 
 type Work = {
   readonly route: Route;
   readonly message: Message;
+  readonly admit: NonNullable<Call["admit"]>;
   /** Set together, for a request with a key: the service stores the response. */
   readonly idempotency?: Call["idempotency"];
   readonly requestKey?: RequestKey;
@@ -92,18 +143,18 @@ async function callService(
   context: RequestContext,
   work: Work,
 ): Promise<HttpResponse> {
-  const { route, message, idempotency, requestKey } = work;
+  const { route, message, admit, idempotency, requestKey } = work;
   const tenant = await tenantOf(deps, context, work);
-  const call = callOf(context, { route, tenant, idempotency });
+  const call = callOf(context, { route, tenant, idempotency, admit });
   const response = await route.invoke(message, call);
-  if (route.complete === undefined) return toHttpResponse(route, response);
+  if (route.complete === undefined) return toHttpResponse(route, response, call);
   const completed = await route.complete(response, call.project.id, (error) =>
     deps.report(error, context),
   );
-  const httpResponse = await toHttpResponse(route, completed);
+  const httpResponse = await toHttpResponse(route, completed, call);
   if (requestKey === undefined || completed === response) return httpResponse;
   // The service stores the response without what was filled in here, which may differ at a replay.
-  const original = await toHttpResponse(route, response);
+  const original = await toHttpResponse(route, response, call);
   return deps.completedResponses.storeFirst(requestKey, { original, completed: httpResponse });
 }
 
@@ -127,10 +178,13 @@ function callOf(
     route,
     tenant,
     idempotency,
-  }: Pick<Work, "route" | "idempotency"> & { readonly tenant: Tenant | undefined },
+    admit,
+  }: Pick<Work, "route" | "idempotency" | "admit"> & { readonly tenant: Tenant | undefined },
 ): Call {
-  const { principal, requestId, now } = context;
+  const { principal, requestId, now, res } = context;
   return {
+    admit,
+    isAbandoned: () => res.destroyed,
     project: tenant?.project ?? NO_PROJECT,
     requestId,
     deadline: now + REQUEST_DEADLINE_MS,
@@ -151,13 +205,13 @@ const ANYONE: Call["caller"] = { side: "client", id: "anyone" };
 
 const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
 
-async function toHttpResponse(route: Route, message: Message): Promise<HttpResponse> {
+/** A call that took effect has stored its response, so a caller that has left needs no encoding. */
+async function toHttpResponse(route: Route, message: Message, call: Call): Promise<HttpResponse> {
   const { output, status, encode, encodeInSteps } = route;
   if (output === "empty") return { status, contentType: undefined, body: undefined };
   if (output === "json") {
-    // The call took effect, so its response is encoded however long that takes.
     const body = encodeInSteps
-      ? await runInterleaved(encodeInSteps(message), Number.POSITIVE_INFINITY)
+      ? await runInterleaved(encodeInSteps(message), call)
       : encode(message);
     return { status, contentType: JSON_TYPE, body };
   }

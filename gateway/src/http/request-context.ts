@@ -35,10 +35,16 @@ export type RequestContext = {
 export type HttpResponse = {
   readonly status: number;
   readonly contentType: string | undefined;
-  readonly body: Buffer | string | undefined;
+  /** A long body comes in several parts. */
+  readonly body: Buffer | string | readonly Buffer[] | undefined;
   /** Additional headers as a flat list of names and values. */
   readonly headers?: readonly string[];
 };
+
+export function wholeBody({ body }: HttpResponse): Buffer | undefined {
+  if (body === undefined || Buffer.isBuffer(body)) return body;
+  return typeof body === "string" ? Buffer.from(body) : Buffer.concat(body);
+}
 
 export function splitTarget(url: string): { readonly path: string; readonly query: string } {
   let target = url;

@@ -15,6 +15,7 @@ import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { ownServices } from "../public-services.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
+import { compileWork, type RequestWork } from "./request-work.ts";
 
 /** An endpoint of the contract: a method and path with everything compiled that requests to it need. */
 export type Route = {
@@ -41,6 +42,7 @@ export type Route = {
   readonly output: "json" | "empty" | "bytes";
   /** The path field that names the project, for management endpoints of other services. */
   readonly managedProject: string | undefined;
+  readonly work: RequestWork;
   /** The RPC, wrapped in the composition steps that it needs. */
   readonly invoke: Invoke;
   /** Undefined where responses refer to no other service. */
@@ -77,6 +79,7 @@ export function toRoute(
     isIdempotent: access.idempotency !== Idempotency.NONE,
     output,
     managedProject: managedProjectOf(binding),
+    work: compileWork(binding),
     invoke: composeCall(
       { rpc, httpMethod },
       (message, call) => invoke(transport, rpc, message, call),

@@ -1,3 +1,7 @@
+import { pipeline, Readable } from "node:stream";
+
+import type { Admission } from "@scrip/rpc";
+
 import { corsHeaders } from "../auth/cors.ts";
 import { rateLimitHeaders } from "../limits/rate-limit-headers.ts";
 import type { Window } from "../limits/rate-limits.ts";
@@ -22,17 +26,41 @@ export function writeResponse(
   if (contentType !== undefined) headers.push("Content-Type", contentType);
   // 204 has no Content-Length (RFC 9110 section 8.6).
   if (status !== 204) {
-    const length = typeof body === "string" ? Buffer.byteLength(body) : (body?.length ?? 0);
-    headers.push("Content-Length", String(length));
+    headers.push("Content-Length", String(lengthOf(body)));
   }
   if (context.replayed) headers.push("Idempotent-Replayed", "true");
   if (response.headers !== undefined) headers.push(...response.headers);
   if (options.draining() && !headers.includes("Connection")) headers.push("Connection", "close");
   res.writeHead(status, headers);
-  res.end(body);
+  if (Array.isArray(body)) sendParts(context, body, options);
+  else res.end(body);
+}
+
+const lengthOf = (body: HttpResponse["body"]): number => {
+  if (body === undefined) return 0;
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
+};
+
+/** Receivers that take longer are disconnected. */
+const SEND_MS = 60_000;
+
+/** Sends a long body at the receiver's pace. */
+function sendParts(
+  { res, principal }: RequestContext,
+  body: readonly Buffer[],
+  { admission }: WriteOptions,
+): void {
+  const release = admission.holdResponse(principal?.project.id ?? "", lengthOf(body));
+  const timer = setTimeout(() => res.destroy(), SEND_MS);
+  pipeline(Readable.from(body), res, () => {
+    clearTimeout(timer);
+    release();
+  });
 }
 
 export type WriteOptions = {
+  readonly admission: Pick<Admission, "holdResponse">;
   /** The limit that X-Rate-Limit-* headers describe where none was counted. */
   readonly callWindow: Window;
   readonly draining: () => boolean;

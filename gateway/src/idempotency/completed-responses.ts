@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { ApiError } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
-import type { HttpResponse } from "../http/request-context.ts";
+import { type HttpResponse, wholeBody } from "../http/request-context.ts";
 import { type RequestKey, storeFirstResponse, type StoredResponse } from "../store/idempotency.ts";
 
 const KEEP_SECONDS = 48 * 3_600;
@@ -32,7 +32,7 @@ export function createCompletedResponses(
   return {
     async storeFirst({ projectId, scopedKey }, { original, completed }) {
       const requestHash = createHash("sha256")
-        .update(original.body ?? "")
+        .update(wholeBody(original) ?? "")
         .digest();
       try {
         const key = { projectId, scopedKey, requestHash };
@@ -48,10 +48,10 @@ export function createCompletedResponses(
   };
 }
 
-const toStored = ({ status, contentType, body }: HttpResponse): StoredResponse => ({
-  status,
-  headers: contentType === undefined ? {} : { "content-type": contentType },
-  body: body === undefined ? null : Buffer.from(body),
+const toStored = (response: HttpResponse): StoredResponse => ({
+  status: response.status,
+  headers: response.contentType === undefined ? {} : { "content-type": response.contentType },
+  body: wholeBody(response) ?? null,
 });
 
 const fromStored = ({ status, headers, body }: StoredResponse): HttpResponse => ({

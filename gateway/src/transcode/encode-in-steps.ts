@@ -11,8 +11,8 @@ import {
   membersOf,
 } from "./encode.ts";
 
-/** Encodes a message as JSON, yielding after each item of its lists of messages. */
-export type EncodeInSteps = (message: Message) => Generator<void, string | Buffer>;
+/** Encodes a message as JSON, yielding after each item of its lists of messages; long text in several parts. */
+export type EncodeInSteps = (message: Message) => Generator<void, string | readonly Buffer[]>;
 
 /** For responses with lists of messages, which may be long; undefined for others. */
 export function compileSteps(desc: DescMessage, find: Find): EncodeInSteps | undefined {
@@ -96,7 +96,7 @@ function createText() {
       done.push(Buffer.from(text));
       text = "";
     },
-    end: (): string | Buffer =>
-      done.length === 0 ? text : Buffer.concat([...done, Buffer.from(text)]),
+    end: (): string | readonly Buffer[] =>
+      done.length === 0 ? text : [...done, Buffer.from(text)],
   };
 }

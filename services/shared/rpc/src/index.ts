@@ -1,3 +1,10 @@
+export { type Admission, type Admitted, createAdmission } from "./admission/admission.ts";
+export {
+  type AdmissionSettings,
+  DEFAULT_ADMISSION,
+  readAdmissionSettings,
+} from "./admission/settings.ts";
+export { decisionWork } from "./admission/work.ts";
 export {
   batchCall,
   type Call,
@@ -52,4 +59,4 @@ export {
   generateServiceKey,
   type ServiceKeys,
 } from "./auth/service-token.ts";
-export { runInterleaved, mapInterleaved } from "./concurrency/interleave.ts";
+export { runInterleaved, mapInterleaved, UNLIMITED } from "./concurrency/interleave.ts";

@@ -10,7 +10,7 @@ import { loadActivePromotions } from "../loading/promotions.ts";
 import { loadRequestContext } from "../loading/request-context.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { tierValidationToProto } from "../mapping/promotion-tier-validation.ts";
-import { decideStepwise } from "../validation/decide.ts";
+import { admitDecision, decideStepwise } from "../validation/decide.ts";
 
 export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
@@ -28,14 +28,15 @@ export const validatePromotions =
     const resolved = { redeemables, vouchers: new Map(), promotions, storedOutcome: undefined };
     const context = await loadDecisionContext(deps, call, requestContext, resolved);
 
-    const evaluated = await runInterleaved(evaluateEach(context.request), call.deadline);
+    await admitDecision(context.request, call);
+    const evaluated = await runInterleaved(evaluateEach(context.request), call);
     const valid = evaluated.filter(({ status }) => status === "APPLICABLE");
     const shown = (each: EvaluatedRedeemable) =>
       tierValidationToProto(each, context, { call, tracking });
     return {
       $typeName: "scrip.validation.v1.PromotionsValidation",
       valid: valid.length > 0,
-      promotions: await mapInterleaved(valid, shown, call.deadline),
+      promotions: await mapInterleaved(valid, shown, call),
       ...(tracking !== undefined && { trackingId: tracking }),
     };
   };

@@ -21,7 +21,7 @@ export const validate =
     const results = await mapInterleaved(
       decision.redeemables,
       (evaluated) => redeemableResultToProto(evaluated, context, call),
-      call.deadline,
+      call,
     );
     const { stacking, storedOrder } = context;
     const { order } = context.input;

@@ -13,7 +13,7 @@ import { type LoadedCandidate, resolvedCandidates } from "../mapping/candidate.t
 import type { RequestContext, DecisionContext } from "../mapping/decision-context.ts";
 import type { EvaluatedCandidate } from "../mapping/evaluated-candidate.ts";
 import type { Promotions } from "../mapping/promotions.ts";
-import { type Decided, decideStepwise } from "../validation/decide.ts";
+import { admitDecision, type Decided, decideStepwise } from "../validation/decide.ts";
 
 /** How candidates are evaluated. */
 export type CandidateEvaluation = {
@@ -70,7 +70,8 @@ export async function evaluateCandidates(
   if (found.length === 0) return [];
   const resolved = resolvedCandidates({ promotions }, found);
   const context = await loadDecisionContext(deps, call, evaluation.requestContext, resolved);
-  return runInterleaved(evaluateEach(evaluation, found, context), call.deadline);
+  await admitDecision(context.request, call);
+  return runInterleaved(evaluateEach(evaluation, found, context), call);
 }
 
 /** Evaluates each candidate alone, on the untouched order. */

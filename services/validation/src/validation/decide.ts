@@ -1,4 +1,4 @@
-import { type Call, runInterleaved } from "@scrip/rpc";
+import { type Call, decisionWork, runInterleaved } from "@scrip/rpc";
 
 import { decideInSteps } from "../domain/decide.ts";
 import { type DecisionRequest } from "../domain/decision/decision-request.ts";
@@ -9,8 +9,11 @@ import { rejectionToApiError } from "../mapping/error.ts";
 export type Decided = Extract<Decision, { kind: "decided" }>;
 
 /** Interleaved with other requests, so that a large decision does not block the process. */
-export const decide = async ({ request }: DecisionContext, { deadline }: Call): Promise<Decided> =>
-  runInterleaved(decideStepwise(request), deadline);
+export async function decide({ request }: DecisionContext, call: Call): Promise<Decided> {
+  const turn = admitDecision(request, call);
+  if (turn !== undefined) await turn;
+  return runInterleaved(decideStepwise(request), call);
+}
 
 /** Yields after each redeemable. */
 export function* decideStepwise(request: DecisionRequest): Generator<void, Decided> {
@@ -21,3 +24,13 @@ export function* decideStepwise(request: DecisionRequest): Generator<void, Decid
 
 export const applicableOf = ({ redeemables }: Decided): readonly ApplicableRedeemable[] =>
   redeemables.filter((evaluated) => evaluated.status === "APPLICABLE");
+
+/**
+ * Waits for the turn of a large decision. Its size is known only here: the order may be a stored one, and a stack
+ * have many tiers.
+ */
+export const admitDecision = (
+  { redeemables, order }: DecisionRequest,
+  call: Call,
+): Promise<void> | undefined =>
+  call.admit?.(decisionWork({ redeemables: redeemables.length, lines: order?.lines.length ?? 0 }));

@@ -4,7 +4,7 @@ import type {
   RedemptionCommand,
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Handler, runInterleaved } from "@scrip/rpc";
+import { type Handler, runInterleaved, UNLIMITED } from "@scrip/rpc";
 
 import { type Contention, createContention } from "../batch/contention.ts";
 import { rowsToLock } from "../batch/lock-rows.ts";
@@ -123,7 +123,7 @@ async function commit(
       const buildContext = { ...deps, definitions: current.definitions, storedResponses };
       const built = await runInterleaved(
         buildCommitOutcomes(commands, decisions, buildContext),
-        Number.POSITIVE_INFINITY,
+        UNLIMITED,
       );
       await writeCommitBatch(tx, built.writes);
       const [first] = built.writes.redemptions;

@@ -21,6 +21,15 @@ export type Call = {
    * requests with a key, and never sent.
    */
   readonly stepKey?: ((step: string) => RequestIdempotency) | undefined;
+  /** Whether the caller has left; work for it may stop. */
+  readonly isAbandoned?: (() => boolean) | undefined;
+  /** Aborted when the caller leaves; only for calls whose work is worth stopping. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Call this when the work of the call is known, in about milliseconds of processor time, before starting it.
+   * Returns a promise if the call has to wait for its turn; throws when there are too many calls.
+   */
+  readonly admit?: ((work: number) => Promise<void> | undefined) | undefined;
   /** Called when the response is that of an earlier request with the same idempotency key. */
   readonly onReplay?: (() => void) | undefined;
 };

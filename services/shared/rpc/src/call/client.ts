@@ -44,7 +44,7 @@ export async function invoke(
   const timeoutMs = call.deadline - Date.now();
   const { message } = await transport.unary(
     method,
-    undefined,
+    call.signal,
     timeoutMs,
     undefined,
     request,

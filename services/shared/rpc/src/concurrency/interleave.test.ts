@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createInterleaver, mapInterleaved } from "./interleave.ts";
 
 const STEP_MS = 4;
-const NEVER = Number.MAX_SAFE_INTEGER;
+const NEVER = { deadline: Number.MAX_SAFE_INTEGER };
 
 /** An event loop whose iterations the test counts, and a clock that only work advances. */
 function createLoop() {
@@ -75,10 +75,13 @@ test("executes all steps of all concurrent work", async () => {
   );
 });
 
-test("stops work whose deadline has passed", async () => {
+test.each([
+  ["deadline has passed", { deadline: 0 }],
+  ["caller has left", { ...NEVER, isAbandoned: () => true }],
+])("stops work whose %s", async (_name, limit) => {
   const { runInterleaved, work, round } = createLoop();
   const log: string[] = [];
-  const late = Promise.resolve(runInterleaved(work("a", 7, log), 0)).catch(
+  const late = Promise.resolve(runInterleaved(work("a", 7, log), limit)).catch(
     ({ key }: { key: string }) => key,
   );
   await round();

@@ -10,16 +10,27 @@ export type InterleaverOptions = {
   readonly later: (callback: () => void) => void;
 };
 
+/** When to stop the work: a `Call` is one. */
+export type WorkLimit = {
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  /** Whether nobody waits for the result any longer. */
+  readonly isAbandoned?: (() => boolean) | undefined;
+};
+
+/** For work that has taken effect, or whose result is stored. */
+export const UNLIMITED: WorkLimit = { deadline: Number.POSITIVE_INFINITY };
+
 export type RunInterleaved = <Result>(
   steps: Generator<void, Result>,
-  deadline: number,
+  limit: WorkLimit,
 ) => Result | Promise<Result>;
 
 /**
  * Executes the steps of long work without blocking the process: after some milliseconds it pauses
  * for an iteration of the event loop. Each iteration continues one of several pieces of paused
  * work, so that other requests wait for one of them at most. Work that ends in its first time slice
- * returns synchronously. Work past the deadline of its call (epoch milliseconds) stops with
+ * returns synchronously. Work past its deadline, or whose caller has left, stops with
  * `deadline_exceeded`.
  */
 export function createInterleaver({ now, later }: InterleaverOptions): RunInterleaved {
@@ -41,17 +52,19 @@ export function createInterleaver({ now, later }: InterleaverOptions): RunInterl
       if (step.done === true || now() >= end) return step;
     }
   };
-  const runRemaining = async <Result>(steps: Generator<void, Result>, deadline: number) => {
+  const runRemaining = async <Result>(steps: Generator<void, Result>, limit: WorkLimit) => {
     for (;;) {
       await nextSlice();
-      if (Date.now() > deadline) throw new ApiError("deadline_exceeded");
+      if (Date.now() > limit.deadline || limit.isAbandoned?.() === true) {
+        throw new ApiError("deadline_exceeded");
+      }
       const { done, value } = runSlice(steps);
       if (done === true) return value;
     }
   };
-  return (steps, deadline) => {
+  return (steps, limit) => {
     const { done, value } = runSlice(steps);
-    return done === true ? value : runRemaining(steps, deadline);
+    return done === true ? value : runRemaining(steps, limit);
   };
 }
 
@@ -65,8 +78,8 @@ export const runInterleaved: RunInterleaved = createInterleaver({
 export const mapInterleaved = <Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,
-  deadline: number,
-): Result[] | Promise<Result[]> => runInterleaved(mapped(items, map), deadline);
+  limit: WorkLimit,
+): Result[] | Promise<Result[]> => runInterleaved(mapped(items, map), limit);
 
 function* mapped<Item, Result>(
   items: readonly Item[],

@@ -8,6 +8,8 @@ import {
   startMetricsServer,
 } from "@scrip/telemetry";
 
+import { createAdmission } from "../admission/admission.ts";
+import { readAdmissionSettings } from "../admission/settings.ts";
 import { followServiceKeys, readServiceKeys } from "../auth/service-keys.ts";
 import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
 import { type CallReport, serve } from "../server/serve.ts";
@@ -52,6 +54,7 @@ export async function runProcess(
         port: config.port,
         services: [service],
         keys,
+        admission: createAdmission(config.admission, metrics),
         onCall: (report) => logCall(logger, report),
       }),
     );
@@ -63,12 +66,13 @@ export async function runProcess(
 const MAX_PORT = 65_535;
 
 function readProcessConfig(env: Env) {
-  const [own, metrics, serviceKeys] = readTogether(
+  const [own, metrics, serviceKeys, admission] = readTogether(
     () => readOwn(env),
     () => readMetricsConfig(env),
     () => readServiceKeys(env),
+    () => readAdmissionSettings(env),
   );
-  return { ...own, metrics, serviceKeys };
+  return { ...own, metrics, serviceKeys, admission };
 }
 
 function readOwn(env: Env) {

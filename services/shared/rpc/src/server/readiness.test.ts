@@ -1,5 +1,8 @@
+import { createMetrics } from "@scrip/telemetry";
 import { expect, test } from "vitest";
 
+import { createAdmission } from "../admission/admission.ts";
+import { DEFAULT_ADMISSION } from "../admission/settings.ts";
 import { generateServiceKey } from "../auth/service-token.ts";
 import { createServiceTransport } from "../transport/grpc-transport.ts";
 import { checkHealth } from "./health.ts";
@@ -52,6 +55,7 @@ test("the health of a service in another process follows its readiness", async (
       },
     ],
     keys: await generateServiceKey(),
+    admission: createAdmission(DEFAULT_ADMISSION, createMetrics()),
     onCall: () => {},
   });
   const transport = createServiceTransport({

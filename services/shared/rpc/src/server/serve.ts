@@ -8,6 +8,7 @@ import { compileCheck } from "@scrip/contract";
 import { ApiError, invalidPayload, notFound, toConnectError, toErrorResponse } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 
+import type { Admission } from "../admission/admission.ts";
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
 import {
   createTokenVerifier,
@@ -30,6 +31,8 @@ export type ServeOptions = {
   /** One service, or several behind one port; each is its own audience. */
   readonly services: readonly ReplicatingService[];
   readonly keys: ServiceKeys;
+  /** Bounds the calls in progress. */
+  readonly admission: Admission;
   /** Called after every call, with the cause of an unexpected error. */
   readonly onCall: (report: CallReport) => void;
 };
@@ -182,7 +185,9 @@ function adapt(
         call = { ...call, idempotency: externalIdempotency(sent, context.requestHeader) };
       }
       if (handler === undefined) throw new ApiError("not_implemented");
-      const response = await handler(request, call);
+      const response = await runAdmitted(options.admission, context, call, (admitted) =>
+        handler(request, admitted),
+      );
       report({});
       return response;
     } catch (error) {
@@ -193,6 +198,32 @@ function adapt(
       throw toConnectError(reported, requestId);
     }
   };
+}
+
+/** Batches of Scrip's services carry the projects in their items. */
+const BATCHES = "batches";
+
+/** Runs a call when it is its turn; handlers that turn out to be heavy wait for another one. */
+async function runAdmitted<Result>(
+  admission: Admission,
+  { signal }: HandlerContext,
+  call: Call,
+  handle: (call: Call) => Promise<Result>,
+): Promise<Result> {
+  const admitted = admission.enter(call.project.id || BATCHES, 1);
+  const admit = (work: number): Promise<void> | undefined => {
+    const turn = admitted.start(work);
+    if (turn === undefined) return undefined;
+    signal.addEventListener("abort", admitted.leave);
+    return turn.finally(() => signal.removeEventListener("abort", admitted.leave));
+  };
+  try {
+    const turn = admit(1);
+    if (turn !== undefined) await turn;
+    return await handle({ ...call, admit, isAbandoned: () => signal.aborted });
+  } finally {
+    admitted.leave();
+  }
 }
 
 function receive(context: HandlerContext, claims: ServiceClaims): ReceivedCall {

@@ -1,0 +1,200 @@
+import { ApiError } from "@scrip/errors";
+
+/** Bounds of a lane in units of work. */
+export type LaneLimits = {
+  /** Requests that run at once. */
+  readonly running: number;
+  readonly runningPerProject: number;
+  /** Requests that wait for their turn, or whose body is being read. */
+  readonly waiting: number;
+  readonly waitingPerProject: number;
+  readonly maxWaitMs: number;
+};
+
+/** A project's share or the whole process is full, or a request waited too long. */
+export type RefusalReason = "project" | "process" | "wait";
+
+/**
+ * Runs a bounded amount of work at once and lets a bounded amount wait: projects take turns, the
+ * requests of one project keep their order.
+ */
+export type Lane = {
+  /**
+   * Takes a place among the waiting. Throws `too_many_requests` when the project has no room left, and
+   * `service_unavailable` when the process has none.
+   */
+  readonly enter: (project: string, work: number) => Place;
+  readonly running: () => number;
+  readonly waiting: () => number;
+};
+
+export type Place = {
+  /**
+   * Runs as soon as there is room, and returns a promise only if the request has to wait for it. `work` replaces
+   * the estimate; for a request that runs already it only changes what is counted.
+   */
+  readonly start: (work: number) => Promise<void> | undefined;
+  /** Frees the place, also of a request that still waits. Repeatable. */
+  readonly leave: () => void;
+};
+
+type Project = { readonly name: string; running: number; waiting: number; readonly queue: Entry[] };
+
+type Entry = {
+  readonly project: Project;
+  work: number;
+  state: "entered" | "queued" | "running" | "left";
+  queuedAt: number;
+  resolve: () => void;
+  reject: (error: ApiError) => void;
+};
+
+/** How often requests that wait too long are looked for. */
+const SWEEP_MS = 100;
+
+export function createLane(limits: LaneLimits, onRefusal: (reason: RefusalReason) => void): Lane {
+  const queues = new Queues(limits, onRefusal);
+  return {
+    enter(project, work) {
+      const entry = queues.enter(project, work);
+      return { start: (exact) => queues.start(entry, exact), leave: () => queues.leave(entry) };
+    },
+    running: () => queues.running,
+    waiting: () => queues.waiting,
+  };
+}
+
+class Queues {
+  running = 0;
+  waiting = 0;
+  readonly #limits: LaneLimits;
+  readonly #onRefusal: (reason: RefusalReason) => void;
+  readonly #projects = new Map<string, Project>();
+  /** Projects with queued requests; the first has its turn. */
+  readonly #ready = new Set<Project>();
+  #isSweeping = false;
+
+  constructor(limits: LaneLimits, onRefusal: (reason: RefusalReason) => void) {
+    this.#limits = limits;
+    this.#onRefusal = onRefusal;
+  }
+
+  enter(name: string, work: number): Entry {
+    const project = this.#projects.get(name) ?? { name, running: 0, waiting: 0, queue: [] };
+    if (project.waiting > 0 && project.waiting + work > this.#limits.waitingPerProject) {
+      throw this.#refusal("project");
+    }
+    if (this.waiting > 0 && this.waiting + work > this.#limits.waiting) {
+      throw this.#refusal("process");
+    }
+    this.#projects.set(name, project);
+    this.#count(project, "waiting", work);
+    return { project, work, state: "entered", queuedAt: 0, resolve: nothing, reject: nothing };
+  }
+
+  start(entry: Entry, work: number): Promise<void> | undefined {
+    const { project, state } = entry;
+    if (state !== "entered" && state !== "running") return undefined;
+    this.#count(project, state === "entered" ? "waiting" : "running", work - entry.work);
+    entry.work = work;
+    if (state === "running") return undefined;
+    if (this.#ready.size > 0 || !this.#fits(work) || !this.#fitsProject(project, work)) {
+      return this.#enqueue(entry);
+    }
+    this.#run(entry);
+    return undefined;
+  }
+
+  leave(entry: Entry): void {
+    const { project, state, work } = entry;
+    if (state === "left") return;
+    entry.state = "left";
+    this.#count(project, state === "running" ? "running" : "waiting", -work);
+    if (state === "queued") {
+      project.queue.splice(project.queue.indexOf(entry), 1);
+      if (project.queue.length === 0) this.#ready.delete(project);
+      entry.reject(new ApiError("deadline_exceeded", { details: "The caller has left" }));
+    }
+    if (project.running + project.waiting === 0) this.#projects.delete(project.name);
+    this.#runQueued();
+  }
+
+  #enqueue(entry: Entry): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    Object.assign(entry, { state: "queued", queuedAt: performance.now(), resolve, reject });
+    entry.project.queue.push(entry);
+    this.#ready.add(entry.project);
+    if (!this.#isSweeping) this.#sweepLater();
+    this.#runQueued();
+    return promise;
+  }
+
+  #runQueued(): void {
+    let skipped = 0;
+    while (skipped < this.#ready.size) {
+      const [project] = this.#ready as Iterable<Project> as readonly [Project];
+      const entry = project.queue[0] as Entry;
+      // Smaller requests do not overtake: a large one would never find room.
+      if (!this.#fits(entry.work)) return;
+      this.#ready.delete(project);
+      if (this.#fitsProject(project, entry.work)) {
+        project.queue.shift();
+        this.#run(entry);
+        entry.resolve();
+        skipped = 0;
+      } else skipped += 1;
+      if (project.queue.length > 0) this.#ready.add(project);
+    }
+  }
+
+  #run(entry: Entry): void {
+    entry.state = "running";
+    this.#count(entry.project, "waiting", -entry.work);
+    this.#count(entry.project, "running", entry.work);
+  }
+
+  #sweep(): void {
+    const oldest = performance.now() - this.#limits.maxWaitMs;
+    const late = [...this.#ready].flatMap(({ queue }) =>
+      queue.filter(({ queuedAt }) => queuedAt < oldest),
+    );
+    for (const entry of late) {
+      entry.reject(this.#refusal("wait"));
+      this.leave(entry);
+    }
+    this.#isSweeping = false;
+    if (this.#ready.size > 0) this.#sweepLater();
+  }
+
+  #sweepLater(): void {
+    this.#isSweeping = true;
+    setTimeout(() => this.#sweep(), SWEEP_MS).unref();
+  }
+
+  #count(project: Project, kind: "running" | "waiting", work: number): void {
+    project[kind] += work;
+    this[kind] += work;
+  }
+
+  /** Work above a bound runs alone. */
+  #fits(work: number): boolean {
+    return this.running === 0 || this.running + work <= this.#limits.running;
+  }
+
+  #fitsProject({ running }: Project, work: number): boolean {
+    return running === 0 || running + work <= this.#limits.runningPerProject;
+  }
+
+  #refusal(reason: RefusalReason): ApiError {
+    this.#onRefusal(reason);
+    return reason === "project"
+      ? new ApiError("too_many_requests", {
+          details: "Too many concurrent requests of this project; try again",
+        })
+      : new ApiError("service_unavailable", {
+          details: "Too many concurrent requests; try again",
+        });
+  }
+}
+
+const nothing = (): void => {};
