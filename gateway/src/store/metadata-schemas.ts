@@ -1,13 +1,12 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
-  buildStatement,
   column,
   columnNames,
   type ColumnTable,
   type DefinitionKey,
   type Queryable,
-  rowKeyPart,
-  rowOf,
+  insertInto,
+  updateOf,
 } from "@scrip/postgres";
 
 import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
@@ -84,34 +83,20 @@ export async function insertMetadataSchema(
   projectId: string,
   schema: MetadataSchema,
 ): Promise<void> {
-  const key = { projectId, id: schema.id };
-  await tx.query(insertStatement({ key, editable: schema, permanent: schema }));
+  await tx.query(insertStatement(projectId, schema));
 }
 
-const insertStatement = buildStatement({
-  parts: {
-    key: rowKeyPart,
-    editable: rowOf(editableColumns),
-    permanent: rowOf(permanentColumns),
-  },
-  text: ({ key, editable, permanent }) => `
-    insert into metadata_schema (${key.columns}, ${editable.columns}, ${permanent.columns})
-    values (${key.values}, ${editable.values}, ${permanent.values})`,
-});
+const insertStatement = insertInto("metadata_schema", { ...editableColumns, ...permanentColumns });
 
 export async function updateMetadataSchema(
   tx: Queryable,
   projectId: string,
   schema: MetadataSchema,
 ): Promise<void> {
-  await tx.query(updateStatement({ key: { projectId, id: schema.id }, editable: schema }));
+  await tx.query(updateStatement(projectId, schema));
 }
 
-const updateStatement = buildStatement({
-  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
-  text: ({ key, editable }) =>
-    `update metadata_schema set ${editable.assignments} where ${key.condition}`,
-});
+const updateStatement = updateOf("metadata_schema", editableColumns);
 
 export async function deleteMetadataSchema(
   tx: Queryable,

@@ -7,6 +7,7 @@ import {
   type Queryable,
   rowKeyPart,
   rowOf,
+  updateOf,
 } from "@scrip/postgres";
 
 import type {
@@ -180,13 +181,10 @@ export async function updateCampaign(
   projectId: string,
   campaign: Campaign,
 ): Promise<void> {
-  await tx.query(updateStatement({ key: { projectId, id: campaign.id }, editable: campaign }));
+  await tx.query(updateStatement(projectId, campaign));
 }
 
-const updateStatement = buildStatement({
-  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
-  text: ({ key, editable }) => `update campaign set ${editable.assignments} where ${key.condition}`,
-});
+const updateStatement = updateOf("campaign", editableColumns);
 
 /** Returns whether the campaign changed. */
 export async function updateCampaignActive(

@@ -1,14 +1,13 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
-  buildStatement,
   column,
   columnNames,
   type ColumnTable,
   type DefinitionKey,
   type Queryable,
   readPage,
-  rowKeyPart,
-  rowOf,
+  insertInto,
+  updateOf,
 } from "@scrip/postgres";
 
 import type { Json } from "../domain/campaign.ts";
@@ -132,34 +131,20 @@ export async function insertStack(
   projectId: string,
   stack: PromotionStack,
 ): Promise<void> {
-  const key = { projectId, id: stack.id };
-  await tx.query(insertStatement({ key, editable: stack, permanent: stack }));
+  await tx.query(insertStatement(projectId, stack));
 }
 
-const insertStatement = buildStatement({
-  parts: {
-    key: rowKeyPart,
-    editable: rowOf(editableColumns),
-    permanent: rowOf(permanentColumns),
-  },
-  text: ({ key, editable, permanent }) => `
-    insert into promotion_stack (${key.columns}, ${editable.columns}, ${permanent.columns})
-    values (${key.values}, ${editable.values}, ${permanent.values})`,
-});
+const insertStatement = insertInto("promotion_stack", { ...editableColumns, ...permanentColumns });
 
 export async function updateStack(
   tx: Queryable,
   projectId: string,
   stack: PromotionStack,
 ): Promise<void> {
-  await tx.query(updateStatement({ key: { projectId, id: stack.id }, editable: stack }));
+  await tx.query(updateStatement(projectId, stack));
 }
 
-const updateStatement = buildStatement({
-  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
-  text: ({ key, editable }) =>
-    `update promotion_stack set ${editable.assignments} where ${key.condition}`,
-});
+const updateStatement = updateOf("promotion_stack", editableColumns);
 
 export async function deleteStack(
   tx: Queryable,

@@ -1,14 +1,13 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { discountFromJson, discountToJson } from "@scrip/mapping";
 import {
-  buildStatement,
   column,
   columnNames,
   type ColumnTable,
   type DefinitionKey,
   type Queryable,
-  rowKeyPart,
-  rowOf,
+  insertInto,
+  updateOf,
 } from "@scrip/postgres";
 
 import type { Json } from "../domain/campaign.ts";
@@ -197,34 +196,20 @@ export async function insertTier(
   projectId: string,
   tier: PromotionTier,
 ): Promise<void> {
-  const key = { projectId, id: tier.id };
-  await tx.query(insertStatement({ key, editable: tier, permanent: tier }));
+  await tx.query(insertStatement(projectId, tier));
 }
 
-const insertStatement = buildStatement({
-  parts: {
-    key: rowKeyPart,
-    editable: rowOf(editableColumns),
-    permanent: rowOf(permanentColumns),
-  },
-  text: ({ key, editable, permanent }) => `
-    insert into promotion_tier (${key.columns}, ${editable.columns}, ${permanent.columns})
-    values (${key.values}, ${editable.values}, ${permanent.values})`,
-});
+const insertStatement = insertInto("promotion_tier", { ...editableColumns, ...permanentColumns });
 
 export async function updateTier(
   tx: Queryable,
   projectId: string,
   tier: PromotionTier,
 ): Promise<void> {
-  await tx.query(updateStatement({ key: { projectId, id: tier.id }, editable: tier }));
+  await tx.query(updateStatement(projectId, tier));
 }
 
-const updateStatement = buildStatement({
-  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
-  text: ({ key, editable }) =>
-    `update promotion_tier set ${editable.assignments} where ${key.condition}`,
-});
+const updateStatement = updateOf("promotion_tier", editableColumns);
 
 export async function deleteTier(tx: Queryable, projectId: string, id: string): Promise<void> {
   await tx.query("delete from promotion_tier where project_id = $1 and id = $2", [projectId, id]);

@@ -1,13 +1,11 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
-  buildStatement,
   column,
   columnNames,
   type ColumnTable,
-  projectIdPart,
   type Queryable,
   readPage,
-  rowOf,
+  insertInto,
 } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
@@ -23,7 +21,6 @@ export type AssignmentRow = {
 };
 
 const columns: ColumnTable<AssignmentRow> = {
-  id: column.text(({ id }) => id),
   reward_id: column.text((row) => row.reward_id),
   campaign_id: column.text((row) => row.campaign_id),
   points: column.int8(({ points }) => points),
@@ -32,7 +29,7 @@ const columns: ColumnTable<AssignmentRow> = {
   updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
 };
 
-const COLUMNS = columnNames(columns);
+const COLUMNS = `id, ${columnNames(columns)}`;
 
 export const ONE_PER_CAMPAIGN = "reward_assignment_once";
 export const ONE_AUTO_REDEEM = "reward_assignment_one_auto_redeem";
@@ -43,15 +40,10 @@ export async function insertAssignment(
   projectId: string,
   row: AssignmentRow,
 ): Promise<void> {
-  await db.query(insertStatement({ projectId, row }));
+  await db.query(insertStatement(projectId, row));
 }
 
-const insertStatement = buildStatement({
-  parts: { projectId: projectIdPart, row: rowOf(columns) },
-  text: ({ projectId, row }) => `
-    insert into reward_assignment (${projectId.columns}, ${row.columns})
-    values (${projectId.values}, ${row.values})`,
-});
+const insertStatement = insertInto("reward_assignment", columns);
 
 /** An assignment by id, which must belong to the reward or campaign if they are included. */
 export type AssignmentReference = {

@@ -1,13 +1,12 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
-  buildStatement,
   column,
   columnNames,
   type ColumnTable,
   type Queryable,
   readPage,
-  rowKeyPart,
-  rowOf,
+  insertInto,
+  updateOf,
 } from "@scrip/postgres";
 
 import type { Stock } from "../domain/hold-points.ts";
@@ -50,20 +49,10 @@ export async function insertReward(
   projectId: string,
   row: RewardRow,
 ): Promise<void> {
-  const key = { projectId, id: row.id };
-  await db.query(insertStatement({ key, editable: row, permanent: row }));
+  await db.query(insertStatement(projectId, row));
 }
 
-const insertStatement = buildStatement({
-  parts: {
-    key: rowKeyPart,
-    editable: rowOf(editableColumns),
-    permanent: rowOf(permanentColumns),
-  },
-  text: ({ key, editable, permanent }) => `
-    insert into reward (${key.columns}, ${editable.columns}, ${permanent.columns})
-    values (${key.values}, ${editable.values}, ${permanent.values})`,
-});
+const insertStatement = insertInto("reward", { ...editableColumns, ...permanentColumns });
 
 /** Writes the editable columns. */
 export async function updateReward(
@@ -71,13 +60,10 @@ export async function updateReward(
   projectId: string,
   row: RewardRow,
 ): Promise<void> {
-  await tx.query(updateStatement({ key: { projectId, id: row.id }, editable: row }));
+  await tx.query(updateStatement(projectId, row));
 }
 
-const updateStatement = buildStatement({
-  parts: { key: rowKeyPart, editable: rowOf(editableColumns) },
-  text: ({ key, editable }) => `update reward set ${editable.assignments} where ${key.condition}`,
-});
+const updateStatement = updateOf("reward", editableColumns);
 
 /** `lock` locks the row until the transaction ends. */
 export async function findReward(

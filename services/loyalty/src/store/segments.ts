@@ -1,13 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import {
-  buildStatement,
   column,
   columnNames,
   type ColumnTable,
-  projectIdPart,
   type Queryable,
   readPage,
-  rowOf,
+  insertInto,
 } from "@scrip/postgres";
 
 export type SegmentType = "static" | "auto-update" | "passive";
@@ -23,7 +21,6 @@ export type SegmentRow = {
 };
 
 const columns: ColumnTable<SegmentRow> = {
-  id: column.text(({ id }) => id),
   name: column.text(({ name }) => name),
   type: column.text(({ type }) => type),
   filter: column.json(({ filter }) => filter && JSON.stringify(filter)),
@@ -31,7 +28,7 @@ const columns: ColumnTable<SegmentRow> = {
   updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
 };
 
-const COLUMNS = columnNames(columns);
+const COLUMNS = `id, ${columnNames(columns)}`;
 
 /** Counts the segments of a project. Concurrent creations wait until the transaction ends, so that limits hold. */
 export async function countSegments(
@@ -52,15 +49,10 @@ export async function insertSegment(
   projectId: string,
   row: SegmentRow,
 ): Promise<void> {
-  await tx.query(insertStatement({ projectId, row }));
+  await tx.query(insertStatement(projectId, row));
 }
 
-const insertStatement = buildStatement({
-  parts: { projectId: projectIdPart, row: rowOf(columns) },
-  text: ({ projectId, row }) => `
-    insert into segment (${projectId.columns}, ${row.columns})
-    values (${projectId.values}, ${row.values})`,
-});
+const insertStatement = insertInto("segment", columns);
 
 /** Customers per insert: one statement for all could exceed the statement timeout. */
 const CHUNK = 2_000;

@@ -7,9 +7,11 @@ import {
   column,
   columnNames,
   excludedAssignments,
+  insertInto,
   rowKeyPart,
   rowOf,
   summedAssignments,
+  updateOf,
 } from "./column-table.ts";
 
 type Coupon = {
@@ -121,5 +123,18 @@ describe("buildStatement", () => {
     });
 
     expect(select({ coupons: [] }).text).toBe(select({ coupons: [ONE, ONE] }).text);
+  });
+});
+
+test("inserts and updates one row by project and id", () => {
+  const { id: _, ...others } = coupons;
+
+  expect(insertInto("coupon", others)("p", ONE)).toEqual({
+    text: "insert into coupon (project_id, id, note, uses, created_at) values ($1::text, $2::text, $3::text, $4::int8, $5::timestamptz)",
+    values: ["p", "a", null, 2n, new Date(1000)],
+  });
+  expect(updateOf("coupon", { uses: coupons.uses })("p", ONE)).toEqual({
+    text: "update coupon set uses = $3::int8 where project_id = $1::text and id = $2::text",
+    values: ["p", "a", 2n],
   });
 });

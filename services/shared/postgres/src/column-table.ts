@@ -248,3 +248,31 @@ export function buildStatement<Some extends Parts>({
     values: entries.flatMap(([key, part]) => part.values(input[key as keyof Some])),
   });
 }
+
+type Entity = { readonly id: string };
+type EntityStatement<Row> = (projectId: string, row: Row) => Statement;
+
+/** Inserts one row of a table whose key is the project and the id; `columns` are all others. */
+export function insertInto<Row extends Entity>(
+  table: string,
+  columns: ColumnTable<Row>,
+): EntityStatement<Row> {
+  const statement = buildStatement({
+    parts: { key: rowKeyPart, row: rowOf(columns) },
+    text: ({ key, row }) =>
+      `insert into ${table} (${key.columns}, ${row.columns}) values (${key.values}, ${row.values})`,
+  });
+  return (projectId, row) => statement({ key: { projectId, id: row.id }, row });
+}
+
+/** Writes these columns of one row of a table whose key is the project and the id. */
+export function updateOf<Row extends Entity>(
+  table: string,
+  columns: ColumnTable<Row>,
+): EntityStatement<Row> {
+  const statement = buildStatement({
+    parts: { key: rowKeyPart, row: rowOf(columns) },
+    text: ({ key, row }) => `update ${table} set ${row.assignments} where ${key.condition}`,
+  });
+  return (projectId, row) => statement({ key: { projectId, id: row.id }, row });
+}

@@ -19,6 +19,7 @@ export {
   columnNames,
   type ColumnTable,
   excludedAssignments,
+  insertInto,
   projectIdPart,
   type RowKey,
   rowKeyPart,
@@ -26,6 +27,7 @@ export {
   type RowSql,
   type StatementPart,
   summedAssignments,
+  updateOf,
 } from "./column-table.ts";
 export {
   createDatabase,
