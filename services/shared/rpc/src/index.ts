@@ -29,6 +29,7 @@ export {
 } from "./process/process.ts";
 export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";
+export { startExpiryJob } from "./process/expiry-job.ts";
 export { startPeriodicJob } from "./process/periodic-job.ts";
 export {
   createReadiness,

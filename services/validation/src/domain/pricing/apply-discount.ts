@@ -40,20 +40,26 @@ export type DiscountContext = FormulaContext & {
   readonly bundles: Bundles;
 };
 
-export type DiscountOutcome =
+/** The result of a redeemable's value, or why it cannot be applied. */
+export type OutcomeOf<Applied extends Benefit> =
   | {
       readonly kind: "applied";
-      readonly state: OrderState;
-      readonly benefit: Benefit & { readonly kind: "discount" };
-      /** False if nothing was discounted, added or exchanged. */
+      readonly benefit: Applied;
+      /** False if nothing was discounted, added or exchanged and no credits or points were used. */
       readonly hasEffect: boolean;
+      readonly state: OrderState;
       readonly scope: MatchedScope;
+      /** Units discounted by an item-level effect, by product. */
       readonly units: readonly DiscountedUnits[];
+      /** Guards of unit budgets. */
       readonly guards: readonly CountGuard[];
       readonly allocations: readonly Allocation[];
+      /** Unit budgets before this redemption. */
       readonly budgets: readonly BudgetUsage[];
     }
   | { readonly kind: "rejected"; readonly rejection: Rejection };
+
+export type DiscountOutcome = OutcomeOf<Benefit & { readonly kind: "discount" }>;
 
 /** Applies a discount to the current order. docs/order-calculation.md#effects */
 export function applyDiscount(

@@ -1,16 +1,16 @@
 import { combinedScope } from "../applicable-items/item-scope.ts";
-import { unmatchedScope, type MatchedScope } from "../applicable-items/matched-scope.ts";
+import { unmatchedScope } from "../applicable-items/matched-scope.ts";
 import type { Bundles } from "../bundles/find-bundles.ts";
-import type { CountGuard } from "../counts/count-guard.ts";
-import type { DiscountedUnits } from "../counts/counts.ts";
-import type { BudgetUsage } from "../counts/unit-budgets.ts";
 import type { Benefit } from "../decision/benefit.ts";
-import type { Allocation } from "../decision/explanation-steps.ts";
 import type { Redeemable } from "../input/redeemable.ts";
 import { type Subject, rulesOf } from "../input/subject.ts";
 import type { OrderState } from "../order/order-state.ts";
-import type { Rejection } from "../rejections/rejection.ts";
-import { type DiscountContext, applyDiscount, selectGiftLines } from "./apply-discount.ts";
+import {
+  type DiscountContext,
+  type OutcomeOf,
+  applyDiscount,
+  selectGiftLines,
+} from "./apply-discount.ts";
 import { spendGift } from "./gift-spend.ts";
 import { redeemLoyaltyCard } from "./points-payment.ts";
 
@@ -18,24 +18,7 @@ export type ValueContext = Omit<DiscountContext, "subject" | "bundles"> & {
   readonly bundles: Bundles;
 };
 
-/** The result of a redeemable's value, or why it cannot be applied. */
-export type ValueOutcome =
-  | {
-      readonly kind: "applied";
-      readonly benefit: Benefit;
-      /** False if nothing was discounted, added or exchanged and no credits or points were used. */
-      readonly hasEffect: boolean;
-      readonly state: OrderState;
-      readonly scope: MatchedScope;
-      /** Units discounted by an item-level effect, by product. */
-      readonly units: readonly DiscountedUnits[];
-      /** Guards of unit budgets. */
-      readonly guards: readonly CountGuard[];
-      readonly allocations: readonly Allocation[];
-      /** Unit budgets before this redemption. */
-      readonly budgets: readonly BudgetUsage[];
-    }
-  | { readonly kind: "rejected"; readonly rejection: Rejection };
+export type ValueOutcome = OutcomeOf<Benefit>;
 
 /**
  * Applies the discount, the gift credits or the loyalty points of a redeemable whose checks passed.

@@ -1,0 +1,21 @@
+import { startPeriodicJob } from "./periodic-job.ts";
+
+/** Small, so that locks are held briefly. */
+const CHUNK = 1_000;
+const EVERY_MS = 10 * 60_000;
+
+/**
+ * Deletes expired rows in chunks every ten minutes, until disposed. `deleteChunk` deletes up to `limit` rows and
+ * returns their number.
+ */
+export const startExpiryJob = (
+  deleteChunk: (limit: number) => Promise<number>,
+  onError: (error: Error) => void,
+): AsyncDisposable =>
+  startPeriodicJob({
+    everyMs: EVERY_MS,
+    work: async (signal) => {
+      while (!signal.aborted && (await deleteChunk(CHUNK)) === CHUNK);
+    },
+    onError,
+  });
