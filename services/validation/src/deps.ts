@@ -6,7 +6,7 @@ import type { Clients } from "./clients.ts";
 import type { ProductCollection } from "./domain/catalogue/product-collections.ts";
 import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
-import { keyedOrderQueue, type OrderQueue } from "./order/order-queue.ts";
+import type { OrderQueue } from "./order/order-queue.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
@@ -37,12 +37,15 @@ export type Deps = {
   readonly trackingSecret: string;
 };
 
+/** Longest wait for the order of another process while the request holds the transaction of its key. */
+const KEYED_ORDER_WAIT_MS = 2_000;
+
 /** The dependencies for a request with an idempotency key. Redemptions, which save orders, store their own. */
 export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
   ...deps,
   db: work.db,
   newId: work.newId,
   definitions: work.definitions(deps.definitions),
-  orderQueue: keyedOrderQueue(deps.orderQueue, work.afterCommit),
+  orderQueue: { ...deps.orderQueue, maxWaitMs: KEYED_ORDER_WAIT_MS },
   onEvents: () => work.afterCommit(deps.onEvents),
 });

@@ -61,6 +61,7 @@ import { validatePromotionTier } from "./handlers/validate-promotion-tier.ts";
 import { validatePromotions } from "./handlers/validate-promotions.ts";
 import { validateVoucher } from "./handlers/validate-voucher.ts";
 import { validate } from "./handlers/validate.ts";
+import { queuedEdits } from "./order/queued-edits.ts";
 
 /** All RPCs of this service: one line and one file each. */
 export const routes = (deps: Deps): readonly Implementation[] => {
@@ -93,12 +94,15 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       { qualify, qualifyVouchers, qualifyCampaigns },
       { qualify: "repeatable", qualifyVouchers: "repeatable", qualifyCampaigns: "repeatable" },
     ),
-    implement(OrderService, {
-      createOrder,
-      listOrders,
-      getOrder,
-      updateOrder,
-    }),
+    queuedEdits(
+      deps.orderQueue,
+      implement(OrderService, {
+        createOrder,
+        listOrders,
+        getOrder,
+        updateOrder,
+      }),
+    ),
     ...catalogueRoutes(implement),
     ruleRoutes(implement),
     implement(StackingRulesService, {

@@ -114,7 +114,7 @@ function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
   };
 }
 
-export function orderKey(input: OrderInput): OrderKey | undefined {
+export function orderKey(input: Pick<OrderInput, "id" | "sourceId">): OrderKey | undefined {
   if (input.id !== undefined) return { column: "id", value: input.id };
   if (input.sourceId !== undefined) return { column: "source_id", value: input.sourceId };
   return undefined;

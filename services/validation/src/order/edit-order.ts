@@ -25,7 +25,7 @@ import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
-import { type OrderClaim, claimRequestedOrder } from "./order-claim.ts";
+import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
 
@@ -47,7 +47,7 @@ export async function editOrder(
     idOf(deps, call, request.customer ?? byId(request.customerId)),
     idOf(deps, call, request.referrer ?? byId(request.referrerId)),
   ]);
-  const claim = await claimRequestedOrder(deps, call, create(OrderInputSchema, { ...orderKey }));
+  const claim = await claimEditedOrder(deps, call, create(OrderInputSchema, { ...orderKey }));
   const { now } = claim;
   let isSaved = false;
   try {

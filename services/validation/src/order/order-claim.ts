@@ -8,6 +8,7 @@ import type { Deps } from "../deps.ts";
 import { orderKey } from "../mapping/order.ts";
 import { CLAIM_SECONDS, claimOrder, releaseOrder } from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
+import type { OrderQueue } from "./order-queue.ts";
 
 /** Exclusive access to an order for one request. */
 export type OrderClaim = {
@@ -32,23 +33,32 @@ const RESERVE_MS = 1_500;
 
 /**
  * Claims the order that the request references, or allocates the id of a new one. Waits while other
- * requests use the order (services/decisions/0006-order-claims.md).
+ * requests use the order (services/decisions/0028-requests-wait-for-their-order.md).
  */
-export async function claimRequestedOrder(
+export const claimRequestedOrder = (
   deps: ClaimDeps,
   call: Call,
   input: OrderInput,
+): Promise<OrderClaim> => claimOrAllocate(deps, call, input, waitForClaim);
+
+/** As `claimRequestedOrder`, for an edit that has entered the queue (queued-edits.ts). */
+export const claimEditedOrder = (
+  deps: ClaimDeps,
+  call: Call,
+  input: OrderInput,
+): Promise<OrderClaim> => claimOrAllocate(deps, call, input, claimOnceFree);
+
+async function claimOrAllocate(
+  deps: ClaimDeps,
+  call: Call,
+  input: OrderInput,
+  claim: typeof waitForClaim,
 ): Promise<OrderClaim> {
   const key = orderKey(input);
   if (key === undefined) {
-    return {
-      id: deps.newId("ord"),
-      stored: null,
-      now: call.now,
-      end: async () => {},
-    };
+    return { id: deps.newId("ord"), stored: null, now: call.now, end: async () => {} };
   }
-  const orderClaim = await waitForClaim(deps, call, key);
+  const orderClaim = await claim(deps, call, key);
   if (orderClaim === undefined) throw notFound("order", key.value);
   return orderClaim;
 }
@@ -68,35 +78,44 @@ async function waitForClaim(
   call: Call,
   key: OrderKey,
 ): Promise<OrderClaim | undefined> {
-  const idempotencyKey = call.idempotency?.key;
-  const by = idempotencyKey ?? call.requestId;
-  const until = Math.min(call.deadline - RESERVE_MS, Date.now() + deps.orderQueue.maxWaitMs);
-  const queueKey = `${call.project.id} ${key.column} ${key.value}`;
-  const entry = await deps.orderQueue.enter(queueKey, { idempotencyKey, until });
-  if (entry.kind === "repeated") throw new ApiError("idempotency_in_progress");
-  if (entry.kind === "busy") throw multipleRequests(key);
+  const leave = await enterQueue(deps.orderQueue, call, key, call.idempotency?.key);
   let claim: OrderClaim | undefined;
   try {
-    claim = await claimOnceFree(deps, call, { key, by, until, leave: entry.leave });
-    return claim;
+    claim = await claimOnceFree(deps, call, key);
   } finally {
-    if (claim === undefined) entry.leave();
+    if (claim === undefined) leave();
   }
+  if (claim === undefined) return undefined;
+  const { end } = claim;
+  return { ...claim, end: (request) => end(request).finally(leave) };
 }
+
+/** Waits for the turn of this request; returns the function that ends it. */
+export async function enterQueue(
+  queue: OrderQueue,
+  call: Call,
+  key: OrderKey,
+  idempotencyKey: string | undefined,
+): Promise<() => void> {
+  const name = `${call.project.id} ${key.column} ${key.value}`;
+  const entry = await queue.enter(name, { idempotencyKey, until: waitUntil(queue, call) });
+  if (entry.kind === "repeated") throw new ApiError("idempotency_in_progress");
+  if (entry.kind === "busy") throw multipleRequests(key);
+  return entry.leave;
+}
+
+const waitUntil = ({ maxWaitMs }: OrderQueue, { deadline }: Call): number =>
+  Math.min(deadline - RESERVE_MS, Date.now() + maxWaitMs);
 
 /** Other processes may hold the order, or requests that name it otherwise. */
 async function claimOnceFree(
-  { db, newId }: ClaimDeps,
+  { db, newId, orderQueue }: ClaimDeps,
   call: Call,
-  wait: {
-    readonly key: OrderKey;
-    readonly by: string;
-    readonly until: number;
-    readonly leave: () => void;
-  },
+  key: OrderKey,
 ): Promise<OrderClaim | undefined> {
-  const { key, by, until, leave } = wait;
   const projectId = call.project.id;
+  const by = call.idempotency?.key ?? call.requestId;
+  const until = waitUntil(orderQueue, call);
   const at = new Date(call.now);
   for (let attempt = 0; ; attempt += 1) {
     const claim = await claimOrder(db, { projectId, key, by, newId: newId("ord"), at });
@@ -107,11 +126,7 @@ async function claimOnceFree(
           stored: claim.order,
           now: changeTime(call.now, claim.order),
           end: async ({ mayRelease }) => {
-            try {
-              if (mayRelease) await releaseOrder(db, { projectId, id: claim.id, by });
-            } finally {
-              leave();
-            }
+            if (mayRelease) await releaseOrder(db, { projectId, id: claim.id, by });
           },
         };
       case "not_found":

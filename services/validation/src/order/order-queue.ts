@@ -10,6 +10,7 @@ export type OrderQueue = {
 };
 
 export type QueueEntry = {
+  /** Identifies the repetitions of a request. */
   readonly idempotencyKey: string | undefined;
   /** Epoch milliseconds at which waiting ends. */
   readonly until: number;
@@ -73,22 +74,3 @@ export function createOrderQueue({ maxWaiting, maxWaitMs }: OrderQueueOptions): 
     },
   };
 }
-
-/** Longest wait of a request that holds the connection of its idempotency key. */
-const KEYED_WAIT_MS = 2_000;
-
-/**
- * The queue for a request with an idempotency key: the next request proceeds when the transaction of the key has
- * ended.
- */
-export const keyedOrderQueue = (
-  queue: OrderQueue,
-  afterCommit: (work: () => void) => void,
-): OrderQueue => ({
-  maxWaitMs: KEYED_WAIT_MS,
-  async enter(key, entry) {
-    const outcome = await queue.enter(key, entry);
-    if (outcome.kind !== "entered") return outcome;
-    return { kind: "entered", leave: () => afterCommit(outcome.leave) };
-  },
-});
