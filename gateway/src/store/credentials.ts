@@ -57,6 +57,7 @@ export async function findKeys(
 ): Promise<(KeyOfProject | undefined)[]> {
   const { rows } = await db.query<KeyOfProjectRow & Position>({
     name: "find-keys",
+    planning: "indexLookups",
     text: `select wanted.at, ${KEY_OF_PROJECT}
              from unnest($1::text[]) with ordinality as wanted (key_id, at)
              join api_key as key on key.key_id = wanted.key_id
@@ -76,6 +77,7 @@ export async function findCredentials(
 ): Promise<(Credentials | undefined)[]> {
   const { rows } = await db.query<CredentialsRow & Position>({
     name: "find-credentials",
+    planning: "indexLookups",
     text: `select wanted.at, ${KEY_OF_PROJECT},
                   token.scope as token_scope, token.expires_at as token_expires_at,
                   token.expires_at <= clock_timestamp() or owner.blocked as token_has_ended,

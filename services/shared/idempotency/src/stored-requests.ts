@@ -58,6 +58,7 @@ export async function findRequest(
 ): Promise<StoredRequest | undefined> {
   const { rows } = await db.query<Row>({
     name: lock ? "lock_idempotent_request" : "find_idempotent_request",
+    planning: "indexLookups",
     text: `select request_hash, seed, response, error
              from idempotent_request
             where project_id = $1 and key = $2 ${lock ? "for no key update" : ""}`,
@@ -80,6 +81,7 @@ export async function storeOutcome(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: "store_idempotent_outcome",
+    planning: "indexLookups",
     text: `update idempotent_request
               set response = $3, error = $4
             where project_id = $1 and key = $2 and response is null and error is null`,

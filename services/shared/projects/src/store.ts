@@ -61,6 +61,7 @@ export async function findProjects(
 ): Promise<ReadonlyMap<string, ProjectState>> {
   const { rows } = await db.query<ProjectRow>({
     name: "project_find",
+    planning: "indexLookups",
     text: `select project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes,
                   default_code_config, sandbox_now
              from project where project_id = any($1::text[])`,
