@@ -26,6 +26,7 @@ export const bindToRequest = (
   db,
   newId,
   definitions: definitions(deps.definitions),
+  onEvents: () => afterCommit(deps.onEvents),
   credentialCache: {
     ...deps.credentialCache,
     evictToken: (hash) => afterCommit(() => deps.credentialCache.evictToken(hash)),

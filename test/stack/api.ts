@@ -60,11 +60,11 @@ export function managementApi(stack: StackAccess): Api {
   });
 }
 
-/** Creates a separate project and returns a server-side client for it. */
+/** Creates a separate project and returns a server-side and a client-side client for it. */
 export async function newProject(
   stack: StackAccess,
   settings: Json = {},
-): Promise<{ readonly id: string; readonly api: Api }> {
+): Promise<{ readonly id: string; readonly api: Api; readonly clientSide: () => Promise<Api> }> {
   const created = await managementApi(stack).post("/management/v1/projects", {
     name: newCode("project"),
     ...settings,
@@ -72,7 +72,12 @@ export async function newProject(
   if (created.status !== 200) throw new Error(`no project: ${created.text}`);
   const { app_id: appId, app_token: appToken } = created.body["server_side_key"];
   const api = await serverApi({ ...stack, keys: { ...stack.keys, appId, appToken } });
-  return { id: created.body["id"], api };
+  const clientSide = (): Promise<Api> => {
+    const { app_id: clientAppId, app_token: clientToken } = created.body["client_side_key"];
+    const keys = { ...stack.keys, clientAppId, clientToken };
+    return clientApi({ ...stack, keys }, "https://shop.example");
+  };
+  return { id: created.body["id"], api, clientSide };
 }
 
 export function createApi(url: string, headers: Record<string, string>): Api {

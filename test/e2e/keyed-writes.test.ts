@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { accessOf, bindingsOf } from "@scrip/contract";
+import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Client } from "pg";
+import { afterAll, describe, expect, test } from "vitest";
+
+import { publicServices } from "../../gateway/src/public-services.ts";
+import { inParallel, newCode } from "../stack/api.ts";
+import { startStack } from "../stack/stack.ts";
+import { type WritingRequest, writingRequests } from "../stack/writing-requests.ts";
+
+/** Kills of the process; SCRIP_CRASH_ROUNDS sets more for the long form. */
+const ROUNDS = Number(process.env["SCRIP_CRASH_ROUNDS"] ?? "2");
+const WIDTH = 16;
+const RETRY_TIMEOUT_MS = 30_000;
+
+const stack = await startStack("standalone");
+afterAll(() => stack[Symbol.asyncDispose]());
+
+type Response = { readonly status: number; readonly text: string; readonly replayed: boolean };
+
+async function send(request: WritingRequest, key: string, more: object = {}): Promise<Response> {
+  const { method, path, headers, body } = request;
+  const response = await fetch(stack.url + path, {
+    method,
+    headers: {
+      ...headers,
+      "content-type": "application/json",
+      "idempotency-key": `${key} ${request.rpc}`,
+    },
+    body: JSON.stringify({ ...body, ...more }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    text,
+    replayed: response.headers.get("idempotent-replayed") === "true",
+  };
+}
+
+/** Whether a repetition returns the same response. */
+const isFinal = ({ status, text }: Response): boolean =>
+  status < 500 &&
+  !text.includes('"idempotency_in_progress"') &&
+  !text.includes('"multiple_requests"');
+
+/** Repeats the request until its response is final. */
+async function repeat(request: WritingRequest, key: string): Promise<Response> {
+  const deadline = Date.now() + RETRY_TIMEOUT_MS;
+  for (;;) {
+    const response = await send(request, key).catch(() => undefined);
+    if (response !== undefined && (isFinal(response) || Date.now() > deadline)) return response;
+    await sleep(100);
+  }
+}
+
+async function query(sql: string, values: readonly string[] = []): Promise<number> {
+  const client = new Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ count: number }>(sql, [...values]);
+    return rows[0]?.count ?? 0;
+  } finally {
+    await client.end();
+  }
+}
+
+async function expectOneEffect(requests: readonly WritingRequest[]): Promise<void> {
+  const counted = await inParallel(requests, WIDTH, async ({ rpc, effect }) =>
+    effect === undefined ? undefined : [rpc, await query(effect.sql, effect.values)],
+  );
+  const expected = requests.map(({ rpc, effect }) => effect && [rpc, effect.count]);
+  expect(counted).toEqual(expected);
+  // A rule is never assigned to an object that does not exist.
+  expect(
+    await query(
+      `select count(*)::int as count from validation.validation_rule_assignment
+        where object_id not in (select id from voucher.voucher union select id from campaign.campaign
+                                union select id from campaign.promotion_tier
+                                union select id from loyalty.reward_assignment)`,
+    ),
+  ).toBe(0);
+  expect(
+    await query("select count(*)::int as count from campaign.campaign where turn is not null"),
+  ).toBe(0);
+}
+
+describe("each RPC that writes", async () => {
+  const requests = await writingRequests(stack);
+
+  test("has a request in the table of this test", () => {
+    const written = bindingsOf(publicServices)
+      .filter(({ httpMethod }) => httpMethod !== "GET" && httpMethod !== "DELETE")
+      .filter(({ method }) => accessOf(method)?.idempotency !== Idempotency.NONE)
+      .map(({ method }) => `${method.parent.name}.${method.name}`);
+    const covered = new Set(requests.map(({ rpc }) => rpc.split(" ")[0]));
+    expect([...new Set(written)].filter((rpc) => !covered.has(rpc))).toEqual([]);
+  });
+
+  test("has one effect for concurrent duplicates, and a byte-equal replay", async () => {
+    const key = newCode("key");
+    await inParallel(requests, WIDTH, async (request) => {
+      const together = await inParallel([1, 2, 3], 3, () => send(request, key));
+      const first = await repeat(request, key);
+      expect([first.status, first.text], request.rpc).toEqual([
+        first.status === 204 ? 204 : 200,
+        first.text,
+      ]);
+      for (const response of together.filter(isFinal)) {
+        expect(response.text, request.rpc).toBe(first.text);
+      }
+      const again = await send(request, key);
+      expect(again, request.rpc).toEqual({ ...first, replayed: true });
+      const other = await send(request, key, { another: true });
+      expect([other.status, other.text], request.rpc).toEqual([
+        422,
+        expect.stringContaining("idempotency_key_reused"),
+      ]);
+    });
+    await expectOneEffect(requests);
+  }, 60_000);
+});
+
+/** Ends the sessions of all processes, as a crash of Postgres does. */
+const endSessions = (): Promise<number> =>
+  query(
+    `select count(pg_terminate_backend(pid))::int as count from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+
+const CRASHES = [
+  ...Array.from({ length: ROUNDS }, (_, at) => ["the process is killed", at] as const),
+  ["Postgres ends all sessions", ROUNDS] as const,
+];
+
+test.each(CRASHES)(
+  "each RPC that writes has one effect and one response when %s (%i)",
+  async (crash) => {
+    const requests = await writingRequests(stack);
+    const key = newCode("crash");
+    const started = requests.map(async (request) => {
+      await sleep(Math.random() * 250);
+      return send(request, key).catch(() => undefined);
+    });
+    await sleep(50 + Math.random() * 250);
+    await (crash === "the process is killed" ? stack.crash() : endSessions());
+    const acknowledged = await Promise.all(started);
+
+    await inParallel([...requests.entries()], WIDTH, async ([at, request]) => {
+      const first = await repeat(request, key);
+      expect([first.status, first.text], request.rpc).toEqual([
+        first.status === 204 ? 204 : 200,
+        first.text,
+      ]);
+      const before = acknowledged[at];
+      if (before !== undefined && isFinal(before))
+        expect(before.text, request.rpc).toBe(first.text);
+      expect(await send(request, key), request.rpc).toEqual({ ...first, replayed: true });
+    });
+    await expectOneEffect(requests);
+  },
+  90_000,
+);
