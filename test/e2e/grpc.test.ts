@@ -92,9 +92,14 @@ test("gRPC: an idempotency key belongs to one caller, one RPC and one request", 
   expect(await redeem(one, 10)).toEqual(first);
   await expect(redeem(one, 500)).rejects.toMatchObject({ code: grpc.status.ABORTED });
   await expect(redeem(other, 10)).rejects.toMatchObject({ code: grpc.status.ABORTED });
-  await expect(
-    vouchers("CreateVoucher", { type: "VOUCHER_TYPE_GIFT_VOUCHER", gift: { amount: 1 } }, key),
-  ).rejects.toMatchObject({ code: grpc.status.INVALID_ARGUMENT });
+  // The key belongs to the RPC, and every RPC that writes stores its response.
+  const gift = { type: "VOUCHER_TYPE_GIFT_VOUCHER", gift: { amount: 1 } };
+  const created: any = await vouchers("CreateVoucher", gift, key);
+  expect(created.code).toBeTruthy();
+  expect(await vouchers("CreateVoucher", gift, key)).toEqual(created);
+  await expect(vouchers("GetVoucher", { code: one }, key)).rejects.toMatchObject({
+    code: grpc.status.INVALID_ARGUMENT,
+  });
 });
 
 test("gRPC: requests pass the same checks as over HTTP", async () => {

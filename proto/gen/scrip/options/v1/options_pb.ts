@@ -425,14 +425,15 @@ export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/
  */
 export const Idempotency = {
   /**
-   * The gateway stores the response after the call: POST and PUT that move no value.
+   * The owning service stores the response of each POST and PUT around its handler, in the transaction of the
+   * effect.
    *
    * @generated from enum value: IDEMPOTENCY_UNSPECIFIED = 0;
    */
   UNSPECIFIED: 0,
 
   /**
-   * The service stores the response in the transaction of the effect: whatever moves value.
+   * The handler stores the response itself, in the batch that commits redemptions or rollbacks.
    *
    * @generated from enum value: IDEMPOTENCY_IN_SERVICE = 1;
    */

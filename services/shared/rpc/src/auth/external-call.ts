@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 
 import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
-import { accessOf } from "@scrip/contract";
+import { accessOf, httpMethodsOf } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
@@ -31,6 +31,11 @@ export function authorizeExternal(
   });
 }
 
+/** As over HTTP: each POST and PUT whose response has no secrets. */
+const storesResponses = (method: DescMethod): boolean =>
+  accessOf(method)?.idempotency !== Idempotency.NONE &&
+  httpMethodsOf(method).some((verb) => verb !== "GET" && verb !== "DELETE");
+
 /**
  * The idempotency of an external call: the key is scoped to the caller and the RPC, and the hash
  * covers the received message, as at the HTTP edge.
@@ -49,7 +54,7 @@ export function externalIdempotency(
 ): Call["idempotency"] {
   const key = externalKey(headers);
   if (key === undefined) return undefined;
-  if (accessOf(method)?.idempotency !== Idempotency.IN_SERVICE) {
+  if (!storesResponses(method)) {
     throw new ApiError("invalid_idempotency_key", {
       details: `${method.name} stores no responses over gRPC; send it without a key`,
     });
