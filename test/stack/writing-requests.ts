@@ -1,13 +1,6 @@
-import {
-  type Api,
-  type Json,
-  managementApi,
-  newCode,
-  newProject,
-  type StackAccess,
-} from "./api.ts";
-import { createLoyaltyProgram } from "./loyalty-program.ts";
-import { ok, orderAbove, ruleBuilders, TEN_PERCENT, voucherBody } from "./rule-builders.ts";
+import { type Json, managementApi, newCode, newProject, type StackAccess } from "./api.ts";
+import { orderAbove, voucherBody } from "./rule-builders.ts";
+import { createFixtures, type Fixtures, ORDER, schemaOf, TIER } from "./writing-fixtures.ts";
 
 /** A valid request of an RPC that a POST or PUT path is bound to. */
 export type WritingRequest = {
@@ -52,92 +45,6 @@ export async function writingRequests(stack: StackAccess): Promise<readonly Writ
   return Object.entries(rowsOf(fixtures, projectId)).map(
     ([rpc, { by = "server", body = {}, ...row }]) => ({ rpc, body, headers: headers[by], ...row }),
   );
-}
-
-type Fixtures = Awaited<ReturnType<typeof createFixtures>>;
-
-async function createFixtures(
-  api: Api,
-  management: Api,
-  { projectId, otherId }: { readonly projectId: string; readonly otherId: string },
-) {
-  const path = `/management/v1/projects/${projectId}`;
-  const otherPath = `/management/v1/projects/${otherId}`;
-  const otherStacking = `${otherPath}/stacking-rules`;
-  await ok(management.post(otherStacking, { redeemables_limit: 5 }));
-  const builders = ruleBuilders(api);
-  const voucher = async (body: Json = {}): Promise<string> =>
-    (await builders.createVoucher({ code: newCode("W"), ...body }))["code"];
-  const redeemed = async (): Promise<string> =>
-    (await ok(api.post(`/v1/vouchers/${await voucher()}/redemption`, ORDER)))["id"];
-  const campaign = async (body: Json = {}): Promise<Json> => builders.createCampaign(body);
-  const idOf = async (request: ReturnType<Api["post"]>): Promise<string> =>
-    (await ok(request))["id"];
-  const promotion = await idOf(
-    api.post("/v1/campaigns", { name: newCode("promotion"), campaign_type: "PROMOTION" }),
-  );
-  const tier = (): Promise<string> => idOf(api.post(`/v1/promotions/${promotion}/tiers`, TIER));
-  const tiers = await inOrder([tier, tier, tier]);
-  const programme = await createLoyaltyProgram(api);
-  const reward = () =>
-    idOf(
-      api.post("/v1/rewards", {
-        name: "coins",
-        type: "COIN",
-        parameters: { coin: { exchange_ratio: 1, points_ratio: 1 } },
-      }),
-    );
-  const [rule, customer, deletedCustomer, product, category] = await Promise.all([
-    idOf(api.post("/v1/validation-rules", { name: "rule", rules: orderAbove(0) })),
-    idOf(api.post("/v1/customers", { name: "updated" })),
-    idOf(api.post("/v1/customers", { name: "deleted" })),
-    idOf(api.post("/v1/products", { name: "product" })),
-    idOf(api.post("/v1/categories", { name: newCode("cat"), hierarchy: 1 })),
-  ]);
-  const codes = await Promise.all(Array.from({ length: 10 }, () => voucher()));
-  return {
-    rule,
-    customer,
-    deletedCustomer,
-    product,
-    category,
-    promotion,
-    tiers,
-    programme,
-    codes,
-    gift: await voucher({ type: "GIFT_VOUCHER", discount: undefined, gift: { amount: 10_000 } }),
-    sku: await idOf(api.post(`/v1/products/${product}/skus`, { sku: "s" })),
-    order: await idOf(api.post("/v1/orders", { amount: 100 })),
-    stack: await idOf(
-      api.post(`/v1/promotions/${promotion}/stacks`, { name: "s", tiers: { ids: [tiers[0]] } }),
-    ),
-    rewards: await Promise.all([reward(), reward()]),
-    campaigns: await Promise.all([1, 2, 3, 4, 5].map(() => campaign())),
-    published: await campaign({ vouchers_count: 3 }),
-    redemptions: await Promise.all([redeemed(), redeemed()]),
-    apiKey: (await ok(management.post(`${path}/api-keys`, { name: "blocked", kind: "server" })))[
-      "id"
-    ],
-    schema: await idOf(management.post(`${otherPath}/metadata-schemas`, schemaOf("sku"))),
-    stackingPath: `${path}/stacking-rules`,
-    otherStacking,
-    otherSchemas: `${otherPath}/metadata-schemas`,
-    otherId,
-  };
-}
-
-const ORDER: Json = { order: { amount: 1_000 } };
-const TIER: Json = { name: "tier", action: { discount: TEN_PERCENT } };
-const schemaOf = (resource: string): Json => ({
-  related_object: resource,
-  properties: { size: { type: "string" } },
-});
-
-/** One after the other, so that concurrent fixtures do not compete. */
-async function inOrder<T>(works: readonly (() => Promise<T>)[]): Promise<T[]> {
-  const results: T[] = [];
-  for (const work of works) results.push(await work());
-  return results;
 }
 
 function rowsOf(fixtures: Fixtures, projectId: string): Record<string, Row> {
