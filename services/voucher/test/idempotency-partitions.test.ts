@@ -19,7 +19,7 @@ const responseOf = (key: string): NewStoredResponse => ({
   projectId: "proj_1",
   key,
   requestHash: Buffer.from("hash"),
-  kind: "redemption",
+  kind: "rollback",
   outcome: Buffer.from(key),
 });
 
@@ -57,7 +57,7 @@ test("an upgrade retains the stored responses, and each key stays unique while b
     db.query({
       name: "insert-as-before",
       text: `insert into idempotency (project_id, key, request_hash, outcome, kind)
-             values ('proj_1', $1, 'hash', convert_to($1, 'UTF8'), 'redemption') on conflict do nothing`,
+             values ('proj_1', $1, 'hash', convert_to($1, 'UTF8'), 'rollback') on conflict do nothing`,
       values: [key],
     });
   await insertAsBefore("young");

@@ -179,8 +179,8 @@ async function fill(run: Run, rows: number, project = "'p'"): Promise<void> {
      select ${project}, 'v_' || n, 1, 1, 1 from generate_series(1, ${rows}) n`,
   );
   await run(
-    `insert into voucher.idempotency (project_id, key, request_hash, outcome)
-     select ${project}, 'key' || n, 'h', 'o' from generate_series(1, ${rows}) n`,
+    `insert into voucher.idempotency (project_id, key, request_hash, outcome, kind)
+     select ${project}, 'key' || n, 'h', 'o', 'rollback' from generate_series(1, ${rows}) n`,
   );
   // Half of them in one campaign, by one code; the others by a code each.
   await run(

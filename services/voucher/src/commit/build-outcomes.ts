@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
 import {
   type CommitOutcome,
   CommitOutcomeSchema,
@@ -6,6 +6,7 @@ import {
 
 import { replay } from "../batch/replay.ts";
 import { type CommitDecision, isFinal, type NewCommitDecision } from "../domain/commit.ts";
+import { storedOutcomeToBinary } from "../mapping/stored-outcome.ts";
 import type { StoredResponse } from "../store/idempotency.ts";
 import { buildRedemptions } from "./build-redemptions.ts";
 import {
@@ -67,7 +68,7 @@ export function* buildCommitOutcomes(
         projectId: command.projectId,
         ...command.idempotency,
         kind: "redemption",
-        outcome: toBinary(CommitOutcomeSchema, outcome),
+        outcome: storedOutcomeToBinary(outcome),
       });
     }
   }
