@@ -130,6 +130,30 @@ describe.each(COMPOSITIONS)("contested by two replicas (%s)", async (composition
     for (const code of codes) expect(await redeemedQuantityOf(code)).toBe(1);
   });
 
+  test("sessions and requests without one spend the credits and points of a card once", async () => {
+    const program = await createLoyaltyProgram(api);
+    const card = await program.createCard();
+    const points = { customer: card.customer, reward: { id: program.rewardId, points: 600 } };
+    const gift = await createCode(giftOf(1_000));
+    const keys = [newCode("session"), newCode("session"), undefined];
+    for (const [code, fields] of [
+      [gift, { gift: { credits: 600 } }],
+      [card.code, points],
+    ] as const) {
+      for (const endpoint of ["validate", "redemption"]) {
+        await race(12, (from, n) => {
+          const key = keys[n % 3];
+          const session = key === undefined ? {} : { session: { type: "LOCK", key } };
+          const path = `/v1/vouchers/${code}/${key === undefined ? "redemption" : endpoint}`;
+          return from.post(path, { order: { amount: 60_000 }, ...fields, ...session });
+        });
+      }
+      expect(await redeemedQuantityOf(code)).toBe(1);
+    }
+    expect((await ok(api.get(`/v1/vouchers/${gift}`)))["gift"].balance).toBe(400);
+    expect(await balanceOf(api, card)).toBe(400);
+  });
+
   test("a second redemption with the same session is rejected while one is in progress", async () => {
     const code = await createCode();
     const session = { type: "LOCK", key: newCode("session") };
@@ -180,6 +204,39 @@ describe.each(COMPOSITIONS)("contested by two replicas (%s)", async (composition
       }
     },
   );
+
+  test("a promotion tier, or a customer, that is deleted while it is redeemed is not found afterwards", async () => {
+    const promotion = await createCampaign({ campaign_type: "PROMOTION", voucher: undefined });
+    const action = { discount: { type: "AMOUNT", amount_off: 10 } };
+    const { id: tier } = await ok(
+      api.post(`/v1/promotions/${promotion["id"]}/tiers`, { name: "tier", action }),
+    );
+    const { id: customer } = await ok(api.post("/v1/customers", { source_id: newCode("ann") }));
+    const code = await createCode();
+    for (const [path, deleted] of [
+      [`/v1/promotions/tiers/${tier}/redemption`, `/v1/promotions/tiers/${tier}`],
+      [`/v1/vouchers/${code}/redemption`, `/v1/customers/${customer}`],
+    ] as const) {
+      const order = { source_id: newCode("order"), amount: 1_000 };
+      const responses = await race(24, (from, n) =>
+        n === 12 ? from.delete(deleted) : from.post(path, { order, customer: { id: customer } }),
+      );
+      expect(responses[12]?.status, responses[12]?.text).toBe(204);
+      const {
+        "200": redeemed = 0,
+        not_found: late = 0,
+        "204": _,
+        ...others
+      } = outcomesOf(responses);
+      expect([redeemed + late, others]).toEqual([23, {}]);
+      // Another process may use the definition for another second.
+      const redeemLater = () => api.post(path, { customer: { id: customer } });
+      await expect.poll(async () => (await redeemLater()).status, { timeout: 5_000 }).toBe(404);
+      if (redeemed === 0) continue;
+      const stored = await ok(api.get(`/v1/orders/${order.source_id}`));
+      expect(Object.keys(stored["redemptions"])).toHaveLength(redeemed);
+    }
+  });
 
   test("a voucher that is updated and disabled while it is redeemed counts what succeeded", async () => {
     const code = await createCode({ discount: { type: "AMOUNT", amount_off: 10 } });

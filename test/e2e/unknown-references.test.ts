@@ -127,6 +127,23 @@ describe.each(COMPOSITIONS)("references to objects that do not exist (%s)", asyn
     );
   });
 
+  test("do not change the response of a repeated request", async () => {
+    const { id: gone } = await ok(api.post("/v1/products", { name: "Gone" }));
+    const discount = { type: "UNIT", effect: "ADD_NEW_ITEMS", unit_off: 1, unit_type: gone };
+    const repeat = (unitType: string) =>
+      api.post(
+        "/v1/vouchers",
+        { type: "DISCOUNT_VOUCHER", discount: { ...discount, unit_type: unitType } },
+        { "idempotency-key": `voucher-of-${unitType}` },
+      );
+    const made = await repeat(gone);
+    const rejected = await repeat("later");
+    expect((await api.delete(`/v1/products/${gone}`)).status).toBe(204);
+    await ok(api.post("/v1/products", { source_id: "later" }));
+    expect([made.status, (await repeat(gone)).text]).toEqual([200, made.text]);
+    expect([rejected.status, (await repeat("later")).text]).toEqual([400, rejected.text]);
+  });
+
   test("are rejected with not_found where the request consists of them", async () => {
     const nobody = { customer: newCode("ann") };
     const requests: [string, Json][] = [

@@ -1,3 +1,4 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -7,6 +8,8 @@ import { newProject, rejectionKey, startServices } from "./deps.ts";
 const services = await startServices();
 afterAll(() => services[Symbol.asyncDispose]());
 const { orders, validations } = services;
+
+const DAY_MS = 86_400_000;
 
 const items = [
   { sourceId: "shirt", quantity: 2n, price: 1_000n },
@@ -79,6 +82,24 @@ describe("UpdateOrder", () => {
       metadata: { paid: "card" },
     });
     expect(updated.items).toHaveLength(2);
+  });
+
+  test("changes an order after its last change, also for a request that arrived before it", async () => {
+    const call = newProject();
+    const now = Date.now();
+    const { id = "" } = await orders.createOrder(
+      { sourceId: "cart-1", amount: 900n },
+      call({ now }),
+    );
+    const updatedAt = async (at: number): Promise<number> => {
+      const updated = await orders.updateOrder({ orderId: id, amount: 800n }, call({ now: at }));
+      return updated.updatedAt === undefined ? 0 : timestampMs(updated.updatedAt);
+    };
+    expect(await updatedAt(now + 1_000)).toBe(now + 1_000);
+    // It waited while another request changed the order.
+    expect(await updatedAt(now + 500)).toBe(now + 1_001);
+    // The clock of a sandbox project was moved back.
+    expect(await updatedAt(now - DAY_MS)).toBe(now - DAY_MS);
   });
 
   test("replaces the items as a whole", async () => {
