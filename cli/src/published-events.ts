@@ -6,18 +6,40 @@ const TOPIC = "scrip.redemptions.v1";
 const TYPE = "scrip.events.v1.RedemptionMade";
 const CHUNK = 5_000;
 
+export type PublishedEvents = {
+  readonly payloads: AsyncIterable<Uint8Array>;
+  /** Events published since then are retained; in milliseconds. */
+  readonly since: number;
+};
+
 /**
- * The payloads of the redemption events of a project that the Postgres event bus retains, or null
- * when the bus is in another database.
+ * The redemption events of a project that the Postgres event bus retains, or null when the bus is in
+ * another database.
  */
 export async function readPublished(
   bus: Queryable,
   projectId: string,
-): Promise<AsyncIterable<Uint8Array> | null> {
+): Promise<PublishedEvents | null> {
   const { rows } = await bus.query<{ exists: boolean }>(
     "select to_regclass('bus_batch') is not null as exists",
   );
-  return rows[0]?.exists === true ? readBoth(bus, projectId) : null;
+  if (rows[0]?.exists !== true) return null;
+  return { payloads: readBoth(bus, projectId), since: await retainedSince(bus) };
+}
+
+/** The publication of the oldest batch, if others before it were dropped. */
+async function retainedSince(bus: Queryable): Promise<number> {
+  const { rows } = await bus.query<{ since: Date | null }>(
+    `select coalesce(oldest.published_at, now()) as since
+       from bus_topic
+       left join lateral (
+            select first_offset, published_at from bus_batch
+             where topic = '${TOPIC}'
+             order by last_offset
+             limit 1) as oldest on true
+      where topic = '${TOPIC}' and coalesce(oldest.first_offset, next_offset) > first_batch`,
+  );
+  return rows[0]?.since?.getTime() ?? 0;
 }
 
 /** The log, and what is left of the log of earlier releases. For all projects: no index serves only this command. */

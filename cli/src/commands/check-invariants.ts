@@ -125,9 +125,11 @@ async function checkEvents(url: string, options: CheckOptions): Promise<Finding[
   await using bus = await openReader(url, "events");
   const findings: Finding[] = [];
   for (const project of options.project ?? (await VOUCHER.listProjects(db))) {
+    const published = await readPublished(bus, project);
     const { checked, violations } = await checkRedemptionEvents(db, {
       projectId: project,
-      published: await readPublished(bus, project),
+      published: published?.payloads ?? null,
+      publishedSince: published?.since ?? 0,
       now: Date.now(),
     });
     findings.push({

@@ -8,13 +8,15 @@ export type EventCheckRequest = {
   readonly projectId: string;
   /** The payloads on the bus, read after the outbox; null when the bus cannot be read. */
   readonly published: AsyncIterable<Uint8Array> | null;
+  /** Older events may have been dropped; real time, in milliseconds. */
+  readonly publishedSince: number;
   /** Real time, in milliseconds. */
   readonly now: number;
 };
 
 /** Redemptions younger than this may have been committed while the events were read. */
 const SETTLED_MS = 30_000;
-/** One hour less than the bus keeps its events. */
+/** One hour less than the bus keeps its events by default. */
 const PROVABLE_MS = 71 * 3_600_000;
 /** Bounds memory to about 200 MB. */
 const MOST_EVENTS = 2_000_000;
@@ -27,7 +29,7 @@ const CHUNK = 5_000;
  */
 export async function checkRedemptionEvents(
   db: Queryable,
-  { projectId, published, now }: EventCheckRequest,
+  { projectId, published, publishedSince, now }: EventCheckRequest,
 ): Promise<Omit<Chunk, "last">> {
   const violations: Violation[] = [];
   const announced = new Set<string>();
@@ -48,7 +50,7 @@ export async function checkRedemptionEvents(
     }
     announced.add(redemptionId);
   }
-  const oldest = idAt(now - PROVABLE_MS);
+  const oldest = idAt(Math.max(now - PROVABLE_MS, publishedSince));
   const newest = idAt(now - SETTLED_MS);
   let checked = 0;
   for await (const id of readMade(db, projectId, oldest)) {

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+
+import { DEFAULT_RETENTION, eventRetention, readRetention } from "./retention.ts";
+
+const HOUR_MS = 3_600_000;
+
+test("reads retentions, with the defaults of those that are absent", () => {
+  expect(readRetention({})).toEqual(DEFAULT_RETENTION);
+  expect(readRetention({ SCRIP_EVENT_RETENTION: "24h" })).toEqual({
+    ...DEFAULT_RETENTION,
+    eventMs: 24 * HOUR_MS,
+  });
+});
+
+test("retains the ids of handled events longer than unhandled events", () => {
+  const { keepMs, keepUnhandledMs } = eventRetention(DEFAULT_RETENTION);
+  expect(keepMs).toBeLessThan(keepUnhandledMs);
+  expect(keepUnhandledMs).toBeLessThan(DEFAULT_RETENTION.inboxMs);
+  for (const env of [
+    { SCRIP_EVENT_RETENTION: "15d" },
+    { SCRIP_INBOX_RETENTION: "3d" },
+    { SCRIP_EVENT_RETENTION: "59m" },
+    { SCRIP_IDEMPOTENCY_RETENTION: "59m" },
+  ]) {
+    expect(() => readRetention(env)).toThrow(Object.keys(env)[0]);
+  }
+});
