@@ -180,7 +180,8 @@ function keepRate(run: Run, ratePerSecond: number): void {
     const now = performance.now();
     while (sent < total && start + (sent * 1000) / ratePerSecond <= now) {
       const since = start + (sent * 1000) / ratePerSecond;
-      const connection = run.idle.pop();
+      // In turns: a server closes connections that stay idle.
+      const connection = run.idle.shift();
       if (connection === undefined) run.due.push(since);
       else send(run, connection, since);
       sent += 1;

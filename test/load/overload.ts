@@ -4,12 +4,12 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { type Api, managementApi, newProject, serverApi } from "../stack/api.ts";
 import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
 import type { BurstResult, BurstSpec } from "./burst-client.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
-import { describeMachine, residentMiB } from "./machine.ts";
+import { cpuSecondsOf, describeMachine, residentMiB } from "./machine.ts";
+import { heavyRequest, lightRequest } from "./overload-requests.ts";
 import { openBenchDatabase } from "./postgres.ts";
 import { table } from "./table.ts";
 
@@ -27,6 +27,8 @@ const OPTIONS = {
   impolite: { type: "boolean", default: false },
   redeemables: { type: "string", default: "30" },
   lines: { type: "string", default: "500" },
+  /** A value of `options.expand`, which changes the size of the response. */
+  expand: { type: "string", default: "" },
   /** Old space of each process in MiB. */
   heap: { type: "string", default: "1024" },
   /** A folder for CPU profiles of the processes. */
@@ -65,7 +67,11 @@ async function main(): Promise<void> {
 
 async function measure(stack: Stack): Promise<void> {
   const { port } = new URL(stack.url);
-  const heavy = await heavyRequest(stack);
+  const heavy = await heavyRequest(stack, {
+    redeemables: Number(options.redeemables),
+    lines: Number(options.lines),
+    expand: options.expand === "" ? [] : [options.expand],
+  });
   const light = await lightRequest(stack);
   const burst: BurstSpec = {
     port: Number(port),
@@ -77,11 +83,15 @@ async function measure(stack: Stack): Promise<void> {
   log("warming up");
   await runBurst({ ...burst, seconds: 4 });
   log("measuring heavy requests, two at a time");
+  const cpu = (): number => stack.pids().reduce((sum, pid) => sum + cpuSecondsOf(pid), 0);
+  const cpuBefore = cpu();
   const unloaded = await runBurst(burst);
+  const unloadedCpu = cpu() - cpuBefore;
   await sleep(3_000);
   const rss = startRss(stack);
   report("unloaded", [
     ["served per s", (served(unloaded) / unloaded.servedSeconds).toFixed(2)],
+    ["served per s of processor time", (served(unloaded) / unloadedCpu).toFixed(2)],
     ["latency", ms(unloaded.served)],
     ["bytes per response", String(unloaded.bytesPerServed)],
     ["statuses", JSON.stringify(unloaded.statuses)],
@@ -115,12 +125,14 @@ async function measure(stack: Stack): Promise<void> {
   });
   await sleep(2_000);
   log(`${options.requests} heavy requests at once`);
+  const cpuAtStart = cpu();
   const attack = await runBurst({
     ...burst,
     connections: Number(options.requests),
     seconds: attackSeconds,
     isPolite: !options.impolite,
   });
+  const attackCpu = cpu() - cpuAtStart;
   const [lightResult, livezResult] = (await probes) ?? [];
   await sleep(15_000);
   const rate = served(attack) / attack.servedSeconds;
@@ -130,6 +142,7 @@ async function measure(stack: Stack): Promise<void> {
       "served per s",
       `${rate.toFixed(2)} in ${attack.servedSeconds.toFixed(1)} s, ${((100 * rate * unloaded.servedSeconds) / served(unloaded)).toFixed(0)} % of unloaded`,
     ],
+    ["served per s of processor time", (served(attack) / attackCpu).toFixed(2)],
     ["latency of served", ms(attack.served)],
     ["latency of refused", ms(attack.refused)],
     ["light requests", probe(lightResult)],
@@ -184,68 +197,6 @@ function startRss(stack: Stack) {
     peak = Math.max(peak, now());
   }, 50).unref();
   return { now, peak: () => peak };
-}
-
-/** A validation of many vouchers on a long order, in a project whose limits allow it. */
-async function heavyRequest(stack: Stack): Promise<string> {
-  const { id, api } = await newProject(stack);
-  const redeemables = Number(options.redeemables);
-  await expectOk(
-    managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {
-      applicable_redeemables_limit: 30,
-      applicable_redeemables_per_category_limit: 30,
-    }),
-  );
-  for (let index = 0; index < redeemables; index += 1) {
-    await expectOk(
-      api.post("/v1/vouchers", {
-        code: `HEAVY-${index}`,
-        type: "DISCOUNT_VOUCHER",
-        discount: { type: "PERCENT", percent_off: 1 },
-      }),
-    );
-  }
-  return rawRequest(api, "/v1/validations", {
-    redeemables: Array.from({ length: redeemables }, (_, index) => ({
-      object: "voucher",
-      id: `HEAVY-${index}`,
-    })),
-    order: {
-      items: Array.from({ length: Number(options.lines) }, (_, line) => ({
-        product_id: `prod_${line}`,
-        quantity: 1,
-        price: 1_999,
-      })),
-    },
-  });
-}
-
-async function lightRequest(stack: Stack): Promise<string> {
-  const api = await serverApi(stack);
-  await expectOk(
-    api.post("/v1/vouchers", {
-      code: "LIGHT",
-      type: "DISCOUNT_VOUCHER",
-      discount: { type: "PERCENT", percent_off: 10 },
-    }),
-  );
-  return rawRequest(api, "/v1/vouchers/LIGHT/validate", { order: { amount: 10_000 } });
-}
-
-async function expectOk(response: ReturnType<Api["post"]>): Promise<void> {
-  const { status, text } = await response;
-  if (status !== 200) throw new Error(text);
-}
-
-function rawRequest({ headers }: Api, route: string, body: object): string {
-  const text = JSON.stringify(body);
-  const lines = Object.entries({
-    host: "localhost",
-    ...headers,
-    "content-type": "application/json",
-    "content-length": String(Buffer.byteLength(text)),
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${route} HTTP/1.1\r\n${lines.join("")}\r\n${text}`;
 }
 
 function log(line: string): void {

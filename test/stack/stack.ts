@@ -25,8 +25,10 @@ export const usedLogs = (): readonly string[] => [...logs];
 export async function startStack(
   composition: Composition,
   env: Readonly<Record<string, string>> = {},
+  nodeArgs: readonly string[] = [],
 ): Promise<Stack> {
-  const stack = await startComposition(composition, { database: await emptyDatabase(), env });
+  const database = await emptyDatabase();
+  const stack = await startComposition(composition, { database, env, nodeArgs });
   logs.add(stack.log);
   return stack;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 
 import { ApiError } from "@scrip/errors";
 import { newRequestId } from "@scrip/ids";
+import { isRefusal } from "@scrip/rpc";
 import type { Context, Middleware, Next } from "koa";
 
 import { preflightHeaders } from "../auth/cors.ts";
@@ -10,6 +11,7 @@ import { isOrigin } from "../domain/origin.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { errorResponseOf, ApiErrorWithHeaders } from "./error-response.ts";
 import { rejectMalformedHeaders } from "./header-checks.ts";
+import { pauseConnection } from "./pause-connection.ts";
 import { handleRequest, type PipelineDeps } from "./pipeline.ts";
 import { type HttpResponse, type RequestContext, splitTarget } from "./request-context.ts";
 import type { Route } from "./route.ts";
@@ -58,6 +60,7 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
       response = await options.deadlines.within(handleMatch(pipeline, context, match));
     } catch (thrown) {
       response = fail(thrown, context);
+      if (isRefusal(thrown)) pauseConnection(context);
     }
     writeResponse(context, response, options);
     onRequest(context, response);

@@ -4,6 +4,7 @@ export {
   DEFAULT_ADMISSION,
   readAdmissionSettings,
 } from "./admission/settings.ts";
+export { isRefusal } from "./admission/refusals.ts";
 export { decisionWork } from "./admission/work.ts";
 export {
   batchCall,

@@ -1,5 +1,7 @@
 import { ApiError } from "@scrip/errors";
 
+import { PROJECT_BUSY, PROCESS_BUSY } from "./refusals.ts";
+
 /** Bounds of a lane in units of work. */
 export type LaneLimits = {
   /** Requests that run at once. */
@@ -187,13 +189,7 @@ class Queues {
 
   #refusal(reason: RefusalReason): ApiError {
     this.#onRefusal(reason);
-    return reason === "project"
-      ? new ApiError("too_many_requests", {
-          details: "Too many concurrent requests of this project; try again",
-        })
-      : new ApiError("service_unavailable", {
-          details: "Too many concurrent requests; try again",
-        });
+    return reason === "project" ? PROJECT_BUSY : PROCESS_BUSY;
   }
 }
 

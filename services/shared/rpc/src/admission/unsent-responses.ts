@@ -1,4 +1,4 @@
-import { ApiError } from "@scrip/errors";
+import { PROJECT_UNSENT, PROCESS_UNSENT } from "./refusals.ts";
 
 export type UnsentResponses = {
   readonly total: () => number;
@@ -28,15 +28,11 @@ export function createUnsentResponses(
     requireRoom(project) {
       if ((ofProjects.get(project) ?? 0) > limit * PROJECT_SHARE) {
         onRefusal("project");
-        throw new ApiError("too_many_requests", {
-          details: "Earlier responses of this project have not been received",
-        });
+        throw PROJECT_UNSENT;
       }
       if (total > limit) {
         onRefusal("process");
-        throw new ApiError("service_unavailable", {
-          details: "Too many responses are being sent; try again",
-        });
+        throw PROCESS_UNSENT;
       }
     },
     hold(project, bytes) {

@@ -1,0 +1,26 @@
+import type { RequestContext } from "./request-context.ts";
+
+/** As `Retry-After` says. */
+const PAUSE_MS = 1_000;
+
+/**
+ * Reads no further request from a connection whose request was refused, for a while: clients that
+ * ignore `Retry-After` would otherwise take the time that the refusal saves. Not behind a proxy,
+ * whose connections carry requests of others.
+ */
+export function pauseConnection({ req, res }: RequestContext): void {
+  const { headers, socket } = req;
+  const isProxied =
+    headers["x-forwarded-for"] !== undefined ||
+    headers.forwarded !== undefined ||
+    headers.via !== undefined;
+  if (isProxied) return;
+  res.once("finish", () => {
+    // Node first discards the rest of the body.
+    setImmediate(() => {
+      if (socket.destroyed) return;
+      socket.pause();
+      setTimeout(() => socket.resume(), PAUSE_MS).unref();
+    });
+  });
+}

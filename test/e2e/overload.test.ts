@@ -1,0 +1,98 @@
+import { connect } from "node:net";
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { runBurst } from "../load/burst-client.ts";
+import { heavyRequest, lightRequest } from "../load/overload-requests.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+
+const REQUESTS = 400;
+/** The default of SCRIP_MAX_CONCURRENT_WORK. */
+const MOST_WORK = 128;
+
+let stack: Stack;
+let heavy: string;
+let light: string;
+beforeAll(async () => {
+  stack = await startStack("standalone", {}, ["--max-old-space-size=1024"]);
+  heavy = await heavyRequest(stack, { redeemables: 30, lines: 500 });
+  light = await lightRequest(stack);
+});
+afterAll(() => stack[Symbol.asyncDispose]());
+
+const port = (): number => Number(new URL(stack.url).port);
+
+const send = (request: string) =>
+  runBurst({ port: port(), connections: 1, request, seconds: 0, isPolite: true });
+
+async function readMetrics(): Promise<Readonly<Record<string, number>>> {
+  const response = await fetch(stack.metrics["scrip"] ?? "");
+  const lines = (await response.text()).split("\n").filter((line) => line.startsWith("admission_"));
+  return Object.fromEntries(
+    lines.map((line) => [line.split(/[ {]/)[0] ?? "", Number(line.split(" ").at(-1))]),
+  );
+}
+
+/** Repeats the work until the promise is settled, and returns all results. */
+async function during<Result>(
+  promise: Promise<unknown>,
+  work: () => Promise<Result>,
+): Promise<readonly Result[]> {
+  let isOver = false;
+  const over = promise.finally(() => {
+    isOver = true;
+  });
+  const results: Result[] = [];
+  do results.push(await work());
+  while (!isOver);
+  await over;
+  return results;
+}
+
+test("hundreds of heavy requests of one project at once do not affect another project", async () => {
+  const [pid] = stack.pids();
+  const attack = runBurst({
+    port: port(),
+    connections: REQUESTS,
+    request: heavy,
+    seconds: 0,
+    isPolite: true,
+  });
+  const [lights, probes, metrics] = await Promise.all([
+    during(attack, () => send(light)),
+    during(attack, async () => (await fetch(`${stack.url}/livez`)).status),
+    during(attack, readMetrics),
+  ]);
+  const { statuses } = await attack;
+  const { 200: served = 0, 429: ofProject = 0, 503: ofProcess = 0, ...others } = statuses;
+  expect(others).toEqual({});
+  expect(served + ofProject + ofProcess).toBe(REQUESTS);
+  expect(served).toBeGreaterThan(0);
+  expect(ofProject).toBeGreaterThan(REQUESTS / 2);
+  expect(new Set(lights.flatMap((each) => Object.keys(each.statuses)))).toEqual(new Set(["200"]));
+  expect(new Set(probes)).toEqual(new Set([200]));
+  const work = metrics.map((each) => each["admission_heavy_running"] ?? 0);
+  expect(Math.max(...work)).toBeGreaterThan(0);
+  expect(Math.max(...work)).toBeLessThanOrEqual(MOST_WORK);
+  expect(stack.pids()).toEqual([pid]);
+  expect((await send(heavy)).statuses).toEqual({ 200: 1 });
+});
+
+test("clients that leave free their places, and those that do not receive are bounded", async () => {
+  const sockets = Array.from({ length: 40 }, () => {
+    const socket = connect({ port: port(), host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.write(heavy, "latin1");
+    return socket.pause();
+  });
+  await expect
+    .poll(async () => (await readMetrics())["admission_heavy_waiting"])
+    .toBeGreaterThan(0);
+  expect((await send(light)).statuses).toEqual({ 200: 1 });
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(readMetrics).toMatchObject({
+    admission_heavy_running: 0,
+    admission_heavy_waiting: 0,
+    admission_unsent_response_bytes: 0,
+  });
+});
