@@ -69,6 +69,8 @@ function readOwn(env: Env, defaults: Pick<HttpConfig, "drainSeconds">) {
     bulkPerHour: { name: "SCRIP_LIMIT_BULK_PER_HOUR", reader: limit(500) },
     clientPer5Seconds: { name: "SCRIP_LIMIT_CLIENT_PER_5_SECONDS", reader: limit(5) },
     failuresPerMinute: { name: "SCRIP_LIMIT_FAILED_LOGINS_PER_MINUTE", reader: limit(300) },
+    codeMisses: { name: "SCRIP_LIMIT_CODE_MISSES", reader: limit(20) },
+    serverCodeMisses: { name: "SCRIP_LIMIT_SERVER_CODE_MISSES", reader: limit(300) },
     maxBodyBytes: {
       name: "SCRIP_MAX_BODY_BYTES",
       reader: variable.withDefault(variable.integer(1_024, MAX_BODY_BYTES), DEFAULT_BODY_BYTES),

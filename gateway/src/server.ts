@@ -31,7 +31,10 @@ import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createCompletedResponses } from "./idempotency/completed-responses.ts";
+import { type CodeGuessingOptions, createCodeGuessing } from "./limits/code-guessing.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
+import { createSharedMisses } from "./limits/shared-misses.ts";
+import { createCodeGuessingReports } from "./monitoring/code-guessing-reports.ts";
 import { createProxyWarnings } from "./monitoring/proxy-warnings.ts";
 import { readinessOf } from "./monitoring/readiness.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
@@ -126,18 +129,29 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function pipelineOf(
-  { config, service }: GatewayOptions,
+  { config, service, logger, metrics }: GatewayOptions,
   {
     limits,
     reports,
     admission,
   }: {
-    readonly limits: RateLimits;
+    readonly limits: RateLimits & Pick<CodeGuessingOptions, "shared">;
     readonly reports: RequestReports;
     readonly admission: Admission;
   },
 ): Omit<PipelineDeps, "report"> {
+  const codeGuessing = createCodeGuessing({
+    settings: config.limits,
+    reports: createCodeGuessingReports(logger, metrics),
+    shared: limits.shared,
+  });
+  metrics.gauge({
+    name: "code_guessing_alarms",
+    help: "Tenants for which most codes within the last minute were unknown.",
+    read: codeGuessing.alarms,
+  });
   return {
+    codeGuessing,
     auth: createAuthenticator({
       credentialCache: service.credentialCache,
       management: config.management,
@@ -160,6 +174,7 @@ function startLimits({ limits: settings, redisUrl }: HttpConfig, reports: Reques
   const redis = redisUrl === undefined ? undefined : createRedis(redisUrl, reports.redisFailed);
   return {
     ...createRateLimits({ settings, redis, onFallback: reports.rateLimitFallback }),
+    shared: redis && createSharedMisses(redis, reports.rateLimitFallback),
     [Symbol.dispose]: () => redis?.disconnect(),
   };
 }

@@ -31,6 +31,8 @@ export const NO_LIMITS: HttpConfig["limits"] = {
   bulkPerHour: 0,
   clientPer5Seconds: 0,
   failuresPerMinute: 0,
+  codeMisses: 0,
+  serverCodeMisses: 0,
 };
 
 export type TestGateway = AsyncDisposable & {

@@ -1407,6 +1407,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.options.v1.Access.cache_seconds": "Number of seconds for which the response may be cached publicly; 0: not at all.",
   "scrip.options.v1.Access.client": "Scope that the client-side paths (`/client/v1/…`) need. `client_api` covers all of them.",
   "scrip.options.v1.Access.client_feature": "Project setting that the client-side paths need: `redeem` is `client_redeem_enabled`. Empty: none.",
+  "scrip.options.v1.Access.codes": "Takes codes of vouchers. Unknown ones are counted against guessing (docs/rate-limits.md#code-guessing).",
   "scrip.options.v1.Access.form": "The body is `application/x-www-form-urlencoded` instead of JSON.",
   "scrip.options.v1.Access.idempotency": "How the response to a repeated Idempotency-Key is stored (docs/idempotency.md#replay).",
   "scrip.options.v1.Access.key_only": "Called with X-App-Id and X-App-Token only: the token endpoints.",

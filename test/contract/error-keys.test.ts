@@ -22,3 +22,14 @@ describe("the error keys of the contract", () => {
     expect(silent.map(({ name }) => name)).toEqual([]);
   });
 });
+
+test("every path that names a voucher by its code counts misses", () => {
+  const uncounted = bindingsOf(publicServices)
+    .filter(({ segments }) =>
+      segments.some((part) => part.kind === "field" && part.field.name === "code"),
+    )
+    .filter(({ access }) => !access.codes)
+    .map(({ method }) => method.name);
+  // These create vouchers.
+  expect(uncounted).toEqual(["CreateVoucher", "CreateCampaignVouchers"]);
+});

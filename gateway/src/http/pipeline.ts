@@ -14,11 +14,13 @@ import type { Tenant } from "../auth/principal.ts";
 import { currentTimeOf } from "../domain/sandbox-clock.ts";
 import type { CompletedResponses } from "../idempotency/completed-responses.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
+import type { CodeGuessing, CodeRequest } from "../limits/code-guessing.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import type { RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
 import { authorize, type AuthorizeDeps } from "./authorize.ts";
 import { type BodyLimits, expectedLength, readForm, readJsonBody } from "./body.ts";
+import { codeRequestOf, countMisses, rejectGuesser } from "./code-guessing.ts";
 import { JSON_TYPE } from "./error-response.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 import type { Route } from "./route.ts";
@@ -27,6 +29,7 @@ export type PipelineDeps = AuthorizeDeps & {
   readonly body: BodyLimits;
   readonly admission: Admission;
   readonly completedResponses: CompletedResponses;
+  readonly codeGuessing: CodeGuessing;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
   /** Logs an error that does not fail the request. */
   readonly report: (error: unknown, context: RequestContext) => void;
@@ -52,10 +55,12 @@ export async function handleRequest(
   try {
     const input = await readInput({ context, route, params, maxBodyBytes });
     const message = route.decode(input);
+    const codes = route.codes && codeRequestOf(context, message);
+    if (codes !== undefined) rejectGuesser(deps.codeGuessing, codes);
     const admit = (work: number) => waitForTurn(context, admitted, work);
     const turn = admit(route.work.ofMessage(message, input.body?.length ?? 0));
     if (turn !== undefined) await turn;
-    return await respond(deps, context, { route, key, message, input, admit });
+    return await respond(deps, context, { route, key, message, codes, input, admit });
   } finally {
     admitted.leave();
   }
@@ -76,7 +81,7 @@ function waitForTurn(
 const projectOf = ({ principal, address }: RequestContext, { side }: Route): string =>
   principal?.project.id ?? (side === "management" ? "management" : `address ${address}`);
 
-type Request = Pick<Work, "route" | "message" | "admit"> & {
+type Request = Pick<Work, "route" | "message" | "codes" | "admit"> & {
   readonly key: string | undefined;
   readonly input: RequestParts;
 };
@@ -84,13 +89,13 @@ type Request = Pick<Work, "route" | "message" | "admit"> & {
 async function respond(
   deps: PipelineDeps,
   context: RequestContext,
-  { route, message, key, input, admit }: Request,
+  { key, input, ...work }: Request,
 ): Promise<HttpResponse> {
-  if (key === undefined) return callService(deps, context, { route, message, admit });
+  if (key === undefined) return callService(deps, context, work);
 
-  const requestKey = requestKeyOf(context, route, key, input.body);
+  const requestKey = requestKeyOf(context, work.route, key, input.body);
   const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
-  return callService(deps, context, { route, message, admit, idempotency, requestKey });
+  return callService(deps, context, { ...work, idempotency, requestKey });
 }
 
 function requestKeyOf(
@@ -132,6 +137,8 @@ async function readInput({
 type Work = {
   readonly route: Route;
   readonly message: Message;
+  /** Undefined where the request names no codes. */
+  readonly codes: CodeRequest | undefined;
   readonly admit: NonNullable<Call["admit"]>;
   /** Set together, for a request with a key: the service stores the response. */
   readonly idempotency?: Call["idempotency"];
@@ -146,7 +153,7 @@ async function callService(
   const { route, message, admit, idempotency, requestKey } = work;
   const tenant = await tenantOf(deps, context, work);
   const call = callOf(context, { route, tenant, idempotency, admit });
-  const response = await route.invoke(message, call);
+  const response = await callWithCodes(deps, work, () => route.invoke(message, call));
   if (route.complete === undefined) return toHttpResponse(route, response, call);
   const completed = await route.complete(response, call.project.id, (error) =>
     deps.report(error, context),
@@ -157,6 +164,15 @@ async function callService(
   const original = await toHttpResponse(route, response, call);
   return deps.completedResponses.storeFirst(requestKey, { original, completed: httpResponse });
 }
+
+const callWithCodes = (
+  { codeGuessing }: PipelineDeps,
+  { codes: request, route: { codes: lookups } }: Work,
+  call: () => Promise<Message>,
+): Promise<Message> =>
+  request === undefined || lookups === undefined
+    ? call()
+    : countMisses(codeGuessing, { request, lookups }, call);
 
 /** The project of the credentials, or the project in a management path. */
 async function tenantOf(

@@ -15,6 +15,7 @@ import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { ownServices } from "../public-services.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
+import { type CodeLookups, codeLookupsOf } from "./code-lookups.ts";
 import { compileWork, type RequestWork } from "./request-work.ts";
 
 /** An endpoint of the contract: a method and path with everything compiled that requests to it need. */
@@ -40,6 +41,8 @@ export type Route = {
   /** Whether the owning service stores the response to an Idempotency-Key. */
   readonly isIdempotent: boolean;
   readonly output: "json" | "empty" | "bytes";
+  /** Undefined where requests name no codes. */
+  readonly codes: CodeLookups | undefined;
   /** The path field that names the project, for management endpoints of other services. */
   readonly managedProject: string | undefined;
   readonly work: RequestWork;
@@ -78,6 +81,7 @@ export function toRoute(
     cacheSeconds: access.cacheSeconds,
     isIdempotent: access.idempotency !== Idempotency.NONE,
     output,
+    codes: codeLookupsOf(binding),
     managedProject: managedProjectOf(binding),
     work: compileWork(binding),
     invoke: composeCall(

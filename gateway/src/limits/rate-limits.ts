@@ -6,7 +6,9 @@ import {
   RateLimiterRes as LimitExceeded,
 } from "rate-limiter-flexible";
 
-export type RateLimitSettings = {
+import type { CodeGuessingSettings } from "./code-guessing.ts";
+
+export type RateLimitSettings = CodeGuessingSettings & {
   /** Calls per project; 0 disables a limit (docs/rate-limits.md#limits). */
   readonly callsPerMinute: number;
   /** Calls of bulk endpoints per project. */

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+
+import { type CodeGuessingOptions, type CodeRequest, createCodeGuessing } from "./code-guessing.ts";
+
+const MINUTE_MS = 60_000;
+
+const request = (change: Partial<CodeRequest> = {}): CodeRequest => ({
+  projectId: "proj_1",
+  keyId: "app_1",
+  side: "client",
+  address: "192.0.2.1",
+  customer: undefined,
+  session: undefined,
+  ...change,
+});
+
+function start(options: Partial<CodeGuessingOptions> = {}) {
+  const clock = { now: 1_000 };
+  const log: string[] = [];
+  const guessing = createCodeGuessing({
+    settings: { codeMisses: 20, serverCodeMisses: 300 },
+    reports: {
+      misses: () => {},
+      blocked: ({ address }, seconds) => log.push(`blocked ${address} ${seconds}`),
+      hitAfterMisses: (_, misses) => log.push(`hit after ${misses}`),
+      alarm: (projectId, { misses, codes }) => log.push(`alarm ${projectId} ${misses}/${codes}`),
+    },
+    now: () => clock.now,
+    ...options,
+  });
+  const miss = (from: CodeRequest, times: number): void => {
+    for (let i = 0; i < times; i += 1) guessing.count(from, 1);
+  };
+  return { ...guessing, miss, clock, log };
+}
+
+describe("code guessing", () => {
+  test("blocks a client-side address after 20 misses, until five minutes later", () => {
+    const { miss, blockedFor, clock } = start();
+    miss(request(), 19);
+    expect(blockedFor(request())).toBe(0);
+    miss(request(), 1);
+    expect(blockedFor(request())).toBe(5 * MINUTE_MS);
+    for (const other of [{ address: "192.0.2.2" }, { keyId: "app_2" }]) {
+      expect(blockedFor(request(other))).toBe(0);
+    }
+    clock.now += 5 * MINUTE_MS - 1;
+    expect(blockedFor(request())).toBe(1);
+    clock.now += 1;
+    expect(blockedFor(request())).toBe(0);
+  });
+
+  test("counts each unknown code of a request, and forgets misses after five minutes", () => {
+    const { count, miss, blockedFor, clock } = start();
+    miss(request(), 19);
+    clock.now += 5 * MINUTE_MS;
+    miss(request(), 19);
+    expect(blockedFor(request())).toBe(0);
+    count(request({ address: "192.0.2.2" }), 30);
+    expect(blockedFor(request({ address: "192.0.2.2" }))).toBeGreaterThan(0);
+  });
+
+  test("doubles the time of repeated blocks up to an hour, and starts anew after a quiet hour", () => {
+    const { miss, blockedFor, clock } = start();
+    const minutes = [];
+    for (let i = 0; i < 6; i += 1) {
+      miss(request(), 20);
+      minutes.push(blockedFor(request()) / MINUTE_MS);
+      clock.now += blockedFor(request());
+    }
+    expect(minutes).toEqual([5, 10, 20, 40, 60, 60]);
+    clock.now += 60 * MINUTE_MS + 1;
+    miss(request(), 20);
+    expect(blockedFor(request())).toBe(5 * MINUTE_MS);
+  });
+
+  test("counts misses of a customer and of a session from all addresses", () => {
+    for (const caller of [{ customer: "ada" }, { session: "ssn_1" }]) {
+      const { miss, blockedFor } = start();
+      for (let i = 0; i < 20; i += 1) miss(request({ ...caller, address: `192.0.2.${i}` }), 1);
+      expect(blockedFor(request({ ...caller, address: "198.51.100.1" }))).toBeGreaterThan(0);
+      expect(blockedFor(request({ address: "198.51.100.1" }))).toBe(0);
+      expect(blockedFor(request({ ...caller, keyId: "app_2" }))).toBe(0);
+    }
+  });
+
+  test("blocks one customer of a server, not the server", () => {
+    const { miss, blockedFor } = start();
+    const server = request({ side: "server" });
+    miss({ ...server, customer: "ada" }, 50);
+    expect(blockedFor({ ...server, customer: "ada" })).toBeGreaterThan(0);
+    expect(blockedFor({ ...server, customer: "bob" })).toBe(0);
+    expect(blockedFor(server)).toBe(0);
+  });
+
+  test("blocks a server after 300 misses, but only if most of its codes do not exist", () => {
+    const { miss, count, blockedFor } = start();
+    const busy = request({ side: "server" });
+    const guessing = request({ side: "server", address: "192.0.2.2" });
+    for (let i = 0; i < 1_000; i += 1) count(busy, i % 3 === 0 ? 1 : 0);
+    expect(blockedFor(busy)).toBe(0);
+    miss(guessing, 299);
+    expect(blockedFor(guessing)).toBe(0);
+    miss(guessing, 1);
+    expect(blockedFor(guessing)).toBe(5 * MINUTE_MS);
+  });
+
+  test("counts nothing when a limit is 0", () => {
+    const { miss, blockedFor } = start({ settings: { codeMisses: 0, serverCodeMisses: 0 } });
+    const callers = [request({ customer: "ada" }), request({ side: "server", session: "s" })];
+    for (const caller of callers) {
+      miss(caller, 5_000);
+      expect(blockedFor(caller)).toBe(0);
+    }
+  });
+
+  test("reports a found code after ten misses once per window, and alarms once per minute", () => {
+    const { miss, count, alarms, log, clock } = start();
+    miss(request(), 9);
+    count(request(), 0);
+    expect(log).toEqual([]);
+    miss(request(), 1);
+    count(request(), 0);
+    count(request(), 0);
+    expect(log).toEqual(["hit after 10"]);
+
+    log.length = 0;
+    for (let i = 0; i < 150; i += 1) miss(request({ address: `198.51.100.${i}` }), 1);
+    expect(log).toEqual(["alarm proj_1 101/104"]);
+    expect(alarms()).toBe(1);
+    clock.now += MINUTE_MS;
+    expect(alarms()).toBe(0);
+  });
+
+  test("blocks when all replicas together reach the limit, and at half of it without Redis", async () => {
+    const counts = new Map<string, number>();
+    const shared = async (name: string, misses: number, limit: number) => {
+      counts.set(name, (counts.get(name) ?? 0) + misses);
+      return (counts.get(name) ?? 0) >= limit;
+    };
+    const [one, two] = [start({ shared }), start({ shared })];
+    one.miss(request(), 15);
+    two.miss(request(), 5);
+    await expect.poll(() => two.blockedFor(request())).toBeGreaterThan(0);
+    expect(one.blockedFor(request())).toBe(0);
+    one.miss(request(), 1);
+    await expect.poll(() => one.blockedFor(request())).toBeGreaterThan(0);
+
+    const alone = start({ shared: async () => undefined });
+    alone.miss(request(), 9);
+    await Promise.resolve();
+    expect(alone.blockedFor(request())).toBe(0);
+    alone.miss(request(), 1);
+    await expect.poll(() => alone.blockedFor(request())).toBeGreaterThan(0);
+  });
+});
