@@ -81,7 +81,7 @@ describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
     });
   });
 
-  test("rejects validation rules on a loyalty programme", async () => {
+  test("rejects validation rules on a loyalty program", async () => {
     const { body: rule } = await api.post("/v1/validation-rules", {
       name: newCode("rule"),
       rules: {

@@ -130,26 +130,26 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
     expect((await ok(redeem(customer)))["order"]).toMatchObject({ discount_amount: 700 });
   });
 
-  test("a member of a loyalty programme always gets the same card", async () => {
-    const programme = await createCampaign({
+  test("a member of a loyalty program always gets the same card", async () => {
+    const program = await createCampaign({
       campaign_type: "LOYALTY_PROGRAM",
       vouchers_count: 2,
       voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 7 } },
     });
-    const path = `/v1/loyalties/${programme["id"]}/members`;
+    const path = `/v1/loyalties/${program["id"]}/members`;
     const customer = newCode("member");
     const card = await ok(api.post(path, { customer, metadata: { way: "app" }, channel: "shop" }));
     expect(card).toMatchObject({
       object: "voucher",
       type: "LOYALTY_CARD",
-      campaign_id: programme["id"],
+      campaign_id: program["id"],
       loyalty_card: { points: 7, balance: 7 },
       publish: { count: 1 },
     });
     expect(await ok(api.get(card["publish"].url))).toMatchObject({
       publications: [{ customer_id: card["holder_id"], metadata: { way: "app" }, channel: "shop" }],
     });
-    const byName = `/v1/loyalties/${encodeURIComponent(programme["name"])}/members`;
+    const byName = `/v1/loyalties/${encodeURIComponent(program["name"])}/members`;
     expect(await ok(api.post(byName, { customer: { source_id: customer } }))).toEqual(card);
     expect(
       (await errorOf(api.post(path, { customer: newCode("m"), voucher: card["id"] })))[1],

@@ -268,7 +268,7 @@ describe.each(COMPOSITIONS)("publications (%s)", async (composition) => {
     expect(other["voucher"].code).not.toBe(first["voucher"].code);
   });
 
-  test("a loyalty programme is always join-once; a referral code gets a referrer", async () => {
+  test("a loyalty program is always join-once; a referral code gets a referrer", async () => {
     const loyalty = await createCampaign({
       campaign_type: "LOYALTY_PROGRAM",
       vouchers_count: 2,

@@ -14,10 +14,10 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
   const MUG = { product: { id: mugId } };
 
   const reward = (body: Json): Promise<Json> => ok(api.post("/v1/rewards", body));
-  const programme = async (): Promise<Json> =>
+  const createProgram = async (): Promise<Json> =>
     ok(
       api.post("/v1/campaigns", {
-        name: newCode("programme"),
+        name: newCode("program"),
         campaign_type: "LOYALTY_PROGRAM",
         type: "AUTO_UPDATE",
         voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 1_000 } },
@@ -93,8 +93,8 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
     expect(await reward({ type: "COIN", parameters: COIN })).toMatchObject({ parameters: COIN });
   });
 
-  test("are assigned to programmes, once and at a price unless they have a ratio", async () => {
-    const { id: campaignId, name } = await programme();
+  test("are assigned to programs, once and at a price unless they have a ratio", async () => {
+    const { id: campaignId, name } = await createProgram();
     const mug = await reward({ type: "MATERIAL", parameters: MUG });
     const coin = await reward({ type: "COIN", parameters: COIN });
     const path = `/v1/rewards/${mug["id"]}/assignments`;

@@ -39,7 +39,7 @@ describe.concurrent.each(COMPOSITIONS)(
     const stack = await stacks[composition];
     afterAll(() => stack[Symbol.asyncDispose]());
     const api = await serverApi(stack);
-    // A customer has one card per programme.
+    // A customer has one card per program.
     const programs = await inParallel([1, 2, 3], 1, () =>
       createLoyaltyProgram(api, { points: POINTS }),
     );

@@ -1,12 +1,12 @@
 import { type Api, type Json, newCode } from "./api.ts";
 import { ok } from "./rule-builders.ts";
 
-/** A loyalty programme with a pay-with-points reward; creates cards for customers. */
+/** A loyalty program with a pay-with-points reward; creates cards for customers. */
 export type LoyaltyProgram = {
   readonly campaignId: string;
   readonly rewardId: string;
   readonly assignmentId: string;
-  /** Adds a customer to the programme, and returns their card with its initial points. */
+  /** Adds a customer to the program, and returns their card with its initial points. */
   readonly createCard: (customer?: Json) => Promise<Card>;
 };
 
@@ -29,7 +29,7 @@ export async function createLoyaltyProgram(
 ): Promise<LoyaltyProgram> {
   const campaign = await ok(
     api.post("/v1/campaigns", {
-      name: newCode("programme"),
+      name: newCode("program"),
       campaign_type: "LOYALTY_PROGRAM",
       type: "AUTO_UPDATE",
       voucher: {

@@ -27,7 +27,7 @@ export async function createFixtures(
   );
   const tier = (): Promise<string> => idOf(api.post(`/v1/promotions/${promotion}/tiers`, TIER));
   const tiers = await inOrder([tier, tier, tier]);
-  const programme = await createLoyaltyProgram(api);
+  const program = await createLoyaltyProgram(api);
   const reward = () =>
     idOf(
       api.post("/v1/rewards", {
@@ -52,7 +52,7 @@ export async function createFixtures(
     category,
     promotion,
     tiers,
-    programme,
+    program,
     codes,
     gift: await voucher({ type: "GIFT_VOUCHER", discount: undefined, gift: { amount: 10_000 } }),
     sku: await idOf(api.post(`/v1/products/${product}/skus`, { sku: "s" })),

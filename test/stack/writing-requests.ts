@@ -110,7 +110,7 @@ function gatewayRows(
 }
 
 function voucherRows(
-  { codes, rule, published, programme, customer }: Fixtures,
+  { codes, rule, published, program, customer }: Fixtures,
   { tag, post, put, rows }: Tools,
 ): Record<string, Row> {
   const tagged = (count = 1) => rows("voucher.voucher", "metadata ->> 'tag' = $2", count, [tag]);
@@ -149,8 +149,8 @@ function voucherRows(
       ...rows("voucher.publication", "campaign_id = $2", 1, [published["id"]]),
     },
     "PublicationService.CreateMember": {
-      ...post(`/v1/loyalties/${programme.campaignId}/members`, { customer: { source_id: tag } }),
-      ...rows("voucher.publication", "campaign_id = $2", 1, [programme.campaignId]),
+      ...post(`/v1/loyalties/${program.campaignId}/members`, { customer: { source_id: tag } }),
+      ...rows("voucher.publication", "campaign_id = $2", 1, [program.campaignId]),
     },
   };
 }
@@ -218,11 +218,11 @@ function campaignRows(
 }
 
 function loyaltyRows(
-  { customer, deletedCustomer, rewards, programme }: Fixtures,
+  { customer, deletedCustomer, rewards, program }: Fixtures,
   { tag, post, put, rows }: Tools,
 ): Record<string, Row> {
   const [updated, assigned] = rewards;
-  const { rewardId, assignmentId, campaignId } = programme;
+  const { rewardId, assignmentId, campaignId } = program;
   return {
     "CustomerService.CreateCustomer": {
       ...post("/v1/customers", { name: tag }),

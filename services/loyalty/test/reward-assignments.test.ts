@@ -25,7 +25,7 @@ async function newAssignment(call: Call) {
 }
 
 describe("CreateRewardAssignment", () => {
-  test("assigns a reward to a programme with a price", async () => {
+  test("assigns a reward to a program with a price", async () => {
     const call = newCall();
     const { rewardId, assignment } = await newAssignment(call);
     expect(assignment).toMatchObject({
@@ -64,7 +64,7 @@ describe("CreateRewardAssignment", () => {
     });
   });
 
-  test("rejects a second assignment to the same programme, also when both arrive concurrently", async () => {
+  test("rejects a second assignment to the same program, also when both arrive concurrently", async () => {
     const call = newCall();
     const { id: rewardId } = await newReward(loyalty, call);
     const request = { rewardId, campaign: "camp_1", parameters: priceOf(1n) };
@@ -77,7 +77,7 @@ describe("CreateRewardAssignment", () => {
     });
   });
 
-  test("rejects a second automatic redemption in a programme", async () => {
+  test("rejects a second automatic redemption in a program", async () => {
     const call = newCall();
     const assign = async (autoRedeem: boolean) => {
       const { id: rewardId } = await newReward(loyalty, call);
@@ -104,7 +104,7 @@ describe("GetRewardAssignment", () => {
 });
 
 describe("GetLoyaltyReward", () => {
-  test("returns the assignment of this programme with its reward", async () => {
+  test("returns the assignment of this program with its reward", async () => {
     const call = newCall();
     const { rewardId, campaignId, assignmentId } = await newAssignment(call);
     const found = await rewards.getLoyaltyReward({ campaignId, assignmentId }, call);
@@ -209,7 +209,7 @@ describe("DeleteRewardAssignment and DeleteLoyaltyReward", () => {
 });
 
 describe("ListRewardAssignments and ListLoyaltyRewards", () => {
-  test("return pages of a reward's programmes and of a programme's rewards", async () => {
+  test("return pages of a reward's programs and of a program's rewards", async () => {
     const call = newCall();
     const { rewardId } = await newAssignment(call);
     for (const [index, campaign] of ["camp_2", "camp_3"].entries()) {

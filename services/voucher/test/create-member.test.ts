@@ -16,7 +16,7 @@ const publications = clientOf(PublicationService, transport);
 const card = { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 0n } };
 await campaigns.createVouchers(
   {
-    campaign: { id: "camp_1", name: "Programme", campaignType: "LOYALTY_PROGRAM" },
+    campaign: { id: "camp_1", name: "Program", campaignType: "LOYALTY_PROGRAM" },
     items: [{ voucher: card }, { voucher: card }],
   },
   service.call(),
@@ -34,7 +34,7 @@ describe("CreateMember", () => {
     expect(again.id).toBe(joined.id);
   });
 
-  test("rejects a customer when the programme has no unpublished card", async () => {
+  test("rejects a customer when the program has no unpublished card", async () => {
     await join("cust_2");
 
     await expect(join("cust_3")).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe("CreateMember", () => {
     });
   });
 
-  test("returns not_found for an unknown programme", async () => {
+  test("returns not_found for an unknown program", async () => {
     await expect(join("cust_1", "camp_unknown")).rejects.toMatchObject({ key: "not_found" });
   });
 });

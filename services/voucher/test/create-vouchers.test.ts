@@ -90,7 +90,7 @@ describe("CreateVouchers", () => {
     await expect(read(code)).rejects.toMatchObject({ key: "not_found" });
   });
 
-  test("creates referral codes for a referral programme", async () => {
+  test("creates referral codes for a referral program", async () => {
     const [created] = createdVouchers(
       await create(newCampaign({ campaignType: "REFERRAL_PROGRAM" }), [coupon()]),
     );

@@ -155,7 +155,7 @@ const NOT_A_CODE: Scenario = {
   prepare: async () => ({ id: "none" }),
 };
 
-/** A code of a referral programme, published to `holder` unless that is undefined. */
+/** A code of a referral program, published to `holder` unless that is undefined. */
 async function referralCode(shop: Shop, holder: Json | undefined): Promise<string> {
   const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
   const { code } = await shop.create(`/v1/campaigns/${id}/vouchers`);
@@ -190,7 +190,7 @@ const REFERRAL_SCENARIOS: readonly Scenario[] = [
 
 type Program = Awaited<ReturnType<typeof createLoyaltyProgram>>;
 
-/** A card of a loyalty programme, redeemed by its holder for a reward. */
+/** A card of a loyalty program, redeemed by its holder for a reward. */
 const cardScenario = (
   key: string,
   rewardOf: (shop: Shop, program: Program) => Promise<Json>,

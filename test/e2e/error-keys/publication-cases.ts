@@ -18,11 +18,11 @@ const usedSourceId = async (shop: Shop): Promise<string> => {
   return source_id;
 };
 
-/** A card of the programme that nobody holds. */
+/** A card of the program that nobody holds. */
 const freeCard = async (shop: Shop, campaignId: string): Promise<string> =>
   (await shop.create(`/v1/campaigns/${campaignId}/vouchers`))["code"];
 
-/** A loyalty programme that issues no cards by itself, so that it runs out of them. */
+/** A loyalty program that issues no cards by itself, so that it runs out of them. */
 const programWithoutCards = async (shop: Shop): Promise<string> => {
   const { id } = await shop.campaign({
     campaign_type: "LOYALTY_PROGRAM",

@@ -6,7 +6,7 @@ import { pairOf } from "./error-case.ts";
 export const UNREACHABLE_OVER_HTTP: ReadonlyMap<string, string> = new Map([
   [
     pairOf({ rpc: "TransactionService.ListMemberTransactions", key: "invalid_voucher" }),
-    "The gateway accepts loyalty programmes only, whose vouchers are all loyalty cards; gRPC callers can name any campaign.",
+    "The gateway accepts loyalty programs only, whose vouchers are all loyalty cards; gRPC callers can name any campaign.",
   ],
 ]);
 

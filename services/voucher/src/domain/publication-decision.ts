@@ -84,7 +84,7 @@ const rejected = (key: RejectedPublication["key"], details: string): RejectedPub
   details,
 });
 
-/** Loyalty programmes are joined once, regardless of the request. */
+/** Loyalty programs are joined once, regardless of the request. */
 export function joinsOnce(sent: boolean | undefined, campaign: CampaignTerms | null): boolean {
   if (campaign?.type === "LOYALTY_PROGRAM") return true;
   return sent ?? campaign?.joinOnce ?? false;

@@ -39,7 +39,7 @@ export type VoucherSnapshot = {
   readonly publicationMetadata: Metadata | null;
   /** Rules assigned to the voucher itself, without those of its campaign. */
   readonly rules: readonly ValidationRule[];
-  /** A code of a referral programme, which its holder may not redeem. */
+  /** A code of a referral program, which its holder may not redeem. */
   readonly isReferralCode: boolean;
   /** The customer to whom it was published. */
   readonly holderId: string | null;
