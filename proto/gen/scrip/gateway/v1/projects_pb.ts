@@ -979,7 +979,7 @@ export const ProjectService: GenService<{
     output: typeof ProjectSchema;
   },
   /**
-   * Deletes a project: its API keys and tokens stop working immediately. Errors: `not_found`, also for a
+   * Deletes a project: its API keys and tokens stop working within 5 seconds. Errors: `not_found`, also for a
    * repeated request.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.DeleteProject
@@ -1023,7 +1023,7 @@ export const ProjectService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * Blocks an API key: it gets no new tokens, and live tokens stop working within 60 seconds. Idempotent.
+   * Blocks an API key: it gets no new tokens, and live tokens stop working within 5 seconds. Idempotent.
    * Errors: `not_found`.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.BlockApiKey
@@ -1045,7 +1045,7 @@ export const ProjectService: GenService<{
     output: typeof ApiKeySchema;
   },
   /**
-   * Deletes an API key; its live tokens stop working within 60 seconds. Errors: `not_found`, also for a
+   * Deletes an API key; its live tokens stop working within 5 seconds. Errors: `not_found`, also for a
    * repeated request.
    *
    * @generated from rpc scrip.gateway.v1.ProjectService.DeleteApiKey
