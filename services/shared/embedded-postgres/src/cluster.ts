@@ -79,7 +79,7 @@ export async function openCluster(
   const before = await readLocation(folder);
   const found = await findAccount(filesOf(before).data);
   const { location, account } = await placeDatabase(folder, found, log);
-  const programs = await findPrograms(account);
+  const programs = await findPrograms(account, log);
   const cluster = { folder, location, ...filesOf(location), account, programs };
   if (await isCreated(cluster)) {
     await checkCluster(cluster);

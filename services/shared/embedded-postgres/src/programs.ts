@@ -19,12 +19,17 @@ export type Programs = { readonly initdb: string; readonly pgCtl: string };
  * enter. The package's own JavaScript is not used: it ends the server at the first signal, before
  * running requests have finished.
  */
-export async function findPrograms(account: Account | undefined): Promise<Programs> {
+export async function findPrograms(
+  account: Account | undefined,
+  log: (message: string) => void,
+): Promise<Programs> {
   const native = packagedFolder();
   const programs = programsIn(native);
   if (account === undefined || (await canEnter(account, programs.initdb))) return programs;
   // A capability does not help here: initdb checks its neighbours by access(2), which ignores it.
-  return programsIn(await copyForAccount(native, account));
+  const copy = await copyForAccount(native, account);
+  log(`No user but root can enter this checkout: the programs of PostgreSQL run from ${copy}`);
+  return programsIn(copy);
 }
 
 const programsIn = (native: string): Programs => ({
