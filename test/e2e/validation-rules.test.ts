@@ -103,7 +103,7 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
     expect(await errorOf(api.delete(path))).toEqual([404, "not_found", "validation_rules"]);
   });
 
-  test("are rejected when they cannot be evaluated, and the existing rule is kept", async () => {
+  test("are rejected when they cannot be evaluated, and the existing rule does not change", async () => {
     const rule = await createRule();
     const path = `/v1/validation-rules/${rule["id"]}`;
     const broken: [Json, string | RegExp][] = [

@@ -100,7 +100,7 @@ test("creates one customer for concurrent requests to two processes", async () =
   expect(await countCustomers(call)).toBe(1n);
 });
 
-test("rejects a duplicate while the request runs, and lets it run as soon as its process is gone", async () => {
+test("rejects a duplicate while the request runs, and lets it run as soon as its process has ended", async () => {
   const { call } = keyedCall();
   const lock = Promise.withResolvers<void>();
   const { id } = await customers.createCustomer(

@@ -33,15 +33,15 @@ function keyOf(value: KnownValue): string {
 }
 
 /** An object with the fields of an `ItemRef`. */
-type Named = Parameters<typeof matchesItem>[0];
+type ItemReference = Parameters<typeof matchesItem>[0];
 
 /** Comparing so few items is faster than a lookup. */
 const FEW = 8;
 
-const itemIndices = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>();
+const itemIndices = new WeakMap<readonly ItemReference[], ReadonlyMap<string, readonly number[]>>();
 
 /** Whether the line matches any of the items. */
-export function matchesAny(items: readonly Named[], line: ItemIdentity): boolean {
+export function matchesAny(items: readonly ItemReference[], line: ItemIdentity): boolean {
   if (items.length <= FEW) return items.some((item) => matchesItem(item, line));
   const index = indexOf(items);
   const isMeant = (name: string | null): boolean =>
@@ -56,7 +56,7 @@ export function matchesAny(items: readonly Named[], line: ItemIdentity): boolean
 }
 
 /** The items that match the line, in their order. */
-export function matchingItems<Item extends Named>(
+export function matchingItems<Item extends ItemReference>(
   items: readonly Item[],
   line: ItemIdentity,
 ): readonly Item[] {
@@ -75,13 +75,13 @@ export function matchingItems<Item extends Named>(
 
 const NOTHING: readonly never[] = [];
 
-function isAt(items: readonly Named[], at: number, line: ItemIdentity): boolean {
+function isAt(items: readonly ItemReference[], at: number, line: ItemIdentity): boolean {
   const item = items[at];
   return item !== undefined && matchesItem(item, line);
 }
 
 /** Positions of items by id and source id. */
-function indexOf(items: readonly Named[]): ReadonlyMap<string, readonly number[]> {
+function indexOf(items: readonly ItemReference[]): ReadonlyMap<string, readonly number[]> {
   const cached = itemIndices.get(items);
   if (cached !== undefined) return cached;
   const index = new Map<string, number[]>();
