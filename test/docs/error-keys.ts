@@ -30,7 +30,7 @@ const SEE: { readonly [Key in ErrorKey]?: string } = {
   invalid_order: "[Input order](order-calculation.md#input-order)",
   invalid_code_config: "[Codes](campaigns.md#codes)",
   invalid_campaign: "[Kinds](campaigns.md#kinds)",
-  multiple_requests: "[Contention](sessions.md#contention)",
+  multiple_requests: "[Concurrency](redemption-and-rollback.md#concurrency)",
   invalid_rollback_params: "[Rollback](redemption-and-rollback.md#rollback)",
   invalid_redemption_parent: "[Rollback](redemption-and-rollback.md#rollback)",
   invalid_redemption: "[Rollback](redemption-and-rollback.md#rollback)",
