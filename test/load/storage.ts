@@ -29,7 +29,8 @@ type Kind = (typeof KINDS)[number];
 const COPIES = 5_000;
 const CUSTOMERS = 1_000;
 const WARM_UP = 2_000;
-const CONNECTIONS = 64;
+/** Fewer than the limits of concurrent requests, also on a busy machine. */
+const CONNECTIONS = 24;
 const DELIVERED_MS = 60_000;
 
 type Sizes = ReadonlyMap<string, number>;
@@ -155,7 +156,22 @@ type Post = {
   readonly body: string;
 };
 
-const post = ({ body, headers, ...options }: Post): Promise<void> =>
+const OVERLOADED: ReadonlySet<number> = new Set([429, 503]);
+const RETRY_MS = 500;
+
+/** Repeats a request that an overloaded machine has rejected. */
+async function post(one: Post): Promise<void> {
+  for (;;) {
+    const { status, text } = await send(one);
+    if (status === 200) return;
+    if (!OVERLOADED.has(status)) throw new Error(`${status}: ${text}`);
+    await sleep(RETRY_MS);
+  }
+}
+
+type Response = { readonly status: number; readonly text: string };
+
+const send = ({ body, headers, ...options }: Post): Promise<Response> =>
   new Promise((resolve, reject) => {
     const sent = request({
       ...options,
@@ -169,8 +185,7 @@ const post = ({ body, headers, ...options }: Post): Promise<void> =>
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
       response.on("end", () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`${response.statusCode}: ${Buffer.concat(chunks).toString()}`));
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
       });
     });
     sent.end(body);
