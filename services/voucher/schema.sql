@@ -274,6 +274,10 @@ create table voucher_ledger_entry (
   balance_after bigint not null,
   redemption_id text,
   created_at timestamp with time zone not null,
+  source text,
+  source_id text,
+  reason text,
+  total_after bigint,
   constraint voucher_ledger_entry_pkey PRIMARY KEY (project_id, voucher_id, version),
   constraint voucher_ledger_entry_counts_from_one CHECK (version >= 1),
   constraint voucher_ledger_entry_not_overdrawn CHECK (balance_after >= 0)

@@ -8,6 +8,7 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { adjustBalance } from "./handlers/adjust-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
@@ -69,6 +70,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       summarizeHoldings,
     }),
     implement(TransactionService, {
+      adjustBalance,
       listCardTransactions,
       listMemberTransactions,
     }),

@@ -102,3 +102,25 @@ test("each check finds a violation in the rows of stacks, rollbacks and sessions
   ];
   expect((await violations()).toSorted()).toEqual(expected.toSorted());
 });
+
+test("the ledger check finds an amount and totals that adjustments do not add up to", async () => {
+  await service.db.query("delete from voucher_ledger_entry where project_id = $1", [
+    service.projectId,
+  ]);
+  await service.db.query("delete from voucher_usage where project_id = $1", [service.projectId]);
+  const [first, second] = [
+    await createGiftVoucher(service, 10n),
+    await createGiftVoucher(service, 10n),
+  ];
+  await service.db.query("update voucher_ledger_entry set total_after = 9 where voucher_id = $1", [
+    first.id,
+  ]);
+  await service.db.query(
+    `update voucher_usage set amount = 15, redeemed_amount = 5 where voucher_id = $1`,
+    [second.id],
+  );
+  expect((await violations()).filter((text) => text.startsWith("I2 ledger"))).toEqual([
+    "I2 ledger: 1 totals do not follow from the additions and removals",
+    "I2 ledger: has an amount of 15, its additions and removals are 10",
+  ]);
+});

@@ -20,6 +20,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
     properties: { color: { type: "string", optional: true } },
   },
   "VoucherService.CreateVoucher": DISCOUNT_VOUCHER,
+  "TransactionService.AdjustBalance": { amount: 1 },
   "PublicationService.CreatePublication": { voucher: "none", customer: ANN },
   "PublicationService.CreateMember": { customer: ANN },
   "CategoryService.CreateCategory": { name: "category", hierarchy: 1 },

@@ -43,6 +43,23 @@ const vouchers: readonly ErrorCase[] = [
     },
   },
   {
+    rpc: "TransactionService.AdjustBalance",
+    key: "invalid_add_balance_params",
+    request: async (shop) => ({ params: { code: await shop.voucher() }, body: { amount: 1 } }),
+  },
+  ...[
+    { key: "invalid_amount", amount: 0 },
+    { key: "gift_amount_exceeded", amount: -501 },
+  ].map(({ key, amount }): ErrorCase => ({
+    rpc: "TransactionService.AdjustBalance",
+    key,
+    request: async (shop) => {
+      const gift = { amount: 500 };
+      const code = await shop.voucher({ type: "GIFT_VOUCHER", discount: undefined, gift });
+      return { params: { code }, body: { amount } };
+    },
+  })),
+  {
     rpc: "VoucherService.GetBarcode",
     key: "invalid_code_config",
     request: async (shop) => {

@@ -52,6 +52,7 @@ export const catalogue = {
   ambiguous_tracking_id: { http: 400, message: "Ambiguous trackingId" },
   invalid_order: { http: 400, message: "Invalid order" },
   invalid_amount: { http: 400, message: "Invalid amount" },
+  invalid_add_balance_params: { http: 400, message: "Invalid add balance params" },
   invalid_gift: { http: 400, message: "Invalid gift" },
   invalid_voucher: { http: 400, message: "Invalid voucher" },
   resource_protected: { http: 400, message: "Resource protected" },

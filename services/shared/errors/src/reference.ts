@@ -79,8 +79,9 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Use another code, roll back a redemption, or wait until the sessions end.",
   },
   gift_amount_exceeded: {
-    cause: "The gift card has fewer credits than requested, or sessions lock the rest.",
-    remedy: "Request at most the balance minus the locked credits.",
+    cause:
+      "The gift card has fewer credits than requested or to be removed, or sessions lock the rest.",
+    remedy: "Request or remove at most the balance minus the locked credits.",
   },
   loyalty_card_points_exceeded: {
     cause: "The loyalty card has fewer points than the reward or the payment needs.",
@@ -147,8 +148,14 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Correct what `details` names, or send the order id of the redemption.",
   },
   invalid_amount: {
-    cause: "The points to pay with are worth nothing for this order.",
-    remedy: "Send more points, or an order whose amount is above zero.",
+    cause:
+      "The points to pay with are worth nothing for this order, or a balance is to change by zero or beyond its maximum.",
+    remedy:
+      "Send more points, or an order whose amount is above zero; adjust balances by another amount.",
+  },
+  invalid_add_balance_params: {
+    cause: "The voucher has no balance that can be adjusted: it is not a gift voucher.",
+    remedy: "Use the code of a gift voucher.",
   },
   invalid_gift: {
     cause: "The requested gift credits are negative.",

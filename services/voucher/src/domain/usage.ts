@@ -53,3 +53,15 @@ function move(usage: VoucherUsage, { uses, credits, reserved }: Move): VoucherUs
     ledgerVersion: credits === 0n ? usage.ledgerVersion : usage.ledgerVersion + 1n,
   };
 }
+
+/** The counters of a gift voucher. */
+export type GiftUsage = VoucherUsage & { readonly amount: bigint; readonly balance: bigint };
+
+/** The usage after credits were added, or removed when `change` is negative. */
+export const usageAfterAdjustment = (usage: GiftUsage, change: bigint): GiftUsage => ({
+  ...usage,
+  amount: usage.amount + change,
+  balance: usage.balance + change,
+  version: usage.version + 1n,
+  ledgerVersion: usage.ledgerVersion + 1n,
+});

@@ -58,7 +58,7 @@ export type TransactionsRequest = {
 /** One page of the ledger of a gift voucher, and the cursor of the next one. */
 export async function giftTransactions(
   deps: Deps,
-  { definition, usage }: StoredVoucher,
+  { definition }: StoredVoucher,
   { request, call }: { readonly request: TransactionsRequest; readonly call: Call },
 ): Promise<CardTransactions> {
   const projectId = call.project.id;
@@ -87,7 +87,6 @@ export async function giftTransactions(
     data: page.map((entry) =>
       giftTransaction(entry, {
         voucher: definition,
-        total: usage.amount ?? 0n,
         redemption: redemptions.get(entry.redemptionId ?? ""),
       }),
     ),
@@ -100,26 +99,27 @@ function giftTransaction(
   entry: GiftEntry,
   {
     voucher,
-    total,
     redemption,
   }: {
     readonly voucher: StoredVoucher["definition"];
-    readonly total: bigint;
     readonly redemption: StoredRedemption | undefined;
   },
 ): CardTransaction {
-  const { redemptionId, rollbackId } = entry;
+  const { redemptionId, rollbackId, source, sourceId, reason } = entry;
   const order = redemption && orderOf(redemption);
   return create(CardTransactionSchema, {
     id: entry.id,
     voucherId: voucher.id,
     type: giftTransactionType(entry),
     ...(voucher.campaignId !== null && { campaignId: voucher.campaignId }),
+    ...(source !== null && { source }),
+    ...(sourceId !== null && { sourceId }),
+    ...(reason !== null && { reason }),
     createdAt: timestampFromDate(entry.createdAt),
     details: {
       balance: {
         type: "gift_voucher",
-        total,
+        total: entry.totalAfter,
         amount: entry.amount,
         balance: entry.balanceAfter,
         relatedObject: { id: voucher.id, type: "voucher" },

@@ -26,7 +26,7 @@ export const voucherInvariants: readonly InvariantCheck[] = [
   {
     name: "I2 ledger",
     states:
-      "ledger entries count from 1 without gaps, and each balance follows from the one before",
+      "ledger entries count from 1 without gaps, each balance follows from the one before, and the amount is what was added and removed",
     checkChunk: sqlCheck(LEDGERS),
   },
   {

@@ -58,13 +58,21 @@ export const LEDGERS = `
               then format('%s balances do not follow from the one before', chain.breaks)
               when u.amount is not null and chain.total is distinct from u.balance
               then format('holds %s, its entries add up to %s', u.balance, chain.total)
+              when u.amount is not null and chain.added is distinct from u.amount
+              then format('has an amount of %s, its additions and removals are %s', u.amount, chain.added)
+              when chain.totals > 0
+              then format('%s totals do not follow from the additions and removals', chain.totals)
           end as fault
     from voucher_usage u
    cross join lateral (
            select count(*) as entries, coalesce(sum(e.amount), 0)::int8 as total,
+                  coalesce(sum(e.amount) filter (where e.redemption_id is null), 0)::int8 as added,
+                  count(*) filter (where e.total_after <> e.running_added) as totals,
                   count(*) filter (where e.version <> e.position) as gaps,
                   count(*) filter (where e.balance_after <> e.running) as breaks
-             from (select version, amount, balance_after,
+             from (select version, amount, balance_after, total_after, redemption_id,
+                          sum(amount) filter (where redemption_id is null)
+                            over (order by version) as running_added,
                           row_number() over (order by version) as position,
                           sum(amount) over (order by version) as running
                      from voucher_ledger_entry

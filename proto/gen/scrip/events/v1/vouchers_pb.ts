@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/vouchers.proto.
  */
 export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIowBCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWRiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIowBCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQinwIKE0dpZnRCYWxhbmNlQWRqdXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoOdHJhbnNhY3Rpb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEg0KBXRvdGFsGAYgASgDEg8KB2JhbGFuY2UYByABKAMSFgoJc291cmNlX2lkGAggASgJSAGIAQESEwoGcmVhc29uGAkgASgJSAKIAQESKAoEZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbmIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * A voucher was published to a customer (topic `scrip.vouchers.v1`, key: voucher id). A publication of several
@@ -134,4 +134,89 @@ export type VoucherDeleted = Message<"scrip.events.v1.VoucherDeleted"> & {
  */
 export const VoucherDeletedSchema: GenMessage<VoucherDeleted> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_vouchers, 1);
+
+/**
+ * The balance of a gift voucher was adjusted (topic `scrip.vouchers.v1`, key: voucher id). Emitted exactly once
+ * for each adjustment, not for redemptions and rollbacks. Amounts are minor units.
+ *
+ * @generated from message scrip.events.v1.GiftBalanceAdjusted
+ */
+export type GiftBalanceAdjusted = Message<"scrip.events.v1.GiftBalanceAdjusted"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the voucher (`v_…`).
+   *
+   * @generated from field: string voucher_id = 2;
+   */
+  voucherId: string;
+
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: optional string campaign_id = 3;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * Id of the transaction (`vtx_…`).
+   *
+   * @generated from field: string transaction_id = 4;
+   */
+  transactionId: string;
+
+  /**
+   * Credits that were added; negative: removed.
+   *
+   * @generated from field: int64 amount = 5;
+   */
+  amount: bigint;
+
+  /**
+   * Amount of the voucher after the adjustment.
+   *
+   * @generated from field: int64 total = 6;
+   */
+  total: bigint;
+
+  /**
+   * Balance of the voucher after the adjustment.
+   *
+   * @generated from field: int64 balance = 7;
+   */
+  balance: bigint;
+
+  /**
+   * The caller's own id of the transaction.
+   *
+   * @generated from field: optional string source_id = 8;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * Reason for the transaction.
+   *
+   * @generated from field: optional string reason = 9;
+   */
+  reason?: string | undefined;
+
+  /**
+   * Time of the adjustment.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 10;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.GiftBalanceAdjusted.
+ * Use `create(GiftBalanceAdjustedSchema)` to create a new message.
+ */
+export const GiftBalanceAdjustedSchema: GenMessage<GiftBalanceAdjusted> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 2);
 

@@ -16,7 +16,103 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/transactions.proto.
  */
 export const file_scrip_voucher_v1_transactions: GenFile = /*@__PURE__*/
-  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLwAgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQFCCAoGX29yZGVyQg0KC19yZWRlbXB0aW9uQgkKB19yZXdhcmRCCwoJX3JvbGxiYWNrItMBChZDYXJkVHJhbnNhY3Rpb25CYWxhbmNlEgwKBHR5cGUYASABKAkSDQoFdG90YWwYAiABKAMSEwoGcG9pbnRzGAMgASgDSACIAQESDwoHYmFsYW5jZRgEIAEoAxI8Cg5yZWxhdGVkX29iamVjdBgFIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBmFtb3VudBgGIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19wb2ludHNCCQoHX2Ftb3VudCIuChJUcmFuc2FjdGlvblJlbGF0ZWQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCSJMChBUcmFuc2FjdGlvbk9yZGVyEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQFCDAoKX3NvdXJjZV9pZCIfChFUcmFuc2FjdGlvbk9iamVjdBIKCgJpZBgBIAEoCSJDChFUcmFuc2FjdGlvblJld2FyZBIKCgJpZBgBIAEoCRIZCgRuYW1lGAIgASgJQgaatRgCEAFIAIgBAUIHCgVfbmFtZTLhAwoSVHJhbnNhY3Rpb25TZXJ2aWNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLEAQoUQWRqdXN0QmFsYW5jZVJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIuCgZhbW91bnQYAiABKANCGZq1GBUIARiAwLWM+9z9//8BIIDAyvOEowJIAIgBARIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUQATD/AUgBiAEBEh4KBnJlYXNvbhgEIAEoCUIJmrUYBRABMOgHSAKIAQFCCQoHX2Ftb3VudEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24itgEKEUJhbGFuY2VBZGp1c3RtZW50Eg4KBmFtb3VudBgBIAEoAxINCgV0b3RhbBgCIAEoAxIPCgdiYWxhbmNlGAMgASgDEgwKBHR5cGUYBCABKAkSFgoOb3BlcmF0aW9uX3R5cGUYBSABKAkSPAoOcmVsYXRlZF9vYmplY3QYBiABKAsyJC5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmVsYXRlZDoNkrUYCQoHYmFsYW5jZSK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLwAgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQFCCAoGX29yZGVyQg0KC19yZWRlbXB0aW9uQgkKB19yZXdhcmRCCwoJX3JvbGxiYWNrItMBChZDYXJkVHJhbnNhY3Rpb25CYWxhbmNlEgwKBHR5cGUYASABKAkSDQoFdG90YWwYAiABKAMSEwoGcG9pbnRzGAMgASgDSACIAQESDwoHYmFsYW5jZRgEIAEoAxI8Cg5yZWxhdGVkX29iamVjdBgFIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBmFtb3VudBgGIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19wb2ludHNCCQoHX2Ftb3VudCIuChJUcmFuc2FjdGlvblJlbGF0ZWQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCSJMChBUcmFuc2FjdGlvbk9yZGVyEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQFCDAoKX3NvdXJjZV9pZCIfChFUcmFuc2FjdGlvbk9iamVjdBIKCgJpZBgBIAEoCSJDChFUcmFuc2FjdGlvblJld2FyZBIKCgJpZBgBIAEoCRIZCgRuYW1lGAIgASgJQgaatRgCEAFIAIgBAUIHCgVfbmFtZTLOBQoSVHJhbnNhY3Rpb25TZXJ2aWNlEuoBCg1BZGp1c3RCYWxhbmNlEiYuc2NyaXAudm91Y2hlci52MS5BZGp1c3RCYWxhbmNlUmVxdWVzdBojLnNjcmlwLnZvdWNoZXIudjEuQmFsYW5jZUFkanVzdG1lbnQiiwGKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZKK1GBppbnZhbGlkX2FkZF9iYWxhbmNlX3BhcmFtc6K1GA5pbnZhbGlkX2Ftb3VudKK1GBRnaWZ0X2Ftb3VudF9leGNlZWRlZILT5JMCIDoBKiIbL3YxL3ZvdWNoZXJzL3tjb2RlfS9iYWxhbmNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+
+/**
+ * @generated from message scrip.voucher.v1.AdjustBalanceRequest
+ */
+export type AdjustBalanceRequest = Message<"scrip.voucher.v1.AdjustBalanceRequest"> & {
+  /**
+   * Code or id (`v_…`) of the gift voucher.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * Credits to add, in minor units; negative: to remove. Not zero.
+   *
+   * @generated from field: optional int64 amount = 2;
+   */
+  amount?: bigint | undefined;
+
+  /**
+   * Your own id of the transaction. Not checked for uniqueness.
+   *
+   * @generated from field: optional string source_id = 3;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * Reason for the transaction.
+   *
+   * @generated from field: optional string reason = 4;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.AdjustBalanceRequest.
+ * Use `create(AdjustBalanceRequestSchema)` to create a new message.
+ */
+export const AdjustBalanceRequestSchema: GenMessage<AdjustBalanceRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 0);
+
+/**
+ * Adjustment of the balance of a gift voucher.
+ *
+ * @generated from message scrip.voucher.v1.BalanceAdjustment
+ */
+export type BalanceAdjustment = Message<"scrip.voucher.v1.BalanceAdjustment"> & {
+  /**
+   * Credits that were added, in minor units; negative: removed.
+   *
+   * @generated from field: int64 amount = 1;
+   */
+  amount: bigint;
+
+  /**
+   * `gift.amount` of the voucher after the adjustment.
+   *
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+
+  /**
+   * Credits that are left after the adjustment.
+   *
+   * @generated from field: int64 balance = 3;
+   */
+  balance: bigint;
+
+  /**
+   * `gift_voucher`.
+   *
+   * @generated from field: string type = 4;
+   */
+  type: string;
+
+  /**
+   * `MANUAL`.
+   *
+   * @generated from field: string operation_type = 5;
+   */
+  operationType: string;
+
+  /**
+   * The gift voucher.
+   *
+   * @generated from field: scrip.voucher.v1.TransactionRelated related_object = 6;
+   */
+  relatedObject?: TransactionRelated | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.BalanceAdjustment.
+ * Use `create(BalanceAdjustmentSchema)` to create a new message.
+ */
+export const BalanceAdjustmentSchema: GenMessage<BalanceAdjustment> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 1);
 
 /**
  * @generated from message scrip.voucher.v1.ListCardTransactionsRequest
@@ -70,7 +166,7 @@ export type ListCardTransactionsRequest = Message<"scrip.voucher.v1.ListCardTran
  * Use `create(ListCardTransactionsRequestSchema)` to create a new message.
  */
 export const ListCardTransactionsRequestSchema: GenMessage<ListCardTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 0);
+  messageDesc(file_scrip_voucher_v1_transactions, 2);
 
 /**
  * @generated from message scrip.voucher.v1.ListMemberTransactionsRequest
@@ -131,7 +227,7 @@ export type ListMemberTransactionsRequest = Message<"scrip.voucher.v1.ListMember
  * Use `create(ListMemberTransactionsRequestSchema)` to create a new message.
  */
 export const ListMemberTransactionsRequestSchema: GenMessage<ListMemberTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 1);
+  messageDesc(file_scrip_voucher_v1_transactions, 3);
 
 /**
  * A page of transactions.
@@ -166,7 +262,7 @@ export type CardTransactions = Message<"scrip.voucher.v1.CardTransactions"> & {
  * Use `create(CardTransactionsSchema)` to create a new message.
  */
 export const CardTransactionsSchema: GenMessage<CardTransactions> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 2);
+  messageDesc(file_scrip_voucher_v1_transactions, 4);
 
 /**
  * One change of the points of a loyalty card.
@@ -203,7 +299,7 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
   campaignId?: string | undefined;
 
   /**
-   * Origin of the transaction.
+   * Origin of the transaction: `API` for adjustments.
    *
    * @generated from field: optional string source = 5;
    */
@@ -251,7 +347,7 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
  * Use `create(CardTransactionSchema)` to create a new message.
  */
 export const CardTransactionSchema: GenMessage<CardTransaction> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 3);
+  messageDesc(file_scrip_voucher_v1_transactions, 5);
 
 /**
  * What a transaction changed and what it belongs to.
@@ -300,7 +396,7 @@ export type CardTransactionDetails = Message<"scrip.voucher.v1.CardTransactionDe
  * Use `create(CardTransactionDetailsSchema)` to create a new message.
  */
 export const CardTransactionDetailsSchema: GenMessage<CardTransactionDetails> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 4);
+  messageDesc(file_scrip_voucher_v1_transactions, 6);
 
 /**
  * Change of a card's points.
@@ -316,7 +412,8 @@ export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBa
   type: string;
 
   /**
-   * Points or credits that the card was given in total.
+   * Points or credits that the card was given in total, less those that were removed. Gift vouchers: as of the
+   * transaction.
    *
    * @generated from field: int64 total = 2;
    */
@@ -356,7 +453,7 @@ export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBa
  * Use `create(CardTransactionBalanceSchema)` to create a new message.
  */
 export const CardTransactionBalanceSchema: GenMessage<CardTransactionBalance> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 5);
+  messageDesc(file_scrip_voucher_v1_transactions, 7);
 
 /**
  * Reference to the loyalty card.
@@ -384,7 +481,7 @@ export type TransactionRelated = Message<"scrip.voucher.v1.TransactionRelated"> 
  * Use `create(TransactionRelatedSchema)` to create a new message.
  */
 export const TransactionRelatedSchema: GenMessage<TransactionRelated> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 6);
+  messageDesc(file_scrip_voucher_v1_transactions, 8);
 
 /**
  * Order of a transaction.
@@ -412,7 +509,7 @@ export type TransactionOrder = Message<"scrip.voucher.v1.TransactionOrder"> & {
  * Use `create(TransactionOrderSchema)` to create a new message.
  */
 export const TransactionOrderSchema: GenMessage<TransactionOrder> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 7);
+  messageDesc(file_scrip_voucher_v1_transactions, 9);
 
 /**
  * Reference to a redemption or rollback.
@@ -433,7 +530,7 @@ export type TransactionObject = Message<"scrip.voucher.v1.TransactionObject"> & 
  * Use `create(TransactionObjectSchema)` to create a new message.
  */
 export const TransactionObjectSchema: GenMessage<TransactionObject> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 8);
+  messageDesc(file_scrip_voucher_v1_transactions, 10);
 
 /**
  * Reward of a transaction.
@@ -461,15 +558,31 @@ export type TransactionReward = Message<"scrip.voucher.v1.TransactionReward"> & 
  * Use `create(TransactionRewardSchema)` to create a new message.
  */
 export const TransactionRewardSchema: GenMessage<TransactionReward> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 9);
+  messageDesc(file_scrip_voucher_v1_transactions, 11);
 
 /**
- * Lists the transactions of loyalty cards and gift vouchers (docs/gift-and-points.md#transactions). Points are
- * whole points, credits are minor units.
+ * Adjusts balances, and lists the transactions of loyalty cards and gift vouchers
+ * (docs/gift-and-points.md#transactions). Points are whole points, credits are minor units.
  *
  * @generated from service scrip.voucher.v1.TransactionService
  */
 export const TransactionService: GenService<{
+  /**
+   * Adds credits to a gift voucher, or removes them when `amount` is negative. `gift.amount` and `gift.balance`
+   * both change by `amount`; the voucher can be adjusted whether or not it can be redeemed. Not idempotent without an
+   * `Idempotency-Key`, which is stored in the transaction of the adjustment. Returns the change and the new balance.
+   *
+   * Errors: `not_found` (an unknown voucher), `invalid_add_balance_params` (not a gift voucher; loyalty cards are
+   * not supported yet), `invalid_amount` (zero, or `gift.amount` would exceed 10,000,000,000,000),
+   * `gift_amount_exceeded` (more credits to remove than the balance minus the credits that sessions lock).
+   *
+   * @generated from rpc scrip.voucher.v1.TransactionService.AdjustBalance
+   */
+  adjustBalance: {
+    methodKind: "unary";
+    input: typeof AdjustBalanceRequestSchema;
+    output: typeof BalanceAdjustmentSchema;
+  },
   /**
    * Lists the transactions of a loyalty card or gift voucher, newest first by default; none for a discount
    * voucher. A transaction of points follows its redemption or rollback within one or two seconds. The points

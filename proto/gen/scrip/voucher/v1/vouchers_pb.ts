@@ -37,7 +37,8 @@ export const file_scrip_voucher_v1_vouchers: GenFile = /*@__PURE__*/
  */
 export type Gift = Message<"scrip.voucher.v1.Gift"> & {
   /**
-   * Credits that the card was created with and that were added since. Required in requests.
+   * Credits that the card was created with, plus those that were added and minus those that were removed since
+   * (`POST /v1/vouchers/{code}/balance`). Required in requests.
    *
    * @generated from field: optional int64 amount = 1;
    */

@@ -1,0 +1,52 @@
+import { create } from "@bufbuild/protobuf";
+import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+import {
+  BalanceAdjustmentSchema,
+  type TransactionService,
+} from "@scrip/proto/scrip/voucher/v1/transactions_pb";
+import type { Call, Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { decideAdjustment } from "../domain/adjustment.ts";
+import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import { giftBalanceAdjusted } from "../events/gift-balance-adjusted.ts";
+import { loadSessionLocks } from "../loading/session-locks.ts";
+import { writeAdjustment } from "../store/gift-ledger.ts";
+import { lockVoucher } from "../voucher/edit-voucher.ts";
+
+export const adjustBalance =
+  (deps: Deps): Handler<typeof TransactionService.method.adjustBalance> =>
+  async ({ code, amount: change = 0n, sourceId = null, reason = null }, call) => {
+    const usage = await deps.db.transaction(async (tx) => {
+      const voucher = await lockVoucher(tx, call.project.id, code);
+      const lockedCredits = await lockedCreditsOf(tx, voucher.usage, call);
+      const adjusted = decideAdjustment(voucher.usage, { change, lockedCredits });
+      const adjustment = { usage: adjusted, change, sourceId, reason, at: call.now };
+      const event = giftBalanceAdjusted(
+        deps.newId("event"),
+        adjustment,
+        voucher.definition.campaignId,
+      );
+      await Promise.all([writeAdjustment(tx, adjustment), enqueue(tx, [event])]);
+      return adjusted;
+    });
+    deps.onEvents();
+    return create(BalanceAdjustmentSchema, {
+      amount: change,
+      total: usage.amount,
+      balance: usage.balance,
+      type: "gift_voucher",
+      operationType: "MANUAL",
+      relatedObject: { id: usage.voucherId, type: "voucher" },
+    });
+  };
+
+/** Credits that sessions lock on the voucher. */
+async function lockedCreditsOf(tx: Queryable, usage: VoucherUsage, call: Call): Promise<bigint> {
+  const { projectId, voucherId } = usage;
+  const key = rowKey(projectId, voucherId);
+  const caller = { projectId, sessionKey: null, at: call.now };
+  const { totals } = await loadSessionLocks(tx, new Map([[key, usage]]), [caller]);
+  return totals.get(key)?.credits ?? 0n;
+}
