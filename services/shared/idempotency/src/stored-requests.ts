@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 /** How long a stored response is replayed (docs/idempotency.md#keys). */
-export const KEEP_HOURS = 48;
+const KEEP_HOURS = 48;
 
 export type RequestKey = {
   readonly projectId: string;
