@@ -42,14 +42,18 @@ test("each request is one log line with the route and without secrets and codes"
     body: { redeemables: [{ object: "voucher", id: "SECRET-CODE" }] },
   });
 
-  expect(lines.map(({ fields, message }) => [message, fields["route"], fields["status"]])).toEqual([
+  // A busy machine may delay the database connections of background jobs, which is logged too.
+  const requests = lines.filter(({ message }) => message === "request");
+  expect(
+    requests.map(({ fields, message }) => [message, fields["route"], fields["status"]]),
+  ).toEqual([
     ["request", "/v1/oauth/token", 200],
     ["request", "/v1/vouchers/{code}", 501],
     ["request", "/v1/oauth/introspect", 200],
     ["request", "(none)", 404],
     ["request", "/client/v1/validations", 403],
   ]);
-  expect(lines[1]?.fields).toEqual({
+  expect(requests[1]?.fields).toEqual({
     request_id: response.headers.get("x-request-id"),
     method: "GET",
     route: "/v1/vouchers/{code}",
