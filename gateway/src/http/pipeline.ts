@@ -5,6 +5,7 @@ import {
   type Admission,
   type Admitted,
   type Call,
+  LIGHT_WORK,
   runInterleaved,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
@@ -58,9 +59,11 @@ export async function handleRequest(
     const codes = route.codes && codeRequestOf(context, message);
     if (codes !== undefined) rejectGuesser(deps.codeGuessing, codes);
     const admit = (work: number) => waitForTurn(context, admitted, work);
-    const turn = admit(route.work.ofMessage(message, input.body?.length ?? 0));
+    const work = route.work.ofMessage(message, input.body?.length ?? 0);
+    const turn = admit(work);
     if (turn !== undefined) await turn;
-    return await respond(deps, context, { route, key, message, codes, input, admit });
+    const signal = work > LIGHT_WORK ? closeSignal(context) : undefined;
+    return await respond(deps, context, { route, key, message, codes, input, admit, signal });
   } finally {
     admitted.leave();
   }
@@ -78,10 +81,17 @@ function waitForTurn(
   return turn.finally(() => res.off("close", admitted.leave));
 }
 
+/** Tells other processes that the caller has left; light work ends before that pays. */
+function closeSignal({ res }: RequestContext): AbortSignal {
+  const controller = new AbortController();
+  res.once("close", () => controller.abort());
+  return controller.signal;
+}
+
 const projectOf = ({ principal, address }: RequestContext, { side }: Route): string =>
   principal?.project.id ?? (side === "management" ? "management" : `address ${address}`);
 
-type Request = Pick<Work, "route" | "message" | "codes" | "admit"> & {
+type Request = Pick<Work, "route" | "message" | "codes" | "admit" | "signal"> & {
   readonly key: string | undefined;
   readonly input: RequestParts;
 };
@@ -140,6 +150,7 @@ type Work = {
   /** Undefined where the request names no codes. */
   readonly codes: CodeRequest | undefined;
   readonly admit: NonNullable<Call["admit"]>;
+  readonly signal: AbortSignal | undefined;
   /** Set together, for a request with a key: the service stores the response. */
   readonly idempotency?: Call["idempotency"];
   readonly requestKey?: RequestKey;
@@ -150,9 +161,9 @@ async function callService(
   context: RequestContext,
   work: Work,
 ): Promise<HttpResponse> {
-  const { route, message, admit, idempotency, requestKey } = work;
+  const { route, message, requestKey } = work;
   const tenant = await tenantOf(deps, context, work);
-  const call = callOf(context, { route, tenant, idempotency, admit });
+  const call = callOf(context, { ...work, tenant });
   const response = await callWithCodes(deps, work, () => route.invoke(message, call));
   if (route.complete === undefined) return toHttpResponse(route, response, call);
   const completed = await route.complete(response, call.project.id, (error) =>
@@ -195,11 +206,15 @@ function callOf(
     tenant,
     idempotency,
     admit,
-  }: Pick<Work, "route" | "idempotency" | "admit"> & { readonly tenant: Tenant | undefined },
+    signal,
+  }: Pick<Work, "route" | "idempotency" | "admit" | "signal"> & {
+    readonly tenant: Tenant | undefined;
+  },
 ): Call {
   const { principal, requestId, now, res } = context;
   return {
     admit,
+    signal,
     isAbandoned: () => res.destroyed,
     project: tenant?.project ?? NO_PROJECT,
     requestId,

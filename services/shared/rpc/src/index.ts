@@ -1,4 +1,9 @@
-export { type Admission, type Admitted, createAdmission } from "./admission/admission.ts";
+export {
+  type Admission,
+  type Admitted,
+  createAdmission,
+  LIGHT_WORK,
+} from "./admission/admission.ts";
 export {
   type AdmissionSettings,
   DEFAULT_ADMISSION,

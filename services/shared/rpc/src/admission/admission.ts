@@ -32,7 +32,7 @@ export type Admitted = {
 };
 
 /** Work of a light request: others do not notice it. */
-const LIGHT_WORK = 10;
+export const LIGHT_WORK = 10;
 
 /** The share of one project among the light requests in progress: another one always finds room. */
 const RUNNING_SHARE = 0.75;
