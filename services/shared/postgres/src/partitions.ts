@@ -134,7 +134,7 @@ export const boundaryInstants = ({ everyMs }: Pick<PartitionedTable, "everyMs">)
 export type Range = { readonly from: number; readonly to: number };
 
 /** The current range and those that follow, in epoch milliseconds. */
-export function rangesAhead({ everyMs }: { readonly everyMs: number }, now: Date): Range[] {
+function rangesAhead({ everyMs }: { readonly everyMs: number }, now: Date): Range[] {
   const current = Math.floor(now.getTime() / everyMs);
   return Array.from({ length: AHEAD + 1 }, (_, index) => ({
     from: (current + index) * everyMs,
