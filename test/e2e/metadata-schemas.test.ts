@@ -220,6 +220,21 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
     );
   });
 
+  test("shorten a report that quotes long names, and store it under the key of the request", async () => {
+    const { api, path } = await createProject();
+    const properties = { size: { type: "string", optional: true } };
+    const schema = { related_object: "customer", allow_defined_only: true, properties };
+    expect((await management.post(path, schema)).status).toBe(200);
+    const customer = { metadata: { ["漢😀".repeat(20_000)]: 1 } };
+    const headers = { "idempotency-key": newCode("key") };
+    const first = await api.post("/v1/customers", customer, headers);
+    expect([first.status, first.body["key"]]).toEqual([400, "metadata_validation_failed"]);
+    expect(first.body["details"].length).toBe(2_000);
+    const again = await api.post("/v1/customers", customer, headers);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.text).toBe(first.text);
+  });
+
   test("enforce required keys on creation, but not on existing resources", async () => {
     const { api, createSchema } = await createProject();
     const sourceId = newCode("ann");

@@ -80,7 +80,7 @@ export function errorToProto(
     key,
     message: message ?? catalogue[key].message,
     requestId,
-    ...(details !== undefined && { details }),
+    ...(details !== undefined && { details: shortened(details) }),
     ...(resourceId !== undefined && { resourceId }),
     ...(resourceType !== undefined && { resourceType }),
     ...(customMessage !== undefined && { error: { message: customMessage } }),
@@ -90,4 +90,13 @@ export function errorToProto(
       relatedObjectTotal: related.total,
     }),
   });
+}
+
+/** Services send errors in gRPC headers of at most 64 KiB, and `details` may quote what the caller sent. */
+const MAX_DETAILS = 2_000;
+
+function shortened(details: string): string {
+  if (details.length <= MAX_DETAILS) return details;
+  // The cut may leave half of a surrogate pair, which no message can contain.
+  return `${details.slice(0, MAX_DETAILS - 1).toWellFormed()}…`;
 }
