@@ -310,7 +310,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Use a new key for each request, and the same key only for its repetition.",
   },
   too_many_requests: {
-    cause: "The rate limit of the project or the limit of concurrent requests is exceeded.",
+    cause:
+      "The rate limit of the project or the limit of concurrent requests is exceeded, or the caller sent too many unknown codes.",
     remedy: "Retry after `Retry-After`, and reduce the request rate.",
   },
   internal_error: {
