@@ -204,7 +204,7 @@ type Claim = { readonly seed: string | null; readonly outcome: Outcome | undefin
 async function claimRequest(tx: Queryable, requestKey: RequestKey): Promise<Claim> {
   const inserted = await whileUnlocked(() => insertRequest(tx, requestKey, null));
   if (!inserted) return lockRequest(tx, requestKey);
-  await allowWaiting(tx);
+  allowWaiting(tx);
   return { seed: null, outcome: undefined };
 }
 
@@ -213,12 +213,14 @@ async function lockRequest(tx: Queryable, requestKey: RequestKey): Promise<Claim
   // It expired meanwhile, and was deleted.
   if (stored === undefined) throw new ApiError("idempotency_in_progress");
   requireSameRequest(stored.requestHash, requestKey);
-  await allowWaiting(tx);
+  allowWaiting(tx);
   return stored;
 }
 
-const allowWaiting = (tx: Queryable): Promise<unknown> =>
-  tx.query(`set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`);
+/** Not awaited: it is sent with the next statement, which fails if this one does. */
+function allowWaiting(tx: Queryable): void {
+  tx.query(`set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`).catch(() => {});
+}
 
 const LOCK_NOT_AVAILABLE = "55P03";
 
