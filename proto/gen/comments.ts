@@ -2313,6 +2313,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.Channel.channel_type": "`API`, `USER` or `AUTO_REDEEM`.",
   "scrip.voucher.v1.CodeConfig": "How a code is generated (docs/campaigns.md#codes).",
   "scrip.voucher.v1.CodeConfig.charset": "Characters to generate from. Default: digits and ASCII letters.",
+  "scrip.voucher.v1.CodeConfig.entropy_bits": "Responses only: base-2 logarithm of the number of different codes, rounded down to two decimals. One guess hits one of n codes with a probability of n / 2^`entropy_bits`. Absent for STANDALONE campaigns. Ignored in requests.",
   "scrip.voucher.v1.CodeConfig.length": "Number of generated characters, up to 200. Default: 8, or the number of `#` in `pattern`.",
   "scrip.voucher.v1.CodeConfig.pattern": "Pattern of the code; each `#` stands for one generated character.",
   "scrip.voucher.v1.CodeConfig.postfix": "Text after the generated characters.",

@@ -83,6 +83,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       length: 5,
       charset: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
       pattern: "SPRING-#####",
+      entropy_bits: 29.77,
     });
     for (const absent of ["promotion", "referral_program", "updated_at", "readonly"]) {
       expect(created).not.toHaveProperty(absent);

@@ -78,6 +78,15 @@ describe("CreateCampaignVouchers", () => {
       ["invalid_campaign_params", { campaignId, vouchersCount: 101n }],
       ["invalid_payload", { campaignId, code: "A", vouchersCount: 2n }],
       ["invalid_code_config", { campaignId, codeConfig: { charset: "" }, category: "New" }],
+      [
+        "invalid_code_config",
+        {
+          campaignId,
+          codeConfig: { charset: "ab", length: 1n },
+          vouchersCount: 3n,
+          category: "New",
+        },
+      ],
     ];
     for (const [key, request] of attempts) {
       expect(await rejectionKey(campaigns.createCampaignVouchers(request, call))).toBe(key);

@@ -143,10 +143,11 @@ describe("CreateCampaign", () => {
       { ...coupons, validityHours: { daily: [] }, validityDayOfWeek: [1] },
     ],
     [
-      "a malformed code pattern",
+      "more codes than the code pattern has",
       "invalid_code_config",
       {
         name: "c",
+        category: "New",
         voucher: { discount: TEN_PERCENT, codeConfig: { length: 1n, charset: "a" } },
         vouchersCount: 2n,
       },

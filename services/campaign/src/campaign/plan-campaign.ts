@@ -11,6 +11,7 @@ import { initialStatus } from "../domain/campaign-status.ts";
 import { type Campaign, effectiveJoinOnce, inferCampaignType } from "../domain/campaign.ts";
 import { checkNewCampaign, type CampaignParts } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
+import { requireCodeCapacity } from "../mapping/code-config.ts";
 import { parseValidity } from "../mapping/validity.ts";
 import { parseVoucherTemplate } from "../mapping/voucher-template.ts";
 
@@ -34,6 +35,8 @@ export function planCampaign(
   if (violation !== null) throw invalidCampaign(violation);
   const { campaignType, kind } = parts;
   const count = requestedCount(parts);
+  const voucher = campaignType === "PROMOTION" ? null : parseVoucherTemplate(request.voucher, call);
+  if (voucher?.code === null) requireCodeCapacity(voucher.codeConfig, count, call);
   const validity = parseValidity(request);
   const status = initialStatus(count);
   return {
@@ -56,7 +59,7 @@ export function planCampaign(
       validity,
       activityDuration: request.activityDurationAfterPublishing ?? null,
       metadata: request.metadata ?? {},
-      voucher: campaignType === "PROMOTION" ? null : parseVoucherTemplate(request.voucher, call),
+      voucher,
       referralProgram: request.referralProgram ?? null,
       loyaltyTiersExpiration: request.loyaltyTiersExpiration ?? null,
       createdAt: call.now,

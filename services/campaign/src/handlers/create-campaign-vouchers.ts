@@ -14,13 +14,13 @@ import type { Campaign } from "../domain/campaign.ts";
 import { checkVoucherCreation } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
 import { inheritFromCampaign, type VoucherItem } from "../mapping/campaign-voucher.ts";
-import { voucherCodeConfig } from "../mapping/code-config.ts";
+import { requireCodeCapacity, voucherCodeConfig } from "../mapping/code-config.ts";
 
 export const createCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignService.method.createCampaignVouchers> =>
   async (request, call) => {
     const count = requestedCount(request);
-    await rejectEarly(deps, request, call);
+    await rejectEarly(deps, request, { call, count });
     const categoryId = await resolveCategoryId(deps, request, call);
     return addVouchers(deps, call, request.campaignId, (campaign) => {
       const item = voucherItem(campaign, { request, call, categoryId });
@@ -40,16 +40,22 @@ function requestedCount({ vouchersCount = 1n, code }: CreateCampaignVouchersRequ
   return Number(vouchersCount);
 }
 
-/** Rejects an invalid request before it waits for the campaign lock and before its category is created. */
+/**
+ * Rejects an invalid request before it waits for the campaign lock and before its category is created. Codes that
+ * exist are counted later, under the lock.
+ */
 async function rejectEarly(
   deps: Deps,
   request: CreateCampaignVouchersRequest,
-  call: Call,
+  { call, count }: { readonly call: Call; readonly count: number },
 ): Promise<void> {
   const found = await requireCampaign(deps.db, call.project.id, request.campaignId);
   const violation = checkVoucherCreation(found.campaign);
   if (violation !== null) throw invalidCampaign(violation);
   voucherItem(found.campaign, { request, call, categoryId: undefined });
+  if (request.code !== undefined) return;
+  const { length, ...settings } = voucherCodeConfig(found.campaign, request.codeConfig, call);
+  requireCodeCapacity({ length: Number(length), ...settings }, count, call);
 }
 
 function voucherItem(

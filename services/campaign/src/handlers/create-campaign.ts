@@ -39,10 +39,8 @@ export const createCampaign =
     const [view = created] = await loadCampaignTiers(deps.db, projectId, [created]);
     // The state before the codes were created (docs/campaigns.md#status).
     const { creationStatus, generationStatus, vouchersCount } = plan.campaign;
-    return campaignToProto({
-      ...view,
-      campaign: { ...created.campaign, creationStatus, generationStatus, vouchersCount },
-    });
+    const campaign = { ...created.campaign, creationStatus, generationStatus, vouchersCount };
+    return campaignToProto({ ...view, campaign }, call.project);
   };
 
 type NewCampaign = {

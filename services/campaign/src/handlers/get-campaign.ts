@@ -11,5 +11,5 @@ export const getCampaign =
   async ({ campaignId }, { project }) => {
     const record = await requireCampaign(deps.db, project.id, campaignId);
     const [view] = await loadCampaignTiers(deps.db, project.id, [record]);
-    return campaignToProto(view ?? record);
+    return campaignToProto(view ?? record, project);
   };

@@ -31,7 +31,7 @@ export const listCampaigns =
     return {
       $typeName: "scrip.campaign.v1.ListCampaignsResponse",
       campaigns: views.map((view) => {
-        const message = campaignToProto(view);
+        const message = campaignToProto(view, call.project);
         return expanded ? message : { ...message, categories: [] };
       }),
       total,

@@ -45,7 +45,7 @@ export const updateCampaign =
     });
     const after = await requireCampaign(deps.db, projectId, before.id);
     const [view] = await loadCampaignTiers(deps.db, projectId, [after]);
-    return campaignToProto(view ?? after);
+    return campaignToProto(view ?? after, call.project);
   };
 
 /** Rejects an invalid request before its category is created. */

@@ -17,11 +17,13 @@ import {
   CampaignVoucherSchema,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
 
 import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
 import type { CampaignRecord } from "../store/campaigns.ts";
 import type { TierRecord } from "../store/promotion-tiers.ts";
 import { categoryToProto } from "./category.ts";
+import { codeSettingsToProto } from "./code-config.ts";
 import { tierToProto } from "./promotion-tier.ts";
 
 export type CampaignWithTiers = CampaignRecord & {
@@ -29,11 +31,10 @@ export type CampaignWithTiers = CampaignRecord & {
   readonly tiers?: readonly TierRecord[] | undefined;
 };
 
-export function campaignToProto({
-  campaign,
-  category,
-  tiers = [],
-}: CampaignWithTiers): CampaignMessage {
+export function campaignToProto(
+  { campaign, category, tiers = [] }: CampaignWithTiers,
+  project: Call["project"],
+): CampaignMessage {
   const { validityTimeframe, validityDayOfWeek, validityHours, startDate, expirationDate } =
     validityToProto(campaign.validity);
   return create(CampaignSchema, {
@@ -62,7 +63,7 @@ export function campaignToProto({
     category: category?.name,
     categoryId: category?.id,
     categories: category === null ? [] : [categoryToProto(category)],
-    voucher: campaignVoucherToProto(campaign),
+    voucher: campaignVoucherToProto(campaign, project),
     promotion:
       campaign.campaignType === "PROMOTION"
         ? { tiers: tiers.map((record) => tierToProto(record)), total: BigInt(tiers.length) }
@@ -77,11 +78,10 @@ export function campaignToProto({
 const structToProto = (json: Json | null): JsonObject | undefined =>
   json === null ? undefined : (json as JsonObject);
 
-function campaignVoucherToProto({
-  campaignType,
-  voucher,
-  validity,
-}: Campaign): CampaignVoucher | undefined {
+function campaignVoucherToProto(
+  { campaignType, voucher, validity }: Campaign,
+  project: Call["project"],
+): CampaignVoucher | undefined {
   const type = voucherTypeOf(campaignType);
   if (voucher === null || type === null) return undefined;
   const { discount, gift, loyaltyCard, quantity, codeConfig, code } = voucher;
@@ -102,7 +102,10 @@ function campaignVoucherToProto({
             expirationRules: structToProto(loyaltyCard.expirationRules),
           },
     redemption: { quantity: quantity ?? undefined },
-    codeConfig: { ...codeConfig, length: BigInt(codeConfig.length) },
+    codeConfig:
+      code === null
+        ? codeSettingsToProto(codeConfig, project)
+        : { ...codeConfig, length: BigInt(codeConfig.length) },
     isReferralCode: campaignType === "REFERRAL_PROGRAM",
     startDate,
     expirationDate,

@@ -1,4 +1,12 @@
-import { type CodeConfig, mergeCodeConfig, normalize, parseCodeConfig } from "@scrip/codes";
+import {
+  capacityViolation,
+  type CodeConfig,
+  type CodeMask,
+  entropyBitsOf,
+  mergeCodeConfig,
+  normalize,
+  parseCodeConfig,
+} from "@scrip/codes";
 import { ApiError } from "@scrip/errors";
 import type { CodeConfig as CodeConfigMessage } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -37,9 +45,31 @@ function resolveCodeConfig(
     ...(requested?.prefix !== undefined && { prefix: requested.prefix }),
     ...(requested?.postfix !== undefined && { postfix: requested.postfix }),
   });
-  const parsed = parseCodeConfig(config, project.caseSensitiveCodes);
-  if (parsed.kind === "violation") {
-    throw new ApiError("invalid_code_config", { details: parsed.text });
-  }
-  return normalize(config, parsed.mask);
+  return normalize(config, requireMask(config, project));
+}
+
+/** Rejects settings that have fewer codes than the request needs, before anything is written. */
+export function requireCodeCapacity(
+  settings: CodeConfig,
+  requested: number | bigint,
+  { project }: Call,
+): void {
+  const violation = capacityViolation(requireMask(settings, project), BigInt(requested));
+  if (violation !== null) throw new ApiError("invalid_code_config", { details: violation });
+}
+
+/** The settings as responses show them, with the entropy of their codes in this project. */
+export const codeSettingsToProto = (
+  { length, ...settings }: CodeSettings,
+  project: Call["project"],
+) => ({
+  ...settings,
+  length: BigInt(length),
+  entropyBits: String(entropyBitsOf(requireMask({ length, ...settings }, project))),
+});
+
+function requireMask(config: CodeConfig, { caseSensitiveCodes }: Call["project"]): CodeMask {
+  const parsed = parseCodeConfig(config, caseSensitiveCodes);
+  if (parsed.kind === "mask") return parsed.mask;
+  throw new ApiError("invalid_code_config", { details: parsed.text });
 }

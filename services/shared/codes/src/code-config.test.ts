@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { type CodeConfig, mergeCodeConfig, normalize, parseCodeConfig } from "./code-config.ts";
-import { capacityOf } from "./draw-code.ts";
+import { capacityOf, capacityViolation, entropyBitsOf } from "./draw-code.ts";
 
 const maskOf = (config: CodeConfig, caseSensitive = true) => {
   const parsed = parseCodeConfig(config, caseSensitive);
@@ -51,6 +51,31 @@ describe("parseCodeConfig", () => {
 
   test("accepts a charset of 255 characters", () => {
     expect(parseCodeConfig({ length: 200, prefix: "p".repeat(55) }, true).kind).toBe("mask");
+  });
+});
+
+describe("entropyBitsOf", () => {
+  test.each([
+    ["eight of sixty-two characters", {}, true, 47.63],
+    ["ten bits", { length: 10, charset: "01" }, true, 10],
+    ["a pattern", { pattern: "SUN-####" }, true, 23.81],
+    ["one code", { pattern: "FIXED" }, true, 0],
+    ["letters of either case", { length: 2, charset: "aAbB" }, true, 4],
+    ["letters whose case is ignored", { length: 2, charset: "aAbB" }, false, 2],
+  ])("never overstates %s", (_name, config, caseSensitive, bits) => {
+    const mask = maskOf(config, caseSensitive);
+    expect(entropyBitsOf(mask)).toBe(bits);
+    expect(2 ** bits).toBeLessThanOrEqual(Number(capacityOf(mask)));
+  });
+});
+
+describe("capacityViolation", () => {
+  test("reports a request for more codes than the mask has", () => {
+    const mask = maskOf({ length: 2, charset: "ab" });
+    expect(capacityViolation(mask, 4n)).toBeNull();
+    expect(capacityViolation(mask, 5n)).toBe(
+      "Code config allows to generate up to 4 unique codes, requested 5",
+    );
   });
 });
 

@@ -14,6 +14,21 @@ export const PLACEHOLDER = "#";
 export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
   BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
 
+/** Base-2 logarithm of the capacity, rounded down to two decimals: what guessing a code is up against. */
+export function entropyBitsOf({ mask, alphabet }: CodeMask): number {
+  const bits = placeholdersOf(mask) * Math.log2(alphabet.length);
+  return Math.floor(bits * 100) / 100;
+}
+
+/** Returns the details of `invalid_code_config` when the mask has fewer codes than requested. */
+export function capacityViolation(mask: CodeMask, requested: bigint): string | null {
+  const capacity = capacityOf(mask);
+  return requested > capacity ? exhaustedText(capacity, requested) : null;
+}
+
+export const exhaustedText = (capacity: bigint, requested: bigint): string =>
+  `Code config allows to generate up to ${capacity} unique codes, requested ${requested}`;
+
 /** Number of characters that are drawn. */
 export const placeholdersOf = (mask: string): number => mask.split(PLACEHOLDER).length - 1;
 

@@ -7,4 +7,12 @@ export {
   parseCodeConfig,
   type ParsedCodeConfig,
 } from "./code-config.ts";
-export { capacityOf, type CodeMask, drawCode, patternOf } from "./draw-code.ts";
+export {
+  capacityOf,
+  capacityViolation,
+  type CodeMask,
+  drawCode,
+  entropyBitsOf,
+  exhaustedText,
+  patternOf,
+} from "./draw-code.ts";

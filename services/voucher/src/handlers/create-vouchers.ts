@@ -1,4 +1,4 @@
-import { capacityOf, type CodeMask } from "@scrip/codes";
+import { capacityOf, type CodeMask, exhaustedText } from "@scrip/codes";
 import { ApiError, errorToProto } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import type {
@@ -142,7 +142,7 @@ async function findExhaustedMasks(
       caseSensitive: call.project.caseSensitiveCodes,
     });
     if (count + existing <= capacity) continue;
-    const details = `Code config allows to generate up to ${capacity} unique codes, requested ${count}`;
+    const details = exhaustedText(capacity, count);
     errors.set(name, new ApiError("invalid_code_config", { details }));
   }
   return errors;
