@@ -197,7 +197,7 @@ describe("a query", () => {
     "of a list without this filter is rejected: %s",
     (query) => {
       const [filter = ""] = query.split("[");
-      expect(() => decode("GET", "/v1/metadata-schemas", { query })).toThrow(
+      expect(() => decode("GET", "/management/v1/projects", { query })).toThrow(
         expect.objectContaining({
           key: "invalid_query_params",
           options: { details: `Property .${filter} is not a filter of this list` },

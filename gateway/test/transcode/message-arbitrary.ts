@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import { FeatureSet_FieldPresence, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { isSafeText, ruleOf, shapeOf } from "@scrip/contract";
+import { isSafeText, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import fc from "fast-check";
 
@@ -17,6 +17,7 @@ type Draft = Record<string, unknown>;
 export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
   const members = desc.fields
     .filter((field) => !ruleOf(field).internal && field.oneof === undefined)
+    .filter((field) => !isHiddenByBody(field))
     .map((field) => {
       const rule = ruleOf(field);
       // When absent, it decodes as the object name of the message.
@@ -29,6 +30,11 @@ export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
     return { $typeName: desc.typeName, ...Object.fromEntries(present) };
   });
 }
+
+/** A field of the query may have the name of a field of the body, which JSON then holds instead. */
+const isHiddenByBody = (field: DescField): boolean =>
+  ruleOf(field).inQuery &&
+  field.parent.fields.some((other) => other !== field && jsonNameOf(other) === jsonNameOf(field));
 
 function fieldArbitrary(field: DescField): fc.Arbitrary<unknown> {
   const rule = ruleOf(field);
