@@ -1,4 +1,11 @@
-import type { Queryable } from "@scrip/postgres";
+import {
+  buildStatement,
+  column,
+  columnNames,
+  type ColumnTable,
+  type Queryable,
+  rowOf,
+} from "@scrip/postgres";
 
 import type { DeadLetter, DeliveredEvent } from "../bus.ts";
 import { type EventRow, fromRow } from "./row-log.ts";
@@ -19,30 +26,32 @@ export type Burial = {
   readonly attempts: number;
 };
 
+const eventColumns: ColumnTable<Burial> = {
+  topic: column.text(({ event }) => event.topic),
+  partition: column.int4(({ event }) => event.partition),
+  log_offset: column.int8(({ event }) => event.offset),
+  id: column.text(({ event }) => event.id),
+  project_id: column.text(({ event }) => event.projectId),
+  key: column.text(({ event }) => event.key),
+  type: column.text(({ event }) => event.type ?? null),
+  headers: column.json(({ event }) => JSON.stringify(event.headers)),
+  payload: column.bytea(({ event }) => event.payload),
+  occurred_at: column.single("timestamptz", ({ event }) => event.occurredAt),
+  error: column.text(({ error }) => describe(error)),
+  attempts: column.int4(({ attempts }) => attempts),
+};
+
+const insertStatement = buildStatement({
+  parts: {
+    row: rowOf<Burial>({ consumer_group: column.text(({ group }) => group), ...eventColumns }),
+  },
+  text: ({ row }) =>
+    `insert into bus_dead_letter (${row.columns}) values (${row.values}) on conflict do nothing`,
+});
+
 /** Idempotent: a crash may have occurred before the offset was stored. */
 export async function insertDeadLetter(db: Queryable, burial: Burial): Promise<void> {
-  const { group, event, error, attempts } = burial;
-  await db.query(
-    `insert into bus_dead_letter (consumer_group, topic, partition, log_offset, id, project_id, key,
-                                  type, headers, payload, occurred_at, error, attempts)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-         on conflict do nothing`,
-    [
-      group,
-      event.topic,
-      event.partition,
-      event.offset,
-      event.id,
-      event.projectId,
-      event.key,
-      event.type ?? null,
-      JSON.stringify(event.headers),
-      event.payload,
-      event.occurredAt,
-      describe(error),
-      attempts,
-    ],
-  );
+  await db.query(insertStatement({ row: burial }));
 }
 
 export async function listDeadLetters(
@@ -51,8 +60,7 @@ export async function listDeadLetters(
   limit: number,
 ): Promise<readonly DeadLetter[]> {
   const { rows } = await db.query<DeadLetterRow>(
-    `select topic, partition, log_offset, id, project_id, key, type, headers, payload, occurred_at,
-            error, attempts, buried_at
+    `select ${columnNames(eventColumns)}, buried_at
        from bus_dead_letter
       where consumer_group = $1
       order by buried_at, topic, partition, log_offset
