@@ -1,6 +1,7 @@
 import { toErrorResponse, ApiError } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+import { isRefusal } from "@scrip/rpc";
 
 import { BodilessError } from "../domain/bodiless-error.ts";
 import { retryAfterSeconds } from "../limits/rate-limit-headers.ts";
@@ -44,8 +45,9 @@ export function errorResponseOf(
       status: error.code,
       contentType: isBodiless ? undefined : JSON_TYPE,
       body: isBodiless ? undefined : encodeError(error),
-      headers:
-        cause instanceof ApiErrorWithHeaders
+      headers: isRefusal(cause)
+        ? ["Retry-After", String(spreadSeconds())]
+        : cause instanceof ApiErrorWithHeaders
           ? withDefaults(cause.headers, headersOf(error.code, error.key, context))
           : headersOf(error.code, error.key, context),
     },
@@ -53,6 +55,11 @@ export function errorResponseOf(
     unexpected: unexpected || cause !== thrown,
   };
 }
+
+const MOST_SECONDS = 3;
+
+/** Random, so that the refused requests of a burst do not return together. */
+const spreadSeconds = (): number => 1 + Math.floor(Math.random() * MOST_SECONDS);
 
 /** Name and value pairs of both; a header of the error replaces the default of that name. */
 const withDefaults = (own: readonly string[], defaults: readonly string[]): readonly string[] => [
