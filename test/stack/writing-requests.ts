@@ -110,7 +110,7 @@ function gatewayRows(
 }
 
 function voucherRows(
-  { codes, rule, published, program, customer }: Fixtures,
+  { codes, rule, published, program, customer, gift }: Fixtures,
   { tag, post, put, rows }: Tools,
 ): Record<string, Row> {
   const tagged = (count = 1) => rows("voucher.voucher", "metadata ->> 'tag' = $2", count, [tag]);
@@ -141,6 +141,15 @@ function voucherRows(
     "VoucherService.UpdateVoucher": put(`/v1/vouchers/${codes[0]}`, { metadata: { changed: 1 } }),
     "VoucherService.EnableVoucher": post(`/v1/vouchers/${codes[1]}/enable`),
     "VoucherService.DisableVoucher": post(`/v1/vouchers/${codes[2]}/disable`),
+    "TransactionService.AdjustBalance": {
+      ...post(`/v1/vouchers/${gift}/balance`, { amount: 50 }),
+      ...rows(
+        "voucher.voucher_ledger_entry",
+        "amount = 50 and voucher_id = (select id from voucher.voucher where project_id = $1 and code = $2)",
+        1,
+        [gift],
+      ),
+    },
     "PublicationService.CreatePublication": {
       ...post("/v1/publications", {
         customer: { id: customer },
