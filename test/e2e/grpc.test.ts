@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:http2";
 import path from "node:path";
 
 import * as grpc from "@grpc/grpc-js";
@@ -134,6 +136,21 @@ test("gRPC: a missing token, a wrong audience, another project and a missing sco
       ),
     ).rejects.toMatchObject({ code: grpc.status.PERMISSION_DENIED });
   }
+});
+
+test("gRPC: a call without a token is refused before its body is read", async () => {
+  const session = connect(stack.grpc["voucher"] ?? "");
+  const call = session.request({
+    ":method": "POST",
+    ":path": "/scrip.voucher.v1.VoucherService/CreateVoucher",
+    "content-type": "application/grpc+proto",
+  });
+  // The message announces four million bytes and never ends.
+  call.write(Buffer.from([0, 0, 0x3d, 0x09, 0, 1, 2, 3]));
+  const [headers] = await once(call, "response");
+  expect(headers["grpc-status"]).toBe(String(grpc.status.UNAUTHENTICATED));
+  await once(call.resume(), "close");
+  session.close();
 });
 
 test("gRPC: health and reflection respond without a token", async () => {

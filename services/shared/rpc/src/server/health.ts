@@ -8,6 +8,7 @@ import {
   HealthListResponseSchema,
 } from "@scrip/proto/grpc/health/v1/health_pb";
 
+import { OPEN_SERVICE_LIMITS } from "./guard-bodies.ts";
 import type { UnreadyReason } from "./readiness.ts";
 
 const CHECK_TIMEOUT_MS = 800;
@@ -37,27 +38,32 @@ export function healthRoutes(
   const status = async (): Promise<Status> =>
     (await options.ready()) ? Status.SERVING : Status.NOT_SERVING;
 
-  router.service(Health, {
-    async check({ service }) {
-      if (!known.has(service)) throw new ConnectError(`unknown service ${service}`, Code.NotFound);
-      return create(HealthCheckResponseSchema, { status: await status() });
+  router.service(
+    Health,
+    {
+      async check({ service }) {
+        if (!known.has(service))
+          throw new ConnectError(`unknown service ${service}`, Code.NotFound);
+        return create(HealthCheckResponseSchema, { status: await status() });
+      },
+      async list() {
+        const now = await status();
+        return create(HealthListResponseSchema, {
+          statuses: Object.fromEntries([...known].map((name) => [name, { status: now }])),
+        });
+      },
+      async *watch({ service }, { signal }) {
+        let last: Status | undefined;
+        while (!signal.aborted) {
+          const now = known.has(service) ? await status() : Status.SERVICE_UNKNOWN;
+          if (now !== last) yield create(HealthCheckResponseSchema, { status: now });
+          last = now;
+          await pause(WATCH_INTERVAL_MS, signal);
+        }
+      },
     },
-    async list() {
-      const now = await status();
-      return create(HealthListResponseSchema, {
-        statuses: Object.fromEntries([...known].map((name) => [name, { status: now }])),
-      });
-    },
-    async *watch({ service }, { signal }) {
-      let last: Status | undefined;
-      while (!signal.aborted) {
-        const now = known.has(service) ? await status() : Status.SERVICE_UNKNOWN;
-        if (now !== last) yield create(HealthCheckResponseSchema, { status: now });
-        last = now;
-        await pause(WATCH_INTERVAL_MS, signal);
-      }
-    },
-  });
+    OPEN_SERVICE_LIMITS,
+  );
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

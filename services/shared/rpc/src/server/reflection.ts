@@ -8,14 +8,20 @@ import {
   ServerReflectionResponseSchema,
 } from "@scrip/proto/grpc/reflection/v1/reflection_pb";
 
+import { OPEN_SERVICE_LIMITS } from "./guard-bodies.ts";
+
 /** grpc.reflection.v1, so that tools such as grpcurl can list and call the services by name. */
 export function reflectionRoutes(router: ConnectRouter, services: readonly DescService[]): void {
   const index = indexOf([...services, ServerReflection]);
-  router.service(ServerReflection, {
-    async *serverReflectionInfo(requests) {
-      for await (const request of requests) yield respond(index, request);
+  router.service(
+    ServerReflection,
+    {
+      async *serverReflectionInfo(requests) {
+        for await (const request of requests) yield respond(index, request);
+      },
     },
-  });
+    OPEN_SERVICE_LIMITS,
+  );
 }
 
 type Index = {

@@ -18,6 +18,7 @@ import {
 import { BATCH_PROJECT, type Call } from "../call/call.ts";
 import type { FindProject, ProjectState } from "../call/find-project.ts";
 import { fromHeaders, type ReceivedCall, REPLAYED_HEADER } from "../call/headers.ts";
+import { guardBodies } from "./guard-bodies.ts";
 import { healthRoutes } from "./health.ts";
 import { reflectionRoutes } from "./reflection.ts";
 import type { Implementation, ReplicatingService } from "./service.ts";
@@ -57,6 +58,7 @@ const MIN_BUDGET_MS = 5;
 /** Serves gRPC over HTTP/2 without TLS, for use inside a cluster. */
 export async function serve(options: ServeOptions): Promise<RpcServer> {
   const shutdown = new AbortController();
+  const verifiers = verifiersOf(options);
   const server = http2.createServer(
     {
       // Half-open floods and giant headers end the connection, not the process.
@@ -64,14 +66,27 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       maxSessionMemory: 10,
       maxSessionInvalidFrames: 100,
     },
-    connectNodeAdapter({
-      routes: (router) => mount(router, options),
-      shutdownSignal: shutdown.signal,
-      readMaxBytes: MAX_REQUEST_BYTES,
-      maxTimeoutMs: MAX_TIMEOUT_MS,
-      connect: false,
-      grpcWeb: false,
-    }),
+    guardBodies(
+      connectNodeAdapter({
+        routes: (router) => mount(router, options),
+        shutdownSignal: shutdown.signal,
+        readMaxBytes: MAX_REQUEST_BYTES,
+        maxTimeoutMs: MAX_TIMEOUT_MS,
+        connect: false,
+        grpcWeb: false,
+      }),
+      {
+        verifierOf: (path) => verifiers.get(path),
+        onRefusal: ({ error, requestId, ...called }) =>
+          options.onCall({
+            ...called,
+            caller: "",
+            requestId,
+            durationMs: 0,
+            key: toErrorResponse(error, requestId).error.key,
+          }),
+      },
+    ),
   );
   const sessions = new Set<http2.ServerHttp2Session>();
   server.on("session", (session) => {
@@ -103,6 +118,18 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
 
 /** Maximum time for calls in flight after the server begins to stop. */
 const DRAIN_MS = 5_000;
+
+/** By the path of the RPC. */
+const verifiersOf = ({ services, keys }: ServeOptions): ReadonlyMap<string, Verify> =>
+  new Map(
+    services.flatMap(({ name, implementations }) => {
+      const verify = createTokenVerifier(keys, name);
+      const methods = implementations.flatMap(({ service }) => service.methods);
+      return methods.map((method) => [pathOf(method), verify] as const);
+    }),
+  );
+
+const pathOf = ({ parent, name }: DescMethod): string => `/${parent.typeName}/${name}`;
 
 function mount(router: ConnectRouter, options: ServeOptions): void {
   const all = options.services.flatMap(({ implementations }) => implementations);
