@@ -152,7 +152,9 @@ async function runWithRetries<Deps extends BaseDeps>(
 ): Promise<AttemptOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await frame.slots.run(() => runInTransaction(frame, rpc, run));
+      return await frame.slots.run(run.requestKey.projectId, () =>
+        runInTransaction(frame, rpc, run),
+      );
     } catch (error) {
       const conflict = sqlState(error)?.startsWith("40") === true && isRetryable(error);
       if (attempt === MAX_ATTEMPTS || !conflict) throw error;

@@ -4,28 +4,41 @@ import { ApiError } from "@scrip/errors";
 const MAX_WAITING = 1_000;
 const MAX_WAIT_MS = 2_000;
 
-export type Slots = { readonly run: <T>(work: () => Promise<T>) => Promise<T> };
+export type Slots = {
+  readonly run: <T>(projectId: string, work: () => Promise<T>) => Promise<T>;
+};
 
-/** Runs at most `count` works at a time; the others wait in order of arrival, for two seconds. */
+/** Runs at most `count` works at a time; the others wait for two seconds: projects take turns. */
 export function createSlots(count: number): Slots {
   let free = count;
-  const waiting = new Set<() => void>();
-  const acquire = (): Promise<void> => {
+  let size = 0;
+  /** The waiting of each project in order of arrival; the first project has its turn. */
+  const waiting = new Map<string, Set<() => void>>();
+  const remove = (projectId: string, proceed: () => void): void => {
+    const queue = waiting.get(projectId);
+    if (queue?.delete(proceed) !== true) return;
+    size -= 1;
+    if (queue.size === 0) waiting.delete(projectId);
+  };
+  const acquire = (projectId: string): Promise<void> => {
     if (free > 0) {
       free -= 1;
       return Promise.resolve();
     }
-    if (waiting.size >= MAX_WAITING) return Promise.reject(overloaded());
+    const queue = waiting.get(projectId) ?? new Set<() => void>();
+    // One project leaves room for the others.
+    if (size >= MAX_WAITING || queue.size >= MAX_WAITING / 2) return Promise.reject(overloaded());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      waiting.delete(proceed);
+      remove(projectId, proceed);
       reject(overloaded());
     }, MAX_WAIT_MS);
     const proceed = (): void => {
       clearTimeout(timer);
       resolve();
     };
-    waiting.add(proceed);
+    waiting.set(projectId, queue.add(proceed));
+    size += 1;
     return promise;
   };
   const release = (): void => {
@@ -34,12 +47,16 @@ export function createSlots(count: number): Slots {
       free += 1;
       return;
     }
-    waiting.delete(next);
-    next();
+    const [projectId, queue] = next;
+    const [proceed] = queue as Iterable<() => void> as readonly [() => void];
+    remove(projectId, proceed);
+    // To the end of the turns.
+    if (waiting.delete(projectId)) waiting.set(projectId, queue);
+    proceed();
   };
   return {
-    async run(work) {
-      await acquire();
+    async run(projectId, work) {
+      await acquire(projectId);
       try {
         return await work();
       } finally {
