@@ -87,6 +87,7 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
     "I1 quantity: counts 3 redemptions, has 0",
     "I1 quantity: was redeemed 2 times, allows 1",
     "I2 balance: holds 2000; 5005 less redemptions of 3000 is 2005",
+    "I2 ledger: has an amount of 5005, its additions and removals are 5000",
     "I2 ledger: 1 entries are not numbered one after the other",
     "I2 ledger: 1 balances do not follow from the one before",
     "I2 spends: entry 2 of -1000: redemption r_none has none",

@@ -52,7 +52,7 @@ test("serves the OpenAPI document and a reference page that loads no external re
   }
 });
 
-test("returns deadline_exceeded for a call that hangs, and stores its late response for a repeat", async () => {
+test("returns deadline_exceeded for a call that hangs, and the response of the service to a later repeat", async () => {
   let finish = (): void => {};
   const work = new Promise<void>((resolve) => (finish = resolve));
   await using slow = await startTestGateway({
@@ -73,9 +73,8 @@ test("returns deadline_exceeded for a call that hangs, and stores its late respo
   const post = () =>
     send(`${slow.url}/v1/vouchers`, "POST", { headers, body: { type: "GIFT_VOUCHER" } });
   expect(await post()).toMatchObject({ status: 504, json: { key: "deadline_exceeded" } });
-  expect(await post()).toMatchObject({ status: 409, json: { key: "idempotency_in_progress" } });
   finish();
-  await expect.poll(async () => (await post()).status).toBe(200);
+  expect(await post()).toMatchObject({ status: 200, json: { id: "v_1" } });
 });
 
 test("finishes running requests during shutdown and accepts no new ones", async () => {
