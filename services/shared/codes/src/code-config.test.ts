@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { type CodeConfig, mergeCodeConfig, normalize, parseCodeConfig } from "./code-config.ts";
-import { capacityOf, capacityViolation, entropyBitsOf } from "./draw-code.ts";
+import { capacityOf, capacityViolation, entropyBitsOf } from "./generate-code.ts";
 
 const maskOf = (config: CodeConfig, caseSensitive = true) => {
   const parsed = parseCodeConfig(config, caseSensitive);

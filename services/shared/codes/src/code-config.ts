@@ -1,4 +1,4 @@
-import { type CodeMask, PLACEHOLDER, placeholdersOf } from "./draw-code.ts";
+import { type CodeMask, PLACEHOLDER, placeholdersOf } from "./generate-code.ts";
 
 /** How codes are generated, as the request sends it (docs/campaigns.md#codes). */
 export type CodeConfig = {

@@ -11,8 +11,8 @@ export {
   capacityOf,
   capacityViolation,
   type CodeMask,
-  drawCode,
+  generateCode,
   entropyBitsOf,
   exhaustedText,
   patternOf,
-} from "./draw-code.ts";
+} from "./generate-code.ts";

@@ -4,7 +4,6 @@ import {
   type CampaignTerms,
   decidePublication,
   isPublishable,
-  joinsOnce,
   type PublicationState,
   publishTo,
   voucherTypeOf,
@@ -71,18 +70,6 @@ const campaign: CampaignTerms = {
   type: "DISCOUNT_COUPONS",
   joinOnce: false,
 };
-
-test.each([
-  [undefined, null, false],
-  [true, null, true],
-  [undefined, campaign, false],
-  [undefined, { ...campaign, joinOnce: true }, true],
-  [false, { ...campaign, joinOnce: true }, false],
-  [true, campaign, true],
-  [false, { ...campaign, type: "LOYALTY_PROGRAM" as const }, true],
-])("join_once %s of %j is %s", (sent, of, once) => {
-  expect(joinsOnce(sent, of)).toBe(once);
-});
 
 const definition: VoucherDefinition = {
   projectId: "proj_1",

@@ -1,5 +1,6 @@
 import { addDuration, parseDuration } from "@scrip/rules";
 
+import { type EarlierPublication, repeatsJoining } from "./join-once.ts";
 import type { CampaignType, Metadata, VoucherDefinition, VoucherType } from "./voucher.ts";
 
 /** What publications need to know about a campaign. */
@@ -9,9 +10,6 @@ export type CampaignTerms = {
   readonly type: CampaignType;
   readonly joinOnce: boolean;
 };
-
-/** A voucher that the customer holds, and the publication that assigned it. */
-export type EarlierPublication = { readonly voucherId: string; readonly publicationId: string };
 
 export type PublicationState = {
   readonly customerId: string;
@@ -49,7 +47,7 @@ export type PublicationDecision =
  */
 export function decidePublication(state: PublicationState): PublicationDecision {
   const { customerId, joinOnce, earlier, takenSourceId, voucher } = state;
-  if (joinOnce && earlier !== null && (voucher === null || voucher.id === earlier.voucherId)) {
+  if (joinOnce && earlier !== null && repeatsJoining(earlier, voucher)) {
     return { kind: "already_joined", publicationId: earlier.publicationId };
   }
   if (takenSourceId !== null) {
@@ -83,12 +81,6 @@ const rejected = (key: RejectedPublication["key"], details: string): RejectedPub
   key,
   details,
 });
-
-/** Loyalty programs are joined once, regardless of the request. */
-export function joinsOnce(sent: boolean | undefined, campaign: CampaignTerms | null): boolean {
-  if (campaign?.type === "LOYALTY_PROGRAM") return true;
-  return sent ?? campaign?.joinOnce ?? false;
-}
 
 export type PublicationTime = {
   readonly now: number;

@@ -2,10 +2,9 @@ import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
+import { type EarlierPublication, joinsOnce } from "../domain/join-once.ts";
 import {
   decidePublication,
-  type EarlierPublication,
-  joinsOnce,
   publishTo,
   type RejectedPublication,
 } from "../domain/publication-decision.ts";

@@ -1,6 +1,6 @@
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
-import type { EarlierPublication } from "../domain/publication-decision.ts";
+import type { EarlierPublication } from "../domain/join-once.ts";
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 
 export type HolderRole = "OWNER" | "REFERRER" | "REFEREE";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { type CodeConfig, parseCodeConfig } from "./code-config.ts";
-import { drawCode, patternOf } from "./draw-code.ts";
+import { generateCode, patternOf } from "./generate-code.ts";
 
 const maskOf = (config: CodeConfig) => {
   const parsed = parseCodeConfig(config, true);
@@ -19,7 +19,7 @@ describe("patternOf", () => {
     fc.assert(
       fc.property(text, text, charset, fc.nat(), (pattern, prefix, characters, seed) => {
         const mask = maskOf({ pattern, prefix, charset: characters });
-        const code = drawCode(mask, (size) => seed % size);
+        const code = generateCode(mask, (size) => seed % size);
         expect(code).toMatch(new RegExp(patternOf(mask)));
         expect(`${code}!`).not.toMatch(new RegExp(patternOf(mask)));
       }),
@@ -27,10 +27,10 @@ describe("patternOf", () => {
   });
 });
 
-describe("drawCode", () => {
+describe("generateCode", () => {
   test("fills each placeholder of the mask and nothing else", () => {
     let drawn = 0;
-    const code = drawCode(
+    const code = generateCode(
       maskOf({ pattern: "A#-#", charset: "xyz", prefix: "#", postfix: "!" }),
       () => (drawn += 1),
     );
@@ -48,7 +48,7 @@ describe("drawCode", () => {
         fc.nat(),
         (characters, length, seed) => {
           const mask = maskOf({ charset: characters, length, prefix: "<", postfix: ">" });
-          const code = drawCode(mask, (size) => seed % size);
+          const code = generateCode(mask, (size) => seed % size);
           const drawn = Array.from(code).slice(1, -1);
           expect(drawn).toHaveLength(length);
           for (const character of drawn) expect(Array.from(characters)).toContain(character);

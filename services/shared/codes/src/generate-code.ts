@@ -1,4 +1,4 @@
-/** A code configuration that codes can be drawn from. */
+/** A code configuration that codes can be generated from. */
 export type CodeMask = {
   /** Each `#` is a placeholder for a character of the charset. */
   readonly mask: string;
@@ -49,7 +49,7 @@ const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\
 const escapeInClass = (character: string): string => character.replace(/[\\\]^[-]/, "\\$&");
 
 /** Generates a random code of a mask; `randomIndex(n)` returns a number from 0 to n − 1 with equal probability. */
-export function drawCode(
+export function generateCode(
   { mask, alphabet, prefix, postfix }: CodeMask,
   randomIndex: (size: number) => number,
 ): string {
