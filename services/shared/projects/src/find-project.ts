@@ -34,7 +34,8 @@ export function createFindProject({ cache, poll, now }: FindProjectOptions): Fin
     const until = now() + Math.min(WAIT_MS, query.deadline - Date.now() - MARGIN_MS);
     while (now() < until) {
       await sleep(PAUSE_MS);
-      await cache.reload(entry);
+      // All waiting calls share one query per pause, although their timers drift apart.
+      if (now() - entry.loadedAt >= PAUSE_MS) await cache.reload(entry);
       if (hasArrived(entry, query)) return entry.state;
     }
     entry.waitedAt = now();
