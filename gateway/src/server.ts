@@ -147,7 +147,7 @@ function pipelineOf(
   });
   metrics.gauge({
     name: "code_guessing_alarms",
-    help: "Tenants for which most codes within the last minute were unknown.",
+    help: "Projects for which most codes within the last minute were unknown.",
     read: codeGuessing.alarms,
   });
   return {
