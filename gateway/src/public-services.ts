@@ -17,6 +17,7 @@ import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { ReferralService } from "@scrip/proto/scrip/voucher/v1/referrals_pb";
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
@@ -28,6 +29,7 @@ export const publicServices: readonly DescService[] = [
   VoucherService,
   RedemptionService,
   PublicationService,
+  ReferralService,
   TransactionService,
   CategoryService,
   CampaignService,

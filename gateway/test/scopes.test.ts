@@ -27,7 +27,12 @@ const gateway = await startTestGateway({ implementations: stubAllServices() });
 afterAll(() => gateway[Symbol.asyncDispose]());
 const server = gateway.keys;
 const client = { appId: gateway.keys.clientAppId, appToken: gateway.keys.clientToken };
-await enableClientFeatures(gateway, { client_redeem_enabled: true, client_publish_enabled: true });
+await enableClientFeatures(gateway, {
+  client_redeem_enabled: true,
+  client_publish_enabled: true,
+  client_list_vouchers_enabled: true,
+  client_create_customer_enabled: true,
+});
 
 /** Endpoints of a scope, by the first segment of their path (docs/authentication.md#scopes). */
 function opens(scope: string, path: string): boolean {

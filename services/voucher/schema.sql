@@ -110,7 +110,7 @@ create table redeemable_holder (
   campaign_type text,
   voucher_type text not null,
   metadata jsonb not null,
-  publication_id text not null,
+  publication_id text,
   created_at timestamp with time zone not null,
   constraint redeemable_holder_pkey PRIMARY KEY (project_id, id),
   constraint redeemable_holder_role_known CHECK (role = ANY (ARRAY['OWNER'::text, 'REFERRER'::text, 'REFEREE'::text]))
@@ -318,6 +318,8 @@ CREATE INDEX publication_project_created_at ON publication USING btree (project_
 CREATE INDEX publication_project_customer ON publication USING btree (project_id, customer_id, created_at);
 
 CREATE INDEX publication_voucher_project_voucher ON publication_voucher USING btree (project_id, voucher_id, publication_id);
+
+CREATE UNIQUE INDEX redeemable_holder_customer_once ON redeemable_holder USING btree (project_id, voucher_id, customer_id);
 
 CREATE UNIQUE INDEX redeemable_holder_once ON redeemable_holder USING btree (project_id, voucher_id) WHERE role <> 'REFEREE'::text;
 

@@ -127,6 +127,54 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
     expect(stored.body).toMatchObject({ name: "Ada", email: "ada@shop.example" });
   });
 
+  test("lists the vouchers of a customer if the project allows it", async () => {
+    const [code, other] = [await createVoucher(), await createVoucher()];
+    const source = newCode("holder");
+    const { body: publication } = await api.post("/v1/publications", {
+      voucher: code,
+      customer: source,
+    });
+    await api.post("/v1/publications", { voucher: other, customer: newCode("other") });
+    await configureProject({ client_list_vouchers_enabled: false });
+    const list = (query: string) => client.get(`/client/v1/vouchers${query}`);
+    const rejected = await list(`?customer=${source}`);
+    expect([rejected.status, rejected.body["key"]]).toEqual([403, "forbidden"]);
+
+    await configureProject({ client_list_vouchers_enabled: true });
+    const everything = await list("");
+    expect([everything.status, everything.body["key"]]).toEqual([400, "invalid_query_params"]);
+    for (const customer of [source, publication["customer_id"]]) {
+      const listed = await list(`?customer=${customer}`);
+      expect(listed.status, listed.text).toBe(200);
+      expect(listed.body).toMatchObject({ object: "list", total: 1, vouchers: [{ code }] });
+    }
+    expect((await list("?customer=nobody")).body).toMatchObject({ total: 0, vouchers: [] });
+  });
+
+  test("creates customers if the project allows it, and neither changes nor sees stored ones", async () => {
+    const source = newCode("new");
+    await configureProject({ client_create_customer_enabled: false });
+    const create = (body: Json) => client.post("/client/v1/customers", body);
+    const rejected = await create({ source_id: source });
+    expect([rejected.status, rejected.body["key"]]).toEqual([403, "forbidden"]);
+
+    await configureProject({ client_create_customer_enabled: true });
+    const created = await create({ source_id: source, name: "Ada", metadata: { way: "web" } });
+    expect(created.status, created.text).toBe(200);
+    expect(created.body).toMatchObject({ object: "customer", source_id: source, name: null });
+    const { body: stored } = await api.get(`/v1/customers/${source}`);
+    expect(stored).toMatchObject({ name: "Ada", metadata: { way: "web" } });
+    for (const key of [{ source_id: source }, { id: stored["id"] }]) {
+      const repeated = await create({ ...key, name: "Eve", email: "eve@shop.example" });
+      expect(repeated.text).toBe(created.text);
+    }
+    expect((await api.get(`/v1/customers/${source}`)).body).toEqual(stored);
+    const unknown = await create({ id: "cust_none" });
+    expect([unknown.status, unknown.body["key"]]).toEqual([404, "not_found"]);
+    const nameless = await create({ email: "me@shop.example" });
+    expect(nameless.body).toMatchObject({ source_id: null, email: null });
+  });
+
   test("lists current promotion tiers without summaries and rule assignments", async () => {
     const rule = await api.post("/v1/validation-rules", {
       name: newCode("rule"),

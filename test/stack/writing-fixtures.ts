@@ -43,6 +43,11 @@ export async function createFixtures(
     idOf(api.post("/v1/products", { name: "product" })),
     idOf(api.post("/v1/categories", { name: newCode("cat"), hierarchy: 1 })),
   ]);
+  const referralCode = async (): Promise<string> => {
+    const { id } = await campaign({ campaign_type: "REFERRAL_PROGRAM", vouchers_count: 1 });
+    const published = { campaign: id, customer: { source_id: "referrer" } };
+    return (await ok(api.post("/v1/publications", published)))["voucher"].code;
+  };
   const codes = await Promise.all(Array.from({ length: 10 }, () => voucher()));
   return {
     rule,
@@ -63,6 +68,7 @@ export async function createFixtures(
     rewards: await Promise.all([reward(), reward()]),
     campaigns: await Promise.all([1, 2, 3, 4, 5].map(() => campaign())),
     published: await campaign({ vouchers_count: 3 }),
+    referralCode: await referralCode(),
     redemptions: await Promise.all([redeemed(), redeemed()]),
     apiKey: (await ok(management.post(`${path}/api-keys`, { name: "blocked", kind: "server" })))[
       "id"

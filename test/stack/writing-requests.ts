@@ -110,7 +110,7 @@ function gatewayRows(
 }
 
 function voucherRows(
-  { codes, rule, published, program, customer, gift }: Fixtures,
+  { codes, rule, published, program, customer, gift, referralCode }: Fixtures,
   { tag, post, put, rows }: Tools,
 ): Record<string, Row> {
   const tagged = (count = 1) => rows("voucher.voucher", "metadata ->> 'tag' = $2", count, [tag]);
@@ -160,6 +160,13 @@ function voucherRows(
     "PublicationService.CreateMember": {
       ...post(`/v1/loyalties/${program.campaignId}/members`, { customer: { source_id: tag } }),
       ...rows("voucher.publication", "campaign_id = $2", 1, [program.campaignId]),
+    },
+    "ReferralService.CreateHolders": {
+      ...post(`/v1/referrals/members/${referralCode}/holders`, {
+        holders: [{ source_id: `${tag} referee` }],
+        metadata: { tag },
+      }),
+      ...rows("voucher.redeemable_holder", "metadata ->> 'tag' = $2", 1, [tag]),
     },
   };
 }

@@ -3,6 +3,7 @@ import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_v
 import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { ReferralService } from "@scrip/proto/scrip/voucher/v1/referrals_pb";
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Implementation } from "@scrip/rpc";
@@ -12,10 +13,12 @@ import { adjustBalance } from "./handlers/adjust-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
+import { createHolders } from "./handlers/create-holders.ts";
 import { createMember } from "./handlers/create-member.ts";
 import { createPublication } from "./handlers/create-publication.ts";
 import { createVoucher } from "./handlers/create-voucher.ts";
 import { createVouchers } from "./handlers/create-vouchers.ts";
+import { deleteHolder } from "./handlers/delete-holder.ts";
 import { deleteVoucher } from "./handlers/delete-voucher.ts";
 import { disableVoucher } from "./handlers/disable-voucher.ts";
 import { enableVoucher } from "./handlers/enable-voucher.ts";
@@ -27,6 +30,7 @@ import { getVoucher } from "./handlers/get-voucher.ts";
 import { listCandidates } from "./handlers/list-candidates.ts";
 import { listCardTransactions } from "./handlers/list-card-transactions.ts";
 import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
+import { listHolders } from "./handlers/list-holders.ts";
 import { listMemberTransactions } from "./handlers/list-member-transactions.ts";
 import { listPublications } from "./handlers/list-publications.ts";
 import { listRedemptions } from "./handlers/list-redemptions.ts";
@@ -69,6 +73,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       listCustomerRedeemables,
       summarizeHoldings,
     }),
+    implement(ReferralService, { createHolders, listHolders, deleteHolder }),
     implement(TransactionService, {
       adjustBalance,
       listCardTransactions,

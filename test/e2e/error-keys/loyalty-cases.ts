@@ -5,6 +5,12 @@ import type { Shop } from "./shop.ts";
 
 const customers: readonly ErrorCase[] = [
   {
+    rpc: "CustomerService.CreateCustomer",
+    key: "forbidden",
+    side: "client",
+    request: { body: { source_id: "ann" } },
+  },
+  {
     rpc: "SegmentService.DeleteSegment",
     key: "resource_in_use",
     request: async (shop) => {

@@ -23,6 +23,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "TransactionService.AdjustBalance": { amount: 1 },
   "PublicationService.CreatePublication": { voucher: "none", customer: ANN },
   "PublicationService.CreateMember": { customer: ANN },
+  "ReferralService.CreateHolders": { holders: [ANN] },
   "CategoryService.CreateCategory": { name: "category", hierarchy: 1 },
   "CategoryService.UpdateCategory": { name: "category", hierarchy: 1 },
   "CampaignService.CreateCampaign": { name: "campaign", voucher: DISCOUNT_VOUCHER },

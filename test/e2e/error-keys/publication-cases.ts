@@ -33,6 +33,14 @@ const programWithoutCards = async (shop: Shop): Promise<string> => {
   return id;
 };
 
+/** A referral code that bob holds, as a path names it. */
+async function referralCode(shop: Shop): Promise<Record<string, string>> {
+  const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
+  const { code } = await shop.create(`/v1/campaigns/${id}/vouchers`);
+  await shop.create("/v1/publications", { voucher: code, customer: { source_id: "bob" } });
+  return { campaign_id: id, member_id: code };
+}
+
 export const PUBLICATION_CASES: readonly ErrorCase[] = [
   {
     rpc: "PublicationService.CreatePublication",
@@ -124,5 +132,49 @@ export const PUBLICATION_CASES: readonly ErrorCase[] = [
       params: { campaign_id: await programWithoutCards(shop) },
       body: { customer: ANN },
     }),
+  },
+  {
+    rpc: "ReferralService.CreateHolders",
+    key: "invalid_voucher",
+    request: async (shop) => {
+      const { id } = await shop.campaign();
+      const { code } = await shop.create(`/v1/campaigns/${id}/vouchers`);
+      return { params: { campaign_id: id, member_id: code }, body: { holders: [ANN] } };
+    },
+  },
+  {
+    rpc: "ReferralService.CreateHolders",
+    key: "not_published",
+    request: async (shop) => {
+      const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
+      const { code } = await shop.create(`/v1/campaigns/${id}/vouchers`);
+      return { params: { campaign_id: id, member_id: code }, body: { holders: [ANN] } };
+    },
+  },
+  {
+    rpc: "ReferralService.CreateHolders",
+    key: "duplicate_found",
+    request: async (shop) => ({
+      params: await referralCode(shop),
+      body: { holders: [ANN, ANN] },
+    }),
+  },
+  {
+    rpc: "ReferralService.CreateHolders",
+    key: "holder_assignement_duplication",
+    request: async (shop) => ({
+      params: await referralCode(shop),
+      body: { holders: [{ source_id: "bob" }] },
+    }),
+  },
+  {
+    rpc: "ReferralService.DeleteHolder",
+    key: "forbidden",
+    request: async (shop) => {
+      const params = await referralCode(shop);
+      const { data } = (await shop.api.get(`/v1/referrals/members/${params["member_id"]}/holders`))
+        .body;
+      return { params: { ...params, holder_id: data[0].id } };
+    },
   },
 ];

@@ -26,6 +26,12 @@ const vouchers: readonly ErrorCase[] = [
     request: { body: { type: "DISCOUNT_VOUCHER", discount: INVALID_DISCOUNT } },
   },
   {
+    rpc: "VoucherService.ListVouchers",
+    key: "forbidden",
+    side: "client",
+    request: { query: { customer: "ann" } },
+  },
+  {
     rpc: "VoucherService.UpdateVoucher",
     key: "invalid_voucher",
     request: async (shop) => ({

@@ -1,17 +1,29 @@
+import { create } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
-import type { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import type { Queryable } from "@scrip/postgres";
+import {
+  type CreateCustomerRequest,
+  type CustomerProfile,
+  CustomerProfileSchema,
+  type CustomerService,
+} from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import { describeCustomer } from "../customer/describe-customers.ts";
 import type { Deps } from "../deps.ts";
-import { customerChangeOf } from "../domain/customer.ts";
-import { mergeCustomer, upsertCustomer } from "../store/customers.ts";
+import { type Customer, customerChangeOf, customerKeyOf } from "../domain/customer.ts";
+import { findCustomersBy, mergeCustomer, upsertCustomer } from "../store/customers.ts";
 
 export const createCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.createCustomer> =>
-  async (request, { project, now }) => {
+  async (request, { project, now, caller }) => {
     const change = customerChangeOf(request, request.updateMask?.paths);
     const at = new Date(now);
+    const isClientSide = caller.side === "client";
+    if (isClientSide) {
+      const known = await findCustomer(deps.db, project.id, request);
+      if (known !== undefined) return identityToProto(known);
+    }
     if (request.id !== undefined) {
       const known = await mergeCustomer(deps.db, {
         projectId: project.id,
@@ -28,6 +40,26 @@ export const createCustomer =
       sourceId: request.sourceId ?? null,
       change,
       at,
+      changesStored: !isClientSide,
     });
-    return describeCustomer(deps.db, project.id, id);
+    return isClientSide
+      ? identityToProto({ id, sourceId: request.sourceId ?? null })
+      : describeCustomer(deps.db, project.id, id);
   };
+
+/** The customer that a request identifies. */
+async function findCustomer(
+  db: Queryable,
+  projectId: string,
+  request: CreateCustomerRequest,
+): Promise<Customer | undefined> {
+  const key = customerKeyOf(projectId, request);
+  if (key === undefined) return undefined;
+  const [found] = await findCustomersBy(db, key.column, [key]);
+  if (found === undefined && key.column === "id") throw notFound("customer", key.value);
+  return found;
+}
+
+/** All that client-side callers see of a customer. */
+const identityToProto = ({ id, sourceId }: Pick<Customer, "id" | "sourceId">): CustomerProfile =>
+  create(CustomerProfileSchema, { id, ...(sourceId !== null && { sourceId }) });

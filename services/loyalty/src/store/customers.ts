@@ -161,16 +161,21 @@ export async function upsertCustomer(
     readonly sourceId: string | null;
     readonly change: CustomerChange;
     readonly at: Date;
+    /** `false`: a customer with this source id stays as it is. Default: true. */
+    readonly changesStored?: boolean;
   },
 ): Promise<string> {
-  const { projectId, newId, sourceId, change, at } = customer;
+  const { projectId, newId, sourceId, change, at, changesStored = true } = customer;
+  const merged = changesStored
+    ? mergeColumnsSql("$3::jsonb", "$4::jsonb", "$5")
+    : "source_id = customer.source_id";
   const { rows } = await db.query<{ id: string }>(
     `insert into customer
             (project_id, id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at, source_id)
      values ($1, $2, ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "$3::jsonb")).join(", ")},
              $4::jsonb, $5, $6)
          on conflict (project_id, source_id)
-               do update set ${mergeColumnsSql("$3::jsonb", "$4::jsonb", "$5")}
+               do update set ${merged}
      returning id`,
     [
       projectId,

@@ -91,6 +91,12 @@ export const catalogue = {
   not_acceptable: { http: 406, message: "Not acceptable" },
   request_timeout: { http: 408, message: "Request timeout" },
   duplicate_found: { http: 409, message: "Duplicated resource found", code: Code.AlreadyExists },
+  // The misspelling is part of the interface that clients know.
+  holder_assignement_duplication: {
+    http: 409,
+    message: "Customer is already assigned to given redeemable",
+    code: Code.AlreadyExists,
+  },
   stacking_rules_exist: {
     http: 409,
     message: "Stacking rules exist",

@@ -247,7 +247,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   not_published: {
     cause: "The referral code is not published, so it has no holder.",
-    remedy: "Publish the code to a customer before others redeem it.",
+    remedy: "Publish the code to a customer before others redeem it or are assigned to it.",
   },
   metadata_validation_failed: {
     cause: "The metadata does not meet the metadata schema of the resource.",
@@ -284,6 +284,11 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   duplicate_found: {
     cause: "A resource with the same name or id exists.",
     remedy: "Use another name or id, or update the existing resource.",
+  },
+  holder_assignement_duplication: {
+    cause:
+      "The customer is a holder of the referral code already, as its referrer or as a referee.",
+    remedy: "Leave the customer out, or list the holders of the code first.",
   },
   stacking_rules_exist: {
     cause: "The project has stacking rules already, of which there can be one set.",

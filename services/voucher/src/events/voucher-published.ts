@@ -3,14 +3,14 @@ import type { OutboxEvent } from "@scrip/events";
 import { instantToProto } from "@scrip/mapping";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
-import type { Holder } from "../store/holders.ts";
+import type { PublishedHolder } from "../store/holders.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
 /** The event of a voucher that was published to a customer. */
 export const voucherPublished = (
   id: string,
-  holder: Holder,
+  holder: PublishedHolder,
   { channel, generated }: { readonly channel: string; readonly generated: boolean },
 ): OutboxEvent => ({
   projectId: holder.projectId,

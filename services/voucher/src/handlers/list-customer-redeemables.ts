@@ -1,11 +1,8 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import { filterCondition, timeRangeConditions } from "@scrip/filters";
-import { instantToProto } from "@scrip/mapping";
 import {
-  HolderRole,
+  type HeldRedeemable,
   type PublicationService,
-  type RedeemableHolder,
   RedeemableStatus,
 } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -15,10 +12,10 @@ import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
 import { withCurrentBalances } from "../loading/card-balances.ts";
 import { findCustomer } from "../loading/customers.ts";
+import { holderToProto } from "../mapping/holder.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { holderFilters, listHolders } from "../store/holder-lists.ts";
-import type { Holder } from "../store/holders.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
 
@@ -64,7 +61,10 @@ export const listCustomerRedeemables =
       data: page.map((holder) => {
         const voucher = byId.get(holder.voucherId);
         const message = messages.get(holder.voucherId);
-        return holderToProto(holder, voucher && message && { ...voucher, message }, call.now);
+        return holderToProto(
+          holder,
+          voucher && message && redeemableOf({ ...voucher, message }, call.now),
+        );
       }),
       total,
       hasMore,
@@ -72,30 +72,12 @@ export const listCustomerRedeemables =
     };
   };
 
-function holderToProto(
-  holder: Holder,
-  voucher: (StoredVoucher & { readonly message: Voucher }) | undefined,
+const redeemableOf = (
+  { message, definition, usage }: StoredVoucher & { readonly message: Voucher },
   now: number,
-): RedeemableHolder {
-  const hasMetadata = Object.keys(holder.metadata).length > 0;
-  return {
-    $typeName: "scrip.voucher.v1.RedeemableHolder",
-    id: holder.id,
-    createdAt: instantToProto(holder.createdAt),
-    redeemableId: holder.voucherId,
-    redeemableObject: "voucher",
-    campaignId: holder.campaignId ?? undefined,
-    campaignType: holder.campaignType ?? undefined,
-    voucherType: holder.voucherType,
-    customerId: holder.customerId,
-    holderRole: HolderRole[holder.role],
-    // Was a Struct when it was received, so it is JSON.
-    metadata: hasMetadata ? (holder.metadata as JsonObject) : undefined,
-    redeemable: voucher && {
-      $typeName: "scrip.voucher.v1.HeldRedeemable",
-      type: "voucher",
-      voucher: voucher.message,
-      status: RedeemableStatus[statusOf(voucher.definition, voucher.usage, now)],
-    },
-  };
-}
+): HeldRedeemable => ({
+  $typeName: "scrip.voucher.v1.HeldRedeemable",
+  type: "voucher",
+  voucher: message,
+  status: RedeemableStatus[statusOf(definition, usage, now)],
+});

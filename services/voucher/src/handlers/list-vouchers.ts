@@ -9,6 +9,7 @@ import type { Call, Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { withCurrentBalances } from "../loading/card-balances.ts";
+import { findCustomer } from "../loading/customers.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { voucherFilters } from "../store/voucher-filters.ts";
@@ -20,8 +21,15 @@ export const listVouchers =
   (deps: Deps): Handler<typeof VoucherService.method.listVouchers> =>
   async (request, call) => {
     const page = pageFromProto(request, { maxPage: MAX_PAGE, overMaxPage: "invalid_query_params" });
+    if (call.caller.side === "client" && request.customer === undefined) {
+      throw invalidQuery("Property .customer is required");
+    }
     const values: unknown[] = [call.project.id];
     const conditions = conditionsOf(request, call, values);
+    if (request.customer !== undefined) {
+      const holder = await findCustomer(deps, request.customer, call);
+      conditions.push(`v.holder_id = $${values.push(holder?.id ?? request.customer)}`);
+    }
     const { vouchers, total } = await list(deps.db, {
       conditions,
       values,
@@ -55,7 +63,6 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
   if (request.categoryId !== undefined) {
     conditions.push(`v.category_id = ${bind(request.categoryId)}`);
   }
-  if (request.customer !== undefined) conditions.push(`v.holder_id = ${bind(request.customer)}`);
   if (request.campaign !== undefined) {
     conditions.push(`v.campaign_name = ${bind(request.campaign)}`);
   }

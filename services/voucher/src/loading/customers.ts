@@ -12,10 +12,42 @@ export async function upsertCustomer(
   references: Customer,
   call: Call,
 ): Promise<StoredCustomer> {
-  const [found] = await resolve(deps, [references], { call, upsert: true });
-  if (found === undefined) throw notFound("customer", references.id ?? references.sourceId ?? "");
+  const [customer] = await upsertCustomers(deps, [references], call);
+  if (customer === undefined) throw new Error("one customer was requested and none returned");
+  return customer;
+}
+
+/** Creates or updates the customers of a request; ids must exist. */
+export async function upsertCustomers(
+  deps: Deps,
+  references: readonly Customer[],
+  call: Call,
+): Promise<readonly StoredCustomer[]> {
+  return requireAll(references, await resolve(deps, references, { call, upsert: true }));
+}
+
+/** The customers of a request that exist, in its order, without creating or updating any; ids must exist. */
+export async function findReferencedCustomers(
+  deps: Deps,
+  references: readonly Customer[],
+  call: Call,
+): Promise<readonly (StoredCustomer | undefined)[]> {
+  const found = await resolve(deps, references, { call, upsert: false });
+  for (const [index, { id }] of references.entries()) {
+    if (id !== undefined && found[index] === undefined) throw notFound("customer", id);
+  }
   return found;
 }
+
+const requireAll = (
+  references: readonly Customer[],
+  found: readonly (StoredCustomer | undefined)[],
+): readonly StoredCustomer[] =>
+  references.map(({ id, sourceId }, index) => {
+    const customer = found[index];
+    if (customer === undefined) throw notFound("customer", id ?? sourceId ?? "");
+    return customer;
+  });
 
 /** Finds a customer by id or source id. */
 export async function findCustomer(

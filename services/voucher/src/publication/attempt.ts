@@ -13,8 +13,8 @@ import { lockMembership } from "../store/campaigns.ts";
 import {
   findHoldingInCampaign,
   findHolding,
-  type Holder,
   insertHolders,
+  type PublishedHolder,
 } from "../store/holders.ts";
 import { insertPublication, isSourceTaken, type StoredPublication } from "../store/publications.ts";
 import { updatePublished } from "../store/unpublished-vouchers.ts";
@@ -151,7 +151,8 @@ async function write(
     vouchers.map(({ definition }) => definition),
   );
   const holders = vouchers.map((voucher) => holderOf(deps, voucher, publication));
-  await insertHolders(tx, holders);
+  const inserted = await insertHolders(tx, holders);
+  if (inserted.size < holders.length) throw new Error("a published voucher has a holder already");
   await enqueue(
     tx,
     holders.map((holder) =>
@@ -168,7 +169,7 @@ function holderOf(
   deps: Deps,
   { definition }: StoredVoucher,
   publication: StoredPublication,
-): Holder {
+): PublishedHolder {
   return {
     projectId: publication.projectId,
     id: deps.newId("rh"),

@@ -25,7 +25,7 @@ type HolderRow = {
   campaign_type: CampaignType | null;
   voucher_type: VoucherType;
   metadata: Metadata;
-  publication_id: string;
+  publication_id: string | null;
   created_at: Date;
 };
 
@@ -64,7 +64,17 @@ const holderFromRow = (row: HolderRow): Holder => ({
   createdAt: row.created_at.getTime(),
 });
 
-/** The fields of a holder that a listing may be filtered by. */
+/** The fields that the holders of one voucher may be filtered by. */
+export const voucherHolderFilters: FilterFields = {
+  named: {
+    id: { type: "text", sql: "h.id" },
+    created_at: { type: "date", sql: "h.created_at" },
+    holder_role: { type: "text", sql: "h.role" },
+    customer_id: { type: "text", sql: "h.customer_id" },
+  },
+};
+
+/** The fields that the vouchers of one customer may be filtered by. */
 export const holderFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "h.id" },

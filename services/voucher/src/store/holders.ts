@@ -16,12 +16,21 @@ export type Holder = {
   readonly campaignType: CampaignType | null;
   readonly voucherType: VoucherType;
   readonly metadata: Metadata;
-  readonly publicationId: string;
+  /** Null for referees: only publications assign the other roles. */
+  readonly publicationId: string | null;
   readonly createdAt: number;
 };
 
-export async function insertHolders(tx: Queryable, holders: readonly Holder[]): Promise<void> {
-  await tx.query(insertStatement({ holders }));
+/** A holder who was assigned by a publication. */
+export type PublishedHolder = Holder & { readonly publicationId: string };
+
+/** Inserts holders and returns the ids of the new ones: a customer holds a voucher in one role. */
+export async function insertHolders(
+  tx: Queryable,
+  holders: readonly Holder[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ id: string }>(insertStatement({ holders }));
+  return new Set(rows.map(({ id }) => id));
 }
 
 const insertStatement = buildStatement({
@@ -42,9 +51,62 @@ const insertStatement = buildStatement({
   },
   text: ({ holders }) => `
     insert into redeemable_holder (${holders.columns})
-    select ${holders.columns} from ${holders.rows("one")}`,
+    select ${holders.columns} from ${holders.rows("one")}
+        on conflict (project_id, voucher_id, customer_id) do nothing
+    returning id`,
 });
 
+/** Those of the customers who hold the voucher in any role. */
+export async function findHolderCustomers(
+  db: Queryable,
+  of: {
+    readonly projectId: string;
+    readonly voucherId: string;
+    readonly customerIds: readonly string[];
+  },
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ customer_id: string }>(
+    `select customer_id
+       from redeemable_holder
+      where project_id = $1 and voucher_id = $2 and customer_id = any($3::text[])`,
+    [of.projectId, of.voucherId, of.customerIds],
+  );
+  return rows.map(({ customer_id: id }) => id);
+}
+
+type HolderKey = {
+  readonly projectId: string;
+  readonly voucherId: string;
+  readonly holderId: string;
+};
+
+/** The role of a holder; undefined when the voucher has no such holder. */
+export async function findHolderRole(
+  db: Queryable,
+  { projectId, voucherId, holderId }: HolderKey,
+): Promise<HolderRole | undefined> {
+  const { rows } = await db.query<{ role: HolderRole }>(
+    `select role from redeemable_holder where project_id = $1 and id = $3 and voucher_id = $2`,
+    [projectId, voucherId, holderId],
+  );
+  return rows[0]?.role;
+}
+
+/** Deletes a referee and returns the customer; undefined when there is no such referee. */
+export async function deleteReferee(
+  tx: Queryable,
+  { projectId, voucherId, holderId }: HolderKey,
+): Promise<string | undefined> {
+  const { rows } = await tx.query<{ customer_id: string }>(
+    `delete from redeemable_holder
+      where project_id = $1 and id = $3 and voucher_id = $2 and role = 'REFEREE'
+     returning customer_id`,
+    [projectId, voucherId, holderId],
+  );
+  return rows[0]?.customer_id;
+}
+
+/** Of a holder other than a referee. */
 type HeldRow = { voucher_id: string; publication_id: string };
 
 const earlierFromRow = (row: HeldRow | undefined): EarlierPublication | null =>

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/vouchers.proto.
  */
 export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIowBCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQinwIKE0dpZnRCYWxhbmNlQWRqdXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoOdHJhbnNhY3Rpb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEg0KBXRvdGFsGAYgASgDEg8KB2JhbGFuY2UYByABKAMSFgoJc291cmNlX2lkGAggASgJSAGIAQESEwoGcmVhc29uGAkgASgJSAKIAQESKAoEZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbmIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIrQBCg5Ib2xkZXJBc3NpZ25lZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIrMBCg1Ib2xkZXJSZW1vdmVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhMKC2N1c3RvbWVyX2lkGAQgASgJEhEKCWhvbGRlcl9pZBgFIAEoCRIoCgRkYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQijAEKDlZvdWNoZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZCKfAgoTR2lmdEJhbGFuY2VBZGp1c3RlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIWCg50cmFuc2FjdGlvbl9pZBgEIAEoCRIOCgZhbW91bnQYBSABKAMSDQoFdG90YWwYBiABKAMSDwoHYmFsYW5jZRgHIAEoAxIWCglzb3VyY2VfaWQYCCABKAlIAYgBARITCgZyZWFzb24YCSABKAlIAogBARIoCgRkYXRlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWRCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * A voucher was published to a customer (topic `scrip.vouchers.v1`, key: voucher id). A publication of several
@@ -93,6 +93,120 @@ export const VoucherPublishedSchema: GenMessage<VoucherPublished> = /*@__PURE__*
   messageDesc(file_scrip_events_v1_vouchers, 0);
 
 /**
+ * A customer was assigned to a referral code as a referee (topic `scrip.vouchers.v1`, key: voucher id). The
+ * holders of publications are in VoucherPublished.
+ *
+ * @generated from message scrip.events.v1.HolderAssigned
+ */
+export type HolderAssigned = Message<"scrip.events.v1.HolderAssigned"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the voucher (`v_…`).
+   *
+   * @generated from field: string voucher_id = 2;
+   */
+  voucherId: string;
+
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: optional string campaign_id = 3;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 4;
+   */
+  customerId: string;
+
+  /**
+   * Id of the holder entry (`rh_…`).
+   *
+   * @generated from field: string holder_id = 5;
+   */
+  holderId: string;
+
+  /**
+   * Time of the assignment.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 6;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.HolderAssigned.
+ * Use `create(HolderAssignedSchema)` to create a new message.
+ */
+export const HolderAssignedSchema: GenMessage<HolderAssigned> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 1);
+
+/**
+ * A referee was removed from a referral code (topic `scrip.vouchers.v1`, key: voucher id). Not emitted for
+ * customers and vouchers that are deleted.
+ *
+ * @generated from message scrip.events.v1.HolderRemoved
+ */
+export type HolderRemoved = Message<"scrip.events.v1.HolderRemoved"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the voucher (`v_…`).
+   *
+   * @generated from field: string voucher_id = 2;
+   */
+  voucherId: string;
+
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: optional string campaign_id = 3;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 4;
+   */
+  customerId: string;
+
+  /**
+   * Id of the holder entry (`rh_…`).
+   *
+   * @generated from field: string holder_id = 5;
+   */
+  holderId: string;
+
+  /**
+   * Time of the removal.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 6;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.HolderRemoved.
+ * Use `create(HolderRemovedSchema)` to create a new message.
+ */
+export const HolderRemovedSchema: GenMessage<HolderRemoved> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 2);
+
+/**
  * A voucher was deleted (topic `scrip.vouchers.v1`, key: voucher id). Emitted exactly once for each voucher,
  * not when its code is released later.
  *
@@ -133,7 +247,7 @@ export type VoucherDeleted = Message<"scrip.events.v1.VoucherDeleted"> & {
  * Use `create(VoucherDeletedSchema)` to create a new message.
  */
 export const VoucherDeletedSchema: GenMessage<VoucherDeleted> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_vouchers, 1);
+  messageDesc(file_scrip_events_v1_vouchers, 3);
 
 /**
  * The balance of a gift voucher was adjusted (topic `scrip.vouchers.v1`, key: voucher id). Emitted exactly once
@@ -218,5 +332,5 @@ export type GiftBalanceAdjusted = Message<"scrip.events.v1.GiftBalanceAdjusted">
  * Use `create(GiftBalanceAdjustedSchema)` to create a new message.
  */
 export const GiftBalanceAdjustedSchema: GenMessage<GiftBalanceAdjusted> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_vouchers, 2);
+  messageDesc(file_scrip_events_v1_vouchers, 4);
 
