@@ -31,6 +31,15 @@ create table idempotent_request (
   constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
 );
 
+create table imported_usage (
+  project_id text not null,
+  voucher_id text not null,
+  redeemed_quantity bigint not null,
+  redeemed_amount bigint not null,
+  constraint imported_usage_pkey PRIMARY KEY (project_id, voucher_id),
+  constraint imported_usage_not_negative CHECK (redeemed_quantity >= 0 AND redeemed_amount >= 0)
+);
+
 create table outbox (
   project_id text not null,
   id text not null,

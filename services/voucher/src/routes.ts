@@ -5,6 +5,7 @@ import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_p
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { ReferralService } from "@scrip/proto/scrip/voucher/v1/referrals_pb";
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
+import { VoucherImportService } from "@scrip/proto/scrip/voucher/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Implementation } from "@scrip/rpc";
 
@@ -12,6 +13,7 @@ import { bindToRequest, type Deps } from "./deps.ts";
 import { adjustBalance } from "./handlers/adjust-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
+import { countExistingCodes } from "./handlers/count-existing-codes.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
 import { createHolders } from "./handlers/create-holders.ts";
 import { createMember } from "./handlers/create-member.ts";
@@ -27,6 +29,7 @@ import { getExplanation } from "./handlers/get-explanation.ts";
 import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
+import { importVouchers } from "./handlers/import-vouchers.ts";
 import { listCandidates } from "./handlers/list-candidates.ts";
 import { listCardTransactions } from "./handlers/list-card-transactions.ts";
 import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
@@ -42,6 +45,7 @@ import { releasePointsHolds } from "./handlers/release-points-holds.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
 import { summarizeHoldings } from "./handlers/summarize-holdings.ts";
+import { updateVoucherMetadata } from "./handlers/update-voucher-metadata.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
 import { updateVouchers } from "./handlers/update-vouchers.ts";
 
@@ -64,6 +68,11 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       CampaignVoucherService,
       { createVouchers, updateVouchers },
       { createVouchers: "transaction" },
+    ),
+    implement(
+      VoucherImportService,
+      { importVouchers, updateVoucherMetadata, countExistingCodes },
+      { importVouchers: "transaction", updateVoucherMetadata: "transaction" },
     ),
     implement(PublicationService, {
       createPublication,

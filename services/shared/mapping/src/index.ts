@@ -14,6 +14,7 @@ export {
   optionalInstantFromProto,
   optionalInstantToProto,
 } from "./instant.ts";
+export { itemOutcome, rejectedItem } from "./item-outcome.ts";
 export {
   mergeValidityUpdate,
   validityFromProto,

@@ -67,7 +67,7 @@ export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promis
     `with held as (
        select voucher_id from voucher_usage
         where project_id = $1 and voucher_id = any($2::text[])
-          and not deleted and redeemed_quantity = 0
+          and not deleted and redeemed_quantity = 0 and redeemed_amount = 0
         order by voucher_id
           for no key update
      ), changed as (

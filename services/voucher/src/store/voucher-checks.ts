@@ -7,9 +7,16 @@ import { keyFrom, keyOf } from "./redemption-keys.ts";
 
 const OF_USAGE = `${keyOf("r", "voucher_id")} = ${keyFrom("u.project_id", "u.voucher_id")}`;
 
+/** What an imported voucher was used for before: 0 for others. */
+const importedOf = (name: string): string =>
+  `coalesce((select ${name} from imported_usage p
+              where p.project_id = u.project_id and p.voucher_id = u.voucher_id), 0)`;
+const IMPORTED_QUANTITY = importedOf("redeemed_quantity");
+const IMPORTED_AMOUNT = importedOf("redeemed_amount");
+
 export const QUANTITIES = `
   select u.voucher_id as id,
-         case when u.redeemed_quantity is distinct from made.count
+         case when u.redeemed_quantity is distinct from made.count + ${IMPORTED_QUANTITY}
               then format('counts %s redemptions, has %s', u.redeemed_quantity, made.count)
               when u.redeemed_quantity > u.quantity
               then format('was redeemed %s times, allows %s', u.redeemed_quantity, u.quantity)
@@ -28,10 +35,10 @@ export const BALANCES = `
   select u.voucher_id as id,
          case when u.amount is null and (u.balance is not null or u.redeemed_amount <> 0)
               then 'has a balance without being a gift'
-              when u.balance is distinct from u.amount - made.amount
+              when u.balance is distinct from u.amount - made.amount - ${IMPORTED_AMOUNT}
               then format('holds %s; %s less redemptions of %s is %s', u.balance, u.amount, made.amount,
                           u.amount - made.amount)
-              when u.amount is not null and u.redeemed_amount <> made.amount
+              when u.amount is not null and u.redeemed_amount <> made.amount + ${IMPORTED_AMOUNT}
               then format('counts redemptions of %s, has %s', u.redeemed_amount, made.amount)
               when u.balance < 0
               then format('is overdrawn: %s', u.balance)
@@ -58,7 +65,7 @@ export const LEDGERS = `
               then format('%s balances do not follow from the one before', chain.breaks)
               when u.amount is not null and chain.total is distinct from u.balance
               then format('holds %s, its entries add up to %s', u.balance, chain.total)
-              when u.amount is not null and chain.added is distinct from u.amount
+              when u.amount is not null and chain.added is distinct from u.amount - ${IMPORTED_AMOUNT}
               then format('has an amount of %s, its additions and removals are %s', u.amount, chain.added)
               when chain.totals > 0
               then format('%s totals do not follow from the additions and removals', chain.totals)
@@ -67,7 +74,7 @@ export const LEDGERS = `
    cross join lateral (
            select count(*) as entries, coalesce(sum(e.amount), 0)::int8 as total,
                   coalesce(sum(e.amount) filter (where e.redemption_id is null), 0)::int8 as added,
-                  count(*) filter (where e.total_after <> e.running_added) as totals,
+                  count(*) filter (where e.total_after <> e.running_added + ${IMPORTED_AMOUNT}) as totals,
                   count(*) filter (where e.version <> e.position) as gaps,
                   count(*) filter (where e.balance_after <> e.running) as breaks
              from (select version, amount, balance_after, total_after, redemption_id,

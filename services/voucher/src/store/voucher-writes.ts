@@ -1,5 +1,7 @@
 import {
+  batchOf,
   buildStatement,
+  type Column,
   column,
   type ColumnTable,
   type Queryable,
@@ -19,6 +21,13 @@ export type NewVoucher = {
   readonly quantity: bigint | null;
   /** Gift vouchers only: the initial amount. */
   readonly amount: bigint | null;
+};
+
+/** A voucher from another system, with what it was used for there. */
+export type ImportedVoucher = NewVoucher & {
+  readonly redeemedQuantity: bigint;
+  /** Gift vouchers only: at most the amount. */
+  readonly redeemedAmount: bigint;
 };
 
 /** Returns `code_taken` when the code is in use, also by a deleted voucher. */
@@ -72,6 +81,23 @@ const permanentColumns: ColumnTable<NewVoucher> = {
   created_at: column.timestamp(({ definition }) => definition.createdAt),
 };
 
+/** Columns of a definition as columns of a new voucher. */
+const ofDefinition = (table: ColumnTable<VoucherDefinition>): ColumnTable<NewVoucher> =>
+  Object.fromEntries(
+    Object.entries(table).map(
+      ([name, { encode, value, ...rest }]): [string, Column<NewVoucher>] => [
+        name,
+        {
+          ...rest,
+          value: ({ definition }) => value(definition),
+          ...(encode !== undefined && {
+            encode: (rows) => encode(rows.map(({ definition }) => definition)),
+          }),
+        },
+      ],
+    ),
+  );
+
 const insertStatement = buildStatement({
   name: "insert-voucher",
   parts: {
@@ -104,6 +130,82 @@ const insertStatement = buildStatement({
     )
     select count(*)::int4 as inserted from inserted`,
 });
+
+/** Types without binary arrays travel as text. */
+const BATCH_CASTS: Readonly<Record<string, string>> = {
+  active: "bool",
+  validity_day_of_week: "smallint[]",
+};
+
+const insertManyStatement = buildStatement({
+  name: "insert-vouchers",
+  parts: {
+    vouchers: batchOf<ImportedVoucher>({
+      ...permanentColumns,
+      ...ofDefinition(editableColumns),
+      active: column.text(({ definition: { active } }) =>
+        active === null ? null : String(active),
+      ),
+      validity_day_of_week: column.sparseText(({ definition: { validity } }) =>
+        validity.daysOfWeek === null ? null : `{${validity.daysOfWeek.join(",")}}`,
+      ),
+    }),
+    usages: batchOf<ImportedVoucher>({
+      voucher_id: column.text(({ definition }) => definition.id),
+      quantity: column.int8(({ quantity }) => quantity),
+      amount: column.int8(({ amount }) => amount),
+      redeemed_quantity: column.int8(({ redeemedQuantity }) => redeemedQuantity),
+      redeemed_amount: column.int8(({ redeemedAmount }) => redeemedAmount),
+    }),
+  },
+  text: ({ vouchers, usages }) => `
+    with inserted as (
+      insert into voucher (${vouchers.columns})
+      select ${withCasts(vouchers.columns)} from ${vouchers.rows("v")}
+          on conflict (project_id, code_key) do nothing
+      returning project_id, id, definition_version, created_at
+    ), used as (
+      select i.*, u.quantity, u.amount, u.redeemed_quantity, u.redeemed_amount,
+             u.amount - u.redeemed_amount as balance
+        from inserted i
+        join ${usages.rows("u")} on u.voucher_id = i.id
+    ), usage as (
+      insert into voucher_usage (project_id, voucher_id, definition_version, quantity, redeemed_quantity,
+             amount, balance, redeemed_amount, ledger_version)
+      select project_id, id, definition_version, quantity, redeemed_quantity, amount, balance,
+             redeemed_amount, case when balance > 0 then 1 else 0 end
+        from used
+    ), ledger as (
+      insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
+             total_after, created_at)
+      select project_id, id, 1, balance, balance, amount, created_at
+        from used
+       where balance > 0
+    ), imported as (
+      insert into imported_usage (project_id, voucher_id, redeemed_quantity, redeemed_amount)
+      select project_id, id, redeemed_quantity, redeemed_amount
+        from used
+       where redeemed_quantity > 0 or redeemed_amount > 0
+    )
+    select id from inserted`,
+});
+
+const withCast = (name: string): string =>
+  BATCH_CASTS[name] === undefined ? name : `${name}::${BATCH_CASTS[name]}`;
+
+const withCasts = (columns: string): string => columns.split(", ").map(withCast).join(", ");
+
+/** Inserts those vouchers whose codes are free, in one statement; returns their ids. Repeated codes: the first wins. */
+export async function insertVouchers(
+  db: Queryable,
+  vouchers: readonly ImportedVoucher[],
+): Promise<ReadonlySet<string>> {
+  if (vouchers.length === 0) return new Set();
+  const { rows } = await db.query<{ id: string }>(
+    insertManyStatement({ vouchers, usages: vouchers }),
+  );
+  return new Set(rows.map(({ id }) => id));
+}
 
 const updateStatement = buildStatement({
   parts: {

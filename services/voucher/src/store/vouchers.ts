@@ -44,6 +44,21 @@ export async function findVoucher(
   return voucher;
 }
 
+/** Number of these keys that codes have, also codes of deleted vouchers that are reserved. */
+export async function countCodeKeys(
+  db: Queryable,
+  projectId: string,
+  codeKeys: readonly string[],
+): Promise<bigint> {
+  const { rows } = await db.query<{ count: bigint }>(
+    `select count(*) as count
+       from unnest($2::text[]) as name (key)
+      where exists (select from voucher where project_id = $1 and code_key = name.key)`,
+    [projectId, textArray(codeKeys)],
+  );
+  return rows[0]?.count ?? 0n;
+}
+
 export type VoucherKey = { readonly projectId: string; readonly id: string };
 
 /** Unordered, and including deleted vouchers, whose redemptions still exist. */

@@ -1,0 +1,140 @@
+import { isPrintable } from "@scrip/codes";
+import { ApiError, duplicate, errorToProto, invalidPayload } from "@scrip/errors";
+import { itemOutcome, rejectedItem } from "@scrip/mapping";
+import type { Queryable } from "@scrip/postgres";
+import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
+import type {
+  ImportedVoucher as ItemMessage,
+  ImportVouchersRequest,
+  VoucherImportService,
+} from "@scrip/proto/scrip/voucher/v1/voucher_imports_pb";
+import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { type CampaignType, codeKeyOf } from "../domain/voucher.ts";
+import { campaignFromProto } from "../mapping/campaign.ts";
+import { upsertCampaign } from "../store/campaigns.ts";
+import { updateVouchersTogether, type VoucherChange } from "../store/voucher-batch-updates.ts";
+import { type ImportedVoucher, insertVouchers } from "../store/voucher-writes.ts";
+import { findVouchers } from "../store/vouchers.ts";
+import { invalidVoucher } from "../voucher/check-request.ts";
+import { draftVoucher } from "../voucher/new-voucher.ts";
+
+type ImportVouchers = Handler<typeof VoucherImportService.method.importVouchers>;
+
+/** Writes the whole batch with one statement; an item that cannot be stored is rejected before or by it. */
+export const importVouchers =
+  (deps: Deps): ImportVouchers =>
+  async (request, call) => ({
+    $typeName: "scrip.voucher.v1.ImportVouchersResponse",
+    outcomes: await deps.db.transaction((tx) => importAll(tx, deps, { request, call })),
+  });
+
+type Batch = { readonly request: ImportVouchersRequest; readonly call: Call };
+
+async function importAll(tx: Queryable, deps: Deps, batch: Batch): Promise<ItemOutcome[]> {
+  const { request, call } = batch;
+  const { campaign, items } = request;
+  if (campaign !== undefined)
+    await upsertCampaign(tx, call.project.id, campaignFromProto(campaign));
+  const prepared = items.map((item) => prepare(deps, item, batch));
+  const inserted = await insertVouchers(tx, inOrderOfCodes(prepared));
+  const taken = prepared.flatMap((voucher, index) =>
+    voucher instanceof ApiError || inserted.has(voucher.definition.id) ? [] : [index],
+  );
+  const updated = request.updatesExisting ? await updateExisting(tx, batch, taken) : NONE;
+  return prepared.map((voucher, index) => {
+    if (voucher instanceof ApiError) return rejectedItem(errorToProto(voucher, call.requestId));
+    if (inserted.has(voucher.definition.id)) return itemOutcome(ItemResult.CREATED);
+    if (updated.has(index)) return itemOutcome(ItemResult.UPDATED);
+    const error = duplicate("voucher", "id", voucher.definition.code);
+    return rejectedItem(errorToProto(error, call.requestId));
+  });
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** So that two imports of the same codes wait for each other instead of deadlocking. */
+const inOrderOfCodes = (prepared: readonly (ImportedVoucher | ApiError)[]): ImportedVoucher[] =>
+  prepared
+    .flatMap((voucher) => (voucher instanceof ApiError ? [] : [voucher]))
+    .toSorted((a, b) => (a.codeKey < b.codeKey ? -1 : a.codeKey > b.codeKey ? 1 : 0));
+
+function prepare(
+  deps: Deps,
+  item: ItemMessage,
+  { request: { campaign }, call }: Batch,
+): ImportedVoucher | ApiError {
+  const { voucher: request, redeemedQuantity, redeemedAmount } = item;
+  if (request === undefined) throw new Error("the contract requires a voucher");
+  try {
+    const { code } = request;
+    if (code === undefined) throw invalidVoucher("Property .code is required");
+    if (!isPrintable(code)) {
+      throw invalidPayload("Property .code must not contain control characters");
+    }
+    const { quantity, amount, ...definition } = draftVoucher(request, call, {
+      id: reservedOrNewId(request, call, () => deps.newId("v")),
+      campaign: campaign === undefined ? null : originOf(campaign),
+      activityDuration: item.activityDurationAfterPublishing ?? null,
+    });
+    if (redeemedAmount > (amount ?? 0n)) {
+      throw invalidVoucher("The redeemed amount must not exceed the gift amount");
+    }
+    if (quantity !== null && redeemedQuantity > quantity) {
+      throw invalidVoucher("The redeemed quantity must not exceed the redemption limit");
+    }
+    return {
+      definition: { ...definition, code, assetId: deps.assets.seal(call.project.id, code) },
+      codeKey: codeKeyOf(code, call.project.caseSensitiveCodes),
+      quantity,
+      amount,
+      redeemedQuantity,
+      redeemedAmount,
+    };
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+const originOf = ({ id, name, campaignType }: NonNullable<ImportVouchersRequest["campaign"]>) => ({
+  id,
+  name,
+  // The contract restricts it to these values.
+  type: campaignType as CampaignType,
+});
+
+/** Applies items to vouchers of the same campaign that have their codes; returns the items that were applied. */
+async function updateExisting(
+  tx: Queryable,
+  { request: { campaign, items }, call }: Batch,
+  taken: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const projectId = call.project.id;
+  const lookups = taken.map((index) => ({ projectId, code: items[index]?.voucher?.code ?? "" }));
+  const found = await findVouchers(tx, lookups);
+  // A later item for the same voucher wins.
+  const changes = new Map<string, VoucherChange>();
+  const ofItem = new Map<number, string>();
+  for (const [at, index] of taken.entries()) {
+    const definition = found[at]?.definition;
+    const item = items[index];
+    if (definition === undefined || item?.voucher === undefined) continue;
+    if (definition.campaignId !== (campaign?.id ?? null)) continue;
+    const { id } = definition;
+    const { active, categoryId } = item.voucher;
+    const before = changes.get(id);
+    ofItem.set(index, id);
+    changes.set(id, {
+      id,
+      active: active ?? before?.active,
+      categoryId: item.setsCategory ? (categoryId ?? null) : before?.categoryId,
+    });
+  }
+  const live = await updateVouchersTogether(tx, projectId, {
+    changes: [...changes.values()],
+    at: call.now,
+  });
+  return new Set([...ofItem].flatMap(([index, id]) => (live.has(id) ? [index] : [])));
+}
