@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 
 import { CliError, EXIT_FAILED, EXIT_USAGE } from "./cli-error.ts";
 import { addCheckInvariants } from "./commands/check-invariants.ts";
+import { addConfig } from "./commands/config.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addMigrations } from "./commands/migrations.ts";
 import { addProjects } from "./commands/projects.ts";
@@ -34,6 +35,7 @@ export async function runCli({ args, env, write, writeError }: CliRun): Promise<
   };
   addProjects(program, context);
   addKeys(program, context);
+  addConfig(program, context);
   addToken(program, context);
   addMigrations(program, context);
   addServiceKeys(program, context);

@@ -1,0 +1,157 @@
+import { readFile, writeFile } from "node:fs/promises";
+
+import type { Command } from "commander";
+
+import { CliError, EXIT_FAILED, usageError } from "../cli-error.ts";
+import { Change, describeStep } from "../config/apply.ts";
+import { formatFile, parseFile } from "../config/file.ts";
+import { type Plan, planChanges, type Step } from "../config/plan.ts";
+import { openProject, type ProjectApi } from "../config/project-api.ts";
+import { type ConfigItems, loadProject, type StoredItem } from "../config/project-state.ts";
+import type { Context } from "../context.ts";
+
+type ExportOptions = { readonly output?: string };
+type ApplyOptions = { readonly delete?: boolean };
+
+export function addConfig(program: Command, context: Context): void {
+  const config = program
+    .command("config")
+    .description("Keep the configuration of a project in a YAML file.");
+  withProject(config.command("export").description("Write the configuration of a project as YAML."))
+    .option("-o, --output <file>", "file to write (default: standard output)")
+    .action((project: string, options: ExportOptions) => exportConfig(context, project, options));
+  withFile(
+    config.command("plan").description("Show what `apply` would change; exit code 1 if anything."),
+  ).action((project: string, file: string) => printPlan(context, project, file));
+  withFile(
+    config
+      .command("apply")
+      .description("Change the project to what the file says: all or nothing."),
+  )
+    .option("--delete", "also delete the objects that the file leaves out")
+    .action((project: string, file: string, options: ApplyOptions) =>
+      applyConfig(context, project, file, options),
+    );
+}
+
+const withProject = (command: Command): Command =>
+  command.argument("<project>", "id of the project");
+
+const withFile = (command: Command): Command =>
+  withProject(command).argument("<file>", "configuration file");
+
+async function exportConfig(
+  { settings, print }: Context,
+  project: string,
+  { output }: ExportOptions,
+): Promise<void> {
+  const text = formatFile(await loadProject(await openProject(settings, project)));
+  if (output === undefined) {
+    print({ json: { yaml: text }, text: text.trimEnd() });
+    return;
+  }
+  await writeFile(output, text);
+  print({ json: { file: output }, text: `wrote ${output}` });
+}
+
+type Loaded = {
+  readonly api: ProjectApi;
+  readonly current: ConfigItems<StoredItem>;
+  readonly plan: Plan;
+};
+
+async function loadPlan({ settings }: Context, project: string, name: string): Promise<Loaded> {
+  const text = await readFile(name, "utf8").catch((error: Error) => {
+    throw usageError(`${name} cannot be read: ${error.message}`);
+  });
+  const file = parseFile(text, name);
+  const api = await openProject(settings, project);
+  const current = await loadProject(api);
+  return { api, current, plan: planChanges(file, current) };
+}
+
+async function printPlan(context: Context, project: string, file: string): Promise<void> {
+  const { plan } = await loadPlan(context, project, file);
+  context.print({ json: planToJson(plan), text: planToText(plan) });
+  if (plan.problems.length > 0) throw new CliError(plan.problems.join("; "));
+  if (plan.steps.length > 0)
+    throw new CliError("the project differs from the file", { exitCode: EXIT_FAILED });
+}
+
+async function applyConfig(
+  context: Context,
+  project: string,
+  file: string,
+  options: ApplyOptions,
+): Promise<void> {
+  const { api, current, plan } = await loadPlan(context, project, file);
+  if (plan.problems.length > 0) throw new CliError(plan.problems.join("; "));
+  const deletions = plan.steps.filter(({ action }) => action === "delete");
+  if (deletions.length > 0 && options.delete !== true) {
+    throw usageError(
+      `the file leaves out ${deletions.map(({ path }) => path).join(", ")}: repeat the command with --delete, or add them to the file`,
+    );
+  }
+  const change = await Change.prepare(api, plan, current);
+  try {
+    for (const step of plan.steps) {
+      context.note(describeStep(step));
+      await change.run(step);
+    }
+    await verify(context, project, file);
+  } catch (error) {
+    await undo(change, error as Error);
+  }
+  context.print({
+    json: planToJson(plan),
+    text: plan.steps.length === 0 ? "nothing to change" : `${plan.steps.length} changes applied`,
+  });
+}
+
+/** The API ignores what it does not know, such as a misspelt field. */
+async function verify(context: Context, project: string, file: string): Promise<void> {
+  const { plan } = await loadPlan(context, project, file);
+  if (plan.steps.length === 0) return;
+  throw new CliError(`the API did not accept:\n${planToText(plan)}`);
+}
+
+async function undo(change: Change, error: Error): Promise<never> {
+  const failures = await change.undo();
+  const outcome =
+    failures.length === 0
+      ? "All changes were undone."
+      : `Not undone: ${failures.join("; ")}. Run plan to see what remains.`;
+  throw new CliError(`${error.message}\n${outcome}`, { cause: error });
+}
+
+const planToJson = ({ steps, problems }: Plan): unknown => ({
+  steps: steps.map((step) => ({
+    action: step.action,
+    path: step.path,
+    ...(step.action === "update" && { changes: step.changes }),
+  })),
+  problems,
+});
+
+const planToText = ({ steps }: Plan): string =>
+  steps.length === 0 ? "no differences" : steps.flatMap(stepLines).join("\n");
+
+const stepLines = (step: Step): string[] => [
+  describeStep(step),
+  ...(step.action === "update"
+    ? step.changes.flatMap(({ field, from, to }) => leafChanges(field, from, to))
+    : []),
+];
+
+/** One line per value that changes, however deep it is nested. */
+function leafChanges(path: string, from: unknown, to: unknown): string[] {
+  if (!isMap(from) || !isMap(to)) {
+    const [before, after] = [JSON.stringify(from ?? null), JSON.stringify(to ?? null)];
+    return before === after ? [] : [`    ${path}: ${before} -> ${after}`];
+  }
+  const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return [...keys].flatMap((key) => leafChanges(`${path}.${key}`, from[key], to[key]));
+}
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

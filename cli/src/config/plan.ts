@@ -1,0 +1,201 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { JsonObject } from "../http.ts";
+import type { ConfigFile } from "./file.ts";
+import {
+  type ConfigItem,
+  type ConfigItems,
+  isCataloguePath,
+  type StoredItem,
+} from "./project-state.ts";
+import { pathsIn } from "./references.ts";
+import { SECTIONS } from "./sections.ts";
+
+export type FieldChange = { readonly field: string; readonly from: unknown; readonly to: unknown };
+
+export type Step =
+  | { readonly action: "create"; readonly path: string; readonly item: ConfigItem }
+  | {
+      readonly action: "update";
+      readonly path: string;
+      readonly item: ConfigItem;
+      readonly current: StoredItem;
+      readonly changes: readonly FieldChange[];
+    }
+  | { readonly action: "delete"; readonly path: string; readonly current: StoredItem };
+
+export type Plan = {
+  /** In an order in which each object exists before others refer to it; deletions last. */
+  readonly steps: readonly Step[];
+  /** Why the plan cannot be applied. */
+  readonly problems: readonly string[];
+};
+
+/**
+ * The difference between a file and a project. Fields that the file leaves out keep their values;
+ * objects that it leaves out are deleted if it has their section.
+ */
+export function planChanges(file: ConfigFile, current: ConfigItems<StoredItem>): Plan {
+  const problems: string[] = [];
+  const writes = [...file.items].flatMap(([path, item]) => planItem(path, item, current, problems));
+  const known = (path: string): boolean =>
+    file.items.has(path) ||
+    isCataloguePath(path) ||
+    (current.has(path) && !isDeleted(path, file, current));
+  for (const [path, item] of file.items) {
+    for (const target of dependenciesOf(item)) {
+      if (!known(target)) problems.push(`${path} refers to ${target}, which does not exist`);
+    }
+  }
+  const steps = [...orderWrites(writes, problems), ...planDeletions(file, current)];
+  return { steps, problems };
+}
+
+function planItem(
+  path: string,
+  item: ConfigItem,
+  all: ConfigItems<StoredItem>,
+  problems: string[],
+): Step[] {
+  const current = all.get(path);
+  if (current === undefined) {
+    if (item.section.create === undefined) problems.push(`${path} cannot be created`);
+    return [{ action: "create", path, item }];
+  }
+  const changes = Object.entries(item.value)
+    .map(([field, to]) => ({
+      field,
+      from: comparable(field, to, current.value[field]) ?? null,
+      to,
+    }))
+    .filter(({ from, to }) => !isEqual(from, to));
+  for (const { field, to } of changes) {
+    const part = fixedPart(item, field, to, current.value[field]);
+    if (part !== undefined)
+      problems.push(`${path}: ${part} cannot change; create the object under a new name`);
+  }
+  if (changes.length === 0) return [];
+  const value = Object.fromEntries(
+    Object.entries(item.value).map(([field, to]) => [
+      field,
+      merge(field, to, current.value[field]),
+    ]),
+  );
+  return [{ action: "update", path, item: { ...item, value }, current, changes }];
+}
+
+/** Maps whose keys are the project's own: the file contains all of them. */
+const COMPLETE_MAPS = new Set([
+  "metadata",
+  "rules",
+  "filter",
+  "properties",
+  "applicable_redeemables_category_limits",
+]);
+
+/** What the project has of the parts that the file mentions: the API adds defaults to the others. */
+function comparable(field: string, wanted: unknown, stored: unknown): unknown {
+  if (COMPLETE_MAPS.has(field) || !isMap(wanted) || !isMap(stored)) return stored;
+  return Object.fromEntries(
+    Object.entries(wanted).map(([key, value]) => [key, comparable(key, value, stored[key])]),
+  );
+}
+
+/** The value to write: parts that the file leaves out keep their values. */
+function merge(field: string, wanted: unknown, stored: unknown): unknown {
+  if (COMPLETE_MAPS.has(field) || !isMap(wanted) || !isMap(stored)) return wanted;
+  // Another type of discount or reward has other fields.
+  if (wanted["type"] !== undefined && wanted["type"] !== stored["type"]) return wanted;
+  const merged = Object.entries(wanted).map(([key, value]) => [
+    key,
+    merge(key, value, stored[key]),
+  ]);
+  return { ...stored, ...Object.fromEntries(merged) };
+}
+
+const isMap = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Parts of the template of a campaign's vouchers that a campaign keeps. */
+const FIXED_TEMPLATE = ["type", "redemption", "code_config"];
+
+function fixedPart(
+  { section }: ConfigItem,
+  field: string,
+  to: unknown,
+  stored: unknown,
+): string | undefined {
+  if (section.fixed?.includes(field) === true) return field;
+  if (field !== "voucher" || !isMap(to) || !isMap(stored)) return undefined;
+  const part = FIXED_TEMPLATE.find(
+    (each) => !isEqual(to[each], comparable(each, to[each], stored[each])),
+  );
+  return part === undefined ? undefined : `voucher.${part}`;
+}
+
+/** Absent, null, false and empty mean the same, and dates are equal as points in time. */
+const isEqual = (a: unknown, b: unknown): boolean => isDeepStrictEqual(normalize(a), normalize(b));
+
+const DATE = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
+
+function normalize(value: unknown): unknown {
+  if (typeof value === "string") return DATE.test(value) ? new Date(value) : value;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(normalize);
+  if (value === null || value === false) return undefined;
+  if (typeof value !== "object") return value;
+  const fields = Object.entries(value)
+    .map(([key, each]): [string, unknown] => [key, normalize(each)])
+    .filter(([, each]) => each !== undefined);
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+function dependenciesOf(item: ConfigItem): readonly string[] {
+  return [
+    ...pathsIn(item.value),
+    ...(item.parent === undefined ? [] : [item.parent]),
+    ...(item.section.namedBy === undefined ? [] : [`${item.section.namedBy}/${item.name}`]),
+  ];
+}
+
+type WriteStep = Exclude<Step, { action: "delete" }>;
+
+/** Depth first: what an object refers to comes before it. */
+function orderWrites(writes: readonly Step[], problems: string[]): readonly Step[] {
+  const steps = new Map(writes.map((step) => [step.path, step as WriteStep]));
+  const ordered: Step[] = [];
+  const state = new Map<string, "visiting" | "done">();
+  const visit = (path: string): void => {
+    const step = steps.get(path);
+    if (step === undefined || state.get(path) === "done") return;
+    if (state.get(path) === "visiting") {
+      problems.push(`${path} refers to itself through other objects`);
+      return;
+    }
+    state.set(path, "visiting");
+    dependenciesOf(step.item).forEach(visit);
+    state.set(path, "done");
+    ordered.push(step);
+  };
+  for (const path of steps.keys()) visit(path);
+  return ordered;
+}
+
+const isDeleted = (path: string, file: ConfigFile, current: ConfigItems<StoredItem>): boolean => {
+  const item = current.get(path);
+  return (
+    item !== undefined &&
+    !file.items.has(path) &&
+    file.sections.has(item.section.name) &&
+    item.section.remove !== undefined
+  );
+};
+
+/** Referring objects first; campaigns last, because a deleted campaign cannot be restored. */
+function planDeletions(file: ConfigFile, current: ConfigItems<StoredItem>): readonly Step[] {
+  const rank = ({ section }: StoredItem): number =>
+    section.name === "campaigns" ? SECTIONS.length : SECTIONS.length - SECTIONS.indexOf(section);
+  return [...current]
+    .filter(([path]) => isDeleted(path, file, current))
+    .sort(([, a], [, b]) => rank(a) - rank(b))
+    .map(([path, item]) => ({ action: "delete", path, current: item }));
+}

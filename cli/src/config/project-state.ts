@@ -1,0 +1,107 @@
+import { CliError } from "../cli-error.ts";
+import type { ProjectApi } from "./project-api.ts";
+import { idsIn, replaceStrings, toReference } from "./references.ts";
+import { type LoadedItem, type Section, SECTIONS } from "./sections.ts";
+
+/** An object with references instead of ids. */
+export type ConfigItem = {
+  readonly section: Section;
+  /** Path of the object that contains it. */
+  readonly parent: string | undefined;
+  readonly name: string;
+  readonly value: Readonly<Record<string, unknown>>;
+};
+
+export type StoredItem = ConfigItem & { readonly id: string };
+
+/** Objects by path: `<section>/<name>`, or `<section>/<name of the parent>/<name>`. */
+export type ConfigItems<Item extends ConfigItem = ConfigItem> = ReadonlyMap<string, Item>;
+
+export function pathOf(section: Section, name: string, parent?: string): string {
+  if (section.single === true) return section.name;
+  const owner = parent === undefined ? "" : `${parent.slice(parent.indexOf("/") + 1)}/`;
+  return `${section.name}/${owner}${name}`;
+}
+
+type Named = { readonly section: Section; readonly item: LoadedItem; readonly path: string };
+
+/** Reads what the file can describe. Fails when two objects have the same path. */
+export async function loadProject(api: ProjectApi): Promise<ConfigItems<StoredItem>> {
+  const loaded = new Map<string, readonly LoadedItem[]>();
+  for (const section of SECTIONS) {
+    const parents = section.parent === undefined ? [] : (loaded.get(section.parent) ?? []);
+    loaded.set(section.name, await section.load(api, parents));
+  }
+  const named = nameItems(loaded);
+  const paths = new Map(named.map(({ item, path }) => [item.id, path]));
+  await addCatalogue(api, named, paths);
+  return new Map(
+    named.map(({ section, item, path }) => [
+      path,
+      {
+        section,
+        id: item.id,
+        parent: item.parent === undefined ? undefined : paths.get(item.parent),
+        name: section.namedBy === undefined ? item.name : nameIn(paths, item.name),
+        value: withReferences(item.value, paths),
+      },
+    ]),
+  );
+}
+
+const withReferences = (value: object, paths: ReadonlyMap<string, string>): ConfigItem["value"] =>
+  replaceStrings(value, (text) => {
+    const path = paths.get(text);
+    return path === undefined ? text : toReference(path);
+  }) as ConfigItem["value"];
+
+function nameItems(loaded: ReadonlyMap<string, readonly LoadedItem[]>): readonly Named[] {
+  const paths = new Map<string, string>();
+  const named: Named[] = [];
+  const ids = new Map<string, string>();
+  for (const section of SECTIONS) {
+    for (const item of loaded.get(section.name) ?? []) {
+      const parent = item.parent === undefined ? undefined : ids.get(item.parent);
+      const name = section.namedBy === undefined ? item.name : nameIn(ids, item.name);
+      const path = pathOf(section, name, parent);
+      const other = paths.get(path);
+      if (other !== undefined && section.single !== true) {
+        throw new CliError(
+          `${other} and ${item.id} are both ${path}: names identify objects in the file, so rename one of them`,
+        );
+      }
+      paths.set(path, item.id);
+      ids.set(item.id, path);
+      named.push({ section, item, path });
+    }
+  }
+  return named;
+}
+
+/** The last part of the path of the object with this id. */
+const nameIn = (paths: ReadonlyMap<string, string>, id: string): string =>
+  paths.get(id)?.replace(/^[^/]*\//, "") ?? id;
+
+/** Products and SKUs are not part of the file: references use their `source_id`. */
+async function addCatalogue(
+  api: ProjectApi,
+  named: readonly Named[],
+  paths: Map<string, string>,
+): Promise<void> {
+  for (const id of idsIn(named.map(({ item }) => item.value))) {
+    const resource = CATALOGUE.find(({ prefix }) => id.startsWith(prefix));
+    if (resource === undefined || paths.has(id)) continue;
+    const found = await api.call("GET", `/v1/${resource.name}/${id}`);
+    const source = found["source_id"];
+    if (typeof source === "string") paths.set(id, `${resource.name}/${source}`);
+  }
+}
+
+const CATALOGUE = [
+  { prefix: "prod_", name: "products" },
+  { prefix: "sku_", name: "skus" },
+] as const;
+
+/** Whether the path refers to the catalogue, which the file does not describe. */
+export const isCataloguePath = (path: string): boolean =>
+  CATALOGUE.some(({ name }) => path.startsWith(`${name}/`));

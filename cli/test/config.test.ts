@@ -1,0 +1,231 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import type { Environment } from "../src/settings.ts";
+import { scrip, startInstallation } from "./installation.ts";
+
+const installation = await startInstallation();
+const folder = await mkdtemp(path.join(tmpdir(), "scrip-config-"));
+afterAll(async () => {
+  await installation[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const CONFIG = `version: 1
+settings:
+  timezone: Europe/Warsaw
+metadata_schemas:
+  voucher:
+    properties:
+      season: {type: string, optional: true}
+categories:
+  summer: {hierarchy: 1}
+segments:
+  vips:
+    type: auto-update
+    filter: {junction: and, metadata.vip: {conditions: {$is: [true]}}}
+product_collections:
+  tops:
+    type: STATIC
+    products: [{object: product, id: $ref:products/shirt}]
+validation_rules:
+  at least ten:
+    type: expression
+    context_type: voucher.discount_voucher
+    rules:
+      "1": {name: order.amount, conditions: {$more_than_or_equal: [1000]}}
+      "2": {name: customer.segment, conditions: {$is: [$ref:segments/vips]}}
+      logic: 1 and 2
+    applicable_to:
+      included: [{object: products_collection, id: $ref:product_collections/tops}]
+campaigns:
+  Summer:
+    campaign_type: DISCOUNT_COUPONS
+    type: AUTO_UPDATE
+    category_id: $ref:categories/summer
+    start_date: 2026-06-01T00:00:00Z
+    validation_rules: [$ref:validation_rules/at least ten]
+    metadata: {season: summer}
+    voucher:
+      type: DISCOUNT_VOUCHER
+      discount: {type: PERCENT, percent_off: 10}
+      redemption: {quantity: 1}
+      code_config: {pattern: "S-####"}
+  Spring: {campaign_type: PROMOTION}
+  Club:
+    campaign_type: LOYALTY_PROGRAM
+    voucher: {type: LOYALTY_CARD, loyalty_card: {points: 5}}
+promotion_tiers:
+  Spring:
+    shirts:
+      hierarchy: 1
+      action: {discount: {type: UNIT, effect: ADD_NEW_ITEMS, unit_off: 1, unit_type: $ref:products/shirt}}
+promotion_stacks:
+  Spring:
+    both: {tiers: {ids: [$ref:promotion_tiers/Spring/shirts]}}
+rewards:
+  ten off: {type: COIN, parameters: {coin: {exchange_ratio: 1, points_ratio: 10}}}
+reward_assignments:
+  ten off:
+    Club: {}
+stacking_rules:
+  exclusive_categories: [$ref:categories/summer]
+`;
+
+type Project = { readonly id: string; readonly env: Environment };
+
+/** A project with the product that the configuration refers to. */
+async function createProject(): Promise<Project> {
+  const { json } = await scrip(installation.env, "--json", "projects", "create", "--name", "Shop");
+  const env = {
+    ...installation.env,
+    SCRIP_APP_ID: json.server_side_key.app_id,
+    SCRIP_APP_TOKEN: json.server_side_key.app_token,
+  };
+  await call(env, "POST", "/v1/products", { source_id: "shirt", name: "Shirt" });
+  return { id: json.id, env };
+}
+
+// Responses of every shape.
+// oxlint-disable-next-line typescript/no-explicit-any
+async function call(env: Environment, method: string, url: string, body?: object): Promise<any> {
+  const { out } = await scrip(env, "token");
+  const response = await fetch(`${installation.url}${url}`, {
+    method,
+    headers: {
+      "X-App-Id": env["SCRIP_APP_ID"] ?? "",
+      "X-App-Token": env["SCRIP_APP_TOKEN"] ?? "",
+      Authorization: `Bearer ${out.trim()}`,
+      "Content-Type": "application/json",
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(response.ok).toBe(true);
+  return response.json();
+}
+
+let files = 0;
+
+async function fileOf(text: string): Promise<string> {
+  files += 1;
+  const file = path.join(folder, `${files}.yaml`);
+  await writeFile(file, text);
+  return file;
+}
+
+const apply = async ({ env, id }: Project, text: string, ...options: readonly string[]) =>
+  scrip(env, "config", "apply", id, await fileOf(text), ...options);
+
+const plan = async ({ env, id }: Project, text: string) =>
+  scrip(env, "config", "plan", id, await fileOf(text));
+
+async function exported({ env, id }: Project): Promise<string> {
+  const file = await fileOf("");
+  expect(await scrip(env, "config", "export", id, "-o", file)).toMatchObject({ exitCode: 0 });
+  return readFile(file, "utf8");
+}
+
+const applied = await createProject();
+const first = await apply(applied, CONFIG);
+
+test("applies a file to an empty project, and changes nothing the second time", async () => {
+  expect(first).toMatchObject({
+    exitCode: 0,
+    errors: expect.stringContaining("+ campaigns/Summer"),
+    out: "14 changes applied\n",
+  });
+  expect(await apply(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "nothing to change\n" });
+  expect(await plan(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "no differences\n" });
+  const { campaigns } = await call(applied.env, "GET", "/v1/campaigns");
+  expect(campaigns.map((each: { name: string }) => each.name).sort()).toEqual([
+    "Club",
+    "Spring",
+    "Summer",
+  ]);
+});
+
+test("exports the same text from the project and from its copy", async () => {
+  const text = await exported(applied);
+  const copy = await createProject();
+  expect(await apply(copy, text)).toMatchObject({ exitCode: 0 });
+  expect(await exported(copy)).toBe(text);
+  expect(text).not.toMatch(/_[0-9a-f]{18}/);
+});
+
+test("plans and applies changes, and deletes only with --delete", async () => {
+  const project = await createProject();
+  await apply(project, CONFIG);
+  const changed = CONFIG.replace("percent_off: 10", "percent_off: 15")
+    .replace("metadata: {season: summer}", "active: false\n    metadata: {season: winter}")
+    .replace(/promotion_stacks:\n.*\n.*\n/, "promotion_stacks: {}\n");
+  const planned = await plan(project, changed);
+  expect(planned).toMatchObject({ exitCode: 1 });
+  expect(planned.out).toContain("    voucher.discount.percent_off: 10 -> 15\n");
+  expect(planned.out).toContain("    active: true -> false\n");
+  expect(planned.out).toContain("- promotion_stacks/Spring/both\n");
+  expect(await apply(project, changed)).toMatchObject({ exitCode: 2 });
+  expect(await plan(project, changed)).toMatchObject({ out: planned.out });
+  expect(await apply(project, changed, "--delete")).toMatchObject({ exitCode: 0 });
+  expect(await plan(project, changed)).toMatchObject({ exitCode: 0 });
+  // Back again: the stack is created anew.
+  expect(
+    await apply(project, CONFIG.replace("metadata: {s", "active: true\n    metadata: {s")),
+  ).toMatchObject({ exitCode: 0 });
+});
+
+test("undoes all changes when the API rejects one or ignores a field", async () => {
+  const before = await exported(applied);
+  const rejected = CONFIG.replace("percent_off: 10", "percent_off: 20")
+    .replace("summer: {hierarchy: 1}", "summer: {hierarchy: 7}\n  winter: {hierarchy: 2}")
+    .replace("exchange_ratio: 1", "exchange_ratio: -1");
+  expect(await apply(applied, rejected)).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringMatching(/exchange_ratio[^]*All changes were undone\./),
+  });
+  expect(await exported(applied)).toBe(before);
+  const misspelt = CONFIG.replace("percent_off: 10", "percent_off: 20, amount_limt: 5");
+  expect(await apply(applied, misspelt)).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringMatching(/amount_limt[^]*All changes were undone\./),
+  });
+  expect(await exported(applied)).toBe(before);
+});
+
+test.each([
+  ["an unknown section", "version: 1\nvouchers: {}\n", "vouchers is not a section"],
+  ["an unknown field", "version: 1\nsettings: {tz: UTC}\n", "settings has an unknown field tz"],
+  ["another version", "version: 2\n", "version must be 1"],
+  ["a duplicate name", "version: 1\ncategories:\n  a: {}\n  a: {}\n", "unique"],
+  [
+    "a reference to nothing",
+    "version: 1\nstacking_rules: {joint_categories: [$ref:categories/none]}\n",
+    "stacking_rules refers to categories/none, which does not exist",
+  ],
+  [
+    "a product that does not exist",
+    "version: 1\nproduct_collections:\n  x: {type: STATIC, products: [{object: product, id: $ref:products/none}]}\n",
+    "not_found",
+  ],
+  [
+    "a changed type of a campaign",
+    "version: 1\ncampaigns:\n  Club: {campaign_type: PROMOTION}\n",
+    "campaigns/Club: campaign_type cannot change",
+  ],
+])("rejects %s before anything is written", async (_, text, error) => {
+  const before = await exported(applied);
+  const result = await apply(applied, text, "--delete");
+  expect(result.exitCode).toBeGreaterThan(0);
+  expect(result.errors).toContain(error);
+  expect(await exported(applied)).toBe(before);
+});
+
+test("rejects the key of another project", async () => {
+  const other = await createProject();
+  expect(await scrip(other.env, "config", "export", applied.id)).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("does not belong to the project"),
+  });
+});
