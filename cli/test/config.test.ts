@@ -140,7 +140,7 @@ test("applies a file to an empty project, and changes nothing the second time", 
   expect(await apply(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "nothing to change\n" });
   expect(await plan(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "no differences\n" });
   const { campaigns } = await call(applied.env, "GET", "/v1/campaigns");
-  expect(campaigns.map((each: { name: string }) => each.name).sort()).toEqual([
+  expect(campaigns.map((each: { name: string }) => each.name).toSorted()).toEqual([
     "Club",
     "Spring",
     "Summer",

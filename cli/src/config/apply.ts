@@ -12,7 +12,7 @@ import {
 import { pathsIn, resolveReferences } from "./references.ts";
 
 type Ids = Map<string, string>;
-type Undo = { readonly path: string; run(): Promise<void> };
+type Undo = { readonly path: string; readonly run: () => Promise<void> };
 
 /** Makes the changes that can be undone, so that either all of them take effect or none. */
 export class Change {

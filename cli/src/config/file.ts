@@ -3,7 +3,8 @@ import { parseDocument, stringify } from "yaml";
 import { CliError } from "../cli-error.ts";
 import type { JsonObject } from "../http.ts";
 import { type ConfigItem, type ConfigItems, pathOf } from "./project-state.ts";
-import { type Section, SECTIONS } from "./sections.ts";
+import type { Section } from "./section.ts";
+import { SECTIONS } from "./sections.ts";
 
 const VERSION = 1;
 
@@ -24,14 +25,14 @@ export function formatFile(items: ConfigItems): string {
 }
 
 function formatSection(section: Section, all: ConfigItems): unknown {
-  const items = [...all.values()].filter((item) => item.section === section).sort(byName);
+  const items = [...all.values()].filter((item) => item.section === section).toSorted(byName);
   if (section.single === true) return items[0] === undefined ? undefined : formatValue(items[0]);
   if (section.parent === undefined)
     return Object.fromEntries(items.map((item) => [item.name, formatValue(item)]));
   const parents = Map.groupBy(items, ({ parent }) => parentName(parent));
   return Object.fromEntries(
     [...parents]
-      .sort(([a], [b]) => compare(a, b))
+      .toSorted(([a], [b]) => compare(a, b))
       .map(([parent, children]) => [
         parent,
         Object.fromEntries(children.map((item) => [item.name, formatValue(item)])),
@@ -65,7 +66,7 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, each]) => !isEmpty(each))
-      .sort(([a], [b]) => compare(a, b))
+      .toSorted(([a], [b]) => compare(a, b))
       .map(([key, each]) => [key, sortKeys(each)]),
   );
 }

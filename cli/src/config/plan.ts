@@ -192,10 +192,11 @@ const isDeleted = (path: string, file: ConfigFile, current: ConfigItems<StoredIt
 
 /** Referring objects first; campaigns last, because a deleted campaign cannot be restored. */
 function planDeletions(file: ConfigFile, current: ConfigItems<StoredItem>): readonly Step[] {
-  const rank = ({ section }: StoredItem): number =>
-    section.name === "campaigns" ? SECTIONS.length : SECTIONS.length - SECTIONS.indexOf(section);
   return [...current]
     .filter(([path]) => isDeleted(path, file, current))
-    .sort(([, a], [, b]) => rank(a) - rank(b))
+    .toSorted(([, a], [, b]) => deletionRank(a) - deletionRank(b))
     .map(([path, item]) => ({ action: "delete", path, current: item }));
 }
+
+const deletionRank = ({ section }: StoredItem): number =>
+  section.name === "campaigns" ? SECTIONS.length : SECTIONS.length - SECTIONS.indexOf(section);

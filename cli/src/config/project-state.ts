@@ -1,7 +1,8 @@
 import { CliError } from "../cli-error.ts";
 import type { ProjectApi } from "./project-api.ts";
 import { idsIn, replaceStrings, toReference } from "./references.ts";
-import { type LoadedItem, type Section, SECTIONS } from "./sections.ts";
+import type { LoadedItem, Section } from "./section.ts";
+import { SECTIONS } from "./sections.ts";
 
 /** An object with references instead of ids. */
 export type ConfigItem = {
