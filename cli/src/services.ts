@@ -13,6 +13,7 @@ export async function loadServiceSchemas(): Promise<readonly ServiceSchema[]> {
   const modules = {
     gateway: await import("@scrip/gateway/service"),
     campaign: await import("@scrip/campaign/service"),
+    export: await import("@scrip/export/service"),
     loyalty: await import("@scrip/loyalty/service"),
     validation: await import("@scrip/validation/service"),
     voucher: await import("@scrip/voucher/service"),

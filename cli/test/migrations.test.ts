@@ -23,6 +23,7 @@ test("lists pending migrations, applies them, and repeats without effect", async
   expect(statesOf(after.json)).toEqual({
     gateway: "applied",
     campaign: "applied",
+    export: "applied",
     loyalty: "applied",
     validation: "applied",
     voucher: "applied",

@@ -17,7 +17,9 @@ export type ProcessConfig = {
   readonly metrics: MetricsServerConfig;
   readonly serviceKeys: ServiceKeySources;
   /** gRPC URLs of the services. */
-  readonly urls: Readonly<Record<"voucher" | "campaign" | "loyalty" | "validation", string>>;
+  readonly urls: Readonly<
+    Record<"voucher" | "campaign" | "loyalty" | "validation" | "export", string>
+  >;
 };
 
 const DEFAULT_PORT = 8080;
@@ -34,13 +36,13 @@ export function readProcessConfig(env: Env): ProcessConfig {
     () => readMetricsConfig(env),
     () => readServiceKeys(env),
   );
-  const { voucher, campaign, loyalty, validation } = own;
+  const { voucher, campaign, loyalty, validation, export: bulk } = own;
   return {
     ...own,
     gateway,
     metrics,
     serviceKeys,
-    urls: { voucher, campaign, loyalty, validation },
+    urls: { voucher, campaign, loyalty, validation, export: bulk },
   };
 }
 
@@ -65,5 +67,6 @@ function readOwn(env: Env) {
     campaign: { name: "SCRIP_CAMPAIGN_URL", reader: variable.url },
     loyalty: { name: "SCRIP_LOYALTY_URL", reader: variable.url },
     validation: { name: "SCRIP_VALIDATION_URL", reader: variable.url },
+    export: { name: "SCRIP_EXPORT_URL", reader: variable.url },
   });
 }

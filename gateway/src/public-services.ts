@@ -2,6 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
@@ -44,6 +45,7 @@ export const publicServices: readonly DescService[] = [
   ProductCollectionService,
   StackingRulesService,
   ValidationRuleService,
+  AsyncActionService,
 ];
 
 /** Implemented by the gateway itself. */

@@ -26,10 +26,11 @@ const folderOf = (typeName: string): string => {
 
 const camelCase = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1);
 
-test("the gateway and four services are checked", () => {
+test("the gateway and five services are checked", () => {
   expect(folders).toEqual([
     "gateway",
     "services/campaign",
+    "services/export",
     "services/loyalty",
     "services/validation",
     "services/voucher",

@@ -1,5 +1,6 @@
 import { createCampaignService } from "@scrip/campaign/service";
 import { createPgEventBus, type EventBus } from "@scrip/events";
+import { createExportService } from "@scrip/export/service";
 import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
@@ -105,16 +106,24 @@ async function startServices(
   );
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);
+  const transports = { voucher: transport, campaign: transport, loyalty: transport };
   const validation = parts.use(
     await createValidationService({
       ...own,
       bus,
       trackingSecret,
       onBatch: (batch, size) => batches.observe({ batch }, size),
-      transports: { voucher: transport, campaign: transport, loyalty: transport },
+      transports,
     }),
   );
-  return [...below, validation];
+  const bulk = parts.use(
+    await createExportService({
+      ...own,
+      bus,
+      transports: { ...transports, validation: directTo([validation]) },
+    }),
+  );
+  return [...below, validation, bulk];
 }
 
 /** All servers of the process share the bounds of its work. */

@@ -12,7 +12,7 @@ import { startStandalone } from "../src/standalone.ts";
 vi.setConfig({ testTimeout: 180_000 });
 
 /** Each service checks its own schema, through its own role. */
-const DEPENDENCIES = ["gateway", "loyalty", "campaign", "voucher", "validation"];
+const DEPENDENCIES = ["gateway", "loyalty", "campaign", "voucher", "validation", "export"];
 
 test("/readyz names why the database takes no writes, and recovers without a restart", async (context) => {
   await using parts = new AsyncDisposableStack();

@@ -111,7 +111,8 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
 
 const INT8_ARRAY = 1016;
 
-export function createDatabase(options: DatabaseOptions): Database {
+/** The connections of a database, for libraries that bring their own statements. Others use `createDatabase`. */
+export function createPool(options: DatabaseOptions): Pool {
   const {
     schema,
     role,
@@ -145,6 +146,11 @@ export function createDatabase(options: DatabaseOptions): Database {
   // So would one that dies while the pool hands it over: the pool no longer listens, and its new
   // owner does not yet. The first statement then reports the failure.
   pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+}
+
+export function createDatabase(options: DatabaseOptions): Database {
+  const pool = createPool(options);
   let closed: Promise<void> | undefined;
   return {
     size: options.poolSize,

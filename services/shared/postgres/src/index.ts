@@ -31,6 +31,7 @@ export {
 } from "./column-table.ts";
 export {
   createDatabase,
+  createPool,
   type Database,
   type DatabaseOptions,
   type Queryable,

@@ -1,0 +1,84 @@
+-- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
+
+create table idempotent_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
+);
+
+create table inbox (
+  project_id text not null,
+  consumer text not null,
+  event_id text not null,
+  seen_at timestamp with time zone default clock_timestamp() not null,
+  constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
+);
+
+create table job (
+  project_id text not null,
+  id text not null,
+  queue text not null,
+  enqueued_at timestamp with time zone default clock_timestamp() not null,
+  type text not null,
+  status text default 'ENQUEUED'::text not null,
+  request_id text not null,
+  input jsonb not null,
+  position jsonb,
+  slices bigint default 0 not null,
+  processed bigint default 0 not null,
+  failed bigint default 0 not null,
+  total bigint,
+  run bigint default 0 not null,
+  attempts integer default 0 not null,
+  retry_at timestamp with time zone,
+  last_error text,
+  result jsonb,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint job_pkey PRIMARY KEY (project_id, id),
+  constraint job_counts CHECK (slices >= 0 AND processed >= 0 AND failed >= 0),
+  constraint job_ends_with_a_result CHECK ((finished_at IS NOT NULL AND result IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'FAILED'::text]))),
+  constraint job_status CHECK (status = ANY (ARRAY['ENQUEUED'::text, 'IN_PROGRESS'::text, 'DONE'::text, 'FAILED'::text]))
+);
+
+create table job_failure (
+  project_id text not null,
+  job_id text not null,
+  number bigint not null,
+  item jsonb not null,
+  constraint job_failure_pkey PRIMARY KEY (project_id, job_id, number),
+  constraint job_failure_project_id_job_id_fkey FOREIGN KEY (project_id, job_id) REFERENCES job(project_id, id) ON DELETE CASCADE
+);
+
+create table project (
+  project_id text not null,
+  version bigint not null,
+  deleted boolean not null,
+  time_zone text not null,
+  first_weekday smallint not null,
+  case_sensitive_codes boolean not null,
+  default_code_config text,
+  sandbox_now timestamp with time zone,
+  constraint project_pkey PRIMARY KEY (project_id)
+);
+
+create table worker (
+  id text not null,
+  seen_at timestamp with time zone not null,
+  constraint worker_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
+
+CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
+
+CREATE INDEX job_by_creation ON job USING btree (project_id, queue, created_at DESC);
+
+CREATE INDEX job_unfinished ON job USING btree (project_id, queue, enqueued_at, id) WHERE status = ANY (ARRAY['ENQUEUED'::text, 'IN_PROGRESS'::text]);

@@ -1,0 +1,27 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  type AsyncActionService,
+  ListAsyncActionsResponseSchema,
+} from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { asyncActionToProto } from "../mapping/async-action.ts";
+import { listAsyncActions as list } from "../store/async-actions.ts";
+
+const DEFAULT_LIMIT = 10n;
+
+export const listAsyncActions =
+  (deps: Deps): Handler<typeof AsyncActionService.method.listAsyncActions> =>
+  async ({ limit = DEFAULT_LIMIT, endDate }, { project }) => {
+    const { actions, hasMore } = await list(deps.db, {
+      projectId: project.id,
+      before: endDate && timestampDate(endDate),
+      limit: Number(limit),
+    });
+    return create(ListAsyncActionsResponseSchema, {
+      asyncActions: actions.map(asyncActionToProto),
+      hasMore,
+    });
+  };

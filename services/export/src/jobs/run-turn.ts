@@ -1,0 +1,172 @@
+import { createHash } from "node:crypto";
+
+import { toErrorResponse } from "@scrip/errors";
+import { finalErrorOf } from "@scrip/idempotency";
+import type { Database } from "@scrip/postgres";
+import { type Call, type FindProject, type ProjectState, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+import { type JobCounts, MAX_ATTEMPTS, retryPauseMs } from "../domain/job.ts";
+import { claimJob, type ClaimedJob, failJob, postponeJob, saveCheckpoint } from "../store/jobs.ts";
+import { type ProjectQueue, scheduleTurn } from "../store/turns.ts";
+import type { AnyJobDefinition, Slice, SliceOutcome } from "./job-definition.ts";
+
+export type TurnTools = {
+  readonly db: Database;
+  readonly definitions: ReadonlyMap<string, AnyJobDefinition>;
+  readonly findProject: FindProject;
+  readonly onError: (error: Error) => void;
+};
+
+/** Projects take turns: after this time, the queue of another project is next. */
+const TURN_MS = 1_000;
+
+/** Carries out jobs of a project's queue, in order, for about a second. */
+export async function runTurn(
+  tools: TurnTools,
+  queue: ProjectQueue,
+  signal: AbortSignal,
+): Promise<void> {
+  const endsAt = performance.now() + TURN_MS;
+  const isOver = (): boolean => signal.aborted || performance.now() >= endsAt;
+  while (!isOver()) {
+    const claimed = await claimJob(tools.db, queue);
+    if (claimed === undefined) return;
+    if ("waitsUntil" in claimed) {
+      await scheduleTurn(tools.db, queue, claimed.waitsUntil);
+      return;
+    }
+    await runSlices(tools, claimed, { signal, isOver });
+  }
+  await scheduleTurn(tools.db, queue);
+}
+
+type Turn = { readonly signal: AbortSignal; readonly isOver: () => boolean };
+
+/** Runs slices until the job or the turn ends, the job is postponed, or another process has claimed it. */
+async function runSlices(tools: TurnTools, claimed: ClaimedJob, turn: Turn): Promise<void> {
+  let job: ClaimedJob | undefined = claimed;
+  do {
+    job = await runSlice(tools, job, turn.signal);
+  } while (job !== undefined && !turn.isOver());
+}
+
+/** Returns the job as of the new checkpoint; undefined when it has ended, was postponed or belongs to another process. */
+async function runSlice(
+  tools: TurnTools,
+  job: ClaimedJob,
+  signal: AbortSignal,
+): Promise<ClaimedJob | undefined> {
+  const state = await tools.findProject({
+    projectId: job.projectId,
+    version: undefined,
+    deadline: Date.now() + REQUEST_DEADLINE_MS,
+  });
+  const at = new Date(state?.sandboxNow ?? Date.now());
+  const definition = tools.definitions.get(job.type);
+  if (state === undefined || state.deleted || definition === undefined) {
+    const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
+    await failJob(tools.db, job, { error, result: failedResult(job, error), at });
+    return undefined;
+  }
+  const slice = sliceOf(job, state, signal);
+  try {
+    if (job.attempts > MAX_ATTEMPTS) throw new Error("The process ended repeatedly");
+    const outcome = await definition.slice(slice);
+    return await checkpoint(tools, { job, definition, outcome, at });
+  } catch (error) {
+    await handleFailure(tools, { job, definition, slice, at, error });
+    return undefined;
+  }
+}
+
+async function checkpoint(
+  { db }: TurnTools,
+  {
+    job,
+    definition,
+    outcome: { processed = 0, failures = [], total, next },
+    at,
+  }: {
+    readonly job: ClaimedJob;
+    readonly definition: AnyJobDefinition;
+    readonly outcome: SliceOutcome<never>;
+    readonly at: Date;
+  },
+): Promise<ClaimedJob | undefined> {
+  const counts: JobCounts = {
+    processed: job.processed + BigInt(processed),
+    failed: job.failed + BigInt(failures.length),
+    total: total === undefined ? job.total : BigInt(total),
+  };
+  const isHeld = await saveCheckpoint(db, job, {
+    position: next,
+    processed: BigInt(processed),
+    failures,
+    total: counts.total,
+    result: next === null ? definition.result(counts) : null,
+    at,
+  });
+  if (!isHeld || next === null) return undefined;
+  return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1 };
+}
+
+function sliceOf(job: ClaimedJob, state: ProjectState, signal: AbortSignal): Slice<never, never> {
+  const { id, processed, failed, total, position, input } = job;
+  const now = state.sandboxNow ?? Date.now();
+  const call = (step: string): Call => {
+    const key = `${id}>${job.slices}>${step}`;
+    return {
+      project: state.project,
+      requestId: job.requestId,
+      deadline: Date.now() + REQUEST_DEADLINE_MS,
+      now,
+      caller: { side: "service", id: "export" },
+      idempotency: { key, requestHash: createHash("sha256").update(key).digest() },
+    };
+  };
+  return {
+    id,
+    project: state.project,
+    processed,
+    failed,
+    total,
+    signal,
+    call,
+    // What the definition stored, as its types say.
+    position: position as never,
+    input: input as never,
+  };
+}
+
+type Failure = {
+  readonly job: ClaimedJob;
+  readonly definition: AnyJobDefinition;
+  readonly slice: Slice<never, never>;
+  readonly at: Date;
+  readonly error: unknown;
+};
+
+/** Outages are retried for some minutes; what no repetition can change ends the job. */
+async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Promise<void> {
+  const { definition, slice, at, error } = failure;
+  const final = finalErrorOf(error, job.requestId);
+  const { message, details } = final ?? toErrorResponse(error, job.requestId).error;
+  const reason = details ? `${message}: ${details}` : message;
+  if (final === undefined) {
+    tools.onError(
+      new Error(`Slice ${job.slices} of job ${job.id} (${job.type}) failed`, { cause: error }),
+    );
+  }
+  if (final === undefined && job.attempts < MAX_ATTEMPTS) {
+    await postponeJob(tools.db, job, { error: reason, pauseMs: retryPauseMs(job.attempts) });
+    return;
+  }
+  await definition.onFailed?.(slice, reason);
+  await failJob(tools.db, job, { error: reason, result: failedResult(job, reason), at });
+}
+
+const failedResult = ({ processed, failed }: JobCounts, reason: string) => ({
+  message: reason,
+  done_count: Number(processed),
+  failed_count: Number(failed),
+});

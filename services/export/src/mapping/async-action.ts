@@ -1,0 +1,35 @@
+import { create, type JsonObject } from "@bufbuild/protobuf";
+import { instantToProto } from "@scrip/mapping";
+import {
+  type AsyncAction as AsyncActionMessage,
+  AsyncActionOperationStatus,
+  AsyncActionSchema,
+  AsyncActionStatus,
+} from "@scrip/proto/scrip/export/v1/async_actions_pb";
+
+import { progressOf } from "../domain/job.ts";
+import type { AsyncAction } from "../store/async-actions.ts";
+
+const OPERATION_STATUS = {
+  ENQUEUED: AsyncActionOperationStatus.UNKNOWN,
+  IN_PROGRESS: AsyncActionOperationStatus.UNKNOWN,
+  DONE: AsyncActionOperationStatus.SUCCESS,
+  FAILED: AsyncActionOperationStatus.FAILED,
+};
+
+export const asyncActionToProto = (action: AsyncAction): AsyncActionMessage =>
+  create(AsyncActionSchema, {
+    id: action.id,
+    type: action.type,
+    status: AsyncActionStatus[action.status],
+    operationStatus: OPERATION_STATUS[action.status],
+    ...(action.result !== null && { result: action.result as JsonObject }),
+    createdAt: instantToProto(action.createdAt),
+    updatedAt: instantToProto(action.updatedAt),
+    requestId: action.requestId,
+    processingTime: BigInt(action.processingMs),
+    progress: BigInt(progressOf(action)),
+    processed: action.processed,
+    failed: action.failed,
+    ...(action.total !== null && { total: action.total }),
+  });

@@ -1,0 +1,68 @@
+import path from "node:path";
+
+import type { EventBus } from "@scrip/events";
+import { startKeyExpiry } from "@scrip/idempotency";
+import { newId } from "@scrip/ids";
+import { createDatabase, migrate } from "@scrip/postgres";
+import { startProjectReplica } from "@scrip/projects";
+import {
+  createReadiness,
+  DEFAULT_RETENTION,
+  type ReplicatingService,
+  type Retention,
+} from "@scrip/rpc";
+
+import type { Transports } from "./clients.ts";
+import { createJobDefinitions } from "./jobs/definitions.ts";
+import { startJobWorker } from "./jobs/job-worker.ts";
+import { startInboxTrim } from "./jobs/trim-inbox.ts";
+import { routes } from "./routes.ts";
+import { migrateQueueSchema } from "./store/queue-schema.ts";
+
+export const SCHEMA = "export";
+export const ROLE = "scrip_export";
+export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
+
+export type ExportOptions = {
+  readonly databaseUrl: string;
+  readonly poolSize: number;
+  readonly transports: Transports;
+  /** Source of the events of other services; its owner closes it after this service. */
+  readonly bus: EventBus;
+  /** Default: 15 days for the ids of handled events. */
+  readonly retention?: Retention;
+  readonly onError: (error: Error) => void;
+};
+
+/** Creates the service without a server; both compositions mount it. */
+export async function createExportService(options: ExportOptions): Promise<ReplicatingService> {
+  const { databaseUrl: url, poolSize, onError } = options;
+  const access = { url, schema: SCHEMA, role: ROLE, onError };
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  await migrateQueueSchema({ url, role: ROLE });
+  await using parts = new AsyncDisposableStack();
+  const db = createDatabase({ ...access, poolSize });
+  parts.defer(() => db.close());
+  const projects = parts.use(
+    await startProjectReplica({ db, bus: options.bus, group: "export-projects" }),
+  );
+  parts.use(startKeyExpiry(db, onError));
+  parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
+  const deps = { db, newId };
+  parts.use(
+    await startJobWorker({
+      ...access,
+      db,
+      definitions: createJobDefinitions(deps),
+      findProject: projects.findProject,
+    }),
+  );
+  const running = parts.move();
+  return {
+    name: "export",
+    implementations: routes(deps),
+    findProject: projects.findProject,
+    ready: createReadiness(db, onError),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

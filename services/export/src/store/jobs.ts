@@ -1,0 +1,175 @@
+import type { Queryable } from "@scrip/postgres";
+import type { Call } from "@scrip/rpc";
+
+import type { JobCounts, JsonObject, JsonValue, QueueName } from "../domain/job.ts";
+import { type ProjectQueue, scheduleTurn } from "./turns.ts";
+
+export type JobStart = {
+  readonly id: string;
+  readonly queue: QueueName;
+  readonly type: string;
+  /** Stored as JSON; large inputs belong in a table of their own. */
+  readonly input: JsonValue;
+  /** Number of items, if known. */
+  readonly total?: number;
+};
+
+/** The request that starts a job. */
+export type StartingCall = Pick<Call, "project" | "requestId" | "now">;
+
+/** Starts a job with the commit of the transaction. */
+export async function startJob(
+  tx: Queryable,
+  { project, requestId, now }: StartingCall,
+  { id, queue, type, input, total }: JobStart,
+): Promise<void> {
+  await tx.query(
+    `insert into job (project_id, id, queue, type, request_id, input, total, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+    [project.id, id, queue, type, requestId, JSON.stringify(input), total ?? null, new Date(now)],
+  );
+  await scheduleTurn(tx, { projectId: project.id, queue });
+}
+
+/** A job that this process carries out, as of its last checkpoint. */
+export type ClaimedJob = ProjectQueue &
+  JobCounts & {
+    readonly id: string;
+    readonly type: string;
+    readonly requestId: string;
+    readonly input: JsonValue;
+    readonly position: JsonValue;
+    readonly slices: bigint;
+    /** Only the latest claim of a job may write checkpoints. */
+    readonly run: bigint;
+    /** Claims since the last checkpoint, with this one. */
+    readonly attempts: number;
+  };
+
+type HeadRow = { readonly id: string; readonly retry_at: Date | null; readonly due: boolean };
+
+type ClaimedRow = {
+  readonly id: string;
+  readonly type: string;
+  readonly request_id: string;
+  readonly input: JsonValue;
+  readonly position: JsonValue;
+  readonly slices: bigint;
+  readonly processed: bigint;
+  readonly failed: bigint;
+  readonly total: bigint | null;
+  readonly run: bigint;
+  readonly attempts: number;
+};
+
+/** Claims the oldest unfinished job of the queue, unless it waits for its next attempt. */
+export async function claimJob(
+  db: Queryable,
+  { projectId, queue }: ProjectQueue,
+): Promise<ClaimedJob | { readonly waitsUntil: Date } | undefined> {
+  const { rows } = await db.query<HeadRow>({
+    name: "head_of_queue",
+    text: `select id, retry_at, (retry_at is null or retry_at <= clock_timestamp()) as due
+             from job
+            where project_id = $1 and queue = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
+            order by enqueued_at, id
+            limit 1`,
+    values: [projectId, queue],
+  });
+  const head = rows[0];
+  if (head === undefined) return undefined;
+  if (!head.due && head.retry_at !== null) return { waitsUntil: head.retry_at };
+  const { rows: claimed } = await db.query<ClaimedRow>({
+    name: "claim_job",
+    text: `update job
+              set status = 'IN_PROGRESS', run = run + 1, attempts = attempts + 1,
+                  started_at = coalesce(started_at, clock_timestamp())
+            where project_id = $1 and id = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
+           returning id, type, request_id, input, position, slices, processed, failed, total, run, attempts`,
+    values: [projectId, head.id],
+  });
+  const row = claimed[0];
+  return row && { ...row, projectId, queue, requestId: row.request_id };
+}
+
+export type Checkpoint = {
+  readonly position: JsonValue;
+  /** Items of this slice. */
+  readonly processed: bigint;
+  readonly failures: readonly JsonObject[];
+  readonly total: bigint | null;
+  /** Null: the job goes on. */
+  readonly result: JsonObject | null;
+  readonly at: Date;
+};
+
+/** Failures of a job that are stored; further ones are counted. */
+const MAX_FAILURES = 10_000;
+
+/** Stores what a slice did; returns whether the claim still holds. The last slice stores the result too. */
+export async function saveCheckpoint(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  checkpoint: Checkpoint,
+): Promise<boolean> {
+  const { rows } = await db.query({
+    name: "save_checkpoint",
+    text: `with saved as (
+             update job
+                set position = $4, slices = slices + 1, processed = processed + $5,
+                    failed = failed + jsonb_array_length($6), total = $7, attempts = 0, retry_at = null,
+                    last_error = null, result = $8, updated_at = $9,
+                    status = case when $8::jsonb is null then status else 'DONE' end,
+                    finished_at = case when $8::jsonb is null then null else clock_timestamp() end
+              where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'
+             returning project_id, id, failed - jsonb_array_length($6) as before),
+           failures as (
+             insert into job_failure (project_id, job_id, number, item)
+             select saved.project_id, saved.id, saved.before + failure.number, failure.item
+               from saved, jsonb_array_elements($6) with ordinality as failure (item, number)
+              where saved.before + failure.number <= ${MAX_FAILURES})
+           select from saved`,
+    values: [
+      projectId,
+      id,
+      run,
+      JSON.stringify(checkpoint.position),
+      checkpoint.processed,
+      JSON.stringify(checkpoint.failures),
+      checkpoint.total,
+      checkpoint.result && JSON.stringify(checkpoint.result),
+      checkpoint.at,
+    ],
+  });
+  return rows.length === 1;
+}
+
+/** Ends a job that cannot be carried out; returns whether the claim still held. */
+export async function failJob(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  { error, result, at }: { readonly error: string; readonly result: JsonObject; readonly at: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update job
+        set status = 'FAILED', last_error = $4, result = $5, updated_at = $6,
+            finished_at = clock_timestamp(), retry_at = null
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run, error, JSON.stringify(result), at],
+  );
+  return rowCount === 1;
+}
+
+/** Leaves the job for a later attempt; the jobs behind it wait. */
+export async function postponeJob(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  { error, pauseMs }: { readonly error: string; readonly pauseMs: number },
+): Promise<void> {
+  await db.query(
+    `update job
+        set last_error = $4, retry_at = clock_timestamp() + $5 * interval '1 millisecond'
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run, error, pauseMs],
+  );
+}

@@ -1,0 +1,94 @@
+import { crc32 } from "node:zlib";
+
+import type { Queryable } from "@scrip/postgres";
+
+import type { QueueName } from "../domain/job.ts";
+import { QUEUE_SCHEMA } from "./queue-schema.ts";
+
+/** The jobs of one queue of a project, which run one at a time. */
+export type ProjectQueue = { readonly projectId: string; readonly queue: QueueName };
+
+/** The task of graphile-worker that carries out jobs of a project's queue for a short time. */
+export const TURN_TASK = "turn";
+
+/**
+ * A worker locks every queue that graphile-worker knows when it looks for work, so their number is bounded: the
+ * projects share these.
+ */
+const LANES = 64;
+
+const laneOf = ({ projectId, queue }: ProjectQueue): string =>
+  `${queue}-${crc32(projectId) % LANES}`;
+
+const keyOf = ({ projectId, queue }: ProjectQueue): string => `${queue}:${projectId}`;
+
+/**
+ * Ensures that the queue gets a turn, at `runAt` or immediately. Takes effect with the transaction: a turn that runs
+ * at this time is followed by another one.
+ */
+export async function scheduleTurn(
+  db: Queryable,
+  queue: ProjectQueue,
+  runAt?: Date,
+): Promise<void> {
+  await db.query({
+    name: "schedule_turn",
+    text: `select from ${QUEUE_SCHEMA}.add_job($1, $2::json, $3, $4::timestamptz,
+                   job_key => $5, job_key_mode => 'preserve_run_at')`,
+    values: [TURN_TASK, JSON.stringify(queue), laneOf(queue), runAt ?? null, keyOf(queue)],
+  });
+}
+
+/** Queues with work that is due and no turn, which a bug or a manual change may have removed. */
+export async function findForgottenQueues(db: Queryable): Promise<readonly ProjectQueue[]> {
+  const { rows } = await db.query<{ project_id: string; queue: QueueName }>(
+    `select distinct project_id, queue
+       from job
+      where status in ('ENQUEUED', 'IN_PROGRESS') and (retry_at is null or retry_at <= now())
+        and not exists (
+              select from ${QUEUE_SCHEMA}.jobs turn
+               where turn.key = queue || ':' || project_id
+                 and (turn.locked_at is not null or turn.run_at <= now()))
+      limit 1000`,
+  );
+  return rows.map(({ project_id: projectId, queue }) => ({ projectId, queue }));
+}
+
+/** Seconds after which a process that was not seen counts as dead. */
+const LEASE = "5 seconds";
+const RETAIN_WORKERS = "1 hour";
+
+/** Records that a process lives, and releases the turns of dead ones; returns the number of the dead. */
+export async function keepWorkerAlive(db: Queryable, workerId: string): Promise<number> {
+  const { rows } = await db.query<{ dead: readonly string[] | null }>({
+    name: "keep_worker_alive",
+    text: `with alive as (
+             insert into worker (id, seen_at) values ($1, clock_timestamp())
+             on conflict (id) do update set seen_at = excluded.seen_at)
+           select array_agg(distinct locked_by) as dead
+             from (select locked_by, locked_at from ${QUEUE_SCHEMA}._private_jobs
+                    where locked_at is not null
+                    union all
+                   select locked_by, locked_at from ${QUEUE_SCHEMA}._private_job_queues
+                    where locked_at is not null) held
+            where locked_by <> $1 and locked_at < clock_timestamp() - interval '${LEASE}'
+              and not exists (
+                    select from worker
+                     where worker.id = held.locked_by
+                       and seen_at > clock_timestamp() - interval '${LEASE}')`,
+    values: [workerId],
+  });
+  const dead = rows[0]?.dead ?? [];
+  if (dead.length > 0) {
+    await db.query(`select ${QUEUE_SCHEMA}.force_unlock_workers($1::text[])`, [dead]);
+  }
+  return dead.length;
+}
+
+/** Forgets a process that ends, and those that ended without doing so. */
+export async function forgetWorker(db: Queryable, workerId: string): Promise<void> {
+  await db.query(
+    `delete from worker where id = $1 or seen_at < clock_timestamp() - interval '${RETAIN_WORKERS}'`,
+    [workerId],
+  );
+}

@@ -1,0 +1,158 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+
+import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { asAdmin } from "@scrip/testing";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+
+import { newCall, reaches, startCount } from "./builders.ts";
+import { startExports } from "./deps.ts";
+import { COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
+
+const { DONE, FAILED, IN_PROGRESS } = AsyncActionStatus;
+
+const parts = new AsyncDisposableStack();
+afterAll(() => parts.disposeAsync());
+const exports = parts.use(await startExports());
+const { db, errors } = exports;
+
+beforeAll(async () => {
+  await asAdmin(db.url, (client) =>
+    client.query(
+      `set search_path = export; ${COUNTED_TABLE}; grant all on counted to scrip_export`,
+    ),
+  );
+});
+
+/** Workers end with their test. */
+let workers = new AsyncDisposableStack();
+afterEach(() => workers.disposeAsync());
+beforeEach(() => (workers = new AsyncDisposableStack()));
+const startWorker = async (attempt?: (item: number) => void) =>
+  workers.use(await exports.startWorker([countJob(db, attempt)]));
+
+const countedBy = async (id: string): Promise<readonly number[]> => {
+  const { rows } = await db.query<{ item: number }>(
+    "select item from counted where job_id = $1 order by at",
+    [id],
+  );
+  return rows.map(({ item }) => item);
+};
+
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, item) => item);
+
+test("carries out a job slice by slice, and names the items that failed", async () => {
+  await startWorker();
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { failing: [0, 7] });
+  const done = await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(done).toMatchObject({ progress: 100n, processed: 8n, failed: 2n, total: 10n });
+  expect(done.result).toEqual({
+    message: "Counted 8 items.",
+    done_count: 8,
+    failed_count: 2,
+    failed: [
+      { item: 0, reason: "Item 0 fails" },
+      { item: 7, reason: "Item 7 fails" },
+    ],
+  });
+  expect(await countedBy(asyncActionId)).toEqual(upTo(10));
+});
+
+test("shows the progress of a running job, and carries out the jobs of a project in order", async () => {
+  await startWorker();
+  const call = newCall();
+  const first = await startCount(exports, call, { to: 8, perSlice: 1, pauseMs: 150 });
+  const second = await startCount(exports, call, { to: 1 });
+  const running = await reaches(exports, call, { asyncActionId: first, status: IN_PROGRESS });
+  expect(running.progress).toBeLessThan(100n);
+  await expect
+    .poll(async () => {
+      const action = await exports.asyncActions.getAsyncAction({ asyncActionId: first }, call);
+      return action.processed > 0n && action.progress === (action.processed * 100n) / 8n;
+    })
+    .toBe(true);
+  await reaches(exports, call, { asyncActionId: second, status: DONE });
+  const ended = await exports.asyncActions.getAsyncAction({ asyncActionId: first }, call);
+  expect(ended.status).toBe(DONE);
+});
+
+test("fails a job whose error no repetition changes, with the reason", async () => {
+  await startWorker();
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { invalidAt: 4 });
+  const failed = await reaches(exports, call, { asyncActionId, status: FAILED });
+  expect(failed.result).toMatchObject({ done_count: 3, failed_count: 0 });
+  expect(failed.result?.["message"]).toMatch(/: Item 4 is odd$/);
+  const deleted = newCall({ project: { ...call.project, id: `${call.project.id}deleted` } });
+  const ofDeleted = await startCount(exports, deleted);
+  const { result } = await reaches(exports, deleted, { asyncActionId: ofDeleted, status: FAILED });
+  expect(result?.["message"]).toBe("The project was deleted");
+});
+
+test("repeats a slice after an outage, and continues where it was", async () => {
+  let outages = 2;
+  const attempt = (item: number): void => {
+    if (item === 3 && outages > 0) throw new Error(`outage ${(outages -= 1)}`);
+  };
+  await startWorker(attempt);
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call);
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(await countedBy(asyncActionId)).toEqual(upTo(10));
+  expect(errors.splice(0).map(({ cause }) => (cause as Error).message)).toEqual([
+    "outage 1",
+    "outage 0",
+  ]);
+});
+
+test("a stopped worker leaves a checkpoint, from which another one continues", async () => {
+  const call = newCall();
+  const input = { to: 20, perSlice: 1, pauseMs: 20 };
+  const stopping = await startWorker();
+  const asyncActionId = await startCount(exports, call, input);
+  await reaches(exports, call, { asyncActionId, status: IN_PROGRESS });
+  await stopping[Symbol.asyncDispose]();
+  const stopped = await countedBy(asyncActionId);
+  expect(stopped.length).toBeLessThan(20);
+  await startWorker();
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(await countedBy(asyncActionId)).toEqual(upTo(20));
+});
+
+test("continues the job of a killed process within seconds, each slice once", async () => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { to: 20, perSlice: 1, pauseMs: 100 });
+  const program = path.join(import.meta.dirname, "fixture/worker.ts");
+  const child = spawn(process.execPath, [program, db.url], { stdio: "inherit" });
+  const exited = once(child, "exit");
+  await expect.poll(async () => (await countedBy(asyncActionId)).length).toBeGreaterThan(2);
+  child.kill("SIGKILL");
+  await exited;
+  const killedAt = Date.now();
+  const before = (await countedBy(asyncActionId)).length;
+  expect(before).toBeLessThan(20);
+  await startWorker();
+  await expect.poll(async () => (await countedBy(asyncActionId)).length).toBeGreaterThan(before);
+  expect(Date.now() - killedAt).toBeLessThan(30_000);
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(await countedBy(asyncActionId)).toEqual(upTo(20));
+});
+
+test("a process whose claim was taken over can write no checkpoint", async () => {
+  const call = newCall();
+  const started: Promise<unknown>[] = [];
+  const takeOver = (item: number): void => {
+    if (item === 3) {
+      started.push(
+        db.query("update job set run = run + 1 where project_id = $1", [call.project.id]),
+      );
+    }
+  };
+  await startWorker(takeOver);
+  const asyncActionId = await startCount(exports, call, { pauseMs: 50 });
+  await expect.poll(() => started.length).toBeGreaterThan(1);
+  const { processed } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
+  expect(processed).toBe(3n);
+});
