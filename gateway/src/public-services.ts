@@ -6,6 +6,7 @@ import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_p
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -36,6 +37,7 @@ export const publicServices: readonly DescService[] = [
   CampaignService,
   PromotionService,
   CustomerService,
+  CustomEventService,
   SegmentService,
   RewardService,
   ValidationService,

@@ -1,5 +1,28 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table custom_event (
+  project_id text not null,
+  id text not null,
+  customer_id text not null,
+  name text not null,
+  schema_id text,
+  metadata jsonb not null,
+  loyalty_card_id text,
+  referral_code text,
+  created_at timestamp with time zone not null,
+  constraint custom_event_pkey PRIMARY KEY (project_id, id)
+);
+
+create table custom_event_schema (
+  project_id text not null,
+  id text not null,
+  name text not null,
+  properties jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint custom_event_schema_pkey PRIMARY KEY (project_id, id)
+);
+
 create table customer (
   project_id text not null,
   id text not null,
@@ -230,6 +253,10 @@ create table segment_customer (
   constraint segment_customer_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE,
   constraint segment_customer_of_segment FOREIGN KEY (project_id, segment_id) REFERENCES segment(project_id, id) ON DELETE CASCADE
 );
+
+CREATE INDEX custom_event_project_customer ON custom_event USING btree (project_id, customer_id, id);
+
+CREATE UNIQUE INDEX custom_event_schema_name ON custom_event_schema USING btree (project_id, name);
 
 CREATE INDEX customer_project_city ON customer USING btree (project_id, city) WHERE city IS NOT NULL;
 

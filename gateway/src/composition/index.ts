@@ -7,12 +7,14 @@ import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
 import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
+import { createVouchersClient } from "./clients/vouchers.ts";
 import { storeRejections } from "./rejection.ts";
 import type { CompositionDeps, Invoke, Target } from "./step.ts";
 import { callSteps } from "./steps.ts";
@@ -43,12 +45,14 @@ export function createCompositionDeps(
   const rules = transports.get(ValidationRuleService.typeName);
   const products = transports.get(ProductService.typeName);
   const publications = transports.get(PublicationService.typeName);
+  const vouchers = transports.get(VoucherService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
     categories: categories && createCategoriesClient(categories),
     validationRules: rules && createValidationRulesClient(rules),
     units: products && createUnitsClient(products),
     holdings: publications && createHoldingsClient(publications),
+    vouchers: vouchers && createVouchersClient(vouchers),
     findSchemas,
     reserveIds: async ({ project, idempotency }) =>
       idempotency === undefined

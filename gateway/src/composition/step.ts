@@ -8,6 +8,7 @@ import type { Categories } from "./clients/categories.ts";
 import type { Holdings } from "./clients/holdings.ts";
 import type { Units } from "./clients/units.ts";
 import type { ValidationRules } from "./clients/validation-rules.ts";
+import type { Vouchers } from "./clients/vouchers.ts";
 
 /** Sends a request message to the owning service and returns its response. */
 export type Invoke = (message: Message, call: Call) => Promise<Message>;
@@ -22,6 +23,7 @@ export type CompositionDeps = {
   readonly validationRules: ValidationRules | undefined;
   readonly units: Units | undefined;
   readonly holdings: Holdings | undefined;
+  readonly vouchers: Vouchers | undefined;
   readonly findSchemas: FindSchemas;
   /** Ids for objects that the request creates; for one with an idempotency key, the same at each repetition. */
   readonly reserveIds: (call: Call) => Promise<NewId>;

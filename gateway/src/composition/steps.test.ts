@@ -18,6 +18,7 @@ const deps: CompositionDeps = {
   validationRules: unused,
   units: unused,
   holdings: unused,
+  vouchers: unused,
   findSchemas: () => undefined,
   reserveIds: unused,
 };

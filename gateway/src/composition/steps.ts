@@ -9,6 +9,7 @@ import { resolveCampaignStep } from "./resolve-campaign.ts";
 import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
 import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
+import { resolveVoucherStep } from "./resolve-voucher.ts";
 import type { CompileStep } from "./step.ts";
 
 export type StepDescription = {
@@ -90,6 +91,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Moves the id or name of a category into `category_id`; an unknown category matches nothing.",
     directGrpc: "Services filter by `category_id` only.",
     compile: resolveCategoryFilterStep,
+  },
+  {
+    name: "resolve-voucher",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_VOUCHER`",
+    does: "Loads the voucher with the code, and passes its id, type, campaign and holder; 404 for an unknown code.",
+    directGrpc: "Services reject the code with `not_found`: pass the `voucher` beside it.",
+    compile: resolveVoucherStep,
   },
   {
     name: "assign-validation-rules",

@@ -2,6 +2,7 @@ import type { KeyedWork } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDefinitionVersions, type Database, type DefinitionVersions } from "@scrip/postgres";
 
+import { createEventSchemas, type EventSchemas } from "./loading/event-schemas.ts";
 import {
   createSegmentDefinitions,
   type SegmentDefinitions,
@@ -14,6 +15,7 @@ export type Deps = {
   /** Versions of cached definitions: every write of a segment goes through it. */
   readonly definitions: DefinitionVersions;
   readonly segmentDefinitions: SegmentDefinitions;
+  readonly eventSchemas: EventSchemas;
   /** Called after each commit that wrote to the outbox. */
   readonly onEvents: () => void;
 };
@@ -34,6 +36,7 @@ export function createDeps(db: Database, onEvents: () => void = () => {}): Deps 
     newId,
     definitions,
     segmentDefinitions: createSegmentDefinitions(db, definitions),
+    eventSchemas: createEventSchemas(db, definitions),
     onEvents,
   };
 }

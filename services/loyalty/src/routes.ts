@@ -1,15 +1,19 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { createCustomEventSchema } from "./handlers/create-custom-event-schema.ts";
+import { createCustomEvent } from "./handlers/create-custom-event.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
 import { createRewardAssignment } from "./handlers/create-reward-assignment.ts";
 import { createReward } from "./handlers/create-reward.ts";
 import { createSegment } from "./handlers/create-segment.ts";
+import { deleteCustomEventSchema } from "./handlers/delete-custom-event-schema.ts";
 import { deleteCustomerPermanently } from "./handlers/delete-customer-permanently.ts";
 import { deleteCustomer } from "./handlers/delete-customer.ts";
 import { deleteLoyaltyReward } from "./handlers/delete-loyalty-reward.ts";
@@ -17,6 +21,7 @@ import { deleteRewardAssignment } from "./handlers/delete-reward-assignment.ts";
 import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
 import { getCardBalances } from "./handlers/get-card-balances.ts";
+import { getCustomEventSchema } from "./handlers/get-custom-event-schema.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
 import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
 import { getLoyaltyReward } from "./handlers/get-loyalty-reward.ts";
@@ -24,6 +29,7 @@ import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
 import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
 import { holdPoints } from "./handlers/hold-points.ts";
+import { listCustomEventSchemas } from "./handlers/list-custom-event-schemas.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
 import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
@@ -39,6 +45,7 @@ import { reservePoints } from "./handlers/reserve-points.ts";
 import { resolveCustomers } from "./handlers/resolve-customers.ts";
 import { resolvePointsHolds } from "./handlers/resolve-points-holds.ts";
 import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.ts";
+import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
 import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
 import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
@@ -56,6 +63,14 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       deleteCustomer,
       deleteCustomerPermanently,
       resolveCustomers,
+    }),
+    implement(CustomEventService, {
+      createCustomEvent,
+      createCustomEventSchema,
+      listCustomEventSchemas,
+      getCustomEventSchema,
+      updateCustomEventSchema,
+      deleteCustomEventSchema,
     }),
     implement(SegmentService, {
       createSegment,

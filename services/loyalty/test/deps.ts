@@ -1,4 +1,5 @@
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -19,6 +20,7 @@ export async function startLoyalty() {
   return {
     db,
     cards: clientOf(CardService, transport),
+    customEvents: clientOf(CustomEventService, transport),
     customers: clientOf(CustomerService, transport),
     rewards: clientOf(RewardService, transport),
     segments: clientOf(SegmentService, transport),

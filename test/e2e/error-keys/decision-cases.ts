@@ -155,15 +155,6 @@ const NOT_A_CODE: Scenario = {
   prepare: async () => ({ id: "none" }),
 };
 
-/** A code of a referral program, published to `holder` unless that is undefined. */
-async function referralCode(shop: Shop, holder: Json | undefined): Promise<string> {
-  const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
-  const { code } = await shop.create(`/v1/campaigns/${id}/vouchers`);
-  if (holder !== undefined)
-    await shop.create("/v1/publications", { voucher: code, customer: holder });
-  return code;
-}
-
 const REFERRAL_SCENARIOS: readonly Scenario[] = [
   {
     key: "not_published",

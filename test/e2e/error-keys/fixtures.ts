@@ -22,3 +22,12 @@ export const claimOrder = (shop: Shop, id: string): Promise<void> =>
       where project_id = $1 and id = $2`,
     [shop.projectId, id],
   );
+
+/** A code of a referral program, published to `holder` unless that is undefined. */
+export async function referralCode(shop: Shop, holder: Json | undefined): Promise<string> {
+  const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
+  const { code } = await shop.create(`/v1/campaigns/${id}/vouchers`);
+  if (holder !== undefined)
+    await shop.create("/v1/publications", { voucher: code, customer: holder });
+  return code;
+}

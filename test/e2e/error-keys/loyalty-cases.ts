@@ -1,6 +1,6 @@
 import { type Json, newCode } from "../../stack/api.ts";
 import type { ErrorCase } from "./error-case.ts";
-import { program } from "./fixtures.ts";
+import { program, referralCode } from "./fixtures.ts";
 import type { Shop } from "./shop.ts";
 
 const customers: readonly ErrorCase[] = [
@@ -85,4 +85,59 @@ const rewards: readonly ErrorCase[] = [
   },
 ];
 
-export const LOYALTY_CASES: readonly ErrorCase[] = [...customers, ...rewards];
+const EVENT = "CustomEventService.CreateCustomEvent";
+const SCHEMAS = "CustomEventService.CreateCustomEventSchema";
+
+const createEventSchema = (shop: Shop, body: Json) =>
+  shop.management.post(`/management/v1/projects/${shop.projectId}/custom-event-schemas`, body);
+
+/** Requests of a custom event for a customer with an id of their own. */
+const eventOf = (parts: Json): { body: Json } => ({
+  body: { event: "viewed", customer: { source_id: newCode("ann") }, ...parts },
+});
+
+const customEvents: readonly ErrorCase[] = [
+  {
+    rpc: EVENT,
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: async (shop) => {
+      const schema = { properties: { pages: { type: "number" } } };
+      await createEventSchema(shop, { name: "viewed", schema });
+      return eventOf({ metadata: { pages: "three" } });
+    },
+  },
+  {
+    rpc: EVENT,
+    key: "invalid_customer",
+    request: async (shop) => {
+      const cards = `/v1/loyalties/${await program(shop)}/members`;
+      const { code } = await shop.create(cards, { customer: { source_id: newCode("ben") } });
+      return eventOf({ loyalty: { code } });
+    },
+  },
+  {
+    rpc: EVENT,
+    key: "invalid_voucher",
+    request: async (shop) => eventOf({ loyalty: { code: await shop.voucher() } }),
+  },
+  {
+    rpc: EVENT,
+    key: "referrer_not_permitted_to_redeem",
+    request: async (shop) => {
+      const customer = { source_id: newCode("referrer") };
+      return eventOf({ customer, referral: { code: await referralCode(shop, customer) } });
+    },
+  },
+  {
+    rpc: SCHEMAS,
+    key: "duplicate_found",
+    project: "schemas",
+    request: async (shop) => {
+      await createEventSchema(shop, { name: "left" });
+      return { params: { project_id: shop.projectId }, body: { name: "left" } };
+    },
+  },
+];
+
+export const LOYALTY_CASES: readonly ErrorCase[] = [...customers, ...customEvents, ...rewards];

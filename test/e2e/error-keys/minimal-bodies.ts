@@ -32,6 +32,8 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "PromotionService.CreatePromotionStack": { name: "stack", tiers: { ids: ["promo_none"] } },
   "PromotionService.UpdatePromotionStack": { name: "stack", tiers: { ids: ["promo_none"] } },
   "CustomerService.CreateCustomer": ANN,
+  "CustomEventService.CreateCustomEvent": { event: "viewed", customer: ANN },
+  "CustomEventService.CreateCustomEventSchema": { name: "viewed" },
   "SegmentService.CreateSegment": { name: "segment", type: "static", customers: ["cust_none"] },
   "RewardService.CreateReward": COIN,
   "RewardService.UpdateReward": {},

@@ -10,6 +10,7 @@ const UNKNOWN_REFERENCES: Readonly<Record<string, CaseRequest>> = {
   "VoucherService.CreateVoucher": { body: { category_id: "cat_none" } },
   "CampaignService.CreateCampaign": { body: { category_id: "cat_none" } },
   "CustomerService.CreateCustomer": { body: { id: "cust_none", source_id: undefined } },
+  "CustomEventService.CreateCustomEvent": { body: UNKNOWN_CUSTOMER },
   "RewardService.CreateReward": {
     body: { type: "CAMPAIGN", parameters: { campaign: { id: "camp_none" } } },
   },

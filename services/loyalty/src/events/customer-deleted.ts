@@ -4,7 +4,7 @@ import type { OutboxEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
-const CUSTOMERS_TOPIC = "scrip.customers.v1";
+import { CUSTOMERS_TOPIC } from "./topics.ts";
 
 export type Deletion = {
   readonly projectId: string;

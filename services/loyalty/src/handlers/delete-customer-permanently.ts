@@ -22,7 +22,12 @@ export const deleteCustomerPermanently =
       relatedObjectId: id,
       relatedObject: "customer",
       status: "DONE",
-      dataJson: { customer: 1n, segments: removed.segments, orders: removed.orders },
+      dataJson: {
+        customer: 1n,
+        segments: removed.segments,
+        orders: removed.orders,
+        events: removed.events,
+      },
       createdAt: timestampFromMs(call.now),
     });
   };

@@ -7,6 +7,7 @@ import {
   type CustomerChange,
   type CustomerKey,
 } from "../domain/customer.ts";
+import { deleteCustomEvents } from "./custom-events.ts";
 import { deleteReferrals } from "./referrals.ts";
 
 type CustomerRow = {
@@ -192,7 +193,20 @@ export async function upsertCustomer(
 }
 
 /** Deleted with a customer: memberships of static segments, and orders that were known to be paid. */
-export type DeletedCustomer = { readonly segments: bigint; readonly orders: bigint };
+/** Locks a customer until the transaction ends, which orders the events of the customer; false if deleted. */
+export async function lockCustomer(tx: Queryable, projectId: string, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "select from customer where project_id = $1 and id = $2 for no key update",
+    [projectId, id],
+  );
+  return rowCount === 1;
+}
+
+export type DeletedCustomer = {
+  readonly segments: bigint;
+  readonly orders: bigint;
+  readonly events: bigint;
+};
 
 /**
  * Deletes a customer and writes the event; undefined if they do not exist. Counts are deleted after the
@@ -218,10 +232,12 @@ export async function deleteCustomer(
       [projectId, id],
     );
     await deleteReferrals(tx, projectId, id);
+    const events = await deleteCustomEvents(tx, projectId, id);
     const [removed] = rows;
     if (removed === undefined) return undefined;
     if (event !== null) await enqueue(tx, [event]);
-    return { segments: removed.segments, orders: BigInt(orders.filter(({ paid }) => paid).length) };
+    const paidOrders = BigInt(orders.filter(({ paid }) => paid).length);
+    return { segments: removed.segments, orders: paidOrders, events };
   });
 }
 

@@ -5,14 +5,14 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { Message } from "@bufbuild/protobuf";
+import { file_google_protobuf_struct, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file scrip/events/v1/customers.proto.
  */
 export const file_scrip_events_v1_customers: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIIs4CChNDdXN0b21FdmVudFJlY2VpdmVkEhIKCnByb2plY3RfaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCglzY2hlbWFfaWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPbG95YWx0eV9jYXJkX2lkGAggASgJSAGIAQESNAoIcmVmZXJyYWwYCSABKAsyHS5zY3JpcC5ldmVudHMudjEuUmVmZXJyYWxDb2RlSAKIAQFCDAoKX3NjaGVtYV9pZEISChBfbG95YWx0eV9jYXJkX2lkQgsKCV9yZWZlcnJhbCJaCgxSZWZlcnJhbENvZGUSEgoKdm91Y2hlcl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhMKC2NhbXBhaWduX2lkGAMgASgJEhMKC3JlZmVycmVyX2lkGAQgASgJYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * A customer was deleted (topic `scrip.customers.v1`, key: customer id). Ids are never reused.
@@ -55,4 +55,124 @@ export type CustomerDeleted = Message<"scrip.events.v1.CustomerDeleted"> & {
  */
 export const CustomerDeletedSchema: GenMessage<CustomerDeleted> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_customers, 0);
+
+/**
+ * A custom event was received (topic `scrip.customers.v1`, key: customer id). The codes were checked when it was
+ * received: the card was held by the customer, the referral code by another one.
+ *
+ * @generated from message scrip.events.v1.CustomEventReceived
+ */
+export type CustomEventReceived = Message<"scrip.events.v1.CustomEventReceived"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the custom event (`event_…`).
+   *
+   * @generated from field: string event_id = 2;
+   */
+  eventId: string;
+
+  /**
+   * Name of the event.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * Id of the event's schema (`ms_…`), in projects that have schemas.
+   *
+   * @generated from field: optional string schema_id = 4;
+   */
+  schemaId?: string | undefined;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 5;
+   */
+  customerId: string;
+
+  /**
+   * Metadata of the event.
+   *
+   * @generated from field: google.protobuf.Struct metadata = 6;
+   */
+  metadata?: JsonObject | undefined;
+
+  /**
+   * Time at which the event was received, on the project's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 7;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * Loyalty card that earns the points: id of its voucher (`v_…`). Absent: all cards of the customer.
+   *
+   * @generated from field: optional string loyalty_card_id = 8;
+   */
+  loyaltyCardId?: string | undefined;
+
+  /**
+   * Referral code that the event converts.
+   *
+   * @generated from field: optional scrip.events.v1.ReferralCode referral = 9;
+   */
+  referral?: ReferralCode | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.CustomEventReceived.
+ * Use `create(CustomEventReceivedSchema)` to create a new message.
+ */
+export const CustomEventReceivedSchema: GenMessage<CustomEventReceived> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_customers, 1);
+
+/**
+ * A referral code of a custom event.
+ *
+ * @generated from message scrip.events.v1.ReferralCode
+ */
+export type ReferralCode = Message<"scrip.events.v1.ReferralCode"> & {
+  /**
+   * Id of the voucher (`v_…`).
+   *
+   * @generated from field: string voucher_id = 1;
+   */
+  voucherId: string;
+
+  /**
+   * Code of the voucher.
+   *
+   * @generated from field: string code = 2;
+   */
+  code: string;
+
+  /**
+   * Id of the referral program (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 3;
+   */
+  campaignId: string;
+
+  /**
+   * Id of the customer who referred (`cust_…`): the holder of the code.
+   *
+   * @generated from field: string referrer_id = 4;
+   */
+  referrerId: string;
+};
+
+/**
+ * Describes the message scrip.events.v1.ReferralCode.
+ * Use `create(ReferralCodeSchema)` to create a new message.
+ */
+export const ReferralCodeSchema: GenMessage<ReferralCode> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_customers, 2);
 

@@ -934,7 +934,7 @@ export const PermanentDeletionSchema: GenMessage<PermanentDeletion> = /*@__PURE_
  */
 export type DeletedRecords = Message<"scrip.loyalty.v1.DeletedRecords"> & {
   /**
-   * Always 0: not stored.
+   * Custom events.
    *
    * @generated from field: int64 events = 1;
    */

@@ -1,0 +1,44 @@
+import { type DescMessage, getOption } from "@bufbuild/protobuf";
+import type { EventVoucher } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
+import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+
+import type { FoundVoucher } from "./clients/vouchers.ts";
+import type { CompileStep, Fields, MessageFields } from "./step.ts";
+
+/** Loyalty, which receives custom events, must not call the service that owns the codes. */
+export const resolveVoucherStep: CompileStep = ({ rpc }, { vouchers }) => {
+  const parts = partsWithCode(rpc.input);
+  if (parts.length === 0 || vouchers === undefined) return undefined;
+  return (next) => async (message, call) => {
+    const resolved = await Promise.all(
+      parts.map(async ({ part, code }): Promise<Fields> => {
+        const fields = (message as MessageFields)[part] as Fields | undefined;
+        const name = fields?.[code];
+        if (typeof name !== "string" || name === "") return {};
+        const voucher = eventVoucherOf(await vouchers.find(name, call));
+        return { [part]: { ...fields, voucher } };
+      }),
+    );
+    return next(Object.assign({}, message, ...resolved), call);
+  };
+};
+
+/** The parts of a request that name a voucher, with the field that holds its code. */
+const partsWithCode = (desc: DescMessage): readonly { part: string; code: string }[] =>
+  desc.fields.flatMap((field) => {
+    if (field.fieldKind !== "message") return [];
+    const code = field.message.fields.find(
+      (inner) => getOption(inner, rule).reference === Reference.VOUCHER,
+    );
+    return code === undefined ? [] : [{ part: field.localName, code: code.localName }];
+  });
+
+const eventVoucherOf = (voucher: FoundVoucher): EventVoucher => ({
+  $typeName: "scrip.loyalty.v1.EventVoucher",
+  id: voucher.id,
+  code: voucher.code,
+  isLoyaltyCard: voucher.isLoyaltyCard,
+  ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
+  ...(voucher.holderId !== undefined && { holderId: voucher.holderId }),
+  isReferralCode: voucher.isReferralCode,
+});

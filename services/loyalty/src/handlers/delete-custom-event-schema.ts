@@ -1,0 +1,18 @@
+import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { notFound } from "@scrip/errors";
+import type { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { deleteEventSchema } from "../store/custom-event-schemas.ts";
+
+export const deleteCustomEventSchema =
+  (deps: Deps): Handler<typeof CustomEventService.method.deleteCustomEventSchema> =>
+  async ({ schemaId: id }, { project }) => {
+    const deleted = await deps.definitions.write(project.id, (tx) =>
+      deleteEventSchema(tx, project.id, id),
+    );
+    if (!deleted) throw notFound("custom_event_schema", id);
+    return create(EmptySchema);
+  };

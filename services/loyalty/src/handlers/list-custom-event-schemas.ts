@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type CustomEventService,
+  ListCustomEventSchemasResponseSchema,
+} from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { eventSchemaToProto } from "../mapping/custom-event.ts";
+import { listEventSchemas } from "../store/custom-event-schemas.ts";
+
+export const listCustomEventSchemas =
+  (deps: Deps): Handler<typeof CustomEventService.method.listCustomEventSchemas> =>
+  async (_, { project }) => {
+    const rows = await listEventSchemas(deps.db, project.id);
+    return create(ListCustomEventSchemasResponseSchema, {
+      data: rows.map(eventSchemaToProto),
+      total: BigInt(rows.length),
+    });
+  };

@@ -1,0 +1,45 @@
+import { column, type ColumnTable, insertInto, type Queryable } from "@scrip/postgres";
+
+export type CustomEventRow = {
+  readonly id: string;
+  readonly customer_id: string;
+  readonly name: string;
+  readonly schema_id: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly loyalty_card_id: string | null;
+  readonly referral_code: string | null;
+  readonly created_at: Date;
+};
+
+const columns: ColumnTable<CustomEventRow> = {
+  customer_id: column.text((row) => row.customer_id),
+  name: column.text(({ name }) => name),
+  schema_id: column.text((row) => row.schema_id),
+  metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
+  loyalty_card_id: column.text((row) => row.loyalty_card_id),
+  referral_code: column.text((row) => row.referral_code),
+  created_at: column.timestamp((row) => row.created_at.getTime()),
+};
+
+const insertStatement = insertInto("custom_event", columns);
+
+export async function insertCustomEvent(
+  tx: Queryable,
+  projectId: string,
+  row: CustomEventRow,
+): Promise<void> {
+  await tx.query(insertStatement(projectId, row));
+}
+
+/** Deletes the events of a deleted customer and returns their number. */
+export async function deleteCustomEvents(
+  tx: Queryable,
+  projectId: string,
+  customerId: string,
+): Promise<bigint> {
+  const { rowCount } = await tx.query(
+    "delete from custom_event where project_id = $1 and customer_id = $2",
+    [projectId, customerId],
+  );
+  return BigInt(rowCount ?? 0);
+}
