@@ -1,6 +1,7 @@
 import { type Json, newCode } from "../../stack/api.ts";
 import { createLoyaltyProgram } from "../../stack/loyalty-program.ts";
 import type { CaseRequest, ErrorCase } from "./error-case.ts";
+import { referralCode } from "./fixtures.ts";
 import { AMOUNT_OFF, FUTURE, PAST, type Shop } from "./shop.ts";
 
 /** A redeemable, and the rest of the request. */

@@ -20,8 +20,8 @@ export type FoundVoucher = Pick<
 export function createVouchersClient(transport: Transport): Vouchers {
   const client = clientOf(VoucherService, transport);
   return {
-    async find(code, { idempotency: _, ...call }) {
-      const voucher = await client.getVoucher({ code }, call);
+    async find(code, call) {
+      const voucher = await client.getVoucher({ code }, { ...call, idempotency: undefined });
       return { ...voucher, isLoyaltyCard: voucher.type === VoucherType.LOYALTY_CARD };
     },
   };
