@@ -137,6 +137,11 @@ const BATCH_CASTS: Readonly<Record<string, string>> = {
   validity_day_of_week: "smallint[]",
 };
 
+const withCast = (name: string): string =>
+  BATCH_CASTS[name] === undefined ? name : `${name}::${BATCH_CASTS[name]}`;
+
+const withCasts = (columns: string): string => columns.split(", ").map(withCast).join(", ");
+
 const insertManyStatement = buildStatement({
   name: "insert-vouchers",
   parts: {
@@ -189,11 +194,6 @@ const insertManyStatement = buildStatement({
     )
     select id from inserted`,
 });
-
-const withCast = (name: string): string =>
-  BATCH_CASTS[name] === undefined ? name : `${name}::${BATCH_CASTS[name]}`;
-
-const withCasts = (columns: string): string => columns.split(", ").map(withCast).join(", ");
 
 /** Inserts those vouchers whose codes are free, in one statement; returns their ids. Repeated codes: the first wins. */
 export async function insertVouchers(
