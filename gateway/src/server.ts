@@ -113,7 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reports.invalidHttp(respondToInvalidHttp(error, socket)),
   );
   server.on("connect", (_, socket) => reports.invalidHttp(rejectConnect(socket)));
-  server.listen(options.port, options.host);
+  server.listen({ port: options.port, host: options.host, backlog: BACKLOG });
   await once(server, "listening");
   const running = parts.move();
   return {
@@ -213,6 +213,9 @@ function createHttpServer(app: Koa): Server {
   server.maxConnections = MAX_CONNECTIONS;
   return server;
 }
+
+/** Connections that wait to be accepted; the kernel drops further ones, whose clients retry after a second or more. */
+const BACKLOG = 4_096;
 
 /** More than clients and proxies send. */
 const MAX_HEADERS = 100;

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { performance } from "node:perf_hooks";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 
 /** A client of an overload: many connections that all send the same request at once. */
 export type BurstSpec = {
@@ -22,6 +22,10 @@ export type BurstResult = {
   readonly served: Latencies;
   /** Of responses with status 429 and 503. */
   readonly refused: Latencies;
+  /** Of the first request of each connection among them. */
+  readonly refusedFirst: Latencies;
+  /** How late this client's own event loop was: a part of all latencies. */
+  readonly clientDelay: Latencies;
   readonly bytesPerServed: number;
 };
 
@@ -36,6 +40,9 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
   const statuses: Record<string, number> = {};
   const served: number[] = [];
   const refused: number[] = [];
+  const refusedFirst: number[] = [];
+  const delay = monitorEventLoopDelay({ resolution: 2 });
+  delay.enable();
   let bytes = 0;
   let lastServed = 0;
   const start = performance.now();
@@ -45,7 +52,7 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
   };
   await Promise.all(
     sockets.map(async (socket) => {
-      for (;;) {
+      for (let repetition = 0; ; repetition += 1) {
         const since = performance.now();
         const response = await exchange(socket, spec.request, since);
         if (response === undefined) return count("lost");
@@ -55,7 +62,10 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
           served.push(now - since);
           bytes += response.bytes;
           lastServed = now;
-        } else refused.push(now - since);
+        } else {
+          refused.push(now - since);
+          if (repetition === 0) refusedFirst.push(now - since);
+        }
         if (performance.now() >= endsAt) return;
         const wait = Number(/\r\nretry-after: (\d+)/i.exec(response.head)?.[1] ?? 0) * 1000;
         if (spec.isPolite && wait > 0) {
@@ -72,6 +82,8 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
     servedSeconds: Math.max(0, lastServed - start) / 1000,
     served: latenciesOf(served),
     refused: latenciesOf(refused),
+    refusedFirst: latenciesOf(refusedFirst),
+    clientDelay: delaysOf(delay),
     bytesPerServed: Math.round(bytes / Math.max(1, served.length)),
   };
 }
@@ -115,6 +127,12 @@ function exchange(socket: Socket, request: string, since: number): Promise<Excha
     else socket.write(request, "latin1");
   });
 }
+
+const delaysOf = (delay: ReturnType<typeof monitorEventLoopDelay>): Latencies => ({
+  p50Ms: delay.percentile(50) / 1e6,
+  p99Ms: delay.percentile(99) / 1e6,
+  maxMs: delay.max / 1e6,
+});
 
 export function latenciesOf(values: readonly number[]): Latencies {
   const sorted = values.toSorted((a, b) => a - b);

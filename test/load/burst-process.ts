@@ -7,3 +7,4 @@ process.once("message", (spec: BurstSpec) => {
   );
 });
 process.on("disconnect", () => process.exit());
+process.once("disconnect", () => process.exit());

@@ -11,6 +11,7 @@ import { startLoadClient } from "./load.ts";
 import { cpuSecondsOf, describeMachine, residentMiB } from "./machine.ts";
 import { heavyRequest, lightRequest } from "./overload-requests.ts";
 import { openBenchDatabase } from "./postgres.ts";
+import { measureRefusals } from "./refusals.ts";
 import { table } from "./table.ts";
 
 /**
@@ -33,7 +34,9 @@ const OPTIONS = {
   heap: { type: "string", default: "1024" },
   /** A folder for CPU profiles of the processes. */
   profile: { type: "string", default: "" },
-  /** Only measures one heavy request at a time. */
+  /** Measures the processor time of a refusal instead. */
+  refusals: { type: "boolean", default: false },
+  /** Only measures two heavy requests at a time. */
   unloaded: { type: "boolean", default: false },
 } as const;
 
@@ -98,6 +101,18 @@ async function measure(stack: Stack): Promise<void> {
     ["RSS MiB", rss.now().toFixed(0)],
   ]);
   if (options.unloaded) return;
+  if (options.refusals) {
+    const { microseconds, statuses } = await measureRefusals({
+      port: Number(port),
+      request: heavy,
+      cpuSeconds: cpu,
+    });
+    report("refusals alone", [
+      ["processor time of a refusal", `${microseconds.toFixed(0)} µs`],
+      ["statuses", statuses],
+    ]);
+    return;
+  }
   const before = rss.now();
 
   using lightClient = startLoadClient();
@@ -125,6 +140,7 @@ async function measure(stack: Stack): Promise<void> {
   });
   await sleep(2_000);
   log(`${options.requests} heavy requests at once`);
+  await serverDelay(stack);
   const cpuAtStart = cpu();
   const attack = await runBurst({
     ...burst,
@@ -133,6 +149,7 @@ async function measure(stack: Stack): Promise<void> {
     isPolite: !options.impolite,
   });
   const attackCpu = cpu() - cpuAtStart;
+  const delays = await serverDelay(stack);
   const [lightResult, livezResult] = (await probes) ?? [];
   await sleep(15_000);
   const rate = served(attack) / attack.servedSeconds;
@@ -145,6 +162,9 @@ async function measure(stack: Stack): Promise<void> {
     ["served per s of processor time", (served(attack) / attackCpu).toFixed(2)],
     ["latency of served", ms(attack.served)],
     ["latency of refused", ms(attack.refused)],
+    ["latency of refused, first requests", ms(attack.refusedFirst)],
+    ["event loop delay of the server", delays],
+    ["event loop delay of the client", ms(attack.clientDelay)],
     ["light requests", probe(lightResult)],
     ["/livez", probe(livezResult)],
     [
@@ -181,6 +201,21 @@ function runBurst(spec: BurstSpec): Promise<BurstResult> {
     child.once("exit", () => reject(new Error("the burst client ended early")));
     child.send(spec);
   });
+}
+
+/** How late the event loops of the processes were since the last call. */
+async function serverDelay(stack: Stack): Promise<string> {
+  const delays = await Promise.all(
+    Object.entries(stack.metrics).map(async ([name, url]) => {
+      const text = await (await fetch(url)).text();
+      const value = (metric: string): string => {
+        const found = new RegExp(`^nodejs_eventloop_lag_${metric}_seconds (.+)$`, "m").exec(text);
+        return `${metric} ${(Number(found?.[1]) * 1000).toFixed(1)} ms`;
+      };
+      return `${name} ${["p50", "p99", "max"].map(value).join(", ")}`;
+    }),
+  );
+  return delays.join("; ");
 }
 
 /** The memory of all processes of the installation. */

@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 
 import { createInterleaver, mapInterleaved } from "./interleave.ts";
 
-const STEP_MS = 4;
-const NEVER = { deadline: Number.MAX_SAFE_INTEGER };
+const STEP_MS = 2;
+const of = (id: string) => ({ project: { id }, deadline: Number.MAX_SAFE_INTEGER });
+const NEVER = of("p");
 
 /** An event loop whose iterations the test counts, and a clock that only work advances. */
 function createLoop() {
@@ -38,27 +39,57 @@ function createLoop() {
   };
 }
 
+/** What each iteration of the event loop executes until all work has ended. */
+async function iterationsOf(
+  { round }: Pick<ReturnType<typeof createLoop>, "round">,
+  log: string[],
+): Promise<readonly string[]> {
+  const iterations = [log.splice(0).join("")];
+  while ((await round()) > 0) iterations.push(log.splice(0).join(""));
+  return iterations.filter((each) => each !== "");
+}
+
 test("returns the result of short work synchronously", () => {
   const { runInterleaved, work } = createLoop();
-  expect(runInterleaved(work("a", 3, []), NEVER)).toBe("a");
+  expect(runInterleaved(work("a", 2, []), NEVER)).toBe("a");
 });
 
-test("pauses longer work, and continues one piece of work per iteration of the event loop", async () => {
+test("continues the long work of one project in turns, within a time per iteration", async () => {
   const { runInterleaved, work, round } = createLoop();
   const log: string[] = [];
-  const all = ["a", "b", "c"].map(async (name) => runInterleaved(work(name, 7, log), NEVER));
-  const rounds = [log.splice(0)];
-  while ((await round()) > 0) rounds.push(log.splice(0));
-  expect(rounds.map((each) => each.join(""))).toEqual([
-    "aaabbbccc",
-    "aaa",
-    "bbb",
-    "ccc",
-    "a",
-    "b",
+  const all = ["a", "b", "c"].map(async (name) => runInterleaved(work(name, 5, log), NEVER));
+  // The first one pauses, so that the others wait behind it.
+  expect(await iterationsOf({ round }, log)).toEqual([
+    "aa",
+    "aa",
+    "bb",
+    "cc",
+    "ab",
+    "cc",
+    "bb",
     "c",
   ]);
   expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
+});
+
+test("starts the work of a project without paused work at once, and lets projects take turns", async () => {
+  const { runInterleaved, work, round } = createLoop();
+  const log: string[] = [];
+  for (const name of ["a", "b", "c"]) void runInterleaved(work(name, 6, log), of("many"));
+  void runInterleaved(work("o", 3, log), of("other"));
+  expect(runInterleaved(work("s", 1, log), of("short"))).toBe("s");
+  expect(await iterationsOf({ round }, log)).toEqual([
+    "aaos",
+    "aa",
+    "oo",
+    "bb",
+    "cc",
+    "aa",
+    "bb",
+    "cc",
+    "bb",
+    "cc",
+  ]);
 });
 
 test("executes all steps of all concurrent work", async () => {
@@ -66,7 +97,9 @@ test("executes all steps of all concurrent work", async () => {
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 5 }), async (counts) => {
       const { runInterleaved, work, round } = createLoop();
       const log: string[] = [];
-      const all = counts.map(async (count, at) => runInterleaved(work(`${at}`, count, log), NEVER));
+      const all = counts.map(async (count, at) =>
+        runInterleaved(work(`${at}`, count, log), of(`p${at % 2}`)),
+      );
       while ((await round()) > 0);
       await Promise.all(all);
       const taken = counts.map((_count, at) => log.filter((name) => name === `${at}`).length);
@@ -76,7 +109,7 @@ test("executes all steps of all concurrent work", async () => {
 });
 
 test.each([
-  ["deadline has passed", { deadline: 0 }],
+  ["deadline has passed", { ...NEVER, deadline: 0 }],
   ["caller has left", { ...NEVER, isAbandoned: () => true }],
 ])("stops work whose %s", async (_name, limit) => {
   const { runInterleaved, work, round } = createLoop();
@@ -86,7 +119,7 @@ test.each([
   );
   await round();
   expect(await late).toBe("deadline_exceeded");
-  expect(log).toHaveLength(3);
+  expect(log).toHaveLength(2);
 });
 
 test("confines an error to the work that threw it", async () => {

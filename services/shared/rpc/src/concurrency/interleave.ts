@@ -1,7 +1,9 @@
 import { ApiError } from "@scrip/errors";
 
-/** After this time the rest of the process takes precedence. */
-const SLICE_MS = 10;
+/** Milliseconds of an iteration of the event loop for paused work, and as much for new work. */
+const TURN_MS = 4;
+/** New work of a project without paused work runs this long at least. */
+const FIRST_MS = 1;
 
 export type InterleaverOptions = {
   /** A clock in milliseconds. */
@@ -10,8 +12,9 @@ export type InterleaverOptions = {
   readonly later: (callback: () => void) => void;
 };
 
-/** When to stop the work: a `Call` is one. */
+/** For whom the work is, and when to stop it: a `Call` is one. */
 export type WorkLimit = {
+  readonly project: { readonly id: string };
   /** Epoch milliseconds. */
   readonly deadline: number;
   /** Whether nobody waits for the result any longer. */
@@ -19,7 +22,7 @@ export type WorkLimit = {
 };
 
 /** For work that has taken effect, or whose result is stored. */
-export const UNLIMITED: WorkLimit = { deadline: Number.POSITIVE_INFINITY };
+export const UNLIMITED: WorkLimit = { project: { id: "" }, deadline: Number.POSITIVE_INFINITY };
 
 export type RunInterleaved = <Result>(
   steps: Generator<void, Result>,
@@ -28,44 +31,101 @@ export type RunInterleaved = <Result>(
 
 /**
  * Executes the steps of long work without blocking the process: after some milliseconds it pauses
- * for an iteration of the event loop. Each iteration continues one of several pieces of paused
- * work, so that other requests wait for one of them at most. Work that ends in its first time slice
- * returns synchronously. Work past its deadline, or whose caller has left, stops with
- * `deadline_exceeded`.
+ * until the next iteration of the event loop. Projects take turns, and the pieces of work of one
+ * project too, so that a project's long work delays others by a few milliseconds per iteration. Work that ends in
+ * its first time slice returns synchronously. Work past its deadline, or whose caller has left, stops
+ * with `deadline_exceeded`.
  */
 export function createInterleaver({ now, later }: InterleaverOptions): RunInterleaved {
-  const waiting: (() => void)[] = [];
-  const continueNext = (): void => {
-    waiting.shift()?.();
-    if (waiting.length > 0) later(continueNext);
+  const paused = createPausedWork();
+  /** Time of this iteration that new work has used. */
+  let used = 0;
+  let isScheduled = false;
+  const schedule = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
+    later(startIteration);
   };
-  const nextSlice = (): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.push(resolve);
-    if (waiting.length === 1) later(continueNext);
-    return promise;
-  };
-  const runSlice = <Result>(steps: Generator<void, Result>): IteratorResult<void, Result> => {
-    const end = now() + SLICE_MS;
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true || now() >= end) return step;
+  const startIteration = (): void => {
+    isScheduled = false;
+    used = 0;
+    const end = now() + TURN_MS;
+    for (let rest = TURN_MS; rest > 0 && !paused.isEmpty(); rest = end - now()) {
+      paused.continueNext(rest);
     }
+    if (!paused.isEmpty()) schedule();
   };
-  const runRemaining = async <Result>(steps: Generator<void, Result>, limit: WorkLimit) => {
-    for (;;) {
-      await nextSlice();
-      if (Date.now() > limit.deadline || limit.isAbandoned?.() === true) {
-        throw new ApiError("deadline_exceeded");
-      }
-      const { done, value } = runSlice(steps);
-      if (done === true) return value;
+  const runFirst = <Result>(steps: Generator<void, Result>, project: string) => {
+    if (used >= TURN_MS && paused.has(project)) return undefined;
+    const start = now();
+    try {
+      return runUntil(steps, now, start + Math.max(TURN_MS - used, FIRST_MS));
+    } finally {
+      used += now() - start;
     }
   };
   return (steps, limit) => {
-    const { done, value } = runSlice(steps);
-    return done === true ? value : runRemaining(steps, limit);
+    schedule();
+    const first = runFirst(steps, limit.project.id);
+    if (first?.done === true) return first.value;
+    return new Promise((resolve, reject) => {
+      const runSlice = (ms: number): boolean => {
+        stopUnwanted(limit);
+        const { done, value } = runUntil(steps, now, now() + ms);
+        if (done === true) resolve(value);
+        return done === true;
+      };
+      paused.add(limit.project.id, { runSlice, fail: reject });
+    });
   };
+}
+
+type PausedWork = {
+  /** Runs for some milliseconds; returns whether the work has ended. */
+  readonly runSlice: (ms: number) => boolean;
+  readonly fail: (error: unknown) => void;
+};
+
+/** Projects take turns, and the pieces of work of a project as well. */
+function createPausedWork() {
+  const projects = new Map<string, PausedWork[]>();
+  return {
+    isEmpty: () => projects.size === 0,
+    has: (project: string) => projects.has(project),
+    add(project: string, work: PausedWork): void {
+      const own = projects.get(project);
+      if (own === undefined) projects.set(project, [work]);
+      else own.push(work);
+    },
+    continueNext(ms: number): void {
+      const [[project, own]] = projects as Iterable<[string, PausedWork[]]> as [
+        [string, PausedWork[]],
+      ];
+      projects.delete(project);
+      const work = own.shift() as PausedWork;
+      try {
+        if (!work.runSlice(ms)) own.push(work);
+      } catch (error) {
+        work.fail(error);
+      }
+      if (own.length > 0) projects.set(project, own);
+    },
+  };
+}
+
+function stopUnwanted({ deadline, isAbandoned }: WorkLimit): void {
+  if (Date.now() > deadline || isAbandoned?.() === true) throw new ApiError("deadline_exceeded");
+}
+
+function runUntil<Result>(
+  steps: Generator<void, Result>,
+  now: () => number,
+  end: number,
+): IteratorResult<void, Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || now() >= end) return step;
+  }
 }
 
 /** The interleaver of this process. */
