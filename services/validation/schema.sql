@@ -101,6 +101,7 @@ create table session_claim (
   voucher_id text not null,
   claimed_by text not null,
   claimed_until timestamp with time zone not null,
+  claimed_process integer,
   constraint session_claim_pkey PRIMARY KEY (project_id, session_key, voucher_id)
 );
 
@@ -116,6 +117,7 @@ create table shop_order (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
   paid_event_id text,
+  claimed_process integer,
   constraint shop_order_pkey PRIMARY KEY (project_id, id),
   constraint shop_order_known_status CHECK (status = ANY (ARRAY['CREATED'::text, 'PAID'::text, 'CANCELED'::text, 'FULFILLED'::text])),
   constraint shop_order_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)

@@ -299,35 +299,64 @@ describe.each(COMPOSITIONS)("contested by two replicas (%s)", async (composition
     expect(new Set(published.map(({ body }) => body["voucher"].code)).size).toBe(3);
   });
 
-  // The other composition would add 15 seconds, until the claim of the killed process has expired.
-  test.each([composition].filter((each) => each === "distributed"))(
-    "upserts and rollbacks that are repeated after kill -9 have their effect once",
-    async () => {
-      const source = newCode("order");
-      const code = await createCode();
-      const order = { source_id: source, amount: 10_000 };
-      const redemption = await ok(redeem(api, code, { order }));
-      const path = `/v1/redemptions/${redemption["id"]}/rollback`;
-      const requests = times(30).map((n) => {
-        const from = n % 2 === 0 ? api : replica;
-        return n % 6 === 1
-          ? untilFinal(() => from.post(path))
-          : untilFinal(() =>
-              from.post("/v1/orders", { source_id: source, metadata: { [`n${n}`]: n } }),
-            );
-      });
-      await Promise.race(requests);
-      await stack.crash("validation");
-      const responses = await Promise.all(requests);
-      // The killed process may have rolled back without a response.
-      const { already_rolled_back: late = 0, ...others } = outcomesOf(responses);
-      expect([late, others]).toEqual([expect.toBeOneOf([4, 5]), { "200": 30 - late }]);
-      const stored = await ok(api.get(`/v1/orders/${source}`));
-      expect(stored).toMatchObject({ id: redemption["order"].id, total_discount_amount: 0 });
-      expect(Object.keys(stored["metadata"])).toHaveLength(25);
-      expect(await redeemedQuantityOf(code)).toBe(0);
-    },
-  );
+  test("upserts and rollbacks that are repeated after kill -9 have their effect once", async () => {
+    const source = newCode("order");
+    const code = await createCode();
+    const order = { source_id: source, amount: 10_000 };
+    const redemption = await ok(redeem(api, code, { order }));
+    const path = `/v1/redemptions/${redemption["id"]}/rollback`;
+    const requests = times(30).map((n) => {
+      const from = n % 2 === 0 ? api : replica;
+      return n % 6 === 1
+        ? untilFinal(() => from.post(path))
+        : untilFinal(() =>
+            from.post("/v1/orders", { source_id: source, metadata: { [`n${n}`]: n } }),
+          );
+    });
+    await Promise.race(requests);
+    await stack.crash(composition === "distributed" ? "validation" : undefined);
+    const responses = await Promise.all(requests);
+    // The killed process may have rolled back without a response.
+    const { already_rolled_back: late = 0, ...others } = outcomesOf(responses);
+    expect([late, others]).toEqual([expect.toBeOneOf([4, 5]), { "200": 30 - late }]);
+    const stored = await ok(api.get(`/v1/orders/${source}`));
+    expect(stored).toMatchObject({ id: redemption["order"].id, total_discount_amount: 0 });
+    expect(Object.keys(stored["metadata"])).toHaveLength(25);
+    expect(await redeemedQuantityOf(code)).toBe(0);
+  });
+
+  test("an order is free two seconds after kill -9, and no redemption of it is lost or made twice", async () => {
+    const code = await createCode({ discount: { type: "AMOUNT", amount_off: 10 } });
+    const orders = await inParallel(times(24), 8, async (n) => {
+      const order = { source_id: newCode("order"), amount: 1_000 };
+      await ok(api.post("/v1/orders", order));
+      return { order, key: `${order.source_id} ${n}` };
+    });
+    const redeemAll = (from: Api, suffix = ""): Promise<ApiResponse>[] =>
+      orders.map(({ order, key }) =>
+        from
+          .post(
+            `/v1/vouchers/${code}/redemption`,
+            { order: { source_id: order.source_id } },
+            { "idempotency-key": `${key}${suffix}` },
+          )
+          .catch(() => NO_CONNECTION),
+      );
+    const interrupted = redeemAll(api);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await stack.crash(composition === "distributed" ? "validation" : undefined);
+    await Promise.all(interrupted);
+    // Requests wait up to six seconds for their order; the claims of the killed process end earlier.
+    expect(outcomesOf(await Promise.all(redeemAll(replica, " again")))).toEqual({ "200": 24 });
+    const repeated = await Promise.all(redeemAll(api));
+    expect(outcomesOf(repeated)).toEqual({ "200": 24 });
+    expect(await redeemedQuantityOf(code)).toBe(48);
+    for (const [n, { order }] of orders.entries()) {
+      const stored = await ok(api.get(`/v1/orders/${order.source_id}`));
+      expect(stored["total_discount_amount"], repeated[n]?.text).toBe(20);
+      expect(Object.keys(stored["redemptions"])).toHaveLength(2);
+    }
+  });
 
   test("all invariants hold afterwards", async () => {
     expect(await invariantViolations(stack)).toEqual([]);
@@ -344,7 +373,7 @@ const giftOf = (amount: number): Json => ({
 
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
-/** Without idempotency keys: the claim of a killed process on the order lasts for 15 seconds. */
+/** Many requests wait for the order while the killed process restarts. */
 const untilFinal = (send: () => Promise<ApiResponse>): Promise<ApiResponse> =>
   retryUnavailable(
     () => send().catch(() => NO_CONNECTION),

@@ -27,6 +27,8 @@ export type Deps = {
   readonly findInCatalogue: (names: CatalogueQuery) => Promise<Catalogue>;
   /** Concurrent writes are batched. */
   readonly saveOrder: (order: StoredOrder) => Promise<void>;
+  /** Identifies this process in the claims of orders and sessions (`ProcessLock`). */
+  readonly processId: number;
   /** Requests of this process that use the same order. */
   readonly orderQueue: OrderQueue;
   /** Call after a transaction that may have written events. */

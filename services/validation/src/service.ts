@@ -8,6 +8,7 @@ import {
   createDefinitionVersions,
   type Database,
   type DefinitionVersions,
+  holdProcessLock,
   migrate,
 } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
@@ -64,6 +65,7 @@ export async function createValidationService(
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
   parts.defer(() => db.close());
+  const processLock = parts.use(await holdProcessLock({ url, name: `${SCHEMA} process` }));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "validation-projects" }),
   );
@@ -103,6 +105,7 @@ export async function createValidationService(
       ruleCaches: createRuleCaches(db, definitions),
       findInCatalogue: lookUp,
       saveOrder,
+      processId: processLock.id,
       orderQueue: createOrderQueue(ORDER_QUEUE),
       onEvents: relay.wake,
       onError,

@@ -115,6 +115,7 @@ test("leaves a claim to its current claimant", async () => {
     projectId: "proj_1",
     key: { column: "source_id", value: "cart-2" },
     by: "request-1",
+    process: 1,
     newId: order.id!,
     at: NOON,
   });

@@ -1,15 +1,25 @@
 import { create } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
+import { holdProcessLock } from "@scrip/postgres";
 import { OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
-import { testDatabase } from "@scrip/testing";
+import { asAdmin, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
-import { type OrderClaimRequest, claimOrder, releaseOrder } from "../src/store/order-claims.ts";
+import {
+  abandonOrder,
+  type OrderClaimRequest,
+  claimOrder,
+  releaseOrder,
+} from "../src/store/order-claims.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
-afterAll(() => db[Symbol.asyncDispose]());
+const living = await holdProcessLock({ url: db.url, name: "living" });
+afterAll(async () => {
+  await living[Symbol.asyncDispose]();
+  await db[Symbol.asyncDispose]();
+});
 
 const at = new Date("2026-03-01T12:00:00Z");
 
@@ -82,6 +92,63 @@ test("lets another request take over an expired claim", async () => {
   });
 });
 
+test("a claim of a process that has ended is taken over two seconds after it began", async () => {
+  const ended = await holdProcessLock({ url: db.url, name: "ended" });
+  const [orphaned, held] = [buildClaim("cart-9"), buildClaim("cart-10")];
+  for (const claim of [{ ...orphaned, process: ended.id }, held]) {
+    await claimOrder(db, claim);
+    await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
+    await claimOrder(db, claim);
+  }
+  const begunAgo = (seconds: number) =>
+    db.query(
+      "update shop_order set claimed_until = clock_timestamp() + $2 * interval '1 second' where project_id = any($1)",
+      [[orphaned.projectId, held.projectId], 15 - seconds],
+    );
+  await begunAgo(5);
+  expect(await claimOrder(db, { ...orphaned, by: "next" })).toMatchObject({ kind: "taken" });
+  await ended[Symbol.asyncDispose]();
+  await begunAgo(1);
+  expect(await claimOrder(db, { ...orphaned, by: "next" })).toMatchObject({ kind: "taken" });
+  await begunAgo(2.1);
+  expect(await claimOrder(db, { ...held, by: "next" })).toMatchObject({ kind: "taken" });
+  // Not within two seconds of the start of PostgreSQL, when living processes may not have connected yet.
+  await expect
+    .poll(() => claimOrder(db, { ...orphaned, by: "next" }))
+    .toMatchObject({ kind: "claimed", order: { amount: 500n } });
+});
+
+test("a living process holds its claims when its connection was lost", async () => {
+  const claim = buildClaim("cart-11");
+  await claimOrder(db, claim);
+  const holder =
+    "from pg_stat_activity where application_name = 'living' and datname = current_database()";
+  const admin = (statement: string) =>
+    asAdmin(db.url, async (client) => (await client.query<{ pid: number }>(statement)).rows);
+  const [before] = await admin(`select pid ${holder}`);
+  await admin(`select pg_terminate_backend(pid) ${holder}`);
+  await expect
+    .poll(() => admin(`select pid ${holder} and state = 'idle' and query like '%lock_shared%'`))
+    .toEqual([{ pid: expect.not.toBeOneOf([before?.pid]) }]);
+  await db.query(
+    "update shop_order set claimed_until = clock_timestamp() + interval '5 seconds' where project_id = $1",
+    [claim.projectId],
+  );
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
+});
+
+test("an abandoned claim ends two seconds later", async () => {
+  const claim = buildClaim("cart-12");
+  await claimOrder(db, claim);
+  await abandonOrder(db, { ...claim, id: claim.newId });
+  const { rows } = await db.query<{ soon: boolean }>(
+    `select claimed_until between clock_timestamp() and clock_timestamp() + interval '2 seconds' as soon
+       from shop_order where project_id = $1`,
+    [claim.projectId],
+  );
+  expect(rows).toEqual([{ soon: true }]);
+});
+
 test("rejects claims of unknown ids and of other projects' orders", async () => {
   const claim = buildClaim("cart-7");
   await claimOrder(db, claim);
@@ -109,6 +176,7 @@ function buildClaim(sourceId: string): OrderClaimRequest {
     projectId: newId("proj"),
     key: { column: "source_id", value: sourceId },
     by: "first",
+    process: living.id,
     newId: newId("ord"),
     at,
   };

@@ -83,6 +83,7 @@ function createVoucherWithOutcomes(
     collections: createCollectionsCache(db, definitions),
     findInCatalogue: (names) => findOneInCatalogue(db, names),
     saveOrder,
+    processId: 1,
     orderQueue: createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 }),
     onEvents: () => {},
     onError: (error) => errors.push(error),

@@ -1,4 +1,5 @@
 import { newId, newRequestId } from "@scrip/ids";
+import { holdProcessLock } from "@scrip/postgres";
 import type { Call } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
@@ -7,7 +8,12 @@ import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { claimSessionObjects, rejectWhileClaimed } from "../src/session/session-claim.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
-afterAll(() => db[Symbol.asyncDispose]());
+const living = await holdProcessLock({ url: db.url, name: "living" });
+afterAll(async () => {
+  await living[Symbol.asyncDispose]();
+  await db[Symbol.asyncDispose]();
+});
+const deps = { db, processId: living.id };
 
 const callOf = (beside: Partial<Call> = {}): Call => ({
   project: { id: "proj_1", timeZone: "UTC", caseSensitiveCodes: true },
@@ -25,21 +31,21 @@ const sessionOf = (...objectIds: string[]) => ({ sessionKey: newId("ssn"), objec
 
 test("rejects a second request on a voucher of the session until the first one ends", async () => {
   const session = sessionOf("v_1", "v_2");
-  const first = await claimSessionObjects({ db }, callOf(), session);
+  const first = await claimSessionObjects(deps, callOf(), session);
   const again = { ...session, objectIds: ["v_3", "v_2"] };
   const rejection = {
     key: "multiple_requests",
     options: { details: `Session ${session.sessionKey} takes part in another request` },
   };
-  await expect(claimSessionObjects({ db }, callOf(), again)).rejects.toMatchObject(rejection);
-  await expect(rejectWhileClaimed({ db }, callOf(), again)).rejects.toMatchObject(rejection);
+  await expect(claimSessionObjects(deps, callOf(), again)).rejects.toMatchObject(rejection);
+  await expect(rejectWhileClaimed(deps, callOf(), again)).rejects.toMatchObject(rejection);
 
   // A partial claim is released, and vouchers outside the session are free.
-  const other = await claimSessionObjects({ db }, callOf(), { ...session, objectIds: ["v_3"] });
-  const stranger = await claimSessionObjects({ db }, callOf(), sessionOf("v_1"));
+  const other = await claimSessionObjects(deps, callOf(), { ...session, objectIds: ["v_3"] });
+  const stranger = await claimSessionObjects(deps, callOf(), sessionOf("v_1"));
   await first.release();
-  await rejectWhileClaimed({ db }, callOf(), { ...session, objectIds: ["v_1", "v_2"] });
-  const third = await claimSessionObjects({ db }, callOf(), {
+  await rejectWhileClaimed(deps, callOf(), { ...session, objectIds: ["v_1", "v_2"] });
+  const third = await claimSessionObjects(deps, callOf(), {
     ...session,
     objectIds: ["v_1", "v_2"],
   });
@@ -49,11 +55,11 @@ test("rejects a second request on a voucher of the session until the first one e
 
 test("rejects a repetition of the running request with idempotency_in_progress", async () => {
   const session = sessionOf("v_1");
-  const first = await claimSessionObjects({ db }, idempotent("same"), session);
-  await expect(claimSessionObjects({ db }, idempotent("same"), session)).rejects.toMatchObject({
+  const first = await claimSessionObjects(deps, idempotent("same"), session);
+  await expect(claimSessionObjects(deps, idempotent("same"), session)).rejects.toMatchObject({
     key: "idempotency_in_progress",
   });
-  await expect(claimSessionObjects({ db }, idempotent("other"), session)).rejects.toMatchObject({
+  await expect(claimSessionObjects(deps, idempotent("other"), session)).rejects.toMatchObject({
     key: "multiple_requests",
   });
   await first.release();
@@ -61,17 +67,31 @@ test("rejects a repetition of the running request with idempotency_in_progress",
 
 test("expires the claim of a request that died, and deletes it with any other", async () => {
   const session = sessionOf("v_1");
-  await claimSessionObjects({ db }, callOf(), session);
+  await claimSessionObjects(deps, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 second'");
-  await rejectWhileClaimed({ db }, callOf(), session);
-  const taken = await claimSessionObjects({ db }, callOf(), session);
+  await rejectWhileClaimed(deps, callOf(), session);
+  const taken = await claimSessionObjects(deps, callOf(), session);
   await taken.release();
 
-  await claimSessionObjects({ db }, callOf(), session);
+  await claimSessionObjects(deps, callOf(), session);
   await db.query("update session_claim set claimed_until = now() - interval '1 hour'");
-  const other = await claimSessionObjects({ db }, callOf(), sessionOf("v_9"));
+  const other = await claimSessionObjects(deps, callOf(), sessionOf("v_9"));
   await other.release();
   expect((await db.query("select from session_claim")).rowCount).toBe(0);
+});
+
+test("ends the claim of a killed process two seconds after it began", async () => {
+  const killed = await holdProcessLock({ url: db.url, name: "killed" });
+  const session = sessionOf("v_1");
+  await claimSessionObjects({ db, processId: killed.id }, callOf(), session);
+  await db.query("update session_claim set claimed_until = now() + interval '12 seconds'");
+  await expect(rejectWhileClaimed(deps, callOf(), session)).rejects.toThrow();
+  await killed[Symbol.asyncDispose]();
+  await expect.poll(() => rejectWhileClaimed(deps, callOf(), session)).toBeUndefined();
+  const taken = await claimSessionObjects(deps, callOf(), session);
+  await db.query("update session_claim set claimed_until = now() + interval '12 seconds'");
+  await expect(claimSessionObjects(deps, callOf(), session)).rejects.toThrow();
+  await taken.release();
 });
 
 test("lets exactly one of many concurrent requests claim all vouchers of a session", async () => {
@@ -79,7 +99,7 @@ test("lets exactly one of many concurrent requests claim all vouchers of a sessi
   const ids = Array.from({ length: 10 }, (_, index) => `v_${index}`);
   const claims = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) =>
-      claimSessionObjects({ db }, callOf(), {
+      claimSessionObjects(deps, callOf(), {
         sessionKey,
         objectIds: index % 2 === 0 ? ids : ids.toReversed(),
       }),

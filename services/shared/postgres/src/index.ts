@@ -80,4 +80,10 @@ export {
   type PartitionedTable,
   type PartitionOptions,
 } from "./partitions.ts";
+export {
+  holdProcessLock,
+  processEnded,
+  type ProcessLock,
+  type ProcessLockOptions,
+} from "./process-lock.ts";
 export { packBytes, unpackBytes } from "./packed-bytes.ts";

@@ -66,7 +66,7 @@ export async function editOrder(
     isSaved = true;
     return dated;
   } finally {
-    await claim.end({ mayRelease: !isSaved });
+    await claim.end(isSaved ? "committed" : "none");
   }
 }
 

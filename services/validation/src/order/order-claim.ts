@@ -6,7 +6,7 @@ import type { Call } from "@scrip/rpc";
 import { pauseBeforeRetry } from "../commit/commit-retry.ts";
 import type { Deps } from "../deps.ts";
 import { orderKey } from "../mapping/order.ts";
-import { CLAIM_SECONDS, claimOrder, releaseOrder } from "../store/order-claims.ts";
+import { abandonOrder, CLAIM_SECONDS, claimOrder, releaseOrder } from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
 import type { OrderQueue } from "./order-queue.ts";
 
@@ -21,12 +21,16 @@ export type OrderClaim = {
   readonly now: number;
   /**
    * Lets the next request proceed; called once, when this request ends. Releases the order if nothing was
-   * committed; storing the order ends the claim otherwise.
+   * committed, and soon if that is unknown: until then, the event of the redemption can store the order. If the
+   * request committed, storing the order ends the claim.
    */
-  readonly end: (request: { readonly mayRelease: boolean }) => Promise<void>;
+  readonly end: (request: CommitState) => Promise<void>;
 };
 
-type ClaimDeps = Pick<Deps, "db" | "newId" | "orderQueue">;
+/** Whether a request has committed; unknown when the response of the commit was lost. */
+export type CommitState = "none" | "committed" | "unknown";
+
+type ClaimDeps = Pick<Deps, "db" | "newId" | "orderQueue" | "processId">;
 
 /** Time reserved for the request itself. */
 const RESERVE_MS = 1_500;
@@ -109,7 +113,7 @@ const waitUntil = ({ maxWaitMs }: OrderQueue, { deadline }: Call): number =>
 
 /** Other processes may hold the order, or requests that name it otherwise. */
 async function claimOnceFree(
-  { db, newId, orderQueue }: ClaimDeps,
+  { db, newId, orderQueue, processId }: ClaimDeps,
   call: Call,
   key: OrderKey,
 ): Promise<OrderClaim | undefined> {
@@ -118,15 +122,24 @@ async function claimOnceFree(
   const until = waitUntil(orderQueue, call);
   const at = new Date(call.now);
   for (let attempt = 0; ; attempt += 1) {
-    const claim = await claimOrder(db, { projectId, key, by, newId: newId("ord"), at });
+    const claim = await claimOrder(db, {
+      projectId,
+      key,
+      by,
+      process: processId,
+      newId: newId("ord"),
+      at,
+    });
     switch (claim.kind) {
       case "claimed":
         return {
           id: claim.id,
           stored: claim.order,
           now: changeTime(call.now, claim.order),
-          end: async ({ mayRelease }) => {
-            if (mayRelease) await releaseOrder(db, { projectId, id: claim.id, by });
+          end: async (state) => {
+            const claimed = { projectId, id: claim.id, by };
+            if (state === "none") await releaseOrder(db, claimed);
+            else if (state === "unknown") await abandonOrder(db, claimed);
           },
         };
       case "not_found":

@@ -36,7 +36,7 @@ import { rejectionFromProto, rejectionToApiError } from "../mapping/error.ts";
 import { orderKey } from "../mapping/order.ts";
 import { replayDataToBytes, buildReplayData } from "../mapping/replay-data.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
-import { type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
+import { type CommitState, type OrderClaim, claimRequestedOrder } from "../order/order-claim.ts";
 import { type SessionClaim, claimSessionObjects } from "../session/session-claim.ts";
 import { type Decided, decide, applicableOf } from "../validation/decide.ts";
 import type { ValidationOptions } from "../validation/run-validation.ts";
@@ -107,7 +107,7 @@ export async function runRedemption(
     );
     return await finishRedemption(deps, changing, committed, overrides);
   } finally {
-    const claims = [orderClaiming.end(commit.mayRelease()), sessionClaim?.release()];
+    const claims = [orderClaiming.end(commit.state()), sessionClaim?.release()];
     await runPostCommit(deps, "releasing the claims of a redemption", ...claims);
   }
 }
@@ -119,7 +119,7 @@ function createOrderClaiming(
 ): {
   readonly claim: (input: OrderInput) => Promise<Order | null>;
   readonly claimed: () => OrderClaim | undefined;
-  readonly end: (mayRelease: boolean) => Promise<void> | undefined;
+  readonly end: (state: CommitState) => Promise<void> | undefined;
 } {
   let claiming: Promise<OrderClaim> | undefined;
   let claimed: OrderClaim | undefined;
@@ -130,9 +130,9 @@ function createOrderClaiming(
       return claimed.stored;
     },
     claimed: () => claimed,
-    end(mayRelease) {
+    end(state) {
       const ended = claiming?.then(
-        ({ end }) => end({ mayRelease }),
+        ({ end }) => end(state),
         () => {},
       );
       if (claimed !== undefined) return ended;
@@ -143,22 +143,19 @@ function createOrderClaiming(
   };
 }
 
-/**
- * Commits commands, and returns whether the claim of the order may be released. It remains when a commit
- * succeeded or its result got lost: until the claim expires, the redemption's event can store the order.
- */
+/** Commits commands, and tracks whether one has succeeded. */
 function createCommit(
   deps: Deps,
   overrides: readonly OrderItemInput[],
-): { readonly run: Commit; readonly mayRelease: () => boolean } {
-  let mayRelease = true;
+): { readonly run: Commit; readonly state: () => CommitState } {
+  let state: CommitState = "none";
   return {
-    mayRelease: () => mayRelease,
+    state: () => state,
     run: async (command) => {
-      mayRelease = false;
+      state = "unknown";
       const full = overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
       const outcome = await commitWithRetry(() => deps.clients.commitRedemption(full));
-      mayRelease = !isNewlyCommitted(outcome);
+      state = isNewlyCommitted(outcome) ? "committed" : "none";
       return outcome;
     },
   };

@@ -18,7 +18,7 @@ import type { Deps } from "../deps.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
-import { type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";
+import { type CommitState, type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";
 import { repairOrders } from "../store/order-repairs.ts";
 
 /** Rolls back one redemption, or with `stacked` a whole stack. */
@@ -46,7 +46,7 @@ export async function runRollback(
   const orderClaim =
     redeemed?.id === undefined ? undefined : await claimStoredOrder(deps, sent, redeemed.id);
   const call = { ...sent, now: orderClaim?.now ?? sent.now };
-  let mayRelease = true;
+  let state: CommitState = "none";
   try {
     const mode = stacking.redeemablesRollbackOrderMode;
     const context = { redemptionId: redemption.id, mode, now: call.now };
@@ -68,13 +68,12 @@ export async function runRollback(
       ...(customerId !== undefined && { customerId }),
       ...(orderId !== undefined && { orderId }),
     };
-    // As with redemptions, an order whose rollback may have been committed stays claimed.
-    mayRelease = false;
+    state = "unknown";
     const outcome = await commitWithRetry(() => deps.clients.commitRollback(command));
-    mayRelease = outcome.outcome.case !== "committed" || outcome.replayed;
+    state = outcome.outcome.case === "committed" && !outcome.replayed ? "committed" : "none";
     return await finishRollback(deps, call, outcome, { isStored: orderClaim !== undefined });
   } finally {
-    await runPostCommit(deps, "releasing the order of a rollback", orderClaim?.end({ mayRelease }));
+    await runPostCommit(deps, "releasing the order of a rollback", orderClaim?.end(state));
   }
 }
 

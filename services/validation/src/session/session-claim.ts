@@ -8,12 +8,12 @@ export type SessionClaim = { readonly release: () => Promise<void> };
 
 /** Claims vouchers, and the order if it is named, under the key of a session for this redemption (docs/sessions.md#contention). */
 export async function claimSessionObjects(
-  deps: Pick<Deps, "db">,
+  deps: Pick<Deps, "db" | "processId">,
   call: Call,
   session: { readonly sessionKey: string; readonly objectIds: readonly string[] },
 ): Promise<SessionClaim> {
   const by = call.idempotency?.key ?? call.requestId;
-  const claim = { projectId: call.project.id, by, ...session };
+  const claim = { projectId: call.project.id, by, process: deps.processId, ...session };
   const current = await claimSession(deps.db, claim);
   if (current !== undefined) {
     throw current.by === call.idempotency?.key

@@ -1,17 +1,34 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { type Queryable, unpackBytes } from "@scrip/postgres";
+import { processEnded, type Queryable, unpackBytes } from "@scrip/postgres";
 import { type Order, OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { OrderKey } from "./orders.ts";
 
-/** Lifetime of a claim whose request died: longer than any request. */
+/** Lifetime of a claim: longer than any request. */
 export const CLAIM_SECONDS = 15;
+
+/**
+ * How long a claim lasts at least when its process is killed, or when it is unknown whether its request committed: time
+ * for commits of the voucher service that are still running.
+ */
+export const ORPHANED_CLAIM_SECONDS = 2;
+
+/** SQL: a claim that starts now. Not `now()`, the start of a transaction that may have waited for the order. */
+export const CLAIM_END = `clock_timestamp() + interval '${CLAIM_SECONDS} seconds'`;
+
+/** SQL condition on the columns of a claim: it has expired, or its process was killed. */
+export const claimEnded = (until: string, process: string): string =>
+  `(${until} < clock_timestamp()
+    or (${until} < clock_timestamp() + interval '${CLAIM_SECONDS - ORPHANED_CLAIM_SECONDS} seconds'
+        and ${processEnded(process)}))`;
 
 export type OrderClaimRequest = {
   readonly projectId: string;
   readonly key: OrderKey;
   /** The claimant: the idempotency key, or the request id. */
   readonly by: string;
+  /** The process of the claimant (`ProcessLock`). */
+  readonly process: number;
   /** Id of the order if the source id is new. */
   readonly newId: string;
   readonly at: Date;
@@ -28,13 +45,13 @@ export type ClaimOutcome =
  * (services/decisions/0006-order-claims.md). Allocates the id of a new source id.
  */
 export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promise<ClaimOutcome> {
-  const { projectId, key, by } = claim;
+  const { projectId, key, by, process } = claim;
   if (key.column === "source_id") {
     const { rowCount } = await db.query(
-      `insert into shop_order (project_id, id, source_id, claimed_by, claimed_until, created_at)
-       values ($1, $2, $3, $4, now() + interval '${CLAIM_SECONDS} seconds', $5)
+      `insert into shop_order (project_id, id, source_id, claimed_by, claimed_process, claimed_until, created_at)
+       values ($1, $2, $3, $4, $5, ${CLAIM_END}, $6)
        on conflict (project_id, source_id) do nothing`,
-      [projectId, claim.newId, key.value, by, claim.at],
+      [projectId, claim.newId, key.value, by, process, claim.at],
     );
     if (rowCount === 1) return { kind: "claimed", id: claim.newId, order: null };
   }
@@ -44,10 +61,11 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
   }`;
   const { rows } = await db.query<{ id: string; document: Buffer | null }>(
     `update shop_order
-        set claimed_by = $3, claimed_until = now() + interval '${CLAIM_SECONDS} seconds'
-      where ${where} and (claimed_until is null or claimed_until < now())
+        set claimed_by = $3, claimed_process = $4, claimed_until = ${CLAIM_END}
+      where ${where}
+        and (claimed_until is null or ${claimEnded("claimed_until", "claimed_process")})
       returning id, document`,
-    [projectId, key.value, by],
+    [projectId, key.value, by, process],
   );
   const row = rows[0];
   if (row !== undefined) {
@@ -77,8 +95,21 @@ export async function releaseOrder(
   );
   await db.query(
     `update shop_order
-        set claimed_by = null, claimed_until = null
+        set claimed_by = null, claimed_process = null, claimed_until = null
       where project_id = $1 and id = $2 and claimed_by = $3`,
     values,
+  );
+}
+
+/** Ends a claim soon, when it is unknown whether something was committed. */
+export async function abandonOrder(
+  db: Queryable,
+  claim: { readonly projectId: string; readonly id: string; readonly by: string },
+): Promise<void> {
+  await db.query(
+    `update shop_order
+        set claimed_until = least(claimed_until, clock_timestamp() + interval '${ORPHANED_CLAIM_SECONDS} seconds')
+      where project_id = $1 and id = $2 and claimed_by = $3`,
+    [claim.projectId, claim.id, claim.by],
   );
 }

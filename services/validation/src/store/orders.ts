@@ -62,6 +62,7 @@ const saveStatement = buildStatement({
          set ${excludedAssignments(stateColumns)},
              paid_event_id = coalesce(stored.paid_event_id, excluded.paid_event_id),
              claimed_by = null,
+             claimed_process = null,
              claimed_until = null
       returning stored.paid_event_id
     )

@@ -1,7 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 
-/** Lifetime of a claim whose request died: the same as for orders. */
-const CLAIM_SECONDS = 15;
+import { CLAIM_END, claimEnded } from "./order-claims.ts";
 
 export type SessionClaimRow = {
   readonly projectId: string;
@@ -10,6 +9,8 @@ export type SessionClaimRow = {
   readonly objectIds: readonly string[];
   /** The claimant: the idempotency key, or the request id. */
   readonly by: string;
+  /** The process of the claimant (`ProcessLock`). */
+  readonly process: number;
 };
 
 /**
@@ -18,18 +19,21 @@ export type SessionClaimRow = {
  */
 export async function claimSession(
   db: Queryable,
-  { projectId, sessionKey, objectIds, by }: SessionClaimRow,
+  { projectId, sessionKey, objectIds, by, process }: SessionClaimRow,
 ): Promise<{ readonly by: string } | undefined> {
   const { rows } = await db.query<{ voucher_id: string }>(
-    `insert into session_claim as held (project_id, session_key, voucher_id, claimed_by, claimed_until)
-     select $1, $2, voucher_id, $4, now() + interval '${CLAIM_SECONDS} seconds'
+    `insert into session_claim as held
+            (project_id, session_key, voucher_id, claimed_by, claimed_process, claimed_until)
+     select $1, $2, voucher_id, $4, $5, ${CLAIM_END}
        from unnest($3::text[]) as voucher_id
       order by voucher_id
      on conflict (project_id, session_key, voucher_id) do update
-        set claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until
-      where held.claimed_until < now()
+        set claimed_by = excluded.claimed_by,
+            claimed_process = excluded.claimed_process,
+            claimed_until = excluded.claimed_until
+      where ${claimEnded("held.claimed_until", "held.claimed_process")}
      returning voucher_id`,
-    [projectId, sessionKey, objectIds, by],
+    [projectId, sessionKey, objectIds, by, process],
   );
   const taken = new Set(rows.map(({ voucher_id: id }) => id));
   const missing = objectIds.filter((id) => !taken.has(id));
@@ -44,13 +48,13 @@ export async function claimSession(
 /** The claimant that is redeeming a voucher of the session. */
 export async function findSessionClaim(
   db: Queryable,
-  { projectId, sessionKey, objectIds }: Omit<SessionClaimRow, "by">,
+  { projectId, sessionKey, objectIds }: Omit<SessionClaimRow, "by" | "process">,
 ): Promise<{ readonly by: string } | undefined> {
   const { rows } = await db.query<{ claimed_by: string }>(
     `select claimed_by
        from session_claim
       where project_id = $1 and session_key = $2 and voucher_id = any($3::text[])
-        and claimed_until >= now()
+        and not ${claimEnded("claimed_until", "claimed_process")}
       limit 1`,
     [projectId, sessionKey, objectIds],
   );
@@ -62,7 +66,7 @@ export async function findSessionClaim(
  */
 export async function releaseSession(
   db: Queryable,
-  { projectId, sessionKey, objectIds, by }: SessionClaimRow,
+  { projectId, sessionKey, objectIds, by }: Omit<SessionClaimRow, "process">,
 ): Promise<void> {
   await db.query(
     `delete from session_claim
