@@ -85,12 +85,16 @@ test("ends the claim of a killed process two seconds after it began", async () =
   const session = sessionOf("v_1");
   await claimSessionObjects({ db, processId: killed.id }, callOf(), session);
   await db.query("update session_claim set claimed_until = now() + interval '12 seconds'");
-  await expect(rejectWhileClaimed(deps, callOf(), session)).rejects.toThrow();
+  await expect(rejectWhileClaimed(deps, callOf(), session)).rejects.toMatchObject({
+    key: "multiple_requests",
+  });
   await killed[Symbol.asyncDispose]();
   await expect.poll(() => rejectWhileClaimed(deps, callOf(), session)).toBeUndefined();
   const taken = await claimSessionObjects(deps, callOf(), session);
   await db.query("update session_claim set claimed_until = now() + interval '12 seconds'");
-  await expect(claimSessionObjects(deps, callOf(), session)).rejects.toThrow();
+  await expect(claimSessionObjects(deps, callOf(), session)).rejects.toMatchObject({
+    key: "multiple_requests",
+  });
   await taken.release();
 });
 
