@@ -272,6 +272,7 @@ create table voucher_campaign (
   type text not null,
   join_once boolean not null,
   template bytea,
+  deleted_at timestamp with time zone,
   constraint voucher_campaign_pkey PRIMARY KEY (project_id, campaign_id)
 );
 

@@ -13,6 +13,7 @@ import { bindToRequest, type Deps } from "./deps.ts";
 import { adjustBalance } from "./handlers/adjust-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
+import { countCodes } from "./handlers/count-codes.ts";
 import { countExistingCodes } from "./handlers/count-existing-codes.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
 import { createHolders } from "./handlers/create-holders.ts";
@@ -22,8 +23,10 @@ import { createVoucher } from "./handlers/create-voucher.ts";
 import { createVouchers } from "./handlers/create-vouchers.ts";
 import { deleteHolder } from "./handlers/delete-holder.ts";
 import { deleteVoucher } from "./handlers/delete-voucher.ts";
+import { deleteVouchers } from "./handlers/delete-vouchers.ts";
 import { disableVoucher } from "./handlers/disable-voucher.ts";
 import { enableVoucher } from "./handlers/enable-voucher.ts";
+import { generateVouchers } from "./handlers/generate-vouchers.ts";
 import { getBarcode } from "./handlers/get-barcode.ts";
 import { getExplanation } from "./handlers/get-explanation.ts";
 import { getQr } from "./handlers/get-qr.ts";
@@ -66,8 +69,13 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     }),
     implement(
       CampaignVoucherService,
-      { createVouchers, updateVouchers },
-      { createVouchers: "transaction" },
+      { createVouchers, generateVouchers, countCodes, updateVouchers, deleteVouchers },
+      {
+        createVouchers: "transaction",
+        generateVouchers: "transaction",
+        updateVouchers: "transaction",
+        deleteVouchers: "transaction",
+      },
     ),
     implement(
       VoucherImportService,

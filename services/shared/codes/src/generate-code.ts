@@ -59,3 +59,15 @@ export function generateCode(
   }
   return prefix + filled + postfix;
 }
+
+/** Every code of a mask; for masks of a small capacity only. */
+export function allCodesOf({ mask, alphabet, prefix, postfix }: CodeMask): readonly string[] {
+  let codes = [prefix];
+  for (const character of mask) {
+    codes =
+      character === PLACEHOLDER
+        ? codes.flatMap((code) => alphabet.map((drawn) => code + drawn))
+        : codes.map((code) => code + character);
+  }
+  return codes.map((code) => code + postfix);
+}

@@ -8,6 +8,7 @@ export {
   type ParsedCodeConfig,
 } from "./code-config.ts";
 export {
+  allCodesOf,
   capacityOf,
   capacityViolation,
   type CodeMask,
@@ -16,3 +17,4 @@ export {
   exhaustedText,
   patternOf,
 } from "./generate-code.ts";
+export { randomIndex, sampleOf } from "./random-index.ts";

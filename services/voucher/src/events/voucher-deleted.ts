@@ -1,17 +1,22 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { OutboxEvent } from "@scrip/events";
 import { instantToProto } from "@scrip/mapping";
-import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import {
+  CampaignVouchersDeletedSchema,
+  VoucherDeletedSchema,
+} from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import { VOUCHERS_TOPIC } from "./voucher-published.ts";
 
+export type DeletedVoucher = Pick<VoucherDefinition, "projectId" | "id" | "campaignId" | "code"> & {
+  readonly permanent: boolean;
+  /** Gift vouchers only. */
+  readonly balance: bigint | null;
+};
+
 /** The event of a deleted voucher. */
-export const voucherDeleted = (
-  id: string,
-  voucher: Pick<VoucherDefinition, "projectId" | "id" | "campaignId">,
-  at: number,
-): OutboxEvent => ({
+export const voucherDeleted = (id: string, voucher: DeletedVoucher, at: number): OutboxEvent => ({
   projectId: voucher.projectId,
   id,
   topic: VOUCHERS_TOPIC,
@@ -23,6 +28,35 @@ export const voucherDeleted = (
       projectId: voucher.projectId,
       voucherId: voucher.id,
       ...(voucher.campaignId !== null && { campaignId: voucher.campaignId }),
+      date: instantToProto(at),
+      code: voucher.code,
+      permanent: voucher.permanent,
+      ...(voucher.balance !== null && { balance: voucher.balance }),
+    }),
+  ),
+});
+
+/** The event of vouchers that were deleted with their campaign. */
+export const campaignVouchersDeleted = (
+  id: string,
+  vouchers: {
+    readonly projectId: string;
+    readonly campaignId: string;
+    readonly voucherIds: readonly string[];
+  },
+  at: number,
+): OutboxEvent => ({
+  projectId: vouchers.projectId,
+  id,
+  topic: VOUCHERS_TOPIC,
+  type: CampaignVouchersDeletedSchema.typeName,
+  key: vouchers.campaignId,
+  payload: toBinary(
+    CampaignVouchersDeletedSchema,
+    create(CampaignVouchersDeletedSchema, {
+      projectId: vouchers.projectId,
+      campaignId: vouchers.campaignId,
+      voucherIds: [...vouchers.voucherIds],
       date: instantToProto(at),
     }),
   ),

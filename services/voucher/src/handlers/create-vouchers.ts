@@ -10,15 +10,14 @@ import type {
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { CampaignType } from "../domain/voucher.ts";
-import { campaignFromProto } from "../mapping/campaign.ts";
+import { campaignFromProto, campaignOriginFromProto } from "../mapping/campaign.ts";
 import { codeMaskFromProto } from "../mapping/code-mask.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
 import { countCodes } from "../store/campaign-vouchers.ts";
-import { upsertCampaign } from "../store/campaigns.ts";
 import { newUsage } from "../store/voucher-writes.ts";
 import { insertWithCode } from "../voucher/insert-with-code.ts";
-import { draftVoucher, type VoucherOrigin } from "../voucher/new-voucher.ts";
+import { upsertLiveCampaign } from "../voucher/live-campaign.ts";
+import { draftVoucher } from "../voucher/new-voucher.ts";
 
 type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVouchers>;
 
@@ -57,7 +56,7 @@ class NoneCreated extends Error {
 
 async function createAll(tx: Queryable, deps: Deps, batch: Batch): Promise<CreateVoucherOutcome[]> {
   const { campaign, items, call } = batch;
-  await upsertCampaign(tx, call.project.id, campaignFromProto(campaign));
+  await upsertLiveCampaign(tx, call.project.id, campaignFromProto(campaign));
   const exhaustedMasks = await findExhaustedMasks(tx, batch);
   const outcomes: CreateVoucherOutcome[] = [];
   for (const item of items)
@@ -83,7 +82,7 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
     if (request === undefined) throw new Error("the contract requires a voucher");
     const draft = draftVoucher(request, call, {
       id: reservedOrNewId(request, call, () => deps.newId("v")),
-      campaign: campaignOf(campaign),
+      campaign: campaignOriginFromProto(campaign),
       activityDuration: item.activityDurationAfterPublishing ?? null,
     });
     const mask = (): CodeMask => {
@@ -104,13 +103,6 @@ async function createOne(tx: Queryable, deps: Deps, one: One): Promise<CreateVou
 const outcomeOf = (outcome: CreateVoucherOutcome["outcome"]): CreateVoucherOutcome => ({
   $typeName: "scrip.voucher.v1.CreateVoucherOutcome",
   outcome,
-});
-
-const campaignOf = ({ id, name, campaignType }: CampaignMessage): VoucherOrigin["campaign"] => ({
-  id,
-  name,
-  // The contract restricts it to these values.
-  type: campaignType as CampaignType,
 });
 
 const ownMaskOf = ({ voucher }: CampaignVoucherItem, call: Call): CodeMask =>

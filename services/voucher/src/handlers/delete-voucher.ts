@@ -14,9 +14,11 @@ export const deleteVoucher =
     const name = { projectId: call.project.id, code };
     await deps.db.transaction(async (tx) => {
       if (force && (await freeCode(tx, name))) return;
-      const { definition } = await lockVoucher(tx, call.project.id, code);
+      const { definition, usage } = await lockVoucher(tx, call.project.id, code);
       await markDeleted(tx, definition, { at: call.now, freesCode: force });
-      await enqueue(tx, [voucherDeleted(deps.newId("event"), definition, call.now)]);
+      const deleted = { ...definition, permanent: force, balance: usage.balance };
+      await enqueue(tx, [voucherDeleted(deps.newId("event"), deleted, call.now)]);
     });
+    deps.onEvents();
     return { $typeName: "google.protobuf.Empty" };
   };

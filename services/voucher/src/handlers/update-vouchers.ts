@@ -7,7 +7,7 @@ import type {
   UpdateVouchersResponse,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import type { Handler } from "@scrip/rpc";
+import type { Call, Handler } from "@scrip/rpc";
 import type { Validity } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
@@ -40,6 +40,7 @@ export const updateVouchers =
       await upsertCampaign(deps.db, projectId, campaignFromProto(request.campaign));
     }
     if (changesNothing(request)) return updatedCount(0);
+    if (request.limit !== undefined) return updateSlice(deps, request, { call, change });
     let after = "";
     let updated = 0;
     for (;;) {
@@ -56,9 +57,24 @@ export const updateVouchers =
     return updatedCount(updated);
   };
 
-const updatedCount = (count: number): UpdateVouchersResponse => ({
+/** One slice of a job, which continues after the last voucher. */
+async function updateSlice(
+  { db }: Deps,
+  { campaignId, afterVoucherId: after, limit = 0n }: UpdateVouchersRequest,
+  { call, change }: { readonly call: Call; readonly change: CampaignChange },
+): Promise<UpdateVouchersResponse> {
+  const projectId = call.project.id;
+  const size = Number(limit);
+  const ids = await listCampaignVoucherIds(db, { projectId, campaignId, after, limit: size });
+  const update = { projectId, change, now: call.now, ids };
+  const updated = await db.transaction((tx) => updateChunk(tx, update));
+  return updatedCount(updated, ids.length < size ? "" : ids.at(-1));
+}
+
+const updatedCount = (count: number, lastVoucherId = ""): UpdateVouchersResponse => ({
   $typeName: "scrip.voucher.v1.UpdateVouchersResponse",
   updatedCount: BigInt(count),
+  lastVoucherId,
 });
 
 /** Whether the request updates the campaign only, so that its vouchers need no update. */

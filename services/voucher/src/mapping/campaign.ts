@@ -17,3 +17,19 @@ export const campaignFromProto = (campaign: VoucherCampaign): StoredCampaign => 
   template:
     campaign.template === undefined ? null : toBinary(CampaignVoucherItemSchema, campaign.template),
 });
+
+/** The campaign as its vouchers store it. */
+export const campaignOriginFromProto = ({
+  id,
+  name,
+  campaignType,
+}: VoucherCampaign): {
+  readonly id: string;
+  readonly name: string;
+  readonly type: CampaignType;
+} => ({
+  id,
+  name,
+  // The contract restricts it to these values.
+  type: campaignType as CampaignType,
+});

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { ApiError } from "@scrip/errors";
+import { ApiError, notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import { CampaignVoucherItemSchema } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -11,7 +11,7 @@ import {
   type RejectedPublication,
 } from "../domain/publication-decision.ts";
 import { codeMaskFromProto } from "../mapping/code-mask.ts";
-import type { StoredCampaign } from "../store/campaigns.ts";
+import { lockLiveCampaign, type StoredCampaign } from "../store/campaigns.ts";
 import { findUnpublishedVouchers, lockUnpublishedVouchers } from "../store/unpublished-vouchers.ts";
 import { lockUsages, sortUsageKeys } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
@@ -120,6 +120,7 @@ async function generate(
   const request = item.voucher;
   if (request === undefined) throw new Error("the template of the campaign has no voucher");
   const { id, name, type } = campaign;
+  if (!(await lockLiveCampaign(tx, call.project.id, id))) throw notFound("campaign", id);
   const vouchers: StoredVoucher[] = [];
   for (let index = 0; index < missing; index += 1) {
     const draft = draftVoucher(request, call, {

@@ -185,3 +185,87 @@ export async function copyDefinitionVersions(
     [projectId, ids],
   );
 }
+
+/**
+ * Marks those of the vouchers as deleted that are not, and returns their ids. Takes the locks of redemptions in their
+ * order: a redemption has committed before, or is rejected. Codes stay reserved.
+ */
+export async function markVouchersDeleted(
+  tx: Queryable,
+  change: { readonly projectId: string; readonly ids: readonly string[]; readonly at: number },
+): Promise<readonly string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `with held as (
+       select voucher_id from voucher_usage
+        where project_id = $1 and voucher_id = any($2::text[]) and not deleted
+        order by voucher_id
+          for no key update
+     ), usage as (
+       update voucher_usage u
+          set deleted = true, definition_version = u.definition_version + 1, version = u.version + 1
+         from held
+        where u.project_id = $1 and u.voucher_id = held.voucher_id
+       returning u.voucher_id, u.definition_version
+     )
+     update voucher v
+        set deleted_at = $3, definition_version = usage.definition_version
+       from usage
+      where v.project_id = $1 and v.id = usage.voucher_id
+     returning v.id`,
+    [change.projectId, change.ids, new Date(change.at)],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The next ids of a campaign's vouchers after one of them, in order, including deleted vouchers. */
+export async function listAllVoucherIds(
+  db: Queryable,
+  query: Campaign & { readonly after: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id
+       from voucher
+      where project_id = $1 and campaign_id = $2 and id > $3
+      order by id
+      limit $4`,
+    [query.projectId, query.campaignId, query.after, query.limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Frees the codes of deleted vouchers, and removes those that nothing refers to. */
+export async function purgeVouchers(
+  tx: Queryable,
+  projectId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `with unused as (
+       select v.id
+         from voucher v
+        where v.project_id = $1 and v.id = any($2::text[]) and v.deleted_at is not null
+          and v.publish_count = 0
+          and not exists (
+                select from redemption r
+                 where r.project_id || ' ' || r.voucher_id = $1 || ' ' || v.id)
+     ), usage as (
+       delete from voucher_usage u using unused
+        where u.project_id = $1 and u.voucher_id = unused.id
+     ), ledger as (
+       delete from voucher_ledger_entry l using unused
+        where l.project_id = $1 and l.voucher_id = unused.id
+     ), reservation as (
+       delete from reservation r using unused
+        where r.project_id = $1 and r.voucher_id = unused.id
+     ), removed as (
+       delete from voucher v using unused
+        where v.project_id = $1 and v.id = unused.id
+       returning v.id
+     )
+     update voucher v
+        set code_key = null
+      where v.project_id = $1 and v.id = any($2::text[]) and v.deleted_at is not null
+        and v.code_key is not null and v.id not in (select id from removed)`,
+    [projectId, ids],
+  );
+}

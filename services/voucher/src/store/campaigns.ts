@@ -37,6 +37,35 @@ export async function upsertCampaign(
   );
 }
 
+/** Prevents the deletion of a campaign until the transaction ends; false if it was deleted. */
+export async function lockLiveCampaign(
+  tx: Queryable,
+  projectId: string,
+  campaignId: string,
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `select 1 as live
+       from voucher_campaign
+      where project_id = $1 and campaign_id = $2 and deleted_at is null
+        for share`,
+    [projectId, campaignId],
+  );
+  return rows.length === 1;
+}
+
+/** Marks a campaign as deleted, after waiting for transactions that create its vouchers. */
+export async function markCampaignDeleted(
+  tx: Queryable,
+  campaign: { readonly projectId: string; readonly campaignId: string; readonly at: number },
+): Promise<void> {
+  await tx.query(
+    `update voucher_campaign
+        set deleted_at = $3
+      where project_id = $1 and campaign_id = $2 and deleted_at is null`,
+    [campaign.projectId, campaign.campaignId, new Date(campaign.at)],
+  );
+}
+
 /** By id, or by exact name: the newest campaign with that name. */
 export async function findCampaign(
   db: Queryable,
@@ -46,7 +75,7 @@ export async function findCampaign(
   const { rows } = await db.query<Row>(
     `select campaign_id, name, type, join_once, template
        from voucher_campaign
-      where project_id = $1 and (campaign_id = $2 or name = $2)
+      where project_id = $1 and (campaign_id = $2 or name = $2) and deleted_at is null
       order by campaign_id = $2 desc, campaign_id desc
       limit 1`,
     [projectId, idOrName],

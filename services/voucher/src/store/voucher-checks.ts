@@ -109,7 +109,8 @@ export const SPENDS = `
 
 export const OWNERS = `
   select r.id,
-         case when r.voucher_id is null then null
+         -- A failed redemption may have been decided just before its voucher was deleted for good.
+         case when r.voucher_id is null or r.status = 'FAILED' then null
               when v.id is null then format('belongs to no voucher: %s', r.voucher_id)
               when u.voucher_id is null then format('its voucher %s has no counters', r.voucher_id)
           end as fault

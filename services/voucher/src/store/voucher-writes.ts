@@ -36,13 +36,21 @@ export async function insertVoucher(
   voucher: NewVoucher,
 ): Promise<"inserted" | "code_taken"> {
   const { rows } = await db.query<{ inserted: number }>(
-    insertStatement({ permanent: voucher, editable: voucher.definition, usage: voucher }),
+    insertStatement({
+      identity: { ...voucher.definition, codeKey: voucher.codeKey },
+      permanent: voucher.definition,
+      editable: voucher.definition,
+      usage: voucher,
+    }),
   );
   return rows[0]?.inserted === 1 ? "inserted" : "code_taken";
 }
 
+/** A voucher without what identifies it: what all vouchers of a batch share. */
+export type VoucherTerms = Omit<VoucherDefinition, "id" | "code" | "assetId">;
+
 /** What an edit may change. */
-const editableColumns: ColumnTable<VoucherDefinition> = {
+export const editableColumns: ColumnTable<VoucherTerms> = {
   definition_version: column.int8(({ version }) => version),
   updated_at: column.timestamp(({ updatedAt }) => updatedAt),
   category_id: column.text(({ categoryId }) => categoryId),
@@ -62,23 +70,31 @@ const editableColumns: ColumnTable<VoucherDefinition> = {
 };
 
 /** Columns that edits never change. */
-const permanentColumns: ColumnTable<NewVoucher> = {
-  project_id: column.text(({ definition }) => definition.projectId),
-  id: column.text(({ definition }) => definition.id),
-  code: column.text(({ definition }) => definition.code),
+export const permanentColumns: ColumnTable<VoucherTerms> = {
+  project_id: column.text(({ projectId }) => projectId),
+  type: column.text(({ type }) => type),
+  campaign_id: column.text(({ campaignId }) => campaignId),
+  campaign_name: column.text(({ campaignName }) => campaignName),
+  campaign_type: column.text(({ campaignType }) => campaignType),
+  activity_duration: column.text(({ activityDuration }) => activityDuration),
+  gift_effect: column.text(({ giftEffect }) => giftEffect),
+  loyalty_points: column.int8(({ loyaltyPoints }) => loyaltyPoints),
+  is_referral_code: column.bool(({ isReferralCode }) => isReferralCode),
+  holder_id: column.text(({ holderId }) => holderId),
+  referrer_id: column.text(({ referrerId }) => referrerId),
+  created_at: column.timestamp(({ createdAt }) => createdAt),
+};
+
+/** What identifies a voucher. */
+export type VoucherIdentity = Pick<VoucherDefinition, "id" | "code" | "assetId"> & {
+  readonly codeKey: string;
+};
+
+export const identityColumns: ColumnTable<VoucherIdentity> = {
+  id: column.text(({ id }) => id),
+  code: column.text(({ code }) => code),
   code_key: column.text(({ codeKey }) => codeKey),
-  type: column.text(({ definition }) => definition.type),
-  campaign_id: column.text(({ definition }) => definition.campaignId),
-  campaign_name: column.text(({ definition }) => definition.campaignName),
-  campaign_type: column.text(({ definition }) => definition.campaignType),
-  activity_duration: column.text(({ definition }) => definition.activityDuration),
-  gift_effect: column.text(({ definition }) => definition.giftEffect),
-  loyalty_points: column.int8(({ definition }) => definition.loyaltyPoints),
-  asset_id: column.text(({ definition }) => definition.assetId),
-  is_referral_code: column.bool(({ definition }) => definition.isReferralCode),
-  holder_id: column.text(({ definition }) => definition.holderId),
-  referrer_id: column.text(({ definition }) => definition.referrerId),
-  created_at: column.timestamp(({ definition }) => definition.createdAt),
+  asset_id: column.text(({ assetId }) => assetId),
 };
 
 /** Columns of a definition as columns of a new voucher. */
@@ -101,6 +117,7 @@ const ofDefinition = (table: ColumnTable<VoucherDefinition>): ColumnTable<NewVou
 const insertStatement = buildStatement({
   name: "insert-voucher",
   parts: {
+    identity: rowOf(identityColumns),
     permanent: rowOf(permanentColumns),
     editable: rowOf(editableColumns),
     usage: rowOf<NewVoucher>({
@@ -108,10 +125,10 @@ const insertStatement = buildStatement({
       amount: column.int8(({ amount }) => amount),
     }),
   },
-  text: ({ permanent, editable, usage }) => `
+  text: ({ identity, permanent, editable, usage }) => `
     with inserted as (
-      insert into voucher (${permanent.columns}, ${editable.columns})
-      values (${permanent.values}, ${editable.values})
+      insert into voucher (${identity.columns}, ${permanent.columns}, ${editable.columns})
+      values (${identity.values}, ${permanent.values}, ${editable.values})
           on conflict (project_id, code_key) do nothing
       returning project_id, id, definition_version, created_at
     ), usage as (

@@ -1,6 +1,4 @@
-import { randomInt } from "node:crypto";
-
-import { capacityOf, type CodeMask, generateCode, isPrintable } from "@scrip/codes";
+import { capacityOf, type CodeMask, generateCode, isPrintable, randomIndex } from "@scrip/codes";
 import { ApiError, duplicate, invalidPayload } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import type { CreateVoucherRequest } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -40,7 +38,7 @@ export async function insertWithCode(
   const mask = creation.mask();
   const capacity = capacityOf(mask);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const voucher = withCode(deps, creation, generateCode(mask, randomInt));
+    const voucher = withCode(deps, creation, generateCode(mask, randomIndex));
     if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
     if (capacity === 1n) break;
   }

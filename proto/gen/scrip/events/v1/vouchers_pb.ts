@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/vouchers.proto.
  */
 export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIrQBCg5Ib2xkZXJBc3NpZ25lZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIrMBCg1Ib2xkZXJSZW1vdmVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhMKC2N1c3RvbWVyX2lkGAQgASgJEhEKCWhvbGRlcl9pZBgFIAEoCRIoCgRkYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQijAEKDlZvdWNoZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZCKfAgoTR2lmdEJhbGFuY2VBZGp1c3RlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIWCg50cmFuc2FjdGlvbl9pZBgEIAEoCRIOCgZhbW91bnQYBSABKAMSDQoFdG90YWwYBiABKAMSDwoHYmFsYW5jZRgHIAEoAxIWCglzb3VyY2VfaWQYCCABKAlIAYgBARITCgZyZWFzb24YCSABKAlIAogBARIoCgRkYXRlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWRCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLyAQoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAhCDgoMX2NhbXBhaWduX2lkIrQBCg5Ib2xkZXJBc3NpZ25lZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIrMBCg1Ib2xkZXJSZW1vdmVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhMKC2N1c3RvbWVyX2lkGAQgASgJEhEKCWhvbGRlcl9pZBgFIAEoCRIoCgRkYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQizwEKDlZvdWNoZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGNvZGUYBSABKAkSEQoJcGVybWFuZW50GAYgASgIEhQKB2JhbGFuY2UYByABKANIAYgBAUIOCgxfY2FtcGFpZ25faWRCCgoIX2JhbGFuY2UigQEKF0NhbXBhaWduVm91Y2hlcnNEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY2FtcGFpZ25faWQYAiABKAkSEwoLdm91Y2hlcl9pZHMYAyADKAkSKAoEZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinwIKE0dpZnRCYWxhbmNlQWRqdXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoOdHJhbnNhY3Rpb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEg0KBXRvdGFsGAYgASgDEg8KB2JhbGFuY2UYByABKAMSFgoJc291cmNlX2lkGAggASgJSAGIAQESEwoGcmVhc29uGAkgASgJSAKIAQESKAoEZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbmIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * A voucher was published to a customer (topic `scrip.vouchers.v1`, key: voucher id). A publication of several
@@ -240,6 +240,27 @@ export type VoucherDeleted = Message<"scrip.events.v1.VoucherDeleted"> & {
    * @generated from field: google.protobuf.Timestamp date = 4;
    */
   date?: Timestamp | undefined;
+
+  /**
+   * Code of the voucher.
+   *
+   * @generated from field: string code = 5;
+   */
+  code: string;
+
+  /**
+   * `true`: deleted for good; its code is free.
+   *
+   * @generated from field: bool permanent = 6;
+   */
+  permanent: boolean;
+
+  /**
+   * Gift vouchers: balance when it was deleted, in minor units.
+   *
+   * @generated from field: optional int64 balance = 7;
+   */
+  balance?: bigint | undefined;
 };
 
 /**
@@ -248,6 +269,49 @@ export type VoucherDeleted = Message<"scrip.events.v1.VoucherDeleted"> & {
  */
 export const VoucherDeletedSchema: GenMessage<VoucherDeleted> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_vouchers, 3);
+
+/**
+ * Vouchers of a campaign were deleted together with it (topic `scrip.vouchers.v1`, key: campaign id). Each voucher
+ * is listed exactly once; no VoucherDeleted is emitted for it.
+ *
+ * @generated from message scrip.events.v1.CampaignVouchersDeleted
+ */
+export type CampaignVouchersDeleted = Message<"scrip.events.v1.CampaignVouchersDeleted"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 2;
+   */
+  campaignId: string;
+
+  /**
+   * Ids of the vouchers (`v_…`); up to 5000.
+   *
+   * @generated from field: repeated string voucher_ids = 3;
+   */
+  voucherIds: string[];
+
+  /**
+   * Time of the deletion.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 4;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.CampaignVouchersDeleted.
+ * Use `create(CampaignVouchersDeletedSchema)` to create a new message.
+ */
+export const CampaignVouchersDeletedSchema: GenMessage<CampaignVouchersDeleted> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 4);
 
 /**
  * The balance of a gift voucher was adjusted (topic `scrip.vouchers.v1`, key: voucher id). Emitted exactly once
@@ -332,5 +396,5 @@ export type GiftBalanceAdjusted = Message<"scrip.events.v1.GiftBalanceAdjusted">
  * Use `create(GiftBalanceAdjustedSchema)` to create a new message.
  */
 export const GiftBalanceAdjustedSchema: GenMessage<GiftBalanceAdjusted> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_vouchers, 4);
+  messageDesc(file_scrip_events_v1_vouchers, 5);
 

@@ -13,7 +13,7 @@ import { file_scrip_common_v1_error } from "../../common/v1/error_pb.ts";
 import type { ValidityHours, ValidityTimeframe } from "../../common/v1/validity_pb.ts";
 import { file_scrip_common_v1_validity } from "../../common/v1/validity_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
-import type { CreateVoucherRequest, GiftEffect, Voucher } from "./vouchers_pb.ts";
+import type { CodeConfig, CreateVoucherRequest, GiftEffect, Voucher } from "./vouchers_pb.ts";
 import { file_scrip_voucher_v1_vouchers } from "./vouchers_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -21,7 +21,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/campaign_vouchers.proto.
  */
 export const file_scrip_voucher_v1_campaign_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("CihzY3JpcC92b3VjaGVyL3YxL2NhbXBhaWduX3ZvdWNoZXJzLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIoQCCg9Wb3VjaGVyQ2FtcGFpZ24SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRJhCg1jYW1wYWlnbl90eXBlGAMgASgJQkqatRhGCAFyD0xPWUFMVFlfUFJPR1JBTXINR0lGVF9WT1VDSEVSU3IQRElTQ09VTlRfQ09VUE9OU3IQUkVGRVJSQUxfUFJPR1JBTRIWCg52b3VjaGVyc19jb3VudBgEIAEoAxIRCglqb2luX29uY2UYBSABKAgSPAoIdGVtcGxhdGUYBiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1IAIgBAUILCglfdGVtcGxhdGUiqAEKFUNyZWF0ZVZvdWNoZXJzUmVxdWVzdBI7CghjYW1wYWlnbhgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckNhbXBhaWduQgaatRgCCAESPQoFaXRlbXMYAiADKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CB5q1GANI6AcSEwoLYWxsX29yX25vbmUYAyABKAgirgEKE0NhbXBhaWduVm91Y2hlckl0ZW0SPwoHdm91Y2hlchgBIAEoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlclJlcXVlc3RCBpq1GAIIARIvCiJhY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nGAIgASgJSACIAQFCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmciUgoWQ3JlYXRlVm91Y2hlcnNSZXNwb25zZRI4CghvdXRjb21lcxgBIAMoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlck91dGNvbWUiewoUQ3JlYXRlVm91Y2hlck91dGNvbWUSLAoHdm91Y2hlchgBIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckgAEioKCHJlamVjdGVkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSK1BwoVVXBkYXRlVm91Y2hlcnNSZXF1ZXN0EhMKC2NhbXBhaWduX2lkGAEgASgJEhgKC2NhdGVnb3J5X2lkGAIgASgJSACIAQESMwoKc3RhcnRfZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAYgBARI4Cg9leHBpcmF0aW9uX2RhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAKIAQESQwoSdmFsaWRpdHlfdGltZWZyYW1lGAUgASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lSAOIAQESHAoUdmFsaWRpdHlfZGF5X29mX3dlZWsYBiADKAUSOwoOdmFsaWRpdHlfaG91cnMYByABKAsyHi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlIb3Vyc0gEiAEBEjAKCGRpc2NvdW50GAggASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50SAWIAQESGAoLZ2lmdF9hbW91bnQYCSABKANIBogBARI2CgtnaWZ0X2VmZmVjdBgKIAEoDjIcLnNjcmlwLnZvdWNoZXIudjEuR2lmdEVmZmVjdEgHiAEBEhsKDmxveWFsdHlfcG9pbnRzGAsgASgDSAiIAQESLwoiYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZxgMIAEoCUgJiAEBEikKCG1ldGFkYXRhGA0gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIlChV1bnNldF9tZXRhZGF0YV9maWVsZHMYDiADKAlCBpq1GAJIZBIvCgt1cGRhdGVfbWFzaxgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSOAoIY2FtcGFpZ24YECABKAsyIS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJDYW1wYWlnbkgKiAEBQg4KDF9jYXRlZ29yeV9pZEINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQgsKCV9kaXNjb3VudEIOCgxfZ2lmdF9hbW91bnRCDgoMX2dpZnRfZWZmZWN0QhEKD19sb3lhbHR5X3BvaW50c0IlCiNfYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZ0ILCglfY2FtcGFpZ24iLwoWVXBkYXRlVm91Y2hlcnNSZXNwb25zZRIVCg11cGRhdGVkX2NvdW50GAEgASgDMrUCChZDYW1wYWlnblZvdWNoZXJTZXJ2aWNlErUBCg5DcmVhdGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5DcmVhdGVWb3VjaGVyc1Jlc3BvbnNlIlCqtRgPZHVwbGljYXRlX2ZvdW5kqrUYE2ludmFsaWRfY29kZV9jb25maWeqtRgPaW52YWxpZF92b3VjaGVyqrUYD2ludmFsaWRfcGF5bG9hZBJjCg5VcGRhdGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuVXBkYXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5VcGRhdGVWb3VjaGVyc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_validity, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
+  fileDesc("CihzY3JpcC92b3VjaGVyL3YxL2NhbXBhaWduX3ZvdWNoZXJzLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIoQCCg9Wb3VjaGVyQ2FtcGFpZ24SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRJhCg1jYW1wYWlnbl90eXBlGAMgASgJQkqatRhGCAFyD0xPWUFMVFlfUFJPR1JBTXINR0lGVF9WT1VDSEVSU3IQRElTQ09VTlRfQ09VUE9OU3IQUkVGRVJSQUxfUFJPR1JBTRIWCg52b3VjaGVyc19jb3VudBgEIAEoAxIRCglqb2luX29uY2UYBSABKAgSPAoIdGVtcGxhdGUYBiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1IAIgBAUILCglfdGVtcGxhdGUiqAEKFUNyZWF0ZVZvdWNoZXJzUmVxdWVzdBI7CghjYW1wYWlnbhgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckNhbXBhaWduQgaatRgCCAESPQoFaXRlbXMYAiADKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CB5q1GANI6AcSEwoLYWxsX29yX25vbmUYAyABKAgirgEKE0NhbXBhaWduVm91Y2hlckl0ZW0SPwoHdm91Y2hlchgBIAEoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlclJlcXVlc3RCBpq1GAIIARIvCiJhY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nGAIgASgJSACIAQFCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmciUgoWQ3JlYXRlVm91Y2hlcnNSZXNwb25zZRI4CghvdXRjb21lcxgBIAMoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlck91dGNvbWUiewoUQ3JlYXRlVm91Y2hlck91dGNvbWUSLAoHdm91Y2hlchgBIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckgAEioKCHJlamVjdGVkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSKtAQoXR2VuZXJhdGVWb3VjaGVyc1JlcXVlc3QSOwoIY2FtcGFpZ24YASABKAsyIS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJDYW1wYWlnbkIGmrUYAggBEjsKBGl0ZW0YAiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CBpq1GAIIARIYCgVjb3VudBgDIAEoA0IJmrUYBRgBIJBOIjMKGEdlbmVyYXRlVm91Y2hlcnNSZXNwb25zZRIXCg9nZW5lcmF0ZWRfY291bnQYASABKAMiYwoRQ291bnRDb2Rlc1JlcXVlc3QSEwoLY2FtcGFpZ25faWQYASABKAkSOQoLY29kZV9jb25maWcYAiABKAsyHC5zY3JpcC52b3VjaGVyLnYxLkNvZGVDb25maWdCBpq1GAIIASIjChJDb3VudENvZGVzUmVzcG9uc2USDQoFY291bnQYASABKAMibwoVRGVsZXRlVm91Y2hlcnNSZXF1ZXN0EhMKC2NhbXBhaWduX2lkGAEgASgJEhgKEGFmdGVyX3ZvdWNoZXJfaWQYAiABKAkSGAoFbGltaXQYAyABKANCCZq1GAUYASCIJxINCgVwdXJnZRgEIAEoCCJcChZEZWxldGVWb3VjaGVyc1Jlc3BvbnNlEhUKDWRlbGV0ZWRfY291bnQYASABKAMSFwoPbGFzdF92b3VjaGVyX2lkGAIgASgJEhIKCmxpdmVfY291bnQYAyABKAMi+AcKFVVwZGF0ZVZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRIYCgtjYXRlZ29yeV9pZBgCIAEoCUgAiAEBEjMKCnN0YXJ0X2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgFIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgDiAEBEhwKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAYgAygFEjsKDnZhbGlkaXR5X2hvdXJzGAcgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNIBIgBARIwCghkaXNjb3VudBgIIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudEgFiAEBEhgKC2dpZnRfYW1vdW50GAkgASgDSAaIAQESNgoLZ2lmdF9lZmZlY3QYCiABKA4yHC5zY3JpcC52b3VjaGVyLnYxLkdpZnRFZmZlY3RIB4gBARIbCg5sb3lhbHR5X3BvaW50cxgLIAEoA0gIiAEBEi8KImFjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmcYDCABKAlICYgBARIpCghtZXRhZGF0YRgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoVdW5zZXRfbWV0YWRhdGFfZmllbGRzGA4gAygJQgaatRgCSGQSLwoLdXBkYXRlX21hc2sYDyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEjgKCGNhbXBhaWduGBAgASgLMiEuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyQ2FtcGFpZ25ICogBARIYChBhZnRlcl92b3VjaGVyX2lkGBEgASgJEh0KBWxpbWl0GBIgASgDQgmatRgFGAEgiCdIC4gBAUIOCgxfY2F0ZWdvcnlfaWRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0ILCglfZGlzY291bnRCDgoMX2dpZnRfYW1vdW50Qg4KDF9naWZ0X2VmZmVjdEIRCg9fbG95YWx0eV9wb2ludHNCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmdCCwoJX2NhbXBhaWduQggKBl9saW1pdCJIChZVcGRhdGVWb3VjaGVyc1Jlc3BvbnNlEhUKDXVwZGF0ZWRfY291bnQYASABKAMSFwoPbGFzdF92b3VjaGVyX2lkGAIgASgJMpgFChZDYW1wYWlnblZvdWNoZXJTZXJ2aWNlErUBCg5DcmVhdGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5DcmVhdGVWb3VjaGVyc1Jlc3BvbnNlIlCqtRgPZHVwbGljYXRlX2ZvdW5kqrUYE2ludmFsaWRfY29kZV9jb25maWeqtRgPaW52YWxpZF92b3VjaGVyqrUYD2ludmFsaWRfcGF5bG9hZBKiAQoQR2VuZXJhdGVWb3VjaGVycxIpLnNjcmlwLnZvdWNoZXIudjEuR2VuZXJhdGVWb3VjaGVyc1JlcXVlc3QaKi5zY3JpcC52b3VjaGVyLnYxLkdlbmVyYXRlVm91Y2hlcnNSZXNwb25zZSI3orUYE2ludmFsaWRfY29kZV9jb25maWeitRgPaW52YWxpZF92b3VjaGVyorUYCW5vdF9mb3VuZBJXCgpDb3VudENvZGVzEiMuc2NyaXAudm91Y2hlci52MS5Db3VudENvZGVzUmVxdWVzdBokLnNjcmlwLnZvdWNoZXIudjEuQ291bnRDb2Rlc1Jlc3BvbnNlEmMKDlVwZGF0ZVZvdWNoZXJzEicuc2NyaXAudm91Y2hlci52MS5VcGRhdGVWb3VjaGVyc1JlcXVlc3QaKC5zY3JpcC52b3VjaGVyLnYxLlVwZGF0ZVZvdWNoZXJzUmVzcG9uc2USYwoORGVsZXRlVm91Y2hlcnMSJy5zY3JpcC52b3VjaGVyLnYxLkRlbGV0ZVZvdWNoZXJzUmVxdWVzdBooLnNjcmlwLnZvdWNoZXIudjEuRGVsZXRlVm91Y2hlcnNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_validity, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
  * Settings of a campaign that the voucher service stores for publications. Id, name and type never change; the
@@ -196,6 +196,177 @@ export const CreateVoucherOutcomeSchema: GenMessage<CreateVoucherOutcome> = /*@_
   messageDesc(file_scrip_voucher_v1_campaign_vouchers, 4);
 
 /**
+ * @generated from message scrip.voucher.v1.GenerateVouchersRequest
+ */
+export type GenerateVouchersRequest = Message<"scrip.voucher.v1.GenerateVouchersRequest"> & {
+  /**
+   * Campaign that the vouchers belong to.
+   *
+   * @generated from field: scrip.voucher.v1.VoucherCampaign campaign = 1;
+   */
+  campaign?: VoucherCampaign | undefined;
+
+  /**
+   * The vouchers, without a code. A `code_config` is used as sent, without the project's default settings.
+   *
+   * @generated from field: scrip.voucher.v1.CampaignVoucherItem item = 2;
+   */
+  item?: CampaignVoucherItem | undefined;
+
+  /**
+   * Number of vouchers, 1 to 10000.
+   *
+   * @generated from field: int64 count = 3;
+   */
+  count: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.GenerateVouchersRequest.
+ * Use `create(GenerateVouchersRequestSchema)` to create a new message.
+ */
+export const GenerateVouchersRequestSchema: GenMessage<GenerateVouchersRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 5);
+
+/**
+ * @generated from message scrip.voucher.v1.GenerateVouchersResponse
+ */
+export type GenerateVouchersResponse = Message<"scrip.voucher.v1.GenerateVouchersResponse"> & {
+  /**
+   * Number of vouchers that were created: always the requested number.
+   *
+   * @generated from field: int64 generated_count = 1;
+   */
+  generatedCount: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.GenerateVouchersResponse.
+ * Use `create(GenerateVouchersResponseSchema)` to create a new message.
+ */
+export const GenerateVouchersResponseSchema: GenMessage<GenerateVouchersResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 6);
+
+/**
+ * @generated from message scrip.voucher.v1.CountCodesRequest
+ */
+export type CountCodesRequest = Message<"scrip.voucher.v1.CountCodesRequest"> & {
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * The codes to count.
+   *
+   * @generated from field: scrip.voucher.v1.CodeConfig code_config = 2;
+   */
+  codeConfig?: CodeConfig | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountCodesRequest.
+ * Use `create(CountCodesRequestSchema)` to create a new message.
+ */
+export const CountCodesRequestSchema: GenMessage<CountCodesRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 7);
+
+/**
+ * @generated from message scrip.voucher.v1.CountCodesResponse
+ */
+export type CountCodesResponse = Message<"scrip.voucher.v1.CountCodesResponse"> & {
+  /**
+   * Number of codes.
+   *
+   * @generated from field: int64 count = 1;
+   */
+  count: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.CountCodesResponse.
+ * Use `create(CountCodesResponseSchema)` to create a new message.
+ */
+export const CountCodesResponseSchema: GenMessage<CountCodesResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 8);
+
+/**
+ * @generated from message scrip.voucher.v1.DeleteVouchersRequest
+ */
+export type DeleteVouchersRequest = Message<"scrip.voucher.v1.DeleteVouchersRequest"> & {
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * Id of the last voucher of the previous slice. Default: the first slice.
+   *
+   * @generated from field: string after_voucher_id = 2;
+   */
+  afterVoucherId: string;
+
+  /**
+   * Number of vouchers in the slice, 1 to 5000.
+   *
+   * @generated from field: int64 limit = 3;
+   */
+  limit: bigint;
+
+  /**
+   * `true`: for good; codes become free, and vouchers that were never used are removed. Also applies to vouchers
+   * that were deleted before.
+   *
+   * @generated from field: bool purge = 4;
+   */
+  purge: boolean;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.DeleteVouchersRequest.
+ * Use `create(DeleteVouchersRequestSchema)` to create a new message.
+ */
+export const DeleteVouchersRequestSchema: GenMessage<DeleteVouchersRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 9);
+
+/**
+ * @generated from message scrip.voucher.v1.DeleteVouchersResponse
+ */
+export type DeleteVouchersResponse = Message<"scrip.voucher.v1.DeleteVouchersResponse"> & {
+  /**
+   * Number of vouchers that were deleted; with `purge`, also those that were deleted before.
+   *
+   * @generated from field: int64 deleted_count = 1;
+   */
+  deletedCount: bigint;
+
+  /**
+   * Id of the last voucher of this slice; empty when there are no further vouchers.
+   *
+   * @generated from field: string last_voucher_id = 2;
+   */
+  lastVoucherId: string;
+
+  /**
+   * Number of vouchers that were not deleted before.
+   *
+   * @generated from field: int64 live_count = 3;
+   */
+  liveCount: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.DeleteVouchersResponse.
+ * Use `create(DeleteVouchersResponseSchema)` to create a new message.
+ */
+export const DeleteVouchersResponseSchema: GenMessage<DeleteVouchersResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 10);
+
+/**
  * @generated from message scrip.voucher.v1.UpdateVouchersRequest
  */
 export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequest"> & {
@@ -311,6 +482,20 @@ export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequ
    * @generated from field: optional scrip.voucher.v1.VoucherCampaign campaign = 16;
    */
   campaign?: VoucherCampaign | undefined;
+
+  /**
+   * With `limit`: id of the last voucher of the previous slice. Default: the first slice.
+   *
+   * @generated from field: string after_voucher_id = 17;
+   */
+  afterVoucherId: string;
+
+  /**
+   * Number of vouchers to look at, up to 5000. Default: all of them.
+   *
+   * @generated from field: optional int64 limit = 18;
+   */
+  limit?: bigint | undefined;
 };
 
 /**
@@ -318,7 +503,7 @@ export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequ
  * Use `create(UpdateVouchersRequestSchema)` to create a new message.
  */
 export const UpdateVouchersRequestSchema: GenMessage<UpdateVouchersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 5);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 11);
 
 /**
  * @generated from message scrip.voucher.v1.UpdateVouchersResponse
@@ -330,6 +515,13 @@ export type UpdateVouchersResponse = Message<"scrip.voucher.v1.UpdateVouchersRes
    * @generated from field: int64 updated_count = 1;
    */
   updatedCount: bigint;
+
+  /**
+   * With `limit`: id of the last voucher of this slice; empty when there are no further vouchers.
+   *
+   * @generated from field: string last_voucher_id = 2;
+   */
+  lastVoucherId: string;
 };
 
 /**
@@ -337,7 +529,7 @@ export type UpdateVouchersResponse = Message<"scrip.voucher.v1.UpdateVouchersRes
  * Use `create(UpdateVouchersResponseSchema)` to create a new message.
  */
 export const UpdateVouchersResponseSchema: GenMessage<UpdateVouchersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 6);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 12);
 
 /**
  * Creates and changes vouchers of campaigns in batches. Internal: the campaign service calls it, in the project
@@ -362,8 +554,33 @@ export const CampaignVoucherService: GenService<{
     output: typeof CreateVouchersResponseSchema;
   },
   /**
+   * Generates vouchers of one campaign that differ in their codes only: one slice of a job. All or none.
+   * Idempotent under an idempotency key.
+   *
+   * Errors: `invalid_code_config` (not enough free codes), `invalid_voucher`, `not_found` (the campaign was
+   * deleted). Internal.
+   *
+   * @generated from rpc scrip.voucher.v1.CampaignVoucherService.GenerateVouchers
+   */
+  generateVouchers: {
+    methodKind: "unary";
+    input: typeof GenerateVouchersRequestSchema;
+    output: typeof GenerateVouchersResponseSchema;
+  },
+  /**
+   * Returns how many codes of a campaign match a `code_config`, including deleted vouchers whose codes are
+   * reserved. Internal; read-only.
+   *
+   * @generated from rpc scrip.voucher.v1.CampaignVoucherService.CountCodes
+   */
+  countCodes: {
+    methodKind: "unary";
+    input: typeof CountCodesRequestSchema;
+    output: typeof CountCodesResponseSchema;
+  },
+  /**
    * Applies a change of a campaign to those of its vouchers that are neither published nor redeemed, and its
-   * metadata to all of them. Idempotent. Internal.
+   * metadata to all of them; with a `limit`, to one slice of them. Idempotent. Internal.
    *
    * @generated from rpc scrip.voucher.v1.CampaignVoucherService.UpdateVouchers
    */
@@ -371,6 +588,17 @@ export const CampaignVoucherService: GenService<{
     methodKind: "unary";
     input: typeof UpdateVouchersRequestSchema;
     output: typeof UpdateVouchersResponseSchema;
+  },
+  /**
+   * Deletes the vouchers of a campaign, one slice for each call, and stops publications of the campaign from
+   * creating new ones. Idempotent under an idempotency key. Internal.
+   *
+   * @generated from rpc scrip.voucher.v1.CampaignVoucherService.DeleteVouchers
+   */
+  deleteVouchers: {
+    methodKind: "unary";
+    input: typeof DeleteVouchersRequestSchema;
+    output: typeof DeleteVouchersResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_voucher_v1_campaign_vouchers, 0);

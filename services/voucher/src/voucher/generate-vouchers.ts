@@ -1,0 +1,103 @@
+import { setImmediate as yieldToRequests } from "node:timers/promises";
+
+import {
+  allCodesOf,
+  capacityOf,
+  type CodeMask,
+  generateCode,
+  randomIndex,
+  sampleOf,
+} from "@scrip/codes";
+import { ApiError } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import { codeKeyOf } from "../domain/voucher.ts";
+import { findTakenKeys, insertGenerated } from "../store/generated-vouchers.ts";
+import type { VoucherDraft } from "./new-voucher.ts";
+
+/** Draws of one code that may hit existing codes before the job fails. */
+const MAX_ROUNDS = 100;
+
+/** Up to this capacity, the free codes are listed instead of drawing until one is free. */
+const MAX_LISTED_CODES = 65_536n;
+
+/** Rows of one statement. The next ones are prepared meanwhile, in steps of about three milliseconds. */
+const CHUNK = 500;
+
+export type Generation = {
+  readonly draft: VoucherDraft;
+  readonly mask: CodeMask;
+  readonly count: number;
+  readonly caseSensitive: boolean;
+};
+
+/** Inserts `count` vouchers with generated codes that are unique in the project, or throws `invalid_code_config`. */
+export async function generateVouchers(
+  tx: Queryable,
+  deps: Pick<Deps, "assets" | "newId">,
+  generation: Generation,
+): Promise<void> {
+  const { count, mask } = generation;
+  const isListed = capacityOf(mask) <= MAX_LISTED_CODES;
+  let missing = count;
+  for (let round = 0; round < MAX_ROUNDS && missing > 0; round += 1) {
+    const codes = isListed
+      ? await pickFreeCodes(tx, generation, missing)
+      : drawCodes(generation, missing);
+    if (codes.size === 0) break;
+    missing -= await insert(tx, deps, { generation, codes });
+  }
+  if (missing === 0) return;
+  throw new ApiError("invalid_code_config", {
+    details: `Code config allows to generate up to ${capacityOf(mask)} unique codes, and no free one was found`,
+  });
+}
+
+/** By key, each once. */
+type Codes = ReadonlyMap<string, string>;
+
+function drawCodes({ mask, caseSensitive }: Generation, count: number): Codes {
+  const codes = new Map<string, string>();
+  while (codes.size < count) {
+    const code = generateCode(mask, randomIndex);
+    codes.set(codeKeyOf(code, caseSensitive), code);
+  }
+  return codes;
+}
+
+/** Another transaction may take one of them before they are inserted; the next round picks others. */
+async function pickFreeCodes(
+  tx: Queryable,
+  { mask, caseSensitive, draft }: Generation,
+  count: number,
+): Promise<Codes> {
+  const all = new Map(allCodesOf(mask).map((code) => [codeKeyOf(code, caseSensitive), code]));
+  for (const key of await findTakenKeys(tx, draft.projectId, [...all.keys()])) all.delete(key);
+  return new Map(sampleOf([...all], count, randomIndex));
+}
+
+/** Prepares the next rows while Postgres inserts the ones before. */
+async function insert(
+  tx: Queryable,
+  { assets, newId }: Pick<Deps, "assets" | "newId">,
+  { generation, codes }: { readonly generation: Generation; readonly codes: Codes },
+): Promise<number> {
+  const { draft: terms } = generation;
+  const inserts: Promise<number>[] = [];
+  // Sorted, so that concurrent slices wait for each other and do not deadlock.
+  const all = [...codes].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  for (let first = 0; first < all.length; first += CHUNK) {
+    const identities = all.slice(first, first + CHUNK).map(([codeKey, code]) => {
+      const assetId = assets.seal(terms.projectId, code);
+      return { id: newId("v"), code, codeKey, assetId };
+    });
+    const inserted = insertGenerated(tx, { terms, identities });
+    // Awaited below; a failure must not end the process before.
+    inserted.catch(() => {});
+    inserts.push(inserted);
+    await yieldToRequests();
+  }
+  const counts = await Promise.all(inserts);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
