@@ -106,6 +106,14 @@ create table ledger_entry (
   rollback_id text,
   reward_id text,
   created_at timestamp with time zone not null,
+  campaign_id text,
+  lots jsonb,
+  total_after bigint,
+  source text,
+  source_id text,
+  reason text,
+  related_id text,
+  details jsonb,
   constraint ledger_entry_pkey PRIMARY KEY (project_id, card_id, version),
   constraint ledger_entry_not_overdrawn CHECK (balance_after >= 0)
 );
@@ -121,10 +129,16 @@ create table loyalty_card (
   held_points bigint default 0 not null,
   ledger_version bigint default 0 not null,
   opened_at timestamp with time zone not null,
+  campaign_id text,
+  pending_points bigint default 0 not null,
+  next_expires_on date,
+  next_expiring_points bigint default 0 not null,
   constraint loyalty_card_pkey PRIMARY KEY (project_id, id),
   constraint loyalty_card_figures CHECK (balance = (points - redeemed_points - subtracted_points - expired_points)),
+  constraint loyalty_card_next_expiration CHECK ((next_expires_on IS NULL) = (next_expiring_points = 0) AND next_expiring_points >= 0 AND next_expiring_points <= balance),
   constraint loyalty_card_not_negative CHECK (points >= 0 AND redeemed_points >= 0 AND subtracted_points >= 0 AND expired_points >= 0),
-  constraint loyalty_card_not_overdrawn CHECK (balance >= 0 AND held_points >= 0 AND held_points <= balance)
+  constraint loyalty_card_not_overdrawn CHECK (balance >= 0 AND held_points >= 0 AND held_points <= balance),
+  constraint loyalty_card_pending_not_negative CHECK (pending_points >= 0)
 ) with (fillfactor=50);
 
 create table outbox (
@@ -155,6 +169,19 @@ create table points_lock (
   kept_until timestamp with time zone not null,
   constraint points_lock_pkey PRIMARY KEY (project_id, card_id, session_key),
   constraint points_lock_of_something CHECK (points > 0)
+);
+
+create table points_lot (
+  project_id text not null,
+  card_id text not null,
+  id text not null,
+  expires_on date not null,
+  points bigint not null,
+  expired boolean default false not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint points_lot_pkey PRIMARY KEY (project_id, card_id, id),
+  constraint points_lot_not_overdrawn CHECK (points >= 0)
 );
 
 create table points_spend (
@@ -276,13 +303,19 @@ CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 
 CREATE UNIQUE INDEX ledger_entry_once_per_cause ON ledger_entry USING btree (project_id, card_id, cause);
 
+CREATE INDEX ledger_entry_project_campaign_id ON ledger_entry USING btree (project_id, campaign_id, id) WHERE campaign_id IS NOT NULL;
+
 CREATE INDEX ledger_entry_project_card_id ON ledger_entry USING btree (project_id, card_id, id);
+
+CREATE INDEX loyalty_card_next_expiration ON loyalty_card USING btree (project_id, next_expires_on) WHERE next_expires_on IS NOT NULL;
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
 CREATE INDEX points_lock_kept_until ON points_lock USING btree (kept_until);
 
 CREATE INDEX points_lock_project_session ON points_lock USING btree (project_id, session_key);
+
+CREATE UNIQUE INDEX points_lot_active ON points_lot USING btree (project_id, card_id, expires_on) WHERE NOT expired;
 
 CREATE INDEX points_spend_pending ON points_spend USING btree (created_at) WHERE status = 'PENDING'::text;
 

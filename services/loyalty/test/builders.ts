@@ -19,8 +19,11 @@ import type { CreateCustomerRequestSchema } from "@scrip/proto/scrip/loyalty/v1/
 import type { CreateRewardRequestSchema } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { batchCall, type Call } from "@scrip/rpc";
 
+import { localDateAt } from "../src/domain/local-date.ts";
+import type { PointsMovement } from "../src/domain/move-points.ts";
 import { ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
 import { REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
+import { movePoints } from "../src/points/move-points.ts";
 import { findProfile } from "../src/store/customer-profiles.ts";
 import { upsertCustomer } from "../src/store/customers.ts";
 import { loyaltyInvariants } from "../src/store/invariants.ts";
@@ -94,6 +97,26 @@ export function newLoyaltyCard({ db, cards }: Loyalty, initialPoints: bigint) {
     },
     unlock: (sessionKey: string) =>
       cards.releasePoints({ releases: [{ projectId, sessionKey }] }, call),
+    /** Moves points in a transaction of its own. */
+    move: async (movement: Partial<PointsMovement> & Pick<PointsMovement, "type" | "points">) => {
+      const full = {
+        card: { projectId, cardId, initialPoints },
+        cause: newId("vtx"),
+        at: Date.now(),
+        today: localDateAt("UTC", Date.now()),
+        ...movement,
+      };
+      const [decision] = await db.transaction((tx) => movePoints(tx, { newId }, [full]));
+      return decision!;
+    },
+    lots: async () => {
+      const { rows } = await db.query<{ expires_on: string; points: bigint; expired: boolean }>(
+        `select expires_on, points, expired from points_lot
+          where project_id = $1 order by expires_on, expired`,
+        [projectId],
+      );
+      return rows.map((row) => [row.expires_on, row.points, row.expired ? "expired" : "active"]);
+    },
     balances: async () => {
       const read = await cards.getCardBalances(
         { cards: [{ projectId, cardId, initialPoints }] },

@@ -1,7 +1,11 @@
+import type { LocalDate } from "./local-date.ts";
+
 /** The balance of a loyalty card; every change of points locks its row. */
 export type Card = {
   readonly projectId: string;
   readonly id: string;
+  /** The loyalty program; null as long as no change named it. */
+  readonly campaignId: string | null;
   /** Sum of all points ever added. */
   readonly points: bigint;
   readonly redeemedPoints: bigint;
@@ -10,8 +14,13 @@ export type Card = {
   readonly balance: bigint;
   /** The part of the balance that pending holds reserve. */
   readonly heldPoints: bigint;
+  /** Granted points that are not active yet; neither in `points` nor in the balance. */
+  readonly pendingPoints: bigint;
   /** Number of ledger entries. */
   readonly ledgerVersion: bigint;
+  /** The earliest date of a lot that holds points, and the points of that date; null and 0 without one. */
+  readonly nextExpiresOn: LocalDate | null;
+  readonly nextExpiringPoints: bigint;
 };
 
 export type CardReference = {
@@ -19,6 +28,8 @@ export type CardReference = {
   readonly cardId: string;
   /** Points of the voucher at its creation: the balance of a card that is not open yet. */
   readonly initialPoints: bigint;
+  /** The loyalty program, where the caller knows it. */
+  readonly campaignId?: string | null | undefined;
 };
 
 /** Points of a card that a session locks, until a time of the project's clock. */
@@ -52,32 +63,83 @@ export type PointsHold = {
   readonly at: number;
 };
 
+/** Points of a card that expire on a date; points without a lot never expire. */
+export type Lot = {
+  readonly id: string;
+  /** The last day on which the points can be spent, in the project's time zone. */
+  readonly expiresOn: LocalDate;
+  /** What is left; of an expired lot, what expired. */
+  readonly points: bigint;
+  readonly expired: boolean;
+};
+
+/** The points that an entry put into lots or took from them (negative). */
+export type LotChange = { readonly expiresOn: LocalDate; readonly points: bigint };
+
+export type LedgerEntryType =
+  | "POINTS_ACCRUAL"
+  | "PENDING_POINTS_ACTIVATION"
+  | "POINTS_ADDITION"
+  | "POINTS_REMOVAL"
+  | "POINTS_REDEMPTION"
+  | "POINTS_REFUND"
+  | "POINTS_EXPIRATION"
+  | "POINTS_TRANSFER_OUT"
+  | "POINTS_TRANSFER_IN";
+
 export type LedgerEntry = {
   readonly projectId: string;
   readonly cardId: string;
+  readonly campaignId: string | null;
   readonly version: bigint;
-  readonly type: "POINTS_REDEMPTION" | "POINTS_REFUND";
-  /** Negative for redemptions. */
+  readonly type: LedgerEntryType;
+  /** Negative where points were taken. */
   readonly points: bigint;
   readonly balanceAfter: bigint;
+  /** Points of the card, less expired and subtracted ones, after the entry. */
+  readonly totalAfter: bigint;
+  /** The changes of lots; the rest of `points` changed points that never expire. */
+  readonly lots: readonly LotChange[];
   readonly cause: string;
   readonly redemptionId: string | null;
   readonly rollbackId: string | null;
   readonly rewardId: string | null;
+  readonly source: string | null;
+  readonly sourceId: string | null;
+  readonly reason: string | null;
+  /** The entry of the other card of a transfer. */
+  readonly relatedId: string | null;
+  /** What the transaction shows beside its balance, as JSON text: the order, the event, the earning rule, … */
+  readonly details: string | null;
   readonly at: number;
 };
 
-export const newCard = ({ projectId, cardId, initialPoints }: CardReference): Card => ({
+export type NewLedgerEntry = LedgerEntry & { readonly id: string };
+
+export const newCard = ({
+  projectId,
+  cardId,
+  initialPoints,
+  campaignId = null,
+}: CardReference): Card => ({
   projectId,
   id: cardId,
+  campaignId,
   points: initialPoints,
   redeemedPoints: 0n,
   subtractedPoints: 0n,
   expiredPoints: 0n,
   balance: initialPoints,
   heldPoints: 0n,
+  pendingPoints: 0n,
   ledgerVersion: 0n,
+  nextExpiresOn: null,
+  nextExpiringPoints: 0n,
 });
+
+/** Everything that was put on the card and neither expired nor was removed: its balance and what was redeemed. */
+export const totalPoints = ({ points, expiredPoints, subtractedPoints }: Card): bigint =>
+  points - expiredPoints - subtractedPoints;
 
 /** The points that can be held or locked: pending holds count as spent. */
 export const availablePoints = ({ balance, heldPoints }: Card): bigint => balance - heldPoints;
@@ -99,56 +161,25 @@ export const holdPoints = (card: Card, points: bigint): Card => ({
   heldPoints: card.heldPoints + points,
 });
 
-/** The card and its ledger entry after the redemption has claimed the held points. */
-export function claimHeldPoints(
+/** The entry of a change that resulted in this card. */
+export const ledgerEntry = (
   card: Card,
-  hold: Pick<PointsHold, "id" | "points" | "rewardId" | "at">,
-  redemptionId: string,
-): { readonly card: Card; readonly entry: LedgerEntry } {
-  const { points } = hold;
-  const after: Card = {
-    ...card,
-    redeemedPoints: card.redeemedPoints + points,
-    balance: card.balance - points,
-    heldPoints: card.heldPoints - points,
-    ledgerVersion: card.ledgerVersion + 1n,
-  };
-  const what = { type: "POINTS_REDEMPTION" as const, points: -points, cause: hold.id };
-  const why = { redemptionId, rollbackId: null, rewardId: hold.rewardId, at: hold.at };
-  return { card: after, entry: ledgerEntry(after, { ...what, ...why }) };
-}
-
-/** The card and its ledger entry after the rollback of a redemption. */
-export function refundPoints(
-  card: Card,
-  hold: Pick<PointsHold, "points" | "rewardId">,
-  {
-    redemptionId,
-    rollbackId,
-    at,
-  }: { readonly redemptionId: string; readonly rollbackId: string; readonly at: number },
-): { readonly card: Card; readonly entry: LedgerEntry } {
-  const { points } = hold;
-  const after: Card = {
-    ...card,
-    redeemedPoints: card.redeemedPoints - points,
-    balance: card.balance + points,
-    ledgerVersion: card.ledgerVersion + 1n,
-  };
-  const what = { type: "POINTS_REFUND" as const, points, cause: rollbackId };
-  return {
-    card: after,
-    entry: ledgerEntry(after, { ...what, redemptionId, rollbackId, rewardId: hold.rewardId, at }),
-  };
-}
-
-const ledgerEntry = (
-  { projectId, id, ledgerVersion, balance }: Card,
-  rest: Omit<LedgerEntry, "projectId" | "cardId" | "version" | "balanceAfter">,
+  entry: Pick<LedgerEntry, "type" | "points" | "cause" | "at"> & Partial<LedgerEntry>,
 ): LedgerEntry => ({
-  projectId,
-  cardId: id,
-  version: ledgerVersion,
-  balanceAfter: balance,
-  ...rest,
+  projectId: card.projectId,
+  cardId: card.id,
+  campaignId: card.campaignId,
+  version: card.ledgerVersion,
+  balanceAfter: card.balance,
+  totalAfter: totalPoints(card),
+  lots: [],
+  redemptionId: null,
+  rollbackId: null,
+  rewardId: null,
+  source: null,
+  sourceId: null,
+  reason: null,
+  relatedId: null,
+  details: null,
+  ...entry,
 });

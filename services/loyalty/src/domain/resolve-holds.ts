@@ -1,15 +1,16 @@
+import { type Account, debitAccount, refundAccount } from "./account.ts";
 import {
   availablePoints,
   type Card,
-  claimHeldPoints,
-  type LedgerEntry,
+  type LotChange,
+  type NewLedgerEntry,
   type PointsHold,
   type PointsHoldStatus,
   type PointsLock,
   pointsLockedByOthers,
-  refundPoints,
 } from "./card.ts";
 import { keyOf } from "./key.ts";
+import type { LocalDate } from "./local-date.ts";
 
 /** The end of a hold: claimed by its redemption, or released because there is none. */
 export type HoldResolution = {
@@ -35,21 +36,31 @@ export type ResolvedPointsHold = {
   readonly redemptionId: string | null;
 };
 
-export type NewLedgerEntry = LedgerEntry & { readonly id: string };
+/** Where refunded points go whose lot has expired since the redemption. */
+export type RefundDate = {
+  readonly today: LocalDate;
+  /** The date that the program's rules give today; null: the points never expire. */
+  readonly expiresOn: LocalDate | null;
+};
 
 export type ResolveHoldsState = {
-  /** Locked cards, by `keyOf` of project and card. */
-  readonly cards: ReadonlyMap<string, Card>;
+  /** Locked cards, by `keyOf` of project and card; with their lots where a hold may have taken from them. */
+  readonly accounts: ReadonlyMap<string, Account>;
   readonly holds: readonly PointsHold[];
   /** Causes of existing ledger entries, by `keyOf` of project, card and cause. */
   readonly causes: ReadonlySet<string>;
   /** Session locks of the cards. */
   readonly locks: readonly PointsLock[];
+  /** What claimed holds took from lots, by `keyOf` of project and hold. */
+  readonly taken: ReadonlyMap<string, readonly LotChange[]>;
+  /** For refunds of points that were taken from lots, by `keyOf` of project and rollback. */
+  readonly refundDates: ReadonlyMap<string, RefundDate>;
   readonly newId: () => string;
+  readonly newLotId: () => string;
 };
 
 export type ResolveHoldsResult = {
-  readonly cards: ReadonlyMap<string, Card>;
+  readonly accounts: ReadonlyMap<string, Account>;
   readonly entries: readonly NewLedgerEntry[];
   readonly resolved: readonly ResolvedPointsHold[];
   readonly restoredLocks: readonly PointsLock[];
@@ -63,11 +74,11 @@ export type StockChange = {
 };
 
 type Draft = {
-  readonly cards: Map<string, Card>;
+  readonly accounts: Map<string, Account>;
   readonly holds: Map<string, PointsHold>;
   readonly causes: Set<string>;
-  readonly locks: readonly PointsLock[];
-  readonly newId: () => string;
+  readonly taken: Map<string, readonly LotChange[]>;
+  readonly state: ResolveHoldsState;
   readonly resolved: ResolvedPointsHold[];
   readonly entries: NewLedgerEntry[];
   readonly restoredLocks: PointsLock[];
@@ -87,11 +98,11 @@ export function resolveHolds(
   }: { readonly resolutions: readonly HoldResolution[]; readonly refunds: readonly PointsRefund[] },
 ): ResolveHoldsResult {
   const draft: Draft = {
-    cards: new Map(state.cards),
+    accounts: new Map(state.accounts),
     holds: new Map(state.holds.map((hold) => [keyOf(hold.projectId, hold.id), hold])),
     causes: new Set(state.causes),
-    locks: state.locks,
-    newId: state.newId,
+    taken: new Map(state.taken),
+    state,
     resolved: [],
     entries: [],
     restoredLocks: [],
@@ -110,19 +121,26 @@ function resolveHold(draft: Draft, { projectId, holdId, redemptionId }: HoldReso
 }
 
 function claimHold(draft: Draft, hold: PointsHold, redemptionId: string): void {
-  const { card, entry } = claimHeldPoints(cardOf(draft, hold), hold, redemptionId);
-  putCard(draft, card);
-  draft.entries.push({ ...entry, id: draft.newId() });
+  const { points, rewardId, at, id } = hold;
+  const { account, entry } = debitAccount(
+    accountOf(draft, hold),
+    { points, figure: "redeemedPoints" },
+    { type: "POINTS_REDEMPTION", cause: id, redemptionId, rewardId, at },
+  );
+  putCard(draft, account, { heldPoints: account.card.heldPoints - points });
+  if (entry.lots.length > 0) draft.taken.set(keyOf(hold.projectId, id), entry.lots);
+  draft.entries.push({ ...entry, id: draft.state.newId() });
   markResolved(draft, hold, { status: "CONFIRMED", redemptionId });
 }
 
 function releaseHold(draft: Draft, hold: PointsHold): void {
-  const card = cardOf(draft, hold);
-  const after = { ...card, heldPoints: card.heldPoints - hold.points };
-  putCard(draft, after);
+  const account = accountOf(draft, hold);
+  const heldPoints = account.card.heldPoints - hold.points;
+  putCard(draft, account, { heldPoints });
   markResolved(draft, hold, { status: "RETURNED", redemptionId: null });
   returnStock(draft, hold);
-  const lock = restoredLock(hold, after, [...draft.locks, ...draft.restoredLocks]);
+  const locks = [...draft.state.locks, ...draft.restoredLocks];
+  const lock = restoredLock(hold, { ...account.card, heldPoints }, locks);
   if (lock !== null) draft.restoredLocks.push(lock);
 }
 
@@ -134,20 +152,42 @@ function refundHold(draft: Draft, refund: PointsRefund): void {
   const cause = keyOf(projectId, hold.cardId, rollbackId);
   if (draft.causes.has(cause)) return;
   draft.causes.add(cause);
-  const { card, entry } = refundPoints(cardOf(draft, hold), hold, refund);
-  putCard(draft, card);
-  draft.entries.push({ ...entry, id: draft.newId() });
+  const { points, rewardId } = hold;
+  const date = draft.state.refundDates.get(keyOf(projectId, rollbackId));
+  // Without a date the card has no lots, so that all points return to those that never expire.
+  const taken = date === undefined ? [] : (draft.taken.get(keyOf(projectId, holdId)) ?? []);
+  const { account, entry } = refundAccount(
+    accountOf(draft, hold),
+    { points, taken, today: date?.today ?? "", expiresOn: date?.expiresOn ?? null },
+    {
+      type: "POINTS_REFUND",
+      cause: rollbackId,
+      redemptionId: refund.redemptionId,
+      rollbackId,
+      rewardId,
+      at: refund.at,
+      newLotId: draft.state.newLotId,
+    },
+  );
+  putCard(draft, account);
+  draft.entries.push({ ...entry, id: draft.state.newId() });
   returnStock(draft, hold);
 }
 
-function cardOf({ cards }: Draft, { projectId, cardId }: PointsHold): Card {
-  const card = cards.get(keyOf(projectId, cardId));
-  if (card === undefined) throw new Error(`card ${cardId} was not locked`);
-  return card;
+function accountOf({ accounts }: Draft, { projectId, cardId }: PointsHold): Account {
+  const account = accounts.get(keyOf(projectId, cardId));
+  if (account === undefined) throw new Error(`card ${cardId} was not locked`);
+  return account;
 }
 
-const putCard = ({ cards }: Draft, card: Card): void =>
-  void cards.set(keyOf(card.projectId, card.id), card);
+function putCard(
+  { accounts }: Draft,
+  { card, lots }: Account,
+  changes: Pick<Card, "heldPoints"> = card,
+): void {
+  const { heldPoints } = changes;
+  accounts.set(keyOf(card.projectId, card.id), { card: { ...card, heldPoints }, lots });
+}
 
 function markResolved(
   { holds, resolved }: Draft,

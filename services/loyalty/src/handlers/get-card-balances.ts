@@ -5,12 +5,13 @@ import type { Deps } from "../deps.ts";
 import { newCard } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
 import { cardBalancesToProto } from "../mapping/card.ts";
+import { readCards } from "../points/read-accounts.ts";
 import { findCards } from "../store/cards.ts";
 
 export const getCardBalances =
   (deps: Deps): Handler<typeof CardService.method.getCardBalances> =>
-  async ({ cards: names }) => {
-    const found = await findCards(deps.db, names);
+  async ({ cards: names }, call) => {
+    const found = await readCards(deps.db, await findCards(deps.db, names), call);
     return {
       $typeName: "scrip.loyalty.v1.GetCardBalancesResponse",
       balances: names.map((name) =>

@@ -5,7 +5,8 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { decidePointsHolds, type HoldPointsResult } from "../domain/hold-points.ts";
 import { holdPointsCommandFromProto, holdPointsOutcomeToProto } from "../mapping/points-hold.ts";
-import { lockCards, openCards, saveCards } from "../store/cards.ts";
+import { expireDue } from "../points/expire-due.ts";
+import { lockCards, openCards, saveBalances } from "../store/cards.ts";
 import { findPendingHoldsOfCards, insertPointsHolds } from "../store/points-holds.ts";
 import { deleteLocks, findLocksOfCards } from "../store/points-locks.ts";
 import { changeStocks, lockStocks } from "../store/rewards.ts";
@@ -19,7 +20,12 @@ export const holdPoints =
   async (request) => {
     const commands = request.commands.map(holdPointsCommandFromProto);
     const cards = request.commands.flatMap(({ projectId, parts }) =>
-      parts.map(({ cardId, initialPoints }) => ({ projectId, cardId, initialPoints })),
+      parts.map(({ cardId, initialPoints, campaignId }) => ({
+        projectId,
+        cardId,
+        initialPoints,
+        campaignId,
+      })),
     );
     const stockedRewards = commands.flatMap(({ projectId, parts }) =>
       parts.flatMap(({ rewardId, takesStock }) => (takesStock ? [{ projectId, rewardId }] : [])),
@@ -27,7 +33,8 @@ export const holdPoints =
     const at = new Date(Math.max(0, ...commands.map(({ now }) => now)));
     const { decisions } = await deps.db.transaction(async (tx) => {
       await openCards(tx, cards, at);
-      const locked = await lockCards(tx, cards);
+      const times = new Map(commands.map(({ projectId, now }) => [projectId, now]));
+      const locked = await expireDue(tx, deps, { cards: await lockCards(tx, cards), times });
       // Separate statements after the lock, to see what the transactions before this one wrote.
       const [locks, pending, stocks] = await Promise.all([
         findLocksOfCards(tx, cards),
@@ -50,7 +57,7 @@ async function write(
   { cards, created, replacedLocks }: HoldPointsResult,
 ): Promise<void> {
   await Promise.all([
-    saveCards(tx, [...cards.values()]),
+    saveBalances(tx, [...cards.values()]),
     insertPointsHolds(tx, created),
     deleteLocks(tx, replacedLocks),
     changeStocks(

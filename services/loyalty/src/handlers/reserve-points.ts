@@ -9,6 +9,7 @@ import {
   reservePointsCommandFromProto,
   reservePointsOutcomeToProto,
 } from "../mapping/points-reservation.ts";
+import { expireDue } from "../points/expire-due.ts";
 import { lockCards, openCards } from "../store/cards.ts";
 import {
   deleteLocks,
@@ -28,7 +29,8 @@ export const reservePoints =
     const at = new Date(Math.max(0, ...commands.map(({ now }) => now)));
     const decisions = await deps.db.transaction(async (tx) => {
       await openCards(tx, cards, at);
-      const locked = await lockCards(tx, cards);
+      const times = new Map(commands.map(({ projectId, now }) => [projectId, now]));
+      const locked = await expireDue(tx, deps, { cards: await lockCards(tx, cards), times });
       const [ofCards, ofSessions] = await Promise.all([
         findLocksOfCards(tx, cards),
         findLocksOfSessions(tx, commands),

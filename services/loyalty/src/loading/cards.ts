@@ -11,6 +11,7 @@ import {
 import { keyOf } from "../domain/key.ts";
 import type { CardState } from "../mapping/card.ts";
 import { projectTimeFromProto } from "../mapping/project-time.ts";
+import { withoutDuePoints } from "../points/read-accounts.ts";
 import { findCards } from "../store/cards.ts";
 import { findPendingHoldsOfCards } from "../store/points-holds.ts";
 import { findLocksOfCards } from "../store/points-locks.ts";
@@ -58,8 +59,9 @@ async function findAll(tx: Queryable, queries: readonly CardsQuery[]): Promise<S
         : [{ projectId, campaignId, rewardId }],
     ),
   );
+  const times = new Map(queries.map((query) => [query.projectId, projectTimeFromProto(query)]));
   const [cards, locks, pendingHolds, assignments, rewards] = await Promise.all([
-    findCards(tx, requestedCards),
+    findCards(tx, requestedCards).then((found) => withoutDuePoints(tx, found, times)),
     findLocksOfCards(tx, requestedCards),
     findPendingHoldsOfCards(tx, cardsOfRetries),
     findAssignmentsOfCampaigns(tx, requestedRewards),

@@ -12,6 +12,13 @@ export const cardBalancesToProto = (card: Card): CardBalances => ({
   points: card.points,
   balance: availablePoints(card),
   redeemedPoints: card.redeemedPoints + card.heldPoints,
+  expiredPoints: card.expiredPoints,
+  subtractedPoints: card.subtractedPoints,
+  pendingPoints: card.pendingPoints,
+  ...(card.nextExpiresOn !== null && {
+    nextExpirationDate: card.nextExpiresOn,
+    nextExpirationPoints: card.nextExpiringPoints,
+  }),
 });
 
 /** The state of a card for one request, together with the requested reward. */

@@ -1,19 +1,23 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
-import { type PointsHold } from "../domain/card.ts";
+import type { Account } from "../domain/account.ts";
+import type { PointsHold } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
 import {
   type HoldResolution,
   type PointsRefund,
+  type RefundDate,
   resolveHolds as decide,
   type ResolveHoldsResult,
 } from "../domain/resolve-holds.ts";
-import { lockCards, saveCards } from "../store/cards.ts";
-import { findCauses, insertEntries } from "../store/ledger-entries.ts";
+import { lockCards, saveBalances } from "../store/cards.ts";
+import { findCauses, findLotsOfHolds, insertEntries } from "../store/ledger-entries.ts";
 import { findPointsHolds, updateResolvedHolds } from "../store/points-holds.ts";
 import { findLocksOfCards, upsertLocks } from "../store/points-locks.ts";
 import { changeStocks } from "../store/rewards.ts";
+import { loadAccounts, loadDates, saveAccounts } from "./accounts.ts";
+import { expireDue } from "./expire-due.ts";
 
 /** Claims, releases and refunds holds in one transaction, under the locks of their cards. Idempotent. */
 export async function resolveHolds(
@@ -29,16 +33,74 @@ export async function resolveHolds(
   const known = await findPointsHolds(db, keys);
   if (known.length === 0) return;
   await db.transaction(async (tx) => {
-    const cards = await lockCards(tx, known);
+    const before = await lockAccounts(tx, { newId }, { holds: known, refunds });
     // Read again under the locks, to see holds that were resolved concurrently.
-    const [holds, causes, locks] = await Promise.all([
+    const [holds, causes, locks, taken] = await Promise.all([
       findPointsHolds(tx, keys),
       findCauses(tx, refundCauses(known, refunds)),
       findLocksOfCards(tx, known),
+      findLotsOfHolds(tx, holdsOfRefunds(known, refunds)),
     ]);
-    const state = { cards, holds, causes, locks, newId: () => newId("vtx") };
-    await write(tx, decide(state, { resolutions, refunds }));
+    const usesLots = taken.size > 0 || [...before.values()].some(hasLots);
+    const refundDates = usesLots ? await loadRefundDates(tx, refunds) : new Map();
+    const result = decide(
+      {
+        accounts: before,
+        holds,
+        causes,
+        locks,
+        taken,
+        refundDates,
+        newId: () => newId("vtx"),
+        newLotId: () => newId("lopb"),
+      },
+      { resolutions, refunds },
+    );
+    if (usesLots) await writeWithLots(tx, { before, result, refunds });
+    else await write(tx, result);
   });
+}
+
+const hasLots = ({ card }: Account): boolean => card.nextExpiresOn !== null;
+
+/** Locks the cards of holds, with their lots. Refunds are changes of their own: what is past its date expires first. */
+async function lockAccounts(
+  tx: Queryable,
+  deps: Pick<Deps, "newId">,
+  {
+    holds,
+    refunds,
+  }: { readonly holds: readonly PointsHold[]; readonly refunds: readonly PointsRefund[] },
+): Promise<ReadonlyMap<string, Account>> {
+  const cards = await lockCards(tx, holds);
+  const times = new Map(refunds.map(({ projectId, at }) => [projectId, at]));
+  const refunded = new Set(
+    holdsOfRefunds(holds, refunds).map(({ projectId, cardId }) => keyOf(projectId, cardId)),
+  );
+  if (refunded.size === 0) return loadAccounts(tx, cards);
+  return loadAccounts(tx, await expireDue(tx, deps, { cards, times }), (key) => refunded.has(key));
+}
+
+function holdsOfRefunds(
+  holds: readonly PointsHold[],
+  refunds: readonly PointsRefund[],
+): readonly PointsHold[] {
+  const ids = new Set(refunds.map(({ projectId, holdId }) => keyOf(projectId, holdId)));
+  return holds.filter(({ projectId, id }) => ids.has(keyOf(projectId, id)));
+}
+
+/** Points whose lot has expired since the redemption never expire. */
+async function loadRefundDates(
+  tx: Queryable,
+  refunds: readonly PointsRefund[],
+): Promise<ReadonlyMap<string, RefundDate>> {
+  const dates = await loadDates(tx, new Map(refunds.map(({ projectId, at }) => [projectId, at])));
+  return new Map(
+    refunds.map(({ projectId, rollbackId }) => [
+      keyOf(projectId, rollbackId),
+      { today: dates.get(projectId) ?? "", expiresOn: null },
+    ]),
+  );
 }
 
 function refundCauses(holds: readonly PointsHold[], refunds: readonly PointsRefund[]) {
@@ -49,16 +111,49 @@ function refundCauses(holds: readonly PointsHold[], refunds: readonly PointsRefu
   });
 }
 
-async function write(
-  tx: Queryable,
-  { cards, entries, resolved, restoredLocks, stockChanges }: ResolveHoldsResult,
-): Promise<void> {
-  if (resolved.length === 0 && entries.length === 0) return;
+async function write(tx: Queryable, result: ResolveHoldsResult): Promise<void> {
+  if (result.resolved.length === 0 && result.entries.length === 0) return;
   await Promise.all([
-    saveCards(tx, [...cards.values()]),
-    insertEntries(tx, entries),
+    saveBalances(
+      tx,
+      [...result.accounts.values()].map(({ card }) => card),
+    ),
+    insertEntries(tx, result.entries),
+    writeHolds(tx, result),
+  ]);
+}
+
+async function writeWithLots(
+  tx: Queryable,
+  {
+    before,
+    result,
+    refunds,
+  }: {
+    readonly before: ReadonlyMap<string, Account>;
+    readonly result: ResolveHoldsResult;
+    readonly refunds: readonly PointsRefund[];
+  },
+): Promise<void> {
+  const times = new Map(result.entries.map(({ projectId, at }) => [projectId, at]));
+  for (const { projectId, at } of refunds) times.set(projectId, at);
+  await Promise.all([
+    saveAccounts(tx, {
+      before,
+      after: result.accounts,
+      entries: result.entries,
+      at: (projectId) => times.get(projectId) ?? 0,
+    }),
+    writeHolds(tx, result),
+  ]);
+}
+
+const writeHolds = (
+  tx: Queryable,
+  { resolved, restoredLocks, stockChanges }: ResolveHoldsResult,
+): Promise<unknown> =>
+  Promise.all([
     updateResolvedHolds(tx, resolved),
     upsertLocks(tx, restoredLocks),
     changeStocks(tx, stockChanges),
   ]);
-}

@@ -1,4 +1,4 @@
-import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type ColumnTable, type Queryable } from "@scrip/postgres";
 
 import type { Card, CardReference } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
@@ -13,15 +13,21 @@ type CardRow = {
   balance: bigint;
   held_points: bigint;
   ledger_version: bigint;
+  campaign_id: string | null;
+  pending_points: bigint;
+  next_expires_on: string | null;
+  next_expiring_points: bigint;
 };
 
 const COLUMNS = `project_id, id, points, redeemed_points, subtracted_points, expired_points, balance,
-  held_points, ledger_version`;
+  held_points, ledger_version, campaign_id, pending_points, next_expires_on, next_expiring_points`;
+
+type CardName = Pick<CardReference, "projectId" | "cardId" | "campaignId">;
 
 /** Returns the open ones of the cards, by `keyOf` of project and card. */
 export const findCards = (
   db: Queryable,
-  names: readonly Pick<CardReference, "projectId" | "cardId">[],
+  names: readonly CardName[],
 ): Promise<ReadonlyMap<string, Card>> => selectCards(db, names, "");
 
 /**
@@ -30,12 +36,12 @@ export const findCards = (
  */
 export const lockCards = (
   tx: Queryable,
-  names: readonly Pick<CardReference, "projectId" | "cardId">[],
+  names: readonly CardName[],
 ): Promise<ReadonlyMap<string, Card>> => selectCards(tx, names, "for no key update of c");
 
 async function selectCards(
   db: Queryable,
-  names: readonly Pick<CardReference, "projectId" | "cardId">[],
+  names: readonly CardName[],
   lock: string,
 ): Promise<ReadonlyMap<string, Card>> {
   if (names.length === 0) return new Map();
@@ -47,7 +53,16 @@ async function selectCards(
       ${lock}`,
     [sorted.map(({ projectId }) => projectId), sorted.map(({ cardId }) => cardId)],
   );
-  return new Map(rows.map((row) => [keyOf(row.project_id, row.id), cardFromRow(row)]));
+  const campaigns = new Map(
+    sorted.map(({ projectId, cardId, campaignId }) => [keyOf(projectId, cardId), campaignId]),
+  );
+  return new Map(
+    rows.map((row) => {
+      const key = keyOf(row.project_id, row.id);
+      const card = cardFromRow(row);
+      return [key, { ...card, campaignId: card.campaignId ?? campaigns.get(key) ?? null }];
+    }),
+  );
 }
 
 /** Inserts the cards that are not open yet, in key order, so that concurrent batches do not deadlock. */
@@ -59,27 +74,53 @@ export async function openCards(
   if (names.length === 0) return;
   const sorted = sortedDistinct(names);
   await tx.query(
-    `insert into loyalty_card (project_id, id, points, balance, opened_at)
-     select project_id, id, points, points, $4
-       from unnest($1::text[], $2::text[], $3::int8[]) as item (project_id, id, points)
+    `insert into loyalty_card (project_id, id, points, balance, opened_at, campaign_id)
+     select project_id, id, points, points, $4, campaign_id
+       from unnest($1::text[], $2::text[], $3::int8[], $5::text[])
+              as item (project_id, id, points, campaign_id)
          on conflict do nothing`,
     [
       sorted.map(({ projectId }) => projectId),
       sorted.map(({ cardId }) => cardId),
       sorted.map(({ initialPoints }) => initialPoints),
       at,
+      sorted.map(({ campaignId }) => campaignId ?? null),
     ],
   );
 }
 
-function sortedDistinct<Name extends Pick<CardReference, "projectId" | "cardId">>(
-  names: readonly Name[],
-): readonly Name[] {
+function sortedDistinct<Name extends CardName>(names: readonly Name[]): readonly Name[] {
   const byKey = new Map(names.map((name) => [keyOf(name.projectId, name.cardId), name]));
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, name]) => name);
 }
 
-/** The cards must be locked. */
+/**
+ * Saves changes by holds: balances, and what they count in. The cards must be locked, and their lots unchanged.
+ */
+export async function saveBalances(tx: Queryable, cards: readonly Card[]): Promise<void> {
+  if (cards.length > 0) await tx.query(saveBalancesStatement({ cards }));
+}
+
+const balanceColumns: ColumnTable<Card> = {
+  project_id: column.text(({ projectId }) => projectId),
+  id: column.text(({ id }) => id),
+  redeemed_points: column.int8(({ redeemedPoints }) => redeemedPoints),
+  balance: column.int8(({ balance }) => balance),
+  held_points: column.int8(({ heldPoints }) => heldPoints),
+  ledger_version: column.int8(({ ledgerVersion }) => ledgerVersion),
+};
+
+const saveBalancesStatement = buildStatement({
+  parts: { cards: batchOf(balanceColumns) },
+  text: ({ cards }) => `
+    update loyalty_card c
+       set redeemed_points = item.redeemed_points, balance = item.balance,
+           held_points = item.held_points, ledger_version = item.ledger_version
+      from ${cards.rows("item")}
+     where c.project_id = item.project_id and c.id = item.id`,
+});
+
+/** Saves all figures of the cards, which must be locked. */
 export async function saveCards(tx: Queryable, cards: readonly Card[]): Promise<void> {
   if (cards.length > 0) await tx.query(saveStatement({ cards }));
 }
@@ -87,18 +128,24 @@ export async function saveCards(tx: Queryable, cards: readonly Card[]): Promise<
 const saveStatement = buildStatement({
   parts: {
     cards: batchOf<Card>({
-      project_id: column.text(({ projectId }) => projectId),
-      id: column.text(({ id }) => id),
-      redeemed_points: column.int8(({ redeemedPoints }) => redeemedPoints),
-      balance: column.int8(({ balance }) => balance),
-      held_points: column.int8(({ heldPoints }) => heldPoints),
-      ledger_version: column.int8(({ ledgerVersion }) => ledgerVersion),
+      ...balanceColumns,
+      points: column.int8(({ points }) => points),
+      subtracted_points: column.int8(({ subtractedPoints }) => subtractedPoints),
+      expired_points: column.int8(({ expiredPoints }) => expiredPoints),
+      pending_points: column.int8(({ pendingPoints }) => pendingPoints),
+      campaign_id: column.text(({ campaignId }) => campaignId),
+      next_expires_on: column.date(({ nextExpiresOn }) => nextExpiresOn),
+      next_expiring_points: column.int8(({ nextExpiringPoints }) => nextExpiringPoints),
     }),
   },
   text: ({ cards }) => `
     update loyalty_card c
        set redeemed_points = item.redeemed_points, balance = item.balance,
-           held_points = item.held_points, ledger_version = item.ledger_version
+           held_points = item.held_points, ledger_version = item.ledger_version,
+           points = item.points, subtracted_points = item.subtracted_points,
+           expired_points = item.expired_points, pending_points = item.pending_points,
+           campaign_id = item.campaign_id, next_expires_on = item.next_expires_on,
+           next_expiring_points = item.next_expiring_points
       from ${cards.rows("item")}
      where c.project_id = item.project_id and c.id = item.id`,
 });
@@ -113,4 +160,8 @@ const cardFromRow = (row: CardRow): Card => ({
   balance: row.balance,
   heldPoints: row.held_points,
   ledgerVersion: row.ledger_version,
+  campaignId: row.campaign_id,
+  pendingPoints: row.pending_points,
+  nextExpiresOn: row.next_expires_on,
+  nextExpiringPoints: row.next_expiring_points,
 });

@@ -60,6 +60,61 @@ const REDEEMED = `
    order by c.id
    limit $3`;
 
+const REMOVED = `
+  select c.id,
+         case when c.subtracted_points <> - e.removed
+              then format('has %s subtracted points, its entries %s', c.subtracted_points, - e.removed)
+              when c.expired_points <> - e.expired
+              then format('has %s expired points, its entries %s', c.expired_points, - e.expired)
+              when e.total <> c.points - c.expired_points - c.subtracted_points
+              then format('has %s points in total, its last entry %s',
+                          c.points - c.expired_points - c.subtracted_points, e.total)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select coalesce(sum(l.points) filter (where l.type in ('POINTS_REMOVAL', 'POINTS_TRANSFER_OUT')), 0)::int8
+                    as removed,
+                  coalesce(sum(l.points) filter (where l.type = 'POINTS_EXPIRATION'), 0)::int8 as expired,
+                  (array_agg(l.total_after order by l.version desc))[1] as total
+             from ledger_entry l
+            where l.project_id = c.project_id and l.card_id = c.id
+         ) e
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
+/** What no lot holds never expires, so that the lots and that rest are the balance. */
+const LOTS = `
+  select c.id,
+         case when lots.points > c.balance
+              then format('has %s points, its lots %s', c.balance, lots.points)
+              when lots.next is distinct from c.next_expires_on
+              then format('expires next on %s, its lots on %s', c.next_expires_on, lots.next)
+              when c.next_expiring_points <> coalesce(lots.of_next, 0)
+              then format('%s points expire next, of its lots %s', c.next_expiring_points, lots.of_next)
+              when lots.changed is not null
+              then format('the lot of %s has other points than its entries', lots.changed)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select coalesce(sum(d.points), 0)::int8 as points,
+                  min(d.expires_on) filter (where d.points > 0) as next,
+                  (array_agg(d.points order by d.expires_on) filter (where d.points > 0))[1] as of_next,
+                  min(d.expires_on) filter (where d.points <> d.recorded) as changed
+             from (select coalesce(lot.expires_on, entries.expires_on) as expires_on,
+                          coalesce(lot.points, 0) as points, coalesce(entries.recorded, 0) as recorded
+                     from (select expires_on, points from points_lot l
+                            where l.project_id = c.project_id and l.card_id = c.id and not l.expired) lot
+                     full join (select key::date as expires_on, sum(value::int8) as recorded
+                                  from ledger_entry l
+                                 cross join jsonb_each_text(l.lots)
+                                 where l.project_id = c.project_id and l.card_id = c.id
+                                 group by key) entries using (expires_on)) d
+         ) lots
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
 const HOLDS = `
   select s.id,
          case when s.status = 'CONFIRMED' and taken.points is distinct from - s.points
@@ -95,6 +150,18 @@ export const loyaltyInvariants: readonly InvariantCheck[] = [
     states:
       "the held points of a card are the sum of its pending holds, and no more than its balance",
     checkChunk: sqlCheck(HELD),
+  },
+  {
+    name: "I2 removed points",
+    states:
+      "the subtracted and expired points of a card are the sums of their entries, and its total is that of the last entry",
+    checkChunk: sqlCheck(REMOVED),
+  },
+  {
+    name: "I3 lots",
+    states:
+      "the lots of a card hold no more than its balance and what its entries put into them, and its next expiration is theirs",
+    checkChunk: sqlCheck(LOTS),
   },
   {
     name: "I4 points",

@@ -1,8 +1,8 @@
 import type { FilterFields } from "@scrip/filters";
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
+import type { LotChange, NewLedgerEntry } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
-import type { NewLedgerEntry } from "../domain/resolve-holds.ts";
 
 export type EntryRow = {
   readonly id: string;
@@ -74,15 +74,61 @@ const insertStatement = buildStatement({
       balance_after: column.int8(({ balanceAfter }) => balanceAfter),
       cause: column.text(({ cause }) => cause),
       redemption_id: column.text(({ redemptionId }) => redemptionId),
-      rollback_id: column.text(({ rollbackId }) => rollbackId),
+      rollback_id: column.sparseText(({ rollbackId }) => rollbackId),
       reward_id: column.text(({ rewardId }) => rewardId),
       created_at: column.timestamp(({ at }) => at),
+      campaign_id: column.sparseText(({ campaignId }) => campaignId),
+      total_after: column.int8(({ totalAfter }) => totalAfter),
+      lots: column.json(({ lots }) => lotsToJson(lots)),
+      source: column.sparseText(({ source }) => source),
+      source_id: column.sparseText(({ sourceId }) => sourceId),
+      reason: column.sparseText(({ reason }) => reason),
+      related_id: column.sparseText(({ relatedId }) => relatedId),
+      details: column.json(({ details }) => details),
     }),
   },
   text: ({ entries }) => `
     insert into ledger_entry (${entries.columns})
     select ${entries.columns} from ${entries.rows("one")}`,
 });
+
+/** An object of dates and numbers, which are exact: a card holds less than 2^53 points. Null without lots. */
+const lotsToJson = (lots: readonly LotChange[]): string | null =>
+  lots.length === 0
+    ? null
+    : JSON.stringify(
+        Object.fromEntries(lots.map(({ expiresOn, points }) => [expiresOn, Number(points)])),
+      );
+
+const lotsFromJson = (lots: Readonly<Record<string, number>>): readonly LotChange[] =>
+  Object.entries(lots).map(([expiresOn, points]) => ({ expiresOn, points: BigInt(points) }));
+
+/** What claimed holds took from lots, by `keyOf` of project and hold; nothing for those that took none. */
+export async function findLotsOfHolds(
+  tx: Queryable,
+  holds: readonly {
+    readonly projectId: string;
+    readonly cardId: string;
+    readonly id: string;
+  }[],
+): Promise<ReadonlyMap<string, readonly LotChange[]>> {
+  if (holds.length === 0) return new Map();
+  const { rows } = await tx.query<{
+    project_id: string;
+    cause: string;
+    lots: Record<string, number>;
+  }>(
+    `select project_id, cause, lots from ledger_entry
+      where lots is not null
+        and (project_id, card_id, cause) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      holds.map(({ projectId }) => projectId),
+      holds.map(({ cardId }) => cardId),
+      holds.map(({ id }) => id),
+    ],
+  );
+  return new Map(rows.map((row) => [keyOf(row.project_id, row.cause), lotsFromJson(row.lots)]));
+}
 
 /** Returns those of the causes that have a ledger entry, by `keyOf` of project, card and cause. */
 export async function findCauses(

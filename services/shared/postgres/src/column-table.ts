@@ -93,6 +93,13 @@ export const column = {
     ...typed("timestamptz", (row: Row) => dateOf(value(row))),
     encode: (rows) => timestampArray(rows.map(value)),
   }),
+  /** `YYYY-MM-DD`. */
+  date: <Row>(value: (row: Row) => string | null): Column<Row> => ({
+    type: "date",
+    batchCast: "text[]::date[]",
+    value,
+    encode: (rows) => sparseText(rows.map(value)),
+  }),
   /** Serialised JSON; batches carry it as text, because jsonb has no binary arrays here. */
   json: <Row>(value: (row: Row) => string | null): Column<Row> => ({
     type: "jsonb",

@@ -62,6 +62,7 @@ function pointsPartOf(
         points: benefit.points,
         rewardId: reward.id,
         takesStock: type === "MATERIAL",
+        ...(voucher.campaign !== null && { campaignId: voucher.campaign.id }),
       },
       reward: {
         $typeName: "scrip.voucher.v1.RedemptionReward",

@@ -1,0 +1,201 @@
+import {
+  type Account,
+  creditAccount,
+  debitAccount,
+  expireLots,
+  type Figure,
+  isDue,
+} from "./account.ts";
+import {
+  availablePoints,
+  type Card,
+  type CardReference,
+  type NewLedgerEntry,
+  pointsLockedByOthers,
+  type PointsLock,
+} from "./card.ts";
+import { keyOf } from "./key.ts";
+import type { LocalDate } from "./local-date.ts";
+
+/** Changes of points other than redemptions and their rollbacks, which go through holds. */
+export type MovementType =
+  | "POINTS_ACCRUAL"
+  | "PENDING_POINTS_ACTIVATION"
+  | "POINTS_ADDITION"
+  | "POINTS_REMOVAL"
+  | "POINTS_TRANSFER_OUT"
+  | "POINTS_TRANSFER_IN";
+
+type MovementKind = {
+  readonly adds: boolean;
+  readonly figure: Figure;
+  /** Origin that the transaction shows, unless the movement has another. */
+  readonly source: string | null;
+};
+
+const KINDS: Readonly<Record<MovementType, MovementKind>> = {
+  POINTS_ACCRUAL: { adds: true, figure: "points", source: "Automation" },
+  PENDING_POINTS_ACTIVATION: { adds: true, figure: "points", source: null },
+  POINTS_ADDITION: { adds: true, figure: "points", source: "API" },
+  POINTS_REMOVAL: { adds: false, figure: "subtractedPoints", source: "API" },
+  POINTS_TRANSFER_OUT: { adds: false, figure: "subtractedPoints", source: "API" },
+  POINTS_TRANSFER_IN: { adds: true, figure: "points", source: "API" },
+};
+
+/** One change of one card. */
+export type PointsMovement = {
+  readonly card: CardReference;
+  readonly type: MovementType;
+  /** Points to add or to take, above zero. */
+  readonly points: bigint;
+  /** Credits: the last day on which the points can be spent; null: they never expire. */
+  readonly expiresOn?: LocalDate | null;
+  /** What moves the points, such as an order with its earning rule: it moves them on this card once. */
+  readonly cause: string;
+  /** Time and date of the project. */
+  readonly at: number;
+  readonly today: LocalDate;
+  /** Change of the card's pending points; they must suffice. */
+  readonly pendingPoints?: bigint;
+  readonly source?: string | null;
+  readonly sourceId?: string | null;
+  readonly reason?: string | null;
+  /** JSON text. */
+  readonly details?: string | null;
+  /** Position of the other movement of a transfer. */
+  readonly linkedTo?: number;
+};
+
+export type MovementRejection = "loyalty_card_points_exceeded" | "invalid_amount";
+
+export type MovementDecision =
+  | { readonly kind: "moved"; readonly entry: NewLedgerEntry; readonly card: Card }
+  /** The cause has moved its points before. */
+  | { readonly kind: "repeated"; readonly card: Card }
+  | {
+      readonly kind: "rejected";
+      readonly key: MovementRejection;
+      /** The most points that could be moved. */
+      readonly limit: bigint;
+    };
+
+export type MovePointsState = {
+  /** Locked cards with their active lots, by `keyOf` of project and card. */
+  readonly accounts: ReadonlyMap<string, Account>;
+  /** Session locks of the cards. */
+  readonly locks: readonly PointsLock[];
+  /** Causes that have an entry, by `keyOf` of project, card and cause. */
+  readonly causes: ReadonlySet<string>;
+  readonly newId: () => string;
+  readonly newLotId: () => string;
+};
+
+export type MovePointsResult = {
+  /** In the order of the movements. */
+  readonly decisions: readonly MovementDecision[];
+  readonly accounts: ReadonlyMap<string, Account>;
+  /** Including the expirations that came before the movements. */
+  readonly entries: readonly NewLedgerEntry[];
+};
+
+/** The most points that a card can be given in total. */
+export const MAX_POINTS = 10_000_000_000_000n;
+
+/**
+ * Decides movements over locked cards, in order: each sees the effects of those before it, and every card first
+ * loses what is past its date. Rejected and repeated movements change nothing.
+ */
+export function decideMovements(
+  movements: readonly PointsMovement[],
+  state: MovePointsState,
+): MovePointsResult {
+  const draft = {
+    accounts: new Map(state.accounts),
+    causes: new Set(state.causes),
+    entries: [] as NewLedgerEntry[],
+  };
+  for (const movement of movements) expireFirst(movement, draft, state);
+  // Ids in the order of the entries: a card's transactions are listed by id.
+  const ids = movements.map(() => state.newId());
+  const decisions = movements.map((movement, index): MovementDecision => {
+    const key = cardKeyOf(movement);
+    const account = accountOf(draft.accounts, key);
+    const cause = keyOf(movement.card.projectId, movement.card.cardId, movement.cause);
+    if (draft.causes.has(cause)) return { kind: "repeated", card: account.card };
+    const rejected = rejectionOf(movement, account.card, state.locks);
+    if (rejected !== null) return rejected;
+    const relatedId = movement.linkedTo === undefined ? null : (ids[movement.linkedTo] ?? null);
+    const { account: after, entry } = move(account, movement, { relatedId, ...state });
+    const numbered = { ...entry, id: ids[index] ?? "" };
+    draft.accounts.set(key, after);
+    draft.causes.add(cause);
+    draft.entries.push(numbered);
+    return { kind: "moved", entry: numbered, card: after.card };
+  });
+  return { decisions, accounts: draft.accounts, entries: draft.entries };
+}
+
+const cardKeyOf = ({ card }: PointsMovement): string => keyOf(card.projectId, card.cardId);
+
+function accountOf(accounts: ReadonlyMap<string, Account>, key: string): Account {
+  const account = accounts.get(key);
+  if (account === undefined) throw new Error(`card ${key} was not locked`);
+  return account;
+}
+
+function expireFirst(
+  movement: PointsMovement,
+  draft: { readonly accounts: Map<string, Account>; readonly entries: NewLedgerEntry[] },
+  { newId, newLotId }: MovePointsState,
+): void {
+  const key = cardKeyOf(movement);
+  const account = accountOf(draft.accounts, key);
+  if (!isDue(account.card, movement.today)) return;
+  const expired = expireLots(account, movement.today, { at: movement.at, newLotId });
+  if (expired === null) return;
+  draft.accounts.set(key, expired.account);
+  draft.entries.push({ ...expired.entry, id: newId() });
+}
+
+function rejectionOf(
+  { type, points, at, card: reference }: PointsMovement,
+  card: Card,
+  locks: readonly PointsLock[],
+): MovementDecision | null {
+  if (KINDS[type].adds) {
+    const limit = MAX_POINTS - card.points;
+    return points <= limit ? null : { kind: "rejected", key: "invalid_amount", limit };
+  }
+  const ofCard = locks.filter(
+    ({ projectId, cardId }) => projectId === reference.projectId && cardId === reference.cardId,
+  );
+  const limit = availablePoints(card) - pointsLockedByOthers(ofCard, { sessionKey: null, now: at });
+  return points <= limit ? null : { kind: "rejected", key: "loyalty_card_points_exceeded", limit };
+}
+
+function move(
+  account: Account,
+  movement: PointsMovement,
+  { relatedId, newLotId }: { readonly relatedId: string | null; readonly newLotId: () => string },
+) {
+  const { type, points, cause, at, expiresOn = null, pendingPoints = 0n } = movement;
+  const { adds, figure, source } = KINDS[type];
+  const { sourceId = null, reason = null, details = null } = movement;
+  const from: Account = {
+    ...account,
+    card: { ...account.card, pendingPoints: account.card.pendingPoints + pendingPoints },
+  };
+  const fields = {
+    type,
+    cause,
+    at,
+    source: movement.source === undefined ? source : movement.source,
+    sourceId,
+    reason,
+    details,
+    relatedId,
+  };
+  return adds
+    ? creditAccount(from, { points, expiresOn }, { ...fields, newLotId })
+    : debitAccount(from, { points, figure }, fields);
+}

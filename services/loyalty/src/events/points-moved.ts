@@ -1,0 +1,35 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { OutboxEvent } from "@scrip/events";
+import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+
+import type { NewLedgerEntry } from "../domain/card.ts";
+
+const POINTS_TOPIC = "scrip.points.v1";
+
+/** The event of an entry that is neither a redemption nor a refund. */
+export const pointsMovedEvent = (id: string, entry: NewLedgerEntry): OutboxEvent => ({
+  projectId: entry.projectId,
+  id,
+  topic: POINTS_TOPIC,
+  type: PointsMovedSchema.typeName,
+  key: entry.cardId,
+  payload: toBinary(
+    PointsMovedSchema,
+    create(PointsMovedSchema, {
+      projectId: entry.projectId,
+      cardId: entry.cardId,
+      ...(entry.campaignId !== null && { campaignId: entry.campaignId }),
+      transactionId: entry.id,
+      type: entry.type,
+      points: entry.points,
+      balance: entry.balanceAfter,
+      total: entry.totalAfter,
+      ...(entry.relatedId !== null && { relatedTransactionId: entry.relatedId }),
+      ...(entry.sourceId !== null && { sourceId: entry.sourceId }),
+      ...(entry.reason !== null && { reason: entry.reason }),
+      date: timestampFromMs(entry.at),
+      version: entry.version,
+    }),
+  ),
+});

@@ -1,0 +1,66 @@
+import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/key.ts";
+import {
+  decideMovements,
+  type MovementDecision,
+  type PointsMovement,
+} from "../domain/move-points.ts";
+import { pointsMovedEvent } from "../events/points-moved.ts";
+import { lockCards, openCards } from "../store/cards.ts";
+import { findCauses } from "../store/ledger-entries.ts";
+import { findLocksOfCards } from "../store/points-locks.ts";
+import { loadAccounts, saveAccounts } from "./accounts.ts";
+import { trimLocks } from "./trim-locks.ts";
+
+/**
+ * Moves points in the caller's transaction: the one way to credit a card, and to debit it other than by a redemption
+ * (services/decisions/0038-lots-and-movements.md). Locks the cards in key order, expires what is past its date, and writes
+ * cards, lots, ledger entries and events. A movement whose cause has an entry on its card is `repeated` and changes
+ * nothing; a rejected one changes nothing either, and the others are written unless the caller rolls back. The caller
+ * calls `deps.onEvents` after its commit. At most some thousand movements.
+ */
+export async function movePoints(
+  tx: Queryable,
+  { newId }: Pick<Deps, "newId">,
+  movements: readonly PointsMovement[],
+): Promise<readonly MovementDecision[]> {
+  if (movements.length === 0) return [];
+  const references = movements.map(({ card }) => card);
+  const times = new Map(movements.map(({ card, at }) => [card.projectId, at]));
+  const timeOf = (projectId: string): number => times.get(projectId) ?? 0;
+  await openCards(tx, references, new Date(Math.max(...times.values())));
+  const cards = await lockCards(tx, references);
+  const datedCredits = new Set(
+    movements
+      .filter(({ expiresOn }) => typeof expiresOn === "string")
+      .map(({ card }) => keyOf(card.projectId, card.cardId)),
+  );
+  // Separate statements after the lock, to see what the transactions before this one wrote.
+  const [before, locks, causes] = await Promise.all([
+    loadAccounts(tx, cards, (key) => datedCredits.has(key)),
+    findLocksOfCards(tx, references),
+    findCauses(
+      tx,
+      movements.map(({ card, cause }) => ({ ...card, cause })),
+    ),
+  ]);
+  const { decisions, accounts, entries } = decideMovements(movements, {
+    accounts: before,
+    locks,
+    causes,
+    newId: () => newId("vtx"),
+    newLotId: () => newId("lopb"),
+  });
+  await Promise.all([
+    saveAccounts(tx, { before, after: accounts, entries, at: timeOf }),
+    trimLocks(tx, { accounts, locks, now: timeOf }),
+    enqueue(
+      tx,
+      entries.map((entry) => pointsMovedEvent(newId("event"), entry)),
+    ),
+  ]);
+  return decisions;
+}

@@ -1,0 +1,30 @@
+import type { Queryable } from "@scrip/postgres";
+
+export type ProjectCalendar = {
+  readonly timeZone: string;
+  /** The clock of a sandbox that has one of its own. */
+  readonly sandboxNow: number | null;
+};
+
+/** Of a project that has not arrived yet. */
+export const DEFAULT_CALENDAR: ProjectCalendar = { timeZone: "UTC", sandboxNow: null };
+
+/** The time zones and clocks of projects, by their id. */
+export async function findCalendars(
+  db: Queryable,
+  projectIds: readonly string[],
+): Promise<ReadonlyMap<string, ProjectCalendar>> {
+  const { rows } = await db.query<{
+    project_id: string;
+    time_zone: string;
+    sandbox_now: Date | null;
+  }>("select project_id, time_zone, sandbox_now from project where project_id = any($1::text[])", [
+    [...new Set(projectIds)],
+  ]);
+  return new Map(
+    rows.map((row) => [
+      row.project_id,
+      { timeZone: row.time_zone, sandboxNow: row.sandbox_now?.getTime() ?? null },
+    ]),
+  );
+}
