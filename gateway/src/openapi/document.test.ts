@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 
 import type { DescMessage } from "@bufbuild/protobuf";
 import { bindingsOf } from "@scrip/contract";
+import { createEncoders } from "@scrip/contract";
 import { catalogue } from "@scrip/errors";
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -16,7 +17,6 @@ import { describe, expect, test } from "vitest";
 import { messageArbitrary } from "../../test/transcode/message-arbitrary.ts";
 import { bindings } from "../../test/transcode/public-contract.ts";
 import { publicServices } from "../public-services.ts";
-import { createEncoders } from "../transcode/encode.ts";
 import { openApiOf, type Operation } from "./document.ts";
 import type { JsonSchema } from "./json-schema.ts";
 

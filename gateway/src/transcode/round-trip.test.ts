@@ -6,14 +6,13 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { compileCheck } from "@scrip/contract";
+import { compileSteps, createEncoders } from "@scrip/contract";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { messageArbitrary } from "../../test/transcode/message-arbitrary.ts";
 import { publicMessages } from "../../test/transcode/public-contract.ts";
 import { createDecoders } from "./decode.ts";
-import { compileSteps } from "./encode-in-steps.ts";
-import { createEncoders } from "./encode.ts";
 import { readJson } from "./json-reader.ts";
 
 const decoders = createDecoders("json");

@@ -1,11 +1,19 @@
 import type { DescField, DescMessage, JsonObject, JsonValue, Message } from "@bufbuild/protobuf";
-import { type Binding, compileCheck, isSafeText, LIMITS, shapeOf } from "@scrip/contract";
+import {
+  type Binding,
+  compileCheck,
+  compileSteps,
+  createEncoders,
+  type Encode,
+  type EncodeInSteps,
+  isSafeText,
+  LIMITS,
+  shapeOf,
+} from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 
 import { DecodeError } from "./decode-error.ts";
 import { createDecoders, type Draft, isObject, type MessageDecoder, toMessage } from "./decode.ts";
-import { compileSteps, type EncodeInSteps } from "./encode-in-steps.ts";
-import { createEncoders, type Encode } from "./encode.ts";
 import { type ReaderLimits, readJson } from "./json-reader.ts";
 import { decodePercent, parseQuery } from "./query.ts";
 

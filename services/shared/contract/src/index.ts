@@ -9,6 +9,8 @@ export {
 } from "./bindings.ts";
 export { type Check, type CheckOptions, compileCheck } from "./check.ts";
 export { isCalendarDay, isDecimal } from "./formats.ts";
+export { createEncoders, type Encode } from "./json/encode.ts";
+export { compileSteps, type EncodeInSteps } from "./json/encode-in-steps.ts";
 export {
   accessOf,
   type EnumNames,

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import { jsonNameOf, ruleOf } from "@scrip/contract";
 
+import { jsonNameOf, ruleOf } from "../options.ts";
 import {
   compileMember,
   compileSingle,

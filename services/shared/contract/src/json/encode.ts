@@ -6,9 +6,10 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { type Timestamp, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { enumNamesOf, isDecimal, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
+import { isDecimal } from "../formats.ts";
+import { enumNamesOf, jsonNameOf, ruleOf, shapeOf } from "../options.ts";
 import { formatTimestamp } from "./format-timestamp.ts";
 
 /** Encodes a message as JSON. */
