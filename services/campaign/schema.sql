@@ -74,6 +74,24 @@ create table inbox (
   constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
 );
 
+create table outbox (
+  project_id text not null,
+  id text not null,
+  topic text not null,
+  key text not null,
+  type text,
+  payload bytea not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint outbox_pkey PRIMARY KEY (project_id, id)
+);
+
+create table outbox_lease (
+  name text not null,
+  owner text not null,
+  expires_at timestamp with time zone not null,
+  constraint outbox_lease_pkey PRIMARY KEY (name)
+);
+
 create table project (
   project_id text not null,
   version bigint not null,
@@ -144,6 +162,8 @@ CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, n
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
+
+CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 
 CREATE INDEX promotion_stack_project_campaign ON promotion_stack USING btree (project_id, campaign_id, id);
 

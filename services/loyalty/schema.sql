@@ -141,6 +141,30 @@ create table loyalty_card (
   constraint loyalty_card_pending_not_negative CHECK (pending_points >= 0)
 ) with (fillfactor=50);
 
+create table loyalty_member (
+  project_id text not null,
+  card_id text not null,
+  campaign_id text,
+  customer_id text not null,
+  initial_points bigint not null,
+  joined_at timestamp with time zone not null,
+  constraint loyalty_member_pkey PRIMARY KEY (project_id, card_id)
+);
+
+create table loyalty_program (
+  project_id text not null,
+  id text not null,
+  name text not null,
+  active boolean not null,
+  auto_join boolean not null,
+  validity jsonb not null,
+  expiration_rules jsonb,
+  tiers_expiration jsonb,
+  initial_points bigint not null,
+  deleted boolean default false not null,
+  constraint loyalty_program_pkey PRIMARY KEY (project_id, id)
+);
+
 create table outbox (
   project_id text not null,
   id text not null,
@@ -308,6 +332,10 @@ CREATE INDEX ledger_entry_project_campaign_id ON ledger_entry USING btree (proje
 CREATE INDEX ledger_entry_project_card_id ON ledger_entry USING btree (project_id, card_id, id);
 
 CREATE INDEX loyalty_card_next_expiration ON loyalty_card USING btree (project_id, next_expires_on) WHERE next_expires_on IS NOT NULL;
+
+CREATE INDEX loyalty_member_project_campaign ON loyalty_member USING btree (project_id, campaign_id, card_id);
+
+CREATE INDEX loyalty_member_project_customer ON loyalty_member USING btree (project_id, customer_id);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 

@@ -4,6 +4,7 @@ import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
+const EXPIRATION = { period_type: "MONTH", period_value: 3 };
 const percent = (value: number) => ({ type: "PERCENT", percent_off: value });
 
 describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
@@ -145,7 +146,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       join_once: false,
       auto_join: true,
       vouchers_count: 1,
-      voucher: { loyalty_card: { points: 7, expiration_rules: { period_type: "MONTH" } } },
+      voucher: { loyalty_card: { points: 7, expiration_rules: EXPIRATION } },
       loyalty_tiers_expiration: { qualification_type: "BALANCE" },
     });
     expect(loyalty).toMatchObject({
@@ -153,7 +154,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       auto_join: true,
       voucher: {
         type: "LOYALTY_CARD",
-        loyalty_card: { points: 7, balance: 7, expiration_rules: { period_type: "MONTH" } },
+        loyalty_card: { points: 7, balance: 7, expiration_rules: EXPIRATION },
       },
       loyalty_tiers_expiration: { qualification_type: "BALANCE" },
     });

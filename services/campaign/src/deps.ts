@@ -16,6 +16,8 @@ export type Deps = Clients &
 type Stores = {
   readonly db: Database;
   readonly definitions: DefinitionCaches;
+  /** Called after each commit that wrote to the outbox. */
+  readonly onEvents: () => void;
 };
 
 /** The dependencies for a request with an idempotency key. */
@@ -24,6 +26,7 @@ export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
   db: work.db,
   newId: work.newId,
   definitions: { ...deps.definitions, ...work.definitions(deps.definitions) },
+  onEvents: () => work.afterCommit(deps.onEvents),
   step: deps,
 });
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import type { EventBus } from "@scrip/events";
+import { type EventBus, startRelay } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
@@ -61,6 +61,8 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
     handler: onRedemption(db),
   });
   parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
+  const relay = startRelay({ db, bus: options.bus, onError });
+  parts.defer(relay.close);
   const running = parts.move();
   return {
     name: "campaign",
@@ -68,6 +70,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
       db,
       newId,
       definitions: createDefinitionCaches(db),
+      onEvents: relay.wake,
       ...createClients(options.transports),
     }),
     findProject: projects.findProject,

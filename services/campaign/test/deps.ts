@@ -39,7 +39,7 @@ export async function startCampaigns() {
 function startProcess(db: TestDatabase, voucher: Transport) {
   const definitions = createDefinitionCaches(db);
   const transport = createDirectTransport(
-    routes({ db, newId, definitions, ...createClients({ voucher }) }),
+    routes({ db, newId, definitions, onEvents: () => {}, ...createClients({ voucher }) }),
   );
   return {
     campaigns: clientOf(CampaignService, transport),

@@ -13,6 +13,8 @@ import {
 } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
+import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
+import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
@@ -68,6 +70,18 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     handler: onOrderPaid(db),
   });
   parts.defer(() => orders.close(CONSUMERS_CLOSE_MS));
+  const programs = await projects.bus.subscribe({
+    group: "loyalty-programs",
+    topics: [CAMPAIGNS_TOPIC],
+    handler: onLoyaltyProgram(db),
+  });
+  parts.defer(() => programs.close(CONSUMERS_CLOSE_MS));
+  const members = await projects.bus.subscribe({
+    group: "loyalty-members",
+    topics: [VOUCHERS_TOPIC],
+    handler: onMember(db),
+  });
+  parts.defer(() => members.close(CONSUMERS_CLOSE_MS));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const running = parts.move();

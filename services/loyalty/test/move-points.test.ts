@@ -1,10 +1,12 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { LoyaltyProgramChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { addDays, localDateAt } from "../src/domain/local-date.ts";
-import { holdIdOf, newBatchCall, newLoyaltyCard } from "./builders.ts";
+import { onLoyaltyProgram } from "../src/events/on-loyalty-program.ts";
+import { deliveryFrom, holdIdOf, newBatchCall, newEvent, newLoyaltyCard } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 
 const loyalty = await startLoyalty();
@@ -161,7 +163,40 @@ describe("points past their date", () => {
     expect(await card.violations()).toEqual([]);
   });
 
-  test("return to their lot after a rollback, and never expire when it has expired", async () => {
+  test("go to a lot of the program's current date after a rollback", async () => {
+    const card = newLoyaltyCard(loyalty, 0n);
+    const { projectId } = card;
+    const program = newEvent(
+      LoyaltyProgramChangedSchema,
+      { projectId, topic: "scrip.campaigns.v1" },
+      {
+        projectId,
+        campaignId: "camp_1",
+        name: "club",
+        active: true,
+        expirationRules: { period_type: "FIXED_DAY_OF_YEAR", fixed_month: 12, fixed_day: 31 },
+      },
+    );
+    await onLoyaltyProgram(db)([program, program], deliveryFrom("scrip.campaigns.v1"));
+    const credit = { type: "POINTS_ADDITION" as const, points: 30n, expiresOn: YESTERDAY };
+    const reference = { ...card.reference, campaignId: "camp_1" };
+    await card.move({ ...credit, card: reference, ...LAST_WEEK });
+    const parts = [{ ...reference, points: 30n, rewardId: "rew_1", takesStock: false }];
+    const command = { projectId, now: timestampFromMs(LAST_WEEK.at), parts };
+    const { outcomes } = await cards.holdPoints({ commands: [command] }, newBatchCall());
+    const holdId = holdIdOf(outcomes[0]!.outcome);
+    await card.claim(holdId, "r_1");
+    const refund = { projectId, holdId, redemptionId: "r_1", rollbackId: "rr_1" };
+    const now = timestampFromMs(Date.now());
+    await cards.refundPoints({ refunds: [{ ...refund, now }] }, newBatchCall());
+    expect(await card.lots()).toEqual([
+      [YESTERDAY, 0n, "active"],
+      [`${TODAY.slice(0, 4)}-12-31`, 30n, "active"],
+    ]);
+    expect(await card.violations()).toEqual([]);
+  });
+
+  test("return to their lot after a rollback, and never expire if it has expired and the program has no rules", async () => {
     const card = newLoyaltyCard(loyalty, 0n);
     await card.move({ type: "POINTS_ADDITION", points: 30n, expiresOn: YESTERDAY, ...LAST_WEEK });
     await card.move({

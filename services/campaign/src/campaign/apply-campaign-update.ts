@@ -16,6 +16,7 @@ import {
 import { invalidCampaign } from "../domain/errors.ts";
 import { parseDiscount } from "../mapping/discount.ts";
 import { parseChangedValidity } from "../mapping/validity.ts";
+import { checkedExpirationRules } from "../mapping/voucher-template.ts";
 
 export type CampaignUpdate = {
   readonly request: UpdateCampaignRequest;
@@ -140,7 +141,7 @@ function updatedLoyaltyCard(
   if (card === undefined) throw mustNotBeNull("loyalty_card");
   return {
     points: card.points ?? before.points,
-    expirationRules: card.expirationRules ?? before.expirationRules,
+    expirationRules: checkedExpirationRules(card.expirationRules) ?? before.expirationRules,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { announceLoyaltyProgram } from "../events/loyalty-program-changed.ts";
 import { updateCampaignActive } from "../store/campaigns.ts";
 import { requireCampaign } from "./require-campaign.ts";
 
@@ -12,7 +13,9 @@ export async function setCampaignActive(
 ): Promise<void> {
   const found = await requireCampaign(deps.db, project.id, campaignId);
   const { id } = found.campaign;
-  await deps.definitions.write(project.id, (tx) =>
-    updateCampaignActive(tx, project.id, { id, active, at: now }),
-  );
+  await deps.definitions.write(project.id, async (tx) => {
+    const changed = await updateCampaignActive(tx, project.id, { id, active, at: now });
+    if (changed) await announceLoyaltyProgram(tx, project.id, { id, at: now });
+  });
+  deps.onEvents();
 }

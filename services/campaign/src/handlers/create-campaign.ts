@@ -8,6 +8,10 @@ import { type CampaignPlan, planCampaign } from "../campaign/plan-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import { type Deps, stepDeps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
+import {
+  announceDeletedProgram,
+  announceLoyaltyProgram,
+} from "../events/loyalty-program-changed.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { inheritFromCampaign } from "../mapping/campaign-voucher.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
@@ -61,8 +65,10 @@ async function insert(deps: Deps, call: Call, { plan, tiers, lock }: NewCampaign
       throw duplicate("campaign", "name", campaign.name);
     }
     for (const tier of tiers) await insertTier(tx, projectId, tier);
+    await announceLoyaltyProgram(tx, projectId, { id: campaign.id, at: call.now });
     return true;
   });
+  deps.onEvents();
   if (!isNew && lockToken !== null) await acquireCampaignLock(deps, call, campaign.id);
 }
 
@@ -86,8 +92,11 @@ async function createCodes(
     await releaseCampaignLock(deps.db, lock, { status: "DONE", createdVouchers: created.length });
     return;
   }
-  await deps.definitions.write(lock.projectId, (tx) =>
-    deleteCampaign(tx, lock.projectId, lock.campaignId),
-  );
+  await deps.definitions.write(lock.projectId, async (tx) => {
+    await deleteCampaign(tx, lock.projectId, lock.campaignId);
+    if (campaign.campaignType !== "LOYALTY_PROGRAM") return;
+    await announceDeletedProgram(tx, lock.projectId, { id: campaign.id, at: call.now });
+  });
+  deps.onEvents();
   throw created;
 }

@@ -12,6 +12,7 @@ import { resolveCategoryId } from "../category/resolve-category.ts";
 import { type Deps, stepDeps } from "../deps.ts";
 import { statusAfterFailedUpdate } from "../domain/campaign-status.ts";
 import type { Campaign } from "../domain/campaign.ts";
+import { announceLoyaltyProgram } from "../events/loyalty-program-changed.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
 import { voucherUpdateToProto } from "../mapping/voucher-update.ts";
@@ -39,8 +40,10 @@ export const updateCampaign =
       const voucherUpdate = voucherUpdateToProto(campaign, request, sent);
       await steps.definitions.write(projectId, async (tx) => {
         await storeCampaign(tx, projectId, campaign);
+        await announceLoyaltyProgram(tx, projectId, { id: campaign.id, at: call.now });
         if (voucherUpdate !== undefined) await setCampaignStatus(tx, lock, "MODIFYING");
       });
+      steps.onEvents();
       if (voucherUpdate !== undefined) await deps.vouchers.updateVouchers(voucherUpdate, call);
     });
     const after = await requireCampaign(deps.db, projectId, before.id);

@@ -1,11 +1,24 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { invalidPayload } from "@scrip/errors";
 import { enumName } from "@scrip/mapping";
 import type { NewCampaignVoucher } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect as GiftEffects } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
+import { parseExpirationRules } from "@scrip/rules";
 
-import type { VoucherTemplate } from "../domain/campaign.ts";
+import type { Json, VoucherTemplate } from "../domain/campaign.ts";
 import { campaignCodeConfig } from "./code-config.ts";
 import { parseDiscount } from "./discount.ts";
+
+/** Rejects expiration rules that make no sense; null without any. */
+export function checkedExpirationRules(rules: JsonObject | undefined): Json | null {
+  if (rules === undefined) return null;
+  const parsed = parseExpirationRules(rules);
+  if ("violation" in parsed) {
+    throw invalidPayload(parsed.violation.replace("Property .", "Property .voucher.loyalty_card."));
+  }
+  return rules;
+}
 
 /** The voucher template of a new campaign whose parts have been checked (domain/check-campaign.ts). */
 export function parseVoucherTemplate(
@@ -22,7 +35,10 @@ export function parseVoucherTemplate(
     loyaltyCard:
       loyaltyCard?.points === undefined
         ? null
-        : { points: loyaltyCard.points, expirationRules: loyaltyCard.expirationRules ?? null },
+        : {
+            points: loyaltyCard.points,
+            expirationRules: checkedExpirationRules(loyaltyCard.expirationRules),
+          },
     quantity: redemption?.quantity ?? null,
     codeConfig: campaignCodeConfig(codeConfig, call),
     code: code ?? null,

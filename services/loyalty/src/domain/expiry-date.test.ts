@@ -1,7 +1,8 @@
+import type { ExpirationRules, ExpiryRounding } from "@scrip/rules";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { type ExpirationRules, expiryDate, type ExpiryRounding } from "./expiry-date.ts";
+import { expiryDate } from "./expiry-date.ts";
 import { addDays, addMonths, dateOfDay, epochDayOf, lastDayOf, partsOf } from "./local-date.ts";
 
 const months = (count: number, rounding: ExpiryRounding | null = null): ExpirationRules => ({

@@ -1,19 +1,6 @@
+import type { ExpirationRules, ExpiryRounding } from "@scrip/rules";
+
 import { addMonths, clampedDate, lastDayOf, type LocalDate, partsOf } from "./local-date.ts";
-
-/** How the date of a MONTH rule is moved to the end of a period; `month` counts from 1. */
-export type ExpiryRounding =
-  | { readonly type: "END_OF_MONTH" | "END_OF_QUARTER" | "END_OF_HALF_YEAR" | "END_OF_YEAR" }
-  | { readonly type: "PARTICULAR_MONTH"; readonly month: number };
-
-/** When points expire that are credited on a date (docs/loyalty.md#expiration). */
-export type ExpirationRules =
-  | {
-      readonly type: "MONTH";
-      /** Number of months, from 0. */
-      readonly months: number;
-      readonly rounding: ExpiryRounding | null;
-    }
-  | { readonly type: "FIXED_DAY_OF_YEAR"; readonly month: number; readonly day: number };
 
 /** The last day on which points can be spent that are credited on this date; null: they never expire. */
 export function expiryDate(rules: ExpirationRules | null, creditedOn: LocalDate): LocalDate | null {

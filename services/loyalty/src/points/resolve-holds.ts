@@ -2,7 +2,8 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 import type { Account } from "../domain/account.ts";
-import type { PointsHold } from "../domain/card.ts";
+import type { Card, PointsHold } from "../domain/card.ts";
+import { expiryDate } from "../domain/expiry-date.ts";
 import { keyOf } from "../domain/key.ts";
 import {
   type HoldResolution,
@@ -13,6 +14,7 @@ import {
 } from "../domain/resolve-holds.ts";
 import { lockCards, saveBalances } from "../store/cards.ts";
 import { findCauses, findLotsOfHolds, insertEntries } from "../store/ledger-entries.ts";
+import { findPrograms } from "../store/loyalty-programs.ts";
 import { findPointsHolds, updateResolvedHolds } from "../store/points-holds.ts";
 import { findLocksOfCards, upsertLocks } from "../store/points-locks.ts";
 import { changeStocks } from "../store/rewards.ts";
@@ -42,7 +44,9 @@ export async function resolveHolds(
       findLotsOfHolds(tx, holdsOfRefunds(known, refunds)),
     ]);
     const usesLots = taken.size > 0 || [...before.values()].some(hasLots);
-    const refundDates = usesLots ? await loadRefundDates(tx, refunds) : new Map();
+    const refundDates = usesLots
+      ? await loadRefundDates(tx, { holds, refunds, before })
+      : new Map();
     const result = decide(
       {
         accounts: before,
@@ -89,19 +93,43 @@ function holdsOfRefunds(
   return holds.filter(({ projectId, id }) => ids.has(keyOf(projectId, id)));
 }
 
-/** Points whose lot has expired since the redemption never expire. */
+/** Points whose lot has expired since the redemption get the date that the program's rules give now. */
 async function loadRefundDates(
   tx: Queryable,
-  refunds: readonly PointsRefund[],
+  {
+    holds,
+    refunds,
+    before,
+  }: {
+    readonly holds: readonly PointsHold[];
+    readonly refunds: readonly PointsRefund[];
+    readonly before: ReadonlyMap<string, Account>;
+  },
 ): Promise<ReadonlyMap<string, RefundDate>> {
-  const dates = await loadDates(tx, new Map(refunds.map(({ projectId, at }) => [projectId, at])));
-  return new Map(
-    refunds.map(({ projectId, rollbackId }) => [
-      keyOf(projectId, rollbackId),
-      { today: dates.get(projectId) ?? "", expiresOn: null },
+  const cards = new Map(
+    holds.map(({ projectId, id, cardId }) => [
+      keyOf(projectId, id),
+      before.get(keyOf(projectId, cardId))?.card,
     ]),
   );
+  const [dates, programs] = await Promise.all([
+    loadDates(tx, new Map(refunds.map(({ projectId, at }) => [projectId, at]))),
+    findPrograms(tx, programsOf([...cards.values()])),
+  ]);
+  return new Map(
+    refunds.map(({ projectId, holdId, rollbackId }) => {
+      const today = dates.get(projectId) ?? "";
+      const campaignId = cards.get(keyOf(projectId, holdId))?.campaignId ?? "";
+      const rules = programs.get(keyOf(projectId, campaignId))?.expirationRules ?? null;
+      return [keyOf(projectId, rollbackId), { today, expiresOn: expiryDate(rules, today) }];
+    }),
+  );
 }
+
+const programsOf = (cards: readonly (Card | undefined)[]) =>
+  cards.flatMap((card) =>
+    card?.campaignId == null ? [] : [{ projectId: card.projectId, campaignId: card.campaignId }],
+  );
 
 function refundCauses(holds: readonly PointsHold[], refunds: readonly PointsRefund[]) {
   const cards = new Map(holds.map((hold) => [keyOf(hold.projectId, hold.id), hold.cardId]));

@@ -21,6 +21,11 @@ export {
   type UnitGrant,
   type UnitGrantEffect,
 } from "./discount/parse-unit-discount.ts";
+export {
+  type ExpirationRules,
+  type ExpiryRounding,
+  parseExpirationRules,
+} from "./expiration/expiration-rules.ts";
 export { parseDay, parseInstant } from "./formula/dates.ts";
 export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";
 export { type Formula, type ParsedFormula, parseFormula } from "./formula/parse.ts";

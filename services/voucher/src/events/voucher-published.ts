@@ -11,7 +11,16 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 export const voucherPublished = (
   id: string,
   holder: PublishedHolder,
-  { channel, generated }: { readonly channel: string; readonly generated: boolean },
+  {
+    channel,
+    generated,
+    loyaltyPoints,
+  }: {
+    readonly channel: string;
+    readonly generated: boolean;
+    /** Null unless the voucher is a loyalty card. */
+    readonly loyaltyPoints: bigint | null;
+  },
 ): OutboxEvent => ({
   projectId: holder.projectId,
   id,
@@ -30,6 +39,7 @@ export const voucherPublished = (
       date: instantToProto(holder.createdAt),
       channel,
       generated,
+      ...(loyaltyPoints !== null && { loyaltyPoints }),
     }),
   ),
 });

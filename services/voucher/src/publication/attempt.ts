@@ -155,10 +155,11 @@ async function write(
   if (inserted.size < holders.length) throw new Error("a published voucher has a holder already");
   await enqueue(
     tx,
-    holders.map((holder) =>
+    holders.map((holder, index) =>
       voucherPublished(deps.newId("event"), holder, {
         channel: publication.channel,
         generated: claimed.generated.has(holder.voucherId),
+        loyaltyPoints: vouchers[index]?.definition.loyaltyPoints ?? null,
       }),
     ),
   );

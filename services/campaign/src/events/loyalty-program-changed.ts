@@ -1,0 +1,70 @@
+import { create, type JsonObject, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { enqueue } from "@scrip/events";
+import { newId } from "@scrip/ids";
+import { instantToProto, validityToProto } from "@scrip/mapping";
+import type { Queryable } from "@scrip/postgres";
+import { LoyaltyProgramChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
+
+import type { Campaign, Json } from "../domain/campaign.ts";
+import { findCampaigns } from "../store/campaigns.ts";
+
+/** Changes of campaigns, key: campaign id. Published by this service. */
+const CAMPAIGNS_TOPIC = "scrip.campaigns.v1";
+
+/**
+ * Announces the state of a loyalty program after a change in the same transaction, which holds the lock of its row;
+ * nothing for other campaigns.
+ */
+export async function announceLoyaltyProgram(
+  tx: Queryable,
+  projectId: string,
+  change: { readonly id: string; readonly at: number },
+): Promise<void> {
+  const [record] = await findCampaigns(tx, [{ projectId, key: change.id }]);
+  if (record?.campaign.campaignType !== "LOYALTY_PROGRAM") return;
+  await announce(tx, projectId, { id: change.id, ...programToProto(record.campaign, change.at) });
+}
+
+/** Announces the deletion of a loyalty program in its transaction. */
+export const announceDeletedProgram = (
+  tx: Queryable,
+  projectId: string,
+  { id, at }: { readonly id: string; readonly at: number },
+): Promise<void> => announce(tx, projectId, { id, deleted: true, date: instantToProto(at) });
+
+const announce = (
+  tx: Queryable,
+  projectId: string,
+  { id, ...state }: { readonly id: string } & MessageInitShape<typeof LoyaltyProgramChangedSchema>,
+): Promise<void> =>
+  enqueue(tx, [
+    {
+      projectId,
+      id: newId("event"),
+      topic: CAMPAIGNS_TOPIC,
+      type: LoyaltyProgramChangedSchema.typeName,
+      key: id,
+      payload: toBinary(
+        LoyaltyProgramChangedSchema,
+        create(LoyaltyProgramChangedSchema, { projectId, campaignId: id, ...state }),
+      ),
+    },
+  ]);
+
+function programToProto(campaign: Campaign, at: number) {
+  const { name, active, autoJoin, validity, voucher, loyaltyTiersExpiration } = campaign;
+  return {
+    name,
+    active,
+    autoJoin,
+    ...validityToProto(validity),
+    expirationRules: structToProto(voucher?.loyaltyCard?.expirationRules ?? null),
+    loyaltyTiersExpiration: structToProto(loyaltyTiersExpiration),
+    initialPoints: voucher?.loyaltyCard?.points ?? 0n,
+    date: instantToProto(at),
+  };
+}
+
+// JSON that was received as a Struct and stored as JSON.
+const structToProto = (json: Json | null): JsonObject | undefined =>
+  json === null ? undefined : (json as JsonObject);
