@@ -1,6 +1,7 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
+import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -29,6 +30,7 @@ import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
 import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
 import { holdPoints } from "./handlers/hold-points.ts";
+import { importCustomers } from "./handlers/import-customers.ts";
 import { listCustomEventSchemas } from "./handlers/list-custom-event-schemas.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
@@ -72,6 +74,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       updateCustomEventSchema,
       deleteCustomEventSchema,
     }),
+    implement(CustomerImportService, { importCustomers }, { importCustomers: "transaction" }),
     implement(SegmentService, {
       createSegment,
       listSegments,

@@ -1,4 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { newCall, newCustomers, NOON } from "./builders.ts";
@@ -168,5 +169,51 @@ describe("UpdateCustomer", () => {
     );
     const { metadata } = await customers.getCustomer({ customerId: "ada" }, call);
     expect(Object.keys(metadata ?? {})).toHaveLength(10);
+  });
+});
+
+describe("ImportCustomers", () => {
+  test("creates and updates customers item by item, once under a key", async () => {
+    const call = newCall();
+    await customers.createCustomer(
+      { sourceId: "eve", name: "Eve", phone: "+1", metadata: { a: 1 } },
+      call,
+    );
+    const items = [
+      {
+        sourceId: "eve",
+        name: "Eva",
+        metadata: { b: 2 },
+        updateMask: { paths: ["name", "phone"] },
+      },
+      { sourceId: "new", name: "New", country: "FR" },
+      { name: "Nobody" },
+      { sourceId: "new", email: "new@example.com" },
+    ];
+    const keyed = { ...call, idempotency: { key: "aa_1:0", requestHash: new Uint8Array([1]) } };
+    const { outcomes } = await loyalty.imports.importCustomers({ items }, keyed);
+    expect(outcomes.map(({ outcome }) => outcome.case)).toEqual([
+      "result",
+      "result",
+      "rejected",
+      "result",
+    ]);
+    expect(outcomes.map(({ outcome }) => outcome.case === "result" && outcome.value)).toEqual([
+      ItemResult.UPDATED,
+      ItemResult.CREATED,
+      false,
+      ItemResult.UPDATED,
+    ]);
+    expect(await loyalty.imports.importCustomers({ items }, keyed)).toMatchObject({ outcomes });
+    const eve = await customers.getCustomer({ customerId: "eve" }, call);
+    expect(eve).toMatchObject({ name: "Eva", metadata: { a: 1, b: 2 } });
+    expect(eve.phone).toBeUndefined();
+    const created = await customers.getCustomer({ customerId: "new" }, call);
+    expect(created).toMatchObject({
+      name: "New",
+      email: "new@example.com",
+      address: { country: "FR" },
+    });
+    expect(created.updatedAt).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
+import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -22,6 +23,7 @@ export async function startLoyalty() {
     cards: clientOf(CardService, transport),
     customEvents: clientOf(CustomEventService, transport),
     customers: clientOf(CustomerService, transport),
+    imports: clientOf(CustomerImportService, transport),
     rewards: clientOf(RewardService, transport),
     segments: clientOf(SegmentService, transport),
     /** Customers of another process of the service on the same database. */

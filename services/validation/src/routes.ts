@@ -1,4 +1,5 @@
 import { keyedHandlers } from "@scrip/idempotency";
+import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -29,6 +30,9 @@ import { getProduct } from "./handlers/get-product.ts";
 import { getSku } from "./handlers/get-sku.ts";
 import { getStackingRules } from "./handlers/get-stacking-rules.ts";
 import { getValidationRule } from "./handlers/get-validation-rule.ts";
+import { importOrders } from "./handlers/import-orders.ts";
+import { importProducts } from "./handlers/import-products.ts";
+import { importSkus } from "./handlers/import-skus.ts";
 import { listAssignments } from "./handlers/list-assignments.ts";
 import { listCollectionProducts } from "./handlers/list-collection-products.ts";
 import { listOrders } from "./handlers/list-orders.ts";
@@ -131,6 +135,11 @@ const catalogueRoutes = (implement: Implement): readonly Implementation[] => [
     deleteSku,
     resolveUnits,
   }),
+  implement(
+    CatalogueImportService,
+    { importProducts, importSkus, importOrders },
+    { importProducts: "transaction", importSkus: "transaction", importOrders: "transaction" },
+  ),
   implement(ProductCollectionService, {
     createProductCollection,
     listProductCollections,

@@ -6,6 +6,7 @@ import { createLoyaltyService } from "@scrip/loyalty/service";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -64,6 +65,7 @@ export async function startServices() {
     qualifications: clientOf(QualificationService, own),
     orders: clientOf(OrderService, own),
     products: clientOf(ProductService, own),
+    imports: clientOf(CatalogueImportService, own),
     collections: clientOf(ProductCollectionService, own),
     rules: clientOf(ValidationRuleService, own),
     stackingRules: clientOf(StackingRulesService, own),

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { repairOrders } from "../src/store/order-repairs.ts";
-import { saveOrders } from "../src/store/orders.ts";
+import { saveImportedOrders, saveOrders } from "../src/store/orders.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -49,6 +49,13 @@ test("does not deadlock when batches contain the same orders in opposite order",
   }
   await Promise.all([saveOrders(db, rows), repairOrders(db, rows.toReversed())]);
   expect(await publishedOf(rows[0]!.order)).toHaveLength(1);
+});
+
+test("emits no event for an imported order, nor for a later edit of one that was paid", async () => {
+  const order = buildOrder({ status: OrderStatus.PAID });
+  await saveImportedOrders(db, [{ projectId: "proj_1", order, at: NOON }]);
+  await save(order, LATER);
+  expect(await publishedOf(order)).toEqual([]);
 });
 
 test("emits the event of a repaired order", async () => {

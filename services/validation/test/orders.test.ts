@@ -1,9 +1,10 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createVoucher } from "./builders-requests.ts";
-import { newProject, rejectionKey, startServices } from "./deps.ts";
+import { idempotency, newProject, rejectionKey, startServices } from "./deps.ts";
 
 const services = await startServices();
 afterAll(() => services[Symbol.asyncDispose]());
@@ -158,5 +159,36 @@ describe("GetOrder and ListOrders", () => {
     const call = newProject();
     expect(await rejectionKey(orders.getOrder({ orderId: id }, call()))).toBe("not_found");
     expect(await orders.listOrders({}, call())).toMatchObject({ orders: [], total: 0n });
+  });
+});
+
+describe("ImportOrders", () => {
+  test("stores orders at the time of the import, item by item", async () => {
+    const call = newProject();
+    const request = {
+      items: [
+        { sourceId: "old-1", status: OrderStatus.PAID, items, customer: { sourceId: "ann" } },
+        { sourceId: "old-2", amount: 700n, createdAt: timestampFromMs(DAY_MS) },
+        { amount: 100n },
+        { sourceId: "old-1", metadata: { imported: true } },
+      ],
+    };
+    const keyed = { ...call(), idempotency: idempotency("aa_1:0") };
+    const { outcomes } = await services.imports.importOrders(request, keyed);
+    expect(
+      outcomes.map(({ outcome }) =>
+        outcome.case === "rejected" ? outcome.value.key : outcome.value,
+      ),
+    ).toEqual([ItemResult.CREATED, ItemResult.CREATED, "missing_param", ItemResult.UPDATED]);
+    expect((await services.imports.importOrders(request, keyed)).outcomes).toEqual(outcomes);
+    expect(await orders.listOrders({}, call())).toMatchObject({ total: 2n });
+    const paid = await orders.getOrder({ orderId: "old-1" }, call());
+    expect(paid).toMatchObject({
+      status: OrderStatus.PAID,
+      amount: 2_500n,
+      metadata: { imported: true },
+    });
+    const second = await orders.getOrder({ orderId: "old-2" }, call());
+    expect(timestampMs(second.createdAt!)).toBeGreaterThan(DAY_MS * 2);
   });
 });

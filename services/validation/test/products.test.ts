@@ -1,6 +1,7 @@
+import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { newProject, rejectionKey, startServices } from "./deps.ts";
+import { idempotency, newProject, rejectionKey, startServices } from "./deps.ts";
 
 const services = await startServices();
 afterAll(() => services[Symbol.asyncDispose]());
@@ -187,5 +188,66 @@ describe("ResolveUnits", () => {
       { units: [{ name: "shirt", product: { id: product.id } }] },
       { units: [{ name: sku.id, product: { id: productId }, sku: { id: sku.id, sku: "L" } }] },
     ]);
+  });
+});
+
+const resultsOf = (outcomes: readonly ItemOutcome[]) =>
+  outcomes.map(({ outcome }) => (outcome.case === "rejected" ? outcome.value.key : outcome.value));
+
+describe("imports", () => {
+  test("creates and updates products and SKUs item by item", async () => {
+    const call = newProject();
+    const { imports } = services;
+    await products.createProduct(shirt, call());
+    const ofProducts = await imports.importProducts(
+      {
+        items: [
+          { sourceId: "shirt", price: 900n, updateMask: { paths: ["name", "price"] } },
+          { sourceId: "mug", name: "Mug", attributes: ["color"], metadata: { fragile: true } },
+          { id: "prod_000000000000000000", name: "Nothing" },
+          { sourceId: "mug", price: 500n },
+        ],
+      },
+      call(),
+    );
+    expect(resultsOf(ofProducts.outcomes)).toEqual([
+      ItemResult.UPDATED,
+      ItemResult.CREATED,
+      "not_found",
+      ItemResult.UPDATED,
+    ]);
+    const changed = await products.getProduct({ productId: "shirt" }, call());
+    expect(changed).toMatchObject({ price: 900n, attributes: ["size"] });
+    expect(changed.name).toBeUndefined();
+    expect(await products.getProduct({ productId: "mug" }, call())).toMatchObject({
+      name: "Mug",
+      price: 500n,
+      attributes: ["color"],
+      metadata: { fragile: true },
+    });
+    const skus = {
+      items: [
+        { productId: "mug", sourceId: "mug-red", sku: "Red", attributes: { color: "red" } },
+        { productId: "nothing", sourceId: "x" },
+        { productId: "mug", sourceId: "mug-xl", attributes: { size: "xl" } },
+      ],
+    };
+    const keyed = { ...call(), idempotency: idempotency("aa_1:0") };
+    const first = await imports.importSkus(skus, keyed);
+    expect(resultsOf(first.outcomes)).toEqual([ItemResult.CREATED, "not_found", "invalid_sku"]);
+    expect((await imports.importSkus(skus, keyed)).outcomes).toEqual(first.outcomes);
+    expect(await products.listSkus({ productId: "mug" }, call())).toMatchObject({ total: 1n });
+  });
+
+  test("creates each product once when imports run concurrently", async () => {
+    const call = newProject();
+    const items = Array.from({ length: 100 }, (_, index) => ({ sourceId: `p-${index}` }));
+    const runs = await Promise.all(
+      [items, items.toReversed(), items].map((order) =>
+        services.imports.importProducts({ items: order }, call()),
+      ),
+    );
+    expect(runs.flatMap(({ outcomes }) => resultsOf(outcomes))).toHaveLength(300);
+    expect(await products.listProducts({}, call())).toMatchObject({ total: 100n });
   });
 });

@@ -95,6 +95,38 @@ const mergeColumnsSql = (fields: string, metadata: string, at: string): string =
     `updated_at = ${at}`,
   ].join(", ");
 
+/**
+ * Creates the customers whose source ids are new, in one statement; returns these source ids. Source ids must be
+ * different.
+ */
+export async function insertCustomers(
+  db: Queryable,
+  customers: readonly (NewCustomer & { readonly change: CustomerChange })[],
+): Promise<ReadonlySet<string>> {
+  if (customers.length === 0) return new Set();
+  const sorted = customers.toSorted((a, b) => (a.sourceId < b.sourceId ? -1 : 1));
+  const { rows } = await db.query<{ source_id: string }>(
+    `insert into customer
+            (project_id, id, source_id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at)
+     select project_id, id, source_id,
+            ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "fields")).join(", ")},
+            metadata, created_at
+       from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[], $5::jsonb[], $6::timestamptz[])
+            as input (project_id, id, source_id, fields, metadata, created_at)
+         on conflict (project_id, source_id) do nothing
+     returning source_id`,
+    [
+      sorted.map(({ projectId }) => projectId),
+      sorted.map(({ id }) => id),
+      sorted.map(({ sourceId }) => sourceId),
+      sorted.map(({ change }) => JSON.stringify(change.fields)),
+      sorted.map(({ change }) => JSON.stringify(change.metadata)),
+      sorted.map(({ at }) => at),
+    ],
+  );
+  return new Set(rows.map(({ source_id: sourceId }) => sourceId));
+}
+
 const RETURNING = `customer.project_id, customer.id, customer.source_id, customer.name, customer.email,
                customer.birthdate::text, customer.metadata`;
 

@@ -29,15 +29,18 @@ import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
 
+export type OrderEdit = {
+  readonly orderKey: Pick<OrderInput, "id" | "sourceId">;
+  readonly request: OrderRequest;
+  /** Writes the order. Default: with the event of an order that is paid. */
+  readonly saveOrders?: typeof saveOrders;
+};
+
 /**
  * Creates or updates an order under its claim, so that an edit and a redemption never interleave
  * (services/decisions/0006-order-claims.md).
  */
-export async function editOrder(
-  deps: Deps,
-  call: Call,
-  edit: { readonly orderKey: Pick<OrderInput, "id" | "sourceId">; readonly request: OrderRequest },
-): Promise<Order> {
+export async function editOrder(deps: Deps, call: Call, edit: OrderEdit): Promise<Order> {
   const { orderKey } = edit;
   requireIdentity(edit.request.customer, ".customer");
   requireIdentity(edit.request.referrer, ".referrer");
@@ -62,7 +65,7 @@ export async function editOrder(
     });
     const { createdAt = order.createdAt } = request;
     const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
-    await save(deps, { ...call, now }, dated, { claim, items: edit.request.items });
+    await save(deps, { ...call, now }, dated, { ...edit, claim, items: edit.request.items });
     isSaved = true;
     return dated;
   } finally {
@@ -75,7 +78,14 @@ async function save(
   deps: Deps,
   call: Call,
   order: Order,
-  { claim, items }: { readonly claim: OrderClaim; readonly items: readonly OrderItemInput[] },
+  {
+    claim,
+    items,
+    saveOrders: saveAll = saveOrders,
+  }: Pick<OrderEdit, "saveOrders"> & {
+    readonly claim: OrderClaim;
+    readonly items: readonly OrderItemInput[];
+  },
 ): Promise<void> {
   const projectId = call.project.id;
   const { sourceId } = order;
@@ -86,7 +96,7 @@ async function save(
       const free = await setSourceId(tx, { projectId, id: claim.id, sourceId });
       if (!free) throw duplicate("order", "id", sourceId);
     }
-    await saveOrders(tx, [{ projectId, order, at: new Date(call.now) }]);
+    await saveAll(tx, [{ projectId, order, at: new Date(call.now) }]);
   });
   deps.onEvents();
 }

@@ -108,6 +108,61 @@ export async function saveEntry<Name extends Kind>(
   );
 }
 
+/** Unordered. Rows are locked in the order of their ids until the transaction ends, unless `lock` is false. */
+export async function findEntries<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  at: { readonly projectId: string; readonly keys: readonly EntryKey[]; readonly lock?: boolean },
+): Promise<readonly Rows[Name][]> {
+  if (at.keys.length === 0) return [];
+  const valuesOf = (column: EntryKey["column"]): string[] =>
+    at.keys.flatMap((key) => (key.column === column ? [key.value] : []));
+  const { rows } = await db.query<Rows[Name]>(
+    `select ${COLUMNS[kind].join(", ")} from ${kind}
+      where project_id = $1
+        and id in (select id from ${kind} where project_id = $1 and id = any($2::text[])
+                    union
+                   select id from ${kind} where project_id = $1 and source_id = any($3::text[]))
+      order by id ${at.lock === false ? "" : "for update"}`,
+    [at.projectId, valuesOf("id"), valuesOf("source_id")],
+  );
+  return rows;
+}
+
+const COLUMN_TYPES: Readonly<Record<string, string>> = {
+  price: "int8",
+  metadata: "jsonb",
+  created_at: "timestamptz",
+  updated_at: "timestamptz",
+};
+
+/** As `saveEntry`, for many entries in one statement. */
+export async function saveEntries<Name extends Kind>(
+  db: Queryable,
+  kind: Name,
+  entries: { readonly projectId: string; readonly rows: readonly Rows[Name][] },
+): Promise<void> {
+  if (entries.rows.length === 0) return;
+  const columns = COLUMNS[kind];
+  const typeOf = (column: string): string =>
+    COLUMN_TYPES[column] ??
+    (column === "attributes" ? (kind === "product" ? "text[]" : "jsonb") : "text");
+  await db.query(
+    `insert into ${kind} (project_id, ${columns.join(", ")})
+     select $1, ${columns.join(", ")}
+       from jsonb_to_recordset($2::jsonb)
+            as row (${columns.map((column) => `${column} ${typeOf(column)}`).join(", ")})
+     on conflict (project_id, id) do update
+        set ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
+    [
+      entries.projectId,
+      JSON.stringify(entries.rows, (_, value: unknown) =>
+        typeof value === "bigint" ? value.toString() : value,
+      ),
+    ],
+  );
+}
+
 export async function deleteEntry(
   db: Queryable,
   kind: Kind,

@@ -2,6 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
   batchOf,
+  type BatchSql,
   buildStatement,
   columnNames,
   excludedAssignments,
@@ -49,10 +50,15 @@ export async function saveOrders(db: Queryable, orders: readonly StoredOrder[]):
   await db.query(saveStatement({ orders: lastStates(orders) }));
 }
 
-const saveStatement = buildStatement({
-  name: "save-orders",
-  parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
-  text: ({ orders }) => `
+/** Saves imported orders without events: one that is paid counts as announced, so that no later edit announces it. */
+export async function saveImportedOrders(
+  db: Queryable,
+  orders: readonly StoredOrder[],
+): Promise<void> {
+  await db.query(saveImportedStatement({ orders: lastStates(orders) }));
+}
+
+const savedOrders = (orders: BatchSql): string => `
     with new_order as (
       select * from ${orders.rows("new_order")}
     ), saved as (
@@ -65,7 +71,19 @@ const saveStatement = buildStatement({
              claimed_process = null,
              claimed_until = null
       returning stored.paid_event_id
-    )
+    )`;
+
+const saveImportedStatement = buildStatement({
+  name: "save-imported-orders",
+  parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
+  text: ({ orders }) => `${savedOrders(orders)}
+    select from saved limit 0`,
+});
+
+const saveStatement = buildStatement({
+  name: "save-orders",
+  parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
+  text: ({ orders }) => `${savedOrders(orders)}
     insert into outbox (project_id, id, topic, key, type, payload)
     select new_order.project_id, new_order.paid_event_id, '${ORDERS_TOPIC}', new_order.event_key,
            '${ORDER_PAID}', new_order.event

@@ -1,0 +1,78 @@
+import { ApiError, duplicate, notFound } from "@scrip/errors";
+import { isUniqueViolation, type Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import {
+  findEntries,
+  type Kind,
+  type Rows,
+  saveEntries,
+  SOURCE_ID_INDEX,
+} from "../store/catalogue.ts";
+import { entryKeyOf } from "./catalogue-entries.ts";
+
+export type EntryImport<Name extends Kind> = {
+  readonly key: ReturnType<typeof entryKeyOf>;
+  /** The row after the import; an ApiError rejects the item. */
+  readonly change: (stored: Rows[Name] | undefined) => Rows[Name];
+};
+
+export type ImportedEntry = "created" | "updated" | ApiError;
+
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Creates or changes products or SKUs under their row locks, with two statements for the batch. Items of the same entry
+ * are applied in order. When a concurrent request creates one of them first, the batch runs again and changes it.
+ */
+export async function importEntries<Name extends Kind>(
+  deps: Pick<Deps, "db">,
+  kind: Name,
+  batch: { readonly projectId: string; readonly imports: readonly EntryImport<Name>[] },
+): Promise<readonly ImportedEntry[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deps.db.transaction((tx) => importOnce(tx, kind, batch));
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isUniqueViolation(error, SOURCE_ID_INDEX[kind])) throw error;
+    }
+  }
+}
+
+async function importOnce<Name extends Kind>(
+  tx: Queryable,
+  kind: Name,
+  {
+    projectId,
+    imports,
+  }: { readonly projectId: string; readonly imports: readonly EntryImport<Name>[] },
+): Promise<ImportedEntry[]> {
+  const keys = imports.flatMap(({ key }) => key ?? []);
+  const byId = new Map<string, Rows[Name]>();
+  const bySourceId = new Map<string, Rows[Name]>();
+  const remember = (row: Rows[Name]): void => {
+    byId.set(row.id, row);
+    if (row.source_id !== null) bySourceId.set(row.source_id, row);
+  };
+  for (const row of await findEntries(tx, kind, { projectId, keys })) remember(row);
+  const changed = new Map<string, Rows[Name]>();
+  const results = imports.map(({ key, change }): ImportedEntry => {
+    const stored = key && (key.column === "id" ? byId : bySourceId).get(key.value);
+    if (stored === undefined && key?.column === "id") return notFound(kind, key.value);
+    try {
+      const row = change(stored);
+      const owner = row.source_id === null ? undefined : bySourceId.get(row.source_id);
+      if (owner !== undefined && owner.id !== row.id) {
+        return duplicate(kind, "id", row.source_id ?? "");
+      }
+      remember(row);
+      changed.set(row.id, row);
+      return stored === undefined ? "created" : "updated";
+    } catch (error) {
+      if (error instanceof ApiError) return error;
+      throw error;
+    }
+  });
+  await saveEntries(tx, kind, { projectId, rows: [...changed.values()] });
+  return results;
+}
