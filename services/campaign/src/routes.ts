@@ -2,6 +2,7 @@ import { keyedHandlers } from "@scrip/idempotency";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
@@ -22,6 +23,7 @@ import { getCampaign } from "./handlers/get-campaign.ts";
 import { getCategory } from "./handlers/get-category.ts";
 import { getPromotionStack } from "./handlers/get-promotion-stack.ts";
 import { getPromotionTier } from "./handlers/get-promotion-tier.ts";
+import { importCampaignVouchers } from "./handlers/import-campaign-vouchers.ts";
 import { listCampaignStacks } from "./handlers/list-campaign-stacks.ts";
 import { listCampaignTiers } from "./handlers/list-campaign-tiers.ts";
 import { listCampaigns } from "./handlers/list-campaigns.ts";
@@ -58,6 +60,11 @@ export const routes = (deps: Deps): readonly Implementation[] => {
         createCampaignVouchers: "steps",
         createVoucher: "steps",
       },
+    ),
+    implement(
+      CampaignImportService,
+      { importCampaignVouchers },
+      { importCampaignVouchers: "steps" },
     ),
     implement(PromotionService, {
       createPromotionTier,

@@ -4,6 +4,7 @@ import {
   CampaignStatus,
   CampaignType,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -153,5 +154,69 @@ describe("CreateVoucher", () => {
       expect(await rejectionKey(campaigns.createVoucher(request, call))).toBe(key);
     }
     expect(await countOf(call, campaignId)).toBe(1n);
+  });
+});
+
+describe("ImportCampaignVouchers", () => {
+  test("creates vouchers that inherit from the campaign, item by item, and counts them once", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call, {
+      expirationDate: instantToProto(NOON - 1),
+    });
+    const request = {
+      campaignId,
+      items: [
+        { voucher: { code: "I-1", metadata: { a: 1 } } },
+        { voucher: { code: "I-2", active: true } },
+        { voucher: { code: "I-3", type: VoucherType.GIFT_VOUCHER, gift: { amount: 1n } } },
+        { voucher: { code: "I-4", gift: { amount: 1n } } },
+        { voucher: { code: "I-1" } },
+      ],
+    };
+    const keyed = { ...call, idempotency: { key: "aa_1:0", requestHash: new Uint8Array([1]) } };
+    const { outcomes } = await service.imports.importCampaignVouchers(request, keyed);
+    const text = outcomes.map(({ outcome }) =>
+      outcome.case === "rejected" ? outcome.value.key : outcome.value,
+    );
+    const { CREATED } = ItemResult;
+    expect(text).toEqual([
+      CREATED,
+      CREATED,
+      "invalid_voucher",
+      "invalid_voucher",
+      "duplicate_found",
+    ]);
+    expect(await service.imports.importCampaignVouchers(request, keyed)).toMatchObject({
+      outcomes,
+    });
+    expect(await countOf(call, campaignId)).toBe(2n);
+    expect(await vouchers.getVoucher({ code: "I-1" }, call)).toMatchObject({
+      campaignId,
+      // The campaign has expired.
+      active: false,
+      discount: { percentOff: "10" },
+      metadata: { a: 1 },
+    });
+    expect(await vouchers.getVoucher({ code: "I-2" }, call)).toMatchObject({ active: true });
+  });
+
+  test("counts the vouchers of a batch once when the response of the voucher service is lost", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call);
+    const keyed = { ...call, idempotency: { key: "aa_2:0", requestHash: new Uint8Array([1]) } };
+    const request = { campaignId, items: [{ voucher: { code: "LOST" } }] };
+    network.losesResponses = true;
+    await expect(service.imports.importCampaignVouchers(request, keyed)).rejects.toThrow();
+    network.losesResponses = false;
+    const { outcomes } = await service.imports.importCampaignVouchers(request, keyed);
+    expect(outcomes).toMatchObject([{ outcome: { value: ItemResult.CREATED } }]);
+    expect(await countOf(call, campaignId)).toBe(1n);
+  });
+
+  test("rejects promotions", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newPromotion(service, call);
+    const import_ = service.imports.importCampaignVouchers({ campaignId, items: [] }, call);
+    expect(await rejectionKey(import_)).toBe("invalid_campaign");
   });
 });

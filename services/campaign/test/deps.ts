@@ -4,6 +4,7 @@ import { newId } from "@scrip/ids";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { emptyDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
@@ -45,6 +46,7 @@ function startProcess(db: TestDatabase, voucher: Transport) {
     campaigns: clientOf(CampaignService, transport),
     promotions: clientOf(PromotionService, transport),
     categories: clientOf(CategoryService, transport),
+    imports: clientOf(CampaignImportService, transport),
   };
 }
 

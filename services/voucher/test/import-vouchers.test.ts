@@ -106,7 +106,7 @@ test("updates active and category of vouchers of the same campaign only", async 
       campaign: spring,
       updatesExisting: true,
       items: [
-        tenPercent("C-1", { active: false }),
+        { ...tenPercent("C-1", { active: false }), setsActive: true },
         { ...tenPercent("C-1", { categoryId: "cat_1", additionalInfo: "no" }), setsCategory: true },
         tenPercent("ELSEWHERE"),
         tenPercent("C-3"),

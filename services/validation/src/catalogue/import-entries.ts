@@ -2,6 +2,7 @@ import { ApiError, duplicate, notFound } from "@scrip/errors";
 import { isUniqueViolation, type Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
+import type { ImportedEntry } from "../mapping/import-outcome.ts";
 import {
   findEntries,
   type Kind,
@@ -9,15 +10,13 @@ import {
   saveEntries,
   SOURCE_ID_INDEX,
 } from "../store/catalogue.ts";
-import { entryKeyOf } from "./catalogue-entries.ts";
+import type { entryKeyOf } from "./catalogue-entries.ts";
 
 export type EntryImport<Name extends Kind> = {
   readonly key: ReturnType<typeof entryKeyOf>;
   /** The row after the import; an ApiError rejects the item. */
   readonly change: (stored: Rows[Name] | undefined) => Rows[Name];
 };
-
-export type ImportedEntry = "created" | "updated" | ApiError;
 
 const MAX_ATTEMPTS = 3;
 

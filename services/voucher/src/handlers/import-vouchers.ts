@@ -128,7 +128,7 @@ async function updateExisting(
     ofItem.set(index, id);
     changes.set(id, {
       id,
-      active: active ?? before?.active,
+      active: item.setsActive ? active : before?.active,
       categoryId: item.setsCategory ? (categoryId ?? null) : before?.categoryId,
     });
   }

@@ -1,7 +1,6 @@
 import {
   batchOf,
   buildStatement,
-  type Column,
   column,
   type ColumnTable,
   type Queryable,
@@ -97,23 +96,6 @@ export const identityColumns: ColumnTable<VoucherIdentity> = {
   asset_id: column.text(({ assetId }) => assetId),
 };
 
-/** Columns of a definition as columns of a new voucher. */
-const ofDefinition = (table: ColumnTable<VoucherDefinition>): ColumnTable<NewVoucher> =>
-  Object.fromEntries(
-    Object.entries(table).map(
-      ([name, { encode, value, ...rest }]): [string, Column<NewVoucher>] => [
-        name,
-        {
-          ...rest,
-          value: ({ definition }) => value(definition),
-          ...(encode !== undefined && {
-            encode: (rows) => encode(rows.map(({ definition }) => definition)),
-          }),
-        },
-      ],
-    ),
-  );
-
 const insertStatement = buildStatement({
   name: "insert-voucher",
   parts: {
@@ -162,14 +144,13 @@ const withCasts = (columns: string): string => columns.split(", ").map(withCast)
 const insertManyStatement = buildStatement({
   name: "insert-vouchers",
   parts: {
-    vouchers: batchOf<ImportedVoucher>({
+    vouchers: batchOf<VoucherTerms & VoucherIdentity>({
+      ...identityColumns,
       ...permanentColumns,
-      ...ofDefinition(editableColumns),
-      active: column.text(({ definition: { active } }) =>
-        active === null ? null : String(active),
-      ),
-      validity_day_of_week: column.sparseText(({ definition: { validity } }) =>
-        validity.daysOfWeek === null ? null : `{${validity.daysOfWeek.join(",")}}`,
+      ...editableColumns,
+      active: column.text(({ active }) => (active === null ? null : String(active))),
+      validity_day_of_week: column.sparseText(({ validity: { daysOfWeek } }) =>
+        daysOfWeek === null ? null : `{${daysOfWeek.join(",")}}`,
       ),
     }),
     usages: batchOf<ImportedVoucher>({
@@ -219,7 +200,10 @@ export async function insertVouchers(
 ): Promise<ReadonlySet<string>> {
   if (vouchers.length === 0) return new Set();
   const { rows } = await db.query<{ id: string }>(
-    insertManyStatement({ vouchers, usages: vouchers }),
+    insertManyStatement({
+      vouchers: vouchers.map(({ definition, codeKey }) => ({ ...definition, codeKey })),
+      usages: vouchers,
+    }),
   );
   return new Set(rows.map(({ id }) => id));
 }
