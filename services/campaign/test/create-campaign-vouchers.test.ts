@@ -206,7 +206,9 @@ describe("ImportCampaignVouchers", () => {
     const keyed = { ...call, idempotency: { key: "aa_2:0", requestHash: new Uint8Array([1]) } };
     const request = { campaignId, items: [{ voucher: { code: "LOST" } }] };
     network.losesResponses = true;
-    await expect(service.imports.importCampaignVouchers(request, keyed)).rejects.toThrow();
+    await expect(service.imports.importCampaignVouchers(request, keyed)).rejects.toThrow(
+      "unreachable",
+    );
     network.losesResponses = false;
     const { outcomes } = await service.imports.importCampaignVouchers(request, keyed);
     expect(outcomes).toMatchObject([{ outcome: { value: ItemResult.CREATED } }]);
@@ -216,7 +218,7 @@ describe("ImportCampaignVouchers", () => {
   test("rejects promotions", async () => {
     const call = newCall();
     const { id: campaignId } = await newPromotion(service, call);
-    const import_ = service.imports.importCampaignVouchers({ campaignId, items: [] }, call);
-    expect(await rejectionKey(import_)).toBe("invalid_campaign");
+    const importing = service.imports.importCampaignVouchers({ campaignId, items: [] }, call);
+    expect(await rejectionKey(importing)).toBe("invalid_campaign");
   });
 });

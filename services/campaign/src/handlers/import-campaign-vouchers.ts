@@ -96,7 +96,13 @@ function rejectionOf(
 
 function inheritAll(campaign: Campaign, item: ImportedVoucher, call: Call) {
   const { $typeName: _, voucher, ...rest } = item;
-  const { $typeName: _type, campaign: _name, campaignId, category, ...own } = voucher ?? NOTHING;
+  const {
+    $typeName: _type,
+    campaign: _name,
+    campaignId: _id,
+    category: _category,
+    ...own
+  } = voucher ?? NOTHING;
   const { expirationDate } = campaign.validity;
   const hasExpired = expirationDate !== null && expirationDate < call.now;
   const active = own.active ?? (hasExpired ? false : undefined);
