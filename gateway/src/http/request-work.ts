@@ -20,10 +20,12 @@ const BYTES_PER_MS = 8 * 1024;
 const LISTED_PER_MS = 5;
 
 /** Compiles the estimate from the shape of the request: an order that is decided on, and a page size. */
-export function compileWork({ method: { input } }: Binding): RequestWork {
+export function compileWork({ method: { input, output } }: Binding): RequestWork {
   const lines = linesOf(input);
   const hasRedeemables = input.field["redeemables"]?.fieldKind === "list";
   const hasLimit = input.field["limit"]?.fieldKind === "scalar";
+  // A redemption stores the order of each redeemable, so it is written in any case.
+  const mayOmitOrders = output.field["redeemables"]?.message?.field["order"] !== undefined;
   const redeemables = hasRedeemables ? REDEEMABLES : 1;
   return {
     ofLength: (bytes) =>
@@ -36,13 +38,22 @@ export function compileWork({ method: { input } }: Binding): RequestWork {
       return (
         bytes / BYTES_PER_MS +
         listed / LISTED_PER_MS +
-        (lines === undefined ? 0 : decisionWork({ redeemables: count, lines: lines(fields) }))
+        (lines === undefined
+          ? 0
+          : decisionWork({
+              redeemables: count,
+              lines: lines(fields),
+              expand: mayOmitOrders ? expandOf(fields) : undefined,
+            }))
       );
     },
   };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+const expandOf = (fields: Fields): readonly string[] | undefined =>
+  (fields["options"] as { readonly expand?: readonly string[] } | undefined)?.expand;
 
 /** Number of order lines in a request with an order; undefined for other requests. */
 function linesOf(input: DescMessage): ((fields: Fields) => number) | undefined {

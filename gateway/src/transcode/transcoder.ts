@@ -81,22 +81,28 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
   const isList = shapeOf(binding.method.output).object === "list";
   const addMask = compileMask(json, binding.method.input, inPath);
   const fillPath = compilePath(pathFields, text);
-  const violationError = binding.body === "none" ? invalidQuery : invalidPayload;
   return ({ path, query, body }) => {
     const sent = readBody(body);
     const draft = sent.draft;
-    if (query !== "") {
-      const isTaken = (name: string): boolean =>
-        inPath.has(name) || (sent.has(name) && !isOwnQueryField(name));
-      fillFromQuery(draft, query, { isTaken, isList, text });
-    }
+    const isTaken = (name: string): boolean =>
+      inPath.has(name) || (sent.has(name) && !isOwnQueryField(name));
+    if (query !== "") fillFromQuery(draft, query, { isTaken, isList, text });
     fillPath(draft, path);
     addMask?.(draft, sent.keys);
     const message = toMessage(draft);
     const violation = check(message);
-    if (violation !== undefined) throw violationError(violation);
+    if (violation !== undefined) {
+      const inQuery = binding.body === "none" || isOfQuery(violation, query, isTaken);
+      throw inQuery ? invalidQuery(violation) : invalidPayload(violation);
+    }
     return message;
   };
+}
+
+/** Whether the violation is of a field that was filled from the query. */
+function isOfQuery(violation: string, query: string, isTaken: (name: string) => boolean): boolean {
+  const [, name] = /^Property \.(\w+) /.exec(violation) ?? [];
+  return name !== undefined && !isTaken(name) && Object.hasOwn(parseQuery(query), name);
 }
 
 /** The decoded body. Its fields take precedence over the query. */

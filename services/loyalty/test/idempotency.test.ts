@@ -137,6 +137,33 @@ test("rejects a duplicate while the request runs, and lets it run as soon as its
   });
 });
 
+test("returns stored responses while other requests with keys use their share of the connections", async () => {
+  const { call, state } = keyedCall();
+  const first = await customers.createCustomer({ sourceId: "ada" }, call);
+  const lock = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holder = db.transaction(async (tx) => {
+    await tx.query("select 1 from customer where id = $1 for update", [first.id]);
+    locked.resolve();
+    await lock.promise;
+  });
+  await locked.promise;
+  const waiting = Array.from({ length: db.size }, () =>
+    customers.createCustomer(
+      { sourceId: "ada", name: "A" },
+      { ...call, idempotency: newKey(), onReplay: undefined },
+    ),
+  );
+  await untilBlocked(db, Promise.all(waiting));
+
+  expect(await customers.createCustomer({ sourceId: "ada" }, call)).toEqual(first);
+
+  expect(state.replayed).toBe(true);
+  lock.resolve();
+  await holder;
+  await Promise.all(waiting);
+});
+
 test("stores no error that a repetition may not get, and keeps nothing of the request", async () => {
   const { call } = keyedCall();
   const lock = Promise.withResolvers<void>();

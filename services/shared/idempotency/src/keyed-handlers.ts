@@ -6,9 +6,11 @@ import { type Database, isRetryable, type Queryable, sqlState } from "@scrip/pos
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 import {
   type Call,
+  createLane,
   type Handler,
   type Implementation,
   implement,
+  type Lane,
   REQUEST_DEADLINE_MS,
 } from "@scrip/rpc";
 
@@ -22,7 +24,6 @@ import {
   responseOutcome,
 } from "./outcome.ts";
 import { newSeed, seededIds } from "./seeded-ids.ts";
-import { createSlots, type Slots } from "./slots.ts";
 import {
   findRequest,
   insertRequest,
@@ -50,7 +51,8 @@ type BaseDeps = { readonly db: Database; readonly newId: NewId };
 type Frame<Deps> = {
   readonly deps: Deps;
   readonly bind: (deps: Deps, work: KeyedWork) => Deps;
-  readonly slots: Slots;
+  /** Bounds the transactions, each of which has a connection. */
+  readonly lane: Lane;
   /** Keys that this process is working on: a duplicate is rejected without a connection. */
   readonly running: Map<string, Uint8Array>;
 };
@@ -75,8 +77,7 @@ export function keyedHandlers<Deps extends BaseDeps>(
   const frame: Frame<Deps> = {
     deps,
     bind,
-    // Other requests, and lookups of these, keep the other half of the pool.
-    slots: createSlots(Math.max(1, Math.floor(deps.db.size / 2))),
+    lane: createTransactionLane(deps.db.size),
     running: new Map(),
   };
   return <Desc extends DescService>(
@@ -104,6 +105,24 @@ export function keyedHandlers<Deps extends BaseDeps>(
     });
     return implement(service, Object.fromEntries(handlers));
   };
+}
+
+/** As many as light requests of one process: the gateway admits fewer. */
+const MAX_WAITING = 4_000;
+/** Leaves time for the transaction before the deadline. */
+const MAX_WAIT_MS = 5_000;
+
+/** Other requests, and lookups of stored responses, keep half of the pool. */
+function createTransactionLane(poolSize: number): Lane {
+  const running = Math.max(1, Math.floor(poolSize / 2));
+  const limits = {
+    running,
+    runningPerProject: running,
+    waiting: MAX_WAITING,
+    waitingPerProject: MAX_WAITING / 2,
+    maxWaitMs: MAX_WAIT_MS,
+  };
+  return createLane(limits, () => {});
 }
 
 /** Undefined: the RPC reads, its handler stores the key itself, or its response must not be stored. */
@@ -152,14 +171,45 @@ async function runWithRetries<Deps extends BaseDeps>(
 ): Promise<AttemptOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await frame.slots.run(run.requestKey.projectId, () =>
-        runInTransaction(frame, rpc, run),
-      );
+      return await runInTurn(frame, rpc, run);
     } catch (error) {
       const conflict = sqlState(error)?.startsWith("40") === true && isRetryable(error);
       if (attempt === MAX_ATTEMPTS || !conflict) throw error;
     }
   }
+}
+
+/** A request that was answered before does not wait for a connection. */
+async function runInTurn<Deps extends BaseDeps>(
+  frame: Frame<Deps>,
+  rpc: Rpc<Deps>,
+  run: Run,
+): Promise<AttemptOutcome> {
+  const place = frame.lane.enter(run.requestKey.projectId, 1);
+  try {
+    const turn = place.start(1);
+    if (turn !== undefined) {
+      // It may be refused during the lookup.
+      turn.catch(() => {});
+      const stored = await findOutcome(frame.deps.db, run);
+      if (stored !== undefined) return stored;
+      await turn;
+    }
+    return await runInTransaction(frame, rpc, run);
+  } finally {
+    place.leave();
+  }
+}
+
+async function findOutcome(
+  db: Database,
+  { requestKey, call }: Run,
+): Promise<AttemptOutcome | undefined> {
+  const stored = await findRequest(db, requestKey);
+  if (stored === undefined) return undefined;
+  requireSameRequest(stored.requestHash, requestKey);
+  if (stored.outcome !== undefined) call.onReplay?.();
+  return stored.outcome;
 }
 
 /** A concurrent request with the same key is in another process: it holds the key until it ends. */

@@ -9,8 +9,9 @@ export {
   DEFAULT_ADMISSION,
   readAdmissionSettings,
 } from "./admission/settings.ts";
+export { createLane, type Lane } from "./admission/lane.ts";
 export { isRefusal } from "./admission/refusals.ts";
-export { decisionWork } from "./admission/work.ts";
+export { decisionWork, showsOrders } from "./admission/work.ts";
 export {
   batchCall,
   type Call,

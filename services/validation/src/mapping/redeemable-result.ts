@@ -6,7 +6,7 @@ import {
   type ResultDetails,
   ResultDetailsSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, showsOrders } from "@scrip/rpc";
 
 import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import { categoryKind } from "../domain/stacking/exclusive-categories.ts";
@@ -29,8 +29,6 @@ export function redeemableResultToProto(
   const { input, storedOrder } = context;
   const { object, id } = evaluated.redeemable;
   const expand = expandOf(input);
-  // Expanding something else omits the order unless it is expanded too.
-  const showsOrder = expand.has("order") || !expand.has("redeemable");
   return create(RedeemableResultSchema, {
     status: evaluated.status,
     id,
@@ -38,7 +36,7 @@ export function redeemableResultToProto(
     result: resultDetailsToProto(evaluated, context, call),
     ...applicableItemsToProto(evaluated),
     ...(evaluated.status === "APPLICABLE" &&
-      showsOrder &&
+      showsOrders(input.options?.expand) &&
       evaluated.order !== null &&
       input.order !== undefined && {
         order: orderToProto(evaluated.order, input.order, storedOrder),

@@ -9,8 +9,12 @@ import { rejectionToApiError } from "../mapping/error.ts";
 export type Decided = Extract<Decision, { kind: "decided" }>;
 
 /** Interleaved with other requests, so that a large decision does not block the process. */
-export async function decide({ request }: DecisionContext, call: Call): Promise<Decided> {
-  const turn = admitDecision(request, call);
+export async function decide(
+  { request }: DecisionContext,
+  call: Call,
+  expand?: readonly string[],
+): Promise<Decided> {
+  const turn = admitDecision(request, call, expand);
   if (turn !== undefined) await turn;
   return runInterleaved(decideStepwise(request), call);
 }
@@ -27,10 +31,13 @@ export const applicableOf = ({ redeemables }: Decided): readonly ApplicableRedee
 
 /**
  * Waits for the turn of a large decision. Its size is known only here: the order may be a stored one, and a stack
- * have many tiers.
+ * have many tiers. `expand` is that of a validation, whose response may leave out orders.
  */
 export const admitDecision = (
   { redeemables, order }: DecisionRequest,
   call: Call,
+  expand?: readonly string[],
 ): Promise<void> | undefined =>
-  call.admit?.(decisionWork({ redeemables: redeemables.length, lines: order?.lines.length ?? 0 }));
+  call.admit?.(
+    decisionWork({ redeemables: redeemables.length, lines: order?.lines.length ?? 0, expand }),
+  );

@@ -60,7 +60,7 @@ export async function runValidation(
   let resolved = first;
   for (let attempt = 0; ; attempt += 1) {
     const context = await loadDecisionContext(deps, call, requestContext, resolved);
-    const decision = await decide(context, call);
+    const decision = await decide(context, call, input.options?.expand);
     if (lock === undefined || !decision.valid) {
       return { context, decision, tracking, session: undefined };
     }

@@ -137,6 +137,15 @@ test("rejects a request that waits too long, and one whose caller leaves", async
   expect([lane.running(), lane.waiting()]).toEqual([0, 0]);
 });
 
+test.each([
+  ["its own requests", "a", "too_many_requests"],
+  ["those of another project", "b", "service_unavailable"],
+])("tells a late request that it waited for %s", async (_whose, project, key) => {
+  const { lane } = openLane({ running: 1, runningPerProject: 1, maxWaitMs: 1 });
+  void lane.enter("a", 1).start(1);
+  await expect(lane.enter(project, 1).start(1)).rejects.toMatchObject({ key });
+});
+
 describe("for any requests", () => {
   const requests = fc.array(
     fc.record({

@@ -161,7 +161,7 @@ class Queues {
       queue.filter(({ queuedAt }) => queuedAt < oldest),
     );
     for (const entry of late) {
-      entry.reject(this.#refusal("wait"));
+      entry.reject(this.#refusal("wait", entry.project));
       this.leave(entry);
     }
     this.#isSweeping = false;
@@ -187,9 +187,11 @@ class Queues {
     return running === 0 || running + work <= this.#limits.runningPerProject;
   }
 
-  #refusal(reason: RefusalReason): ApiError {
+  #refusal(reason: RefusalReason, waiting?: Project): ApiError {
     this.#onRefusal(reason);
-    return reason === "project" ? PROJECT_BUSY : PROCESS_BUSY;
+    // A project that has the lane for itself waited for its own requests only.
+    const isOwn = reason === "project" || waiting?.running === this.running;
+    return isOwn ? PROJECT_BUSY : PROCESS_BUSY;
   }
 }
 
