@@ -249,6 +249,7 @@ create table referral (
   campaign_id text not null,
   redemption_id text not null,
   redeemed_at timestamp with time zone not null,
+  related_object_type text default 'redemption'::text not null,
   constraint referral_pkey PRIMARY KEY (project_id, voucher_id, referee_id)
 );
 

@@ -214,6 +214,50 @@ create table redemption_units (
   constraint redemption_units_not_negative CHECK (quantity >= 0)
 ) with (fillfactor=50);
 
+create table referral_conversion (
+  project_id text not null,
+  id text not null,
+  voucher_id text not null,
+  referee_id text not null,
+  referrer_id text not null,
+  campaign_id text not null,
+  cause_type text not null,
+  cause_id text not null,
+  converted_at timestamp with time zone not null,
+  constraint referral_conversion_pkey PRIMARY KEY (project_id, id),
+  constraint referral_conversion_by_another CHECK (referee_id <> referrer_id),
+  constraint referral_conversion_cause_known CHECK (cause_type = ANY (ARRAY['redemption'::text, 'order'::text, 'event'::text]))
+);
+
+create table referral_reward (
+  project_id text not null,
+  id text not null,
+  reward_key text not null,
+  referral_campaign_id text not null,
+  tier_id text,
+  segment_id text,
+  referrer_id text not null,
+  referee_id text not null,
+  customer_id text not null,
+  campaign_id text not null,
+  voucher_type text not null,
+  amount bigint not null,
+  status text default 'PENDING'::text not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone,
+  reason text,
+  created_at timestamp with time zone not null,
+  paid_at timestamp with time zone,
+  paid_voucher_id text,
+  ledger_version bigint,
+  constraint referral_reward_pkey PRIMARY KEY (project_id, id),
+  constraint referral_reward_paid_to_a_voucher CHECK ((paid_voucher_id IS NOT NULL AND paid_at IS NOT NULL) = (status = 'PAID'::text)),
+  constraint referral_reward_positive CHECK (amount > 0),
+  constraint referral_reward_status_known CHECK (status = ANY (ARRAY['PENDING'::text, 'PAID'::text, 'CANCELED'::text, 'FAILED'::text])),
+  constraint referral_reward_tried_while_pending CHECK ((next_attempt_at IS NOT NULL) = (status = 'PENDING'::text)),
+  constraint referral_reward_type_known CHECK (voucher_type = ANY (ARRAY['GIFT_VOUCHER'::text, 'LOYALTY_CARD'::text]))
+);
+
 create table reservation (
   project_id text not null,
   session_key text not null,
@@ -273,6 +317,9 @@ create table voucher_campaign (
   join_once boolean not null,
   template bytea,
   deleted_at timestamp with time zone,
+  active boolean default true not null,
+  referral_terms bytea,
+  referral_tiers bytea,
   constraint voucher_campaign_pkey PRIMARY KEY (project_id, campaign_id)
 );
 
@@ -358,6 +405,18 @@ CREATE UNIQUE INDEX redemption_rollback_once ON redemption_rollback USING btree 
 CREATE INDEX redemption_rollback_project_created_at ON redemption_rollback USING btree (project_id, created_at, id);
 
 CREATE INDEX redemption_rollback_project_redemption ON redemption_rollback USING btree (project_id, redemption_id, created_at);
+
+CREATE UNIQUE INDEX referral_conversion_once ON referral_conversion USING btree (project_id, voucher_id, referee_id);
+
+CREATE INDEX referral_conversion_project_referee ON referral_conversion USING btree (project_id, referee_id);
+
+CREATE INDEX referral_conversion_project_referrer ON referral_conversion USING btree (project_id, referrer_id, campaign_id, referee_id);
+
+CREATE INDEX referral_reward_due ON referral_reward USING btree (next_attempt_at) WHERE status = 'PENDING'::text;
+
+CREATE UNIQUE INDEX referral_reward_once ON referral_reward USING btree (project_id, reward_key);
+
+CREATE INDEX referral_reward_project_customer ON referral_reward USING btree (project_id, customer_id);
 
 CREATE INDEX reservation_kept_until ON reservation USING btree (kept_until);
 

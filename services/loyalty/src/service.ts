@@ -18,6 +18,7 @@ import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
+import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
@@ -84,10 +85,17 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   parts.defer(() => members.close(CONSUMERS_CLOSE_MS));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
+  const deps = createDeps(db, relay.wake);
+  const referrals = await projects.bus.subscribe({
+    group: "loyalty-referrals",
+    topics: [REFERRALS_TOPIC],
+    handler: onReferral({ ...deps, findProject: projects.findProject }),
+  });
+  parts.defer(() => referrals.close(CONSUMERS_CLOSE_MS));
   const running = parts.move();
   return {
     name: "loyalty",
-    implementations: routes(createDeps(db, relay.wake)),
+    implementations: routes(deps),
     findProject: projects.findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

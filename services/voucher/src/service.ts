@@ -16,9 +16,13 @@ import {
   type Retention,
 } from "@scrip/rpc";
 
+import type { Deps } from "./deps.ts";
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
+import { onReferral } from "./events/on-referral.ts";
+import { REFERRALS_TOPIC } from "./events/referrals.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
 import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
+import { startRewardPayment } from "./jobs/pay-referral-rewards.ts";
 import { startPointsHoldRelease } from "./jobs/release-points-holds.ts";
 import { createDefinitionCache } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
@@ -72,7 +76,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
     handler: onCustomerDeleted(db),
   });
   parts.defer(() => customers.close(CONSUMERS_CLOSE_MS));
-  const implementations = routes({
+  const deps: Deps = {
     db,
     newId,
     definitions: createDefinitionCache(options.cacheSize ?? DEFAULT_CACHE_SIZE),
@@ -81,7 +85,15 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
     cards,
     onError,
     onEvents: relay.wake,
+  };
+  const referrals = await projects.bus.subscribe({
+    group: "voucher-referrals",
+    topics: [REFERRALS_TOPIC, CUSTOMERS_TOPIC],
+    handler: onReferral(deps),
   });
+  parts.defer(() => referrals.close(CONSUMERS_CLOSE_MS));
+  parts.use(startRewardPayment({ ...deps, findProject: projects.findProject }));
+  const implementations = routes(deps);
   const running = parts.move();
   return {
     name: "voucher",

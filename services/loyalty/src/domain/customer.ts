@@ -78,7 +78,8 @@ export type CustomerCounts = {
 export type Referral = {
   readonly referrerId: string;
   readonly campaignId: string;
-  readonly redemptionId: string;
+  /** What converted the code. */
+  readonly relatedObject: { readonly type: string; readonly id: string };
   readonly at: Date;
 };
 

@@ -16,7 +16,6 @@ import {
   customerKey,
   upsertOrders,
 } from "../store/customer-counts.ts";
-import { insertReferrals, type NewReferral } from "../store/referrals.ts";
 import { newestOrders, lockExistingCustomers, type ReportedOrder } from "./count-orders.ts";
 
 export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
@@ -25,7 +24,6 @@ export const REDEMPTIONS_TOPIC = "scrip.redemptions.v1";
 type SummaryChange = {
   readonly counts: RedemptionCounts;
   readonly order: ReportedOrder | undefined;
-  readonly referral: NewReferral | undefined;
 };
 
 /**
@@ -45,8 +43,7 @@ function summaryChangeOf(event: DeliveredEvent): SummaryChange | undefined {
   const redemption = eventMessage(event, RedemptionMadeSchema);
   if (redemption !== undefined) {
     const counted = { succeeded: 1, giftAmount: redemption.amount ?? 0n };
-    const change = summaryChangeOfCustomer(redemption, counted);
-    return change && { ...change, referral: referralOf(redemption) };
+    return summaryChangeOfCustomer(redemption, counted);
   }
   const rollback = eventMessage(event, RedemptionRolledBackSchema);
   if (rollback !== undefined) {
@@ -73,44 +70,19 @@ function summaryChangeOfCustomer(
       order === undefined || date === undefined
         ? undefined
         : { projectId, customerId, order, at: timestampDate(date) },
-    referral: undefined,
   };
-}
-
-/** The conversion of a referral code (docs/customers.md#summary). */
-function referralOf(redemption: RedemptionMade): NewReferral | undefined {
-  const { projectId, voucherId, redemptionId, customerId, referrerId, campaignId, date } =
-    redemption;
-  if (customerId === undefined || referrerId === undefined || referrerId === customerId) return;
-  if (campaignId === undefined || date === undefined) return;
-  const at = timestampDate(date);
-  return { projectId, voucherId, refereeId: customerId, referrerId, campaignId, redemptionId, at };
 }
 
 async function addSummaryChanges(tx: Queryable, changes: readonly SummaryChange[]): Promise<void> {
   const orders = newestOrders(changes.flatMap(({ order }) => order ?? []));
-  const referrals = changes.flatMap(({ referral }) => referral ?? []);
-  const referrers = referrals.map(({ projectId, referrerId }) => ({
-    projectId,
-    customerId: referrerId,
-  }));
   const withoutDeleted = await lockExistingCustomers(tx, [
     ...changes.map(({ counts }) => counts),
     ...orders,
-    ...referrers,
   ]);
   const redemptions = withoutDeleted(sumByCustomer(changes));
   if (redemptions.length > 0) await addRedemptionCounts(tx, redemptions);
   const existing = withoutDeleted(orders);
   if (existing.length > 0) await upsertOrders(tx, existing);
-  const converted = referrals.filter(
-    ({ projectId, refereeId, referrerId }) =>
-      withoutDeleted([
-        { projectId, customerId: refereeId },
-        { projectId, customerId: referrerId },
-      ]).length === 2,
-  );
-  if (converted.length > 0) await insertReferrals(tx, converted);
 }
 
 function sumByCustomer(changes: readonly SummaryChange[]): readonly RedemptionCounts[] {

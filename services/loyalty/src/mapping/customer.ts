@@ -38,11 +38,11 @@ export function customerToProto(
     loyalty: { points: 0n, referredCustomers, referredByCampaign },
     referrals: {
       total: BigInt(referrals.length),
-      campaigns: referrals.map(({ campaignId, referrerId, redemptionId, at }) => ({
+      campaigns: referrals.map(({ campaignId, referrerId, relatedObject, at }) => ({
         campaignId,
         referrerId,
-        relatedObjectId: redemptionId,
-        relatedObjectType: "redemption",
+        relatedObjectId: relatedObject.id,
+        relatedObjectType: relatedObject.type,
         date: timestampFromDate(at),
       })),
     },

@@ -2,7 +2,7 @@ import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres
 
 import type { Referral, ReferralFigures } from "../domain/customer.ts";
 
-/** The redemption of a referral code by a customer who does not hold it. */
+/** A conversion of a referral code. */
 export type NewReferral = Referral & {
   readonly projectId: string;
   readonly voucherId: string;
@@ -26,7 +26,8 @@ const insertStatement = buildStatement({
       referee_id: column.text(({ refereeId }) => refereeId),
       referrer_id: column.text(({ referrerId }) => referrerId),
       campaign_id: column.text(({ campaignId }) => campaignId),
-      redemption_id: column.text(({ redemptionId }) => redemptionId),
+      redemption_id: column.text(({ relatedObject }) => relatedObject.id),
+      related_object_type: column.text(({ relatedObject }) => relatedObject.type),
       redeemed_at: column.timestamp(({ at }) => at.getTime()),
     }),
   },
@@ -43,6 +44,7 @@ type ReferralRow = {
   referrer_id: string;
   campaign_id: string;
   redemption_id: string;
+  related_object_type: string;
   redeemed_at: Date;
 };
 
@@ -54,7 +56,8 @@ export async function findReferralFigures(
 ): Promise<ReadonlyMap<string, ReferralFigures>> {
   const [{ rows: referrals }, { rows: counts }] = await Promise.all([
     db.query<ReferralRow>(
-      `select referee_id, referrer_id, campaign_id, redemption_id, redeemed_at
+      `select referee_id, referrer_id, campaign_id, redemption_id, related_object_type,
+              redeemed_at
          from referral
         where project_id = $1 and referee_id = any($2::text[])
         order by redeemed_at, redemption_id`,
@@ -91,7 +94,7 @@ export async function findReferralFigures(
 const referralFromRow = (row: ReferralRow): Referral => ({
   referrerId: row.referrer_id,
   campaignId: row.campaign_id,
-  redemptionId: row.redemption_id,
+  relatedObject: { type: row.related_object_type, id: row.redemption_id },
   at: row.redeemed_at,
 });
 

@@ -2,12 +2,13 @@ import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_p
 import type { RedeemedPoints, Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import { encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
+import { referralCodeRedeemed } from "../events/referrals.ts";
 import type { NamedOrder } from "./build-orders.ts";
 import type { CommitBuild } from "./draft.ts";
 import { type Command, requireNow } from "./parse-command.ts";
 
 /**
- * Adds one event for each redemption but the parent. Only the last event of a command carries the order, as
+ * Adds one event for each redemption but the parent, and one more for referral codes. Only the last event of a command carries the order, as
  * all parts left it, because consumers store the order from it.
  */
 export function addRedemptionEvents(
@@ -28,6 +29,13 @@ export function addRedemptionEvents(
     if (one === undefined) throw new Error("the command has no such part");
     const { voucherId, tierId, campaignId } = one;
     const isLast = part === redemptions.length - 1;
+    const referrerId = referrerOf(context.definitions, projectId, voucherId);
+    const { customerId } = message;
+    if (voucherId !== null && referrerId !== null && customerId !== undefined) {
+      const date = requireNow(message);
+      const redeemed = { projectId, redemptionId: redemption.id, voucherId, customerId, date };
+      draft.events.push(referralCodeRedeemed(context.newId("event"), redeemed));
+    }
     draft.events.push({
       projectId,
       id: context.newId("event"),
@@ -49,7 +57,7 @@ export function addRedemptionEvents(
         discountedAmount: one.discountedAmount,
         points: pointsOf(message.parts[part]?.points),
         sessionKey: message.sessionKey ?? null,
-        referrerId: referrerOf(context.definitions, projectId, voucherId),
+        referrerId,
         overrides: isLast && order !== null ? message.overrides : [],
       }),
     });

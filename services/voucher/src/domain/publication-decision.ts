@@ -38,7 +38,7 @@ export type RejectedPublication = {
 
 export type PublicationDecision =
   | { readonly kind: "publish" }
-  | { readonly kind: "already_joined"; readonly publicationId: string }
+  | ({ readonly kind: "already_joined" } & EarlierPublication)
   | RejectedPublication;
 
 /**
@@ -48,7 +48,7 @@ export type PublicationDecision =
 export function decidePublication(state: PublicationState): PublicationDecision {
   const { customerId, joinOnce, earlier, takenSourceId, voucher } = state;
   if (joinOnce && earlier !== null && repeatsJoining(earlier, voucher)) {
-    return { kind: "already_joined", publicationId: earlier.publicationId };
+    return { kind: "already_joined", ...earlier };
   }
   if (takenSourceId !== null) {
     return rejected(

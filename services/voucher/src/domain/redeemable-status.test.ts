@@ -12,12 +12,14 @@ type UsageFields = Partial<VoucherUsage> & {
   readonly from?: number;
   readonly to?: number;
   readonly points?: bigint;
+  readonly isCampaignActive?: boolean;
 };
 
 test.each<readonly [string, UsageFields]>([
   ["ACTIVE", {}],
   ["ACTIVE", { active: null, from: NOW, to: NOW, quantity: 1n }],
   ["DISABLED", { active: false, to: NOW - 1, from: NOW + 1, quantity: 0n, balance: 0n }],
+  ["DISABLED", { isCampaignActive: false, to: NOW - 1 }],
   ["EXPIRED", { to: NOW - 1, from: NOW + 1, quantity: 0n, balance: 0n }],
   ["NOT_ACTIVE_YET", { from: NOW + 1, quantity: 0n, balance: 0n }],
   ["USED", { quantity: 2n, redeemedQuantity: 2n, balance: 0n }],
@@ -25,11 +27,11 @@ test.each<readonly [string, UsageFields]>([
   ["NO_BALANCE", { points: 0n }],
   ["ACTIVE", { points: 1n }],
   ["ACTIVE", { balance: 1n }],
-])("%s: %o", (status, { active = true, from, to, points, ...left }) => {
+])("%s: %o", (status, { active = true, from, to, points, isCampaignActive = true, ...left }) => {
   const definition = {
     active,
     validity: { startDate: from ?? null, expirationDate: to ?? null },
-    loyaltyPoints: points ?? null,
   } as VoucherDefinition;
-  expect(statusOf(definition, { ...usage, ...left }, NOW)).toBe(status);
+  const context = { now: NOW, points: points ?? null, isCampaignActive };
+  expect(statusOf(definition, { ...usage, ...left }, context)).toBe(status);
 });

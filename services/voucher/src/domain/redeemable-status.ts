@@ -11,15 +11,24 @@ export type RedeemableStatus =
 
 /** The first reason, in this order, why the voucher cannot be redeemed. */
 export function statusOf(
-  { active, validity, loyaltyPoints }: VoucherDefinition,
+  { active, validity }: VoucherDefinition,
   usage: VoucherUsage,
-  now: number,
+  {
+    now,
+    points,
+    isCampaignActive,
+  }: {
+    readonly now: number;
+    /** Balance of a loyalty card; null for other vouchers. */
+    readonly points: bigint | null;
+    readonly isCampaignActive: boolean;
+  },
 ): RedeemableStatus {
   const { startDate, expirationDate } = validity;
-  if (active === false) return "DISABLED";
+  if (active === false || !isCampaignActive) return "DISABLED";
   if (expirationDate !== null && expirationDate < now) return "EXPIRED";
   if (startDate !== null && startDate > now) return "NOT_ACTIVE_YET";
   if (usage.quantity !== null && usage.redeemedQuantity >= usage.quantity) return "USED";
-  const balance = usage.balance ?? loyaltyPoints;
+  const balance = usage.balance ?? points;
   return balance === 0n ? "NO_BALANCE" : "ACTIVE";
 }

@@ -12,6 +12,7 @@ import {
   listHeldVouchers,
   releaseVouchers,
 } from "../store/deleted-customers.ts";
+import { deleteConversions } from "../store/referral-conversions.ts";
 import { lockUsages } from "../store/usages.ts";
 
 export const CUSTOMERS_TOPIC = "scrip.customers.v1";
@@ -49,5 +50,6 @@ async function releaseHeldVouchers(db: Database, deleted: CustomerDeleted): Prom
   }
   // Last: a voucher that is deleted concurrently is not among the released ones.
   await deleteHoldings(db, customer);
+  await deleteConversions(db, customer);
   if (permanent) await anonymizeRedemptions(db, customer);
 }

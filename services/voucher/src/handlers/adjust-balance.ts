@@ -22,7 +22,8 @@ export const adjustBalance =
       const voucher = await lockVoucher(tx, call.project.id, code);
       const lockedCredits = await lockedCreditsOf(tx, voucher.usage, call);
       const adjusted = decideAdjustment(voucher.usage, { change, lockedCredits });
-      const adjustment = { usage: adjusted, change, sourceId, reason, at: call.now };
+      const at = call.now;
+      const adjustment = { usage: adjusted, change, source: "API", sourceId, reason, at };
       const event = giftBalanceAdjusted(
         deps.newId("event"),
         adjustment,

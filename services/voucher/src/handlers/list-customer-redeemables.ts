@@ -15,6 +15,7 @@ import { findCustomer } from "../loading/customers.ts";
 import { holderToProto } from "../mapping/holder.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
+import { findDisabledCampaigns } from "../store/campaigns.ts";
 import { holderFilters, listHolders } from "../store/holder-lists.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
@@ -54,6 +55,11 @@ export const listCustomerRedeemables =
       vouchers.map((voucher) => voucherToProto(voucher)),
       call,
     );
+    const disabled = await findDisabledCampaigns(
+      deps.db,
+      projectId,
+      page.flatMap(({ campaignId }) => campaignId ?? []),
+    );
     const messages = new Map(current.map((voucher) => [voucher.id, voucher]));
     const hasMore = holders.length > limit;
     return {
@@ -63,7 +69,7 @@ export const listCustomerRedeemables =
         const message = messages.get(holder.voucherId);
         return holderToProto(
           holder,
-          voucher && message && redeemableOf({ ...voucher, message }, call.now),
+          voucher && message && redeemableOf({ ...voucher, message }, { now: call.now, disabled }),
         );
       }),
       total,
@@ -74,10 +80,17 @@ export const listCustomerRedeemables =
 
 const redeemableOf = (
   { message, definition, usage }: StoredVoucher & { readonly message: Voucher },
-  now: number,
+  { now, disabled }: { readonly now: number; readonly disabled: ReadonlySet<string> },
 ): HeldRedeemable => ({
   $typeName: "scrip.voucher.v1.HeldRedeemable",
   type: "voucher",
   voucher: message,
-  status: RedeemableStatus[statusOf(definition, usage, now)],
+  status:
+    RedeemableStatus[
+      statusOf(definition, usage, {
+        now,
+        points: message.loyaltyCard?.balance ?? null,
+        isCampaignActive: !disabled.has(definition.campaignId ?? ""),
+      })
+    ],
 });

@@ -13,6 +13,7 @@ import type { Validity } from "@scrip/rules";
 import type { Deps } from "../deps.ts";
 import type { CampaignChange } from "../domain/campaign-change.ts";
 import { campaignFromProto } from "../mapping/campaign.ts";
+import { referralTiersToRow } from "../mapping/referral.ts";
 import {
   type CampaignUpdate,
   changeGiftAmounts,
@@ -21,7 +22,7 @@ import {
   copyDefinitionVersions,
   updateTerms,
 } from "../store/campaign-vouchers.ts";
-import { upsertCampaign } from "../store/campaigns.ts";
+import { updateCampaignSettings, upsertCampaign } from "../store/campaigns.ts";
 import { lockUsages } from "../store/usages.ts";
 import { requireDiscount } from "../voucher/check-request.ts";
 
@@ -38,6 +39,11 @@ export const updateVouchers =
     const change = parse(request);
     if (request.campaign !== undefined) {
       await upsertCampaign(deps.db, projectId, campaignFromProto(request.campaign));
+    }
+    const { active, referralTiers: tiers } = request;
+    if (active !== undefined || tiers !== undefined) {
+      const referralTiers = tiers && referralTiersToRow(tiers);
+      await updateCampaignSettings(deps.db, projectId, { campaignId, active, referralTiers });
     }
     if (changesNothing(request)) return updatedCount(0);
     if (request.limit !== undefined) return updateSlice(deps, request, { call, change });

@@ -60,6 +60,23 @@ export async function findCustomer(
   return byId ?? bySourceId;
 }
 
+/** A customer by id, who must be in the segment if there is one. */
+export async function findCustomerInSegment(
+  { customers }: Pick<Deps, "customers">,
+  { customerId, segmentId }: { readonly customerId: string; readonly segmentId: string | null },
+  call: Call,
+): Promise<StoredCustomer | "unknown" | "outside"> {
+  const query = queryOf(referenceTo({ id: customerId }), { call, upsert: false });
+  const request = {
+    $typeName: "scrip.loyalty.v1.ResolveCustomersRequest" as const,
+    queries: [{ ...query, withSegments: segmentId !== null }],
+  };
+  const [found] = (await customers.resolveCustomers(request, call)).results;
+  if (found?.customer === undefined) return "unknown";
+  const isOutside = segmentId !== null && !found.segmentIds.includes(segmentId);
+  return isOutside ? "outside" : found.customer;
+}
+
 /** The customers that exist, by id. */
 export async function findCustomers(
   deps: Deps,
@@ -77,19 +94,24 @@ async function resolve(
   references: readonly Customer[],
   { call, upsert }: { readonly call: Call; readonly upsert: boolean },
 ): Promise<readonly (StoredCustomer | undefined)[]> {
-  const queries = references.map((customer): CustomerQuery => ({
-    $typeName: "scrip.loyalty.v1.CustomerQuery",
-    projectId: call.project.id,
-    customer,
-    upsert,
-    now: instantToProto(call.now),
-    withSegments: false,
-    timeZone: call.project.timeZone,
-  }));
+  const queries = references.map((customer) => queryOf(customer, { call, upsert }));
   const request = { $typeName: "scrip.loyalty.v1.ResolveCustomersRequest" as const, queries };
   const { results } = await customers.resolveCustomers(request, call);
   return results.map(({ customer }) => customer);
 }
+
+const queryOf = (
+  customer: Customer,
+  { call, upsert }: { readonly call: Call; readonly upsert: boolean },
+): CustomerQuery => ({
+  $typeName: "scrip.loyalty.v1.CustomerQuery",
+  projectId: call.project.id,
+  customer,
+  upsert,
+  now: instantToProto(call.now),
+  withSegments: false,
+  timeZone: call.project.timeZone,
+});
 
 const referenceTo = (key: Pick<Customer, "id" | "sourceId">): Customer => ({
   $typeName: "scrip.common.v1.Customer",

@@ -5,10 +5,11 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 
 import type { CampaignType } from "../domain/voucher.ts";
-import type { StoredCampaign } from "../store/campaigns.ts";
+import type { NewCampaign } from "../store/campaigns.ts";
+import { referralTermsToRow } from "./referral.ts";
 
 /** The campaign as publications need it. */
-export const campaignFromProto = (campaign: VoucherCampaign): StoredCampaign => ({
+export const campaignFromProto = (campaign: VoucherCampaign): NewCampaign => ({
   id: campaign.id,
   name: campaign.name,
   // The contract restricts it to these values.
@@ -16,6 +17,7 @@ export const campaignFromProto = (campaign: VoucherCampaign): StoredCampaign => 
   joinOnce: campaign.joinOnce,
   template:
     campaign.template === undefined ? null : toBinary(CampaignVoucherItemSchema, campaign.template),
+  referralTerms: campaign.referral === undefined ? null : referralTermsToRow(campaign.referral),
 });
 
 /** The campaign as its vouchers store it. */

@@ -30,7 +30,7 @@ export type PublishOutcome =
       readonly publication: StoredPublication;
       readonly vouchers: readonly StoredVoucher[];
     }
-  | { readonly kind: "already_joined"; readonly publicationId: string }
+  | ({ readonly kind: "already_joined" } & EarlierPublication)
   /** Other publications lock the remaining vouchers of the campaign. */
   | { readonly kind: "locked" }
   | RejectedPublication;

@@ -1,4 +1,5 @@
 import { ApiError } from "@scrip/errors";
+import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Publication } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -6,10 +7,14 @@ import type { Deps } from "../deps.ts";
 import { upsertCustomer } from "../loading/customers.ts";
 import { loadPublications } from "../loading/publications.ts";
 import { publicationToProto } from "../mapping/publication.ts";
+import type { StoredCampaign } from "../store/campaigns.ts";
 import { findPublication, insertPublication } from "../store/publications.ts";
 import { attemptPublication, type PublishOutcome } from "./attempt.ts";
 import { failedPublication } from "./build-publication.ts";
 import type { PublicationAttempt, PublicationInput } from "./parse-request.ts";
+
+/** Channel of publications that no request asked for. */
+const AUTOMATION = "Automation";
 
 /** Attempts that wait for vouchers locked by others; each one lost vouchers to another publication. */
 const MAX_ATTEMPTS = 50;
@@ -32,6 +37,39 @@ export async function publish(
     default:
       return recordRejection(deps, attempt, outcome);
   }
+}
+
+/**
+ * Publishes one voucher of a campaign to a customer who has none, and returns its id, or that of the oldest one they
+ * have. A rejection is thrown and not recorded.
+ */
+export async function publishOnce(
+  deps: Deps,
+  {
+    customer,
+    campaign,
+    call,
+  }: {
+    readonly customer: StoredCustomer;
+    readonly campaign: StoredCampaign;
+    readonly call: Call;
+  },
+): Promise<string> {
+  const input: PublicationInput = {
+    customer: { $typeName: "scrip.common.v1.Customer", id: customer.id },
+    source: { kind: "campaign", campaign, count: 1 },
+    joinOnce: true,
+    sourceId: null,
+    metadata: {},
+    channel: AUTOMATION,
+  };
+  const outcome = await publishWithRetries(deps, { input, customer, call });
+  if (outcome.kind === "rejected") throw new ApiError(outcome.key, { details: outcome.details });
+  if (outcome.kind === "already_joined") return outcome.voucherId;
+  deps.onEvents();
+  const [voucher] = outcome.vouchers;
+  if (voucher === undefined) throw new Error("a publication has a voucher");
+  return voucher.definition.id;
 }
 
 type Outcome = Exclude<PublishOutcome, { kind: "locked" }>;

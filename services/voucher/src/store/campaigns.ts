@@ -5,6 +5,9 @@ import type { CampaignTerms } from "../domain/publication-decision.ts";
 /** A campaign with its voucher template as a binary message. */
 export type StoredCampaign = CampaignTerms & { readonly template: Uint8Array | null };
 
+/** With the terms of a referral program as a binary message. */
+export type NewCampaign = StoredCampaign & { readonly referralTerms: Uint8Array | null };
+
 type Row = {
   campaign_id: string;
   name: string;
@@ -17,15 +20,17 @@ type Row = {
 export async function upsertCampaign(
   tx: Queryable,
   projectId: string,
-  campaign: StoredCampaign,
+  campaign: NewCampaign,
 ): Promise<void> {
   await tx.query(
-    `insert into voucher_campaign (project_id, campaign_id, name, type, join_once, template)
-     values ($1, $2, $3, $4, $5, $6)
+    `insert into voucher_campaign as c
+            (project_id, campaign_id, name, type, join_once, template, referral_terms)
+     values ($1, $2, $3, $4, $5, $6, $7)
          on conflict (project_id, campaign_id) do update
-        set join_once = excluded.join_once, template = excluded.template
-      where (voucher_campaign.join_once, voucher_campaign.template)
-            is distinct from (excluded.join_once, excluded.template)`,
+        set join_once = excluded.join_once, template = excluded.template,
+            referral_terms = excluded.referral_terms
+      where (c.join_once, c.template, c.referral_terms)
+            is distinct from (excluded.join_once, excluded.template, excluded.referral_terms)`,
     [
       projectId,
       campaign.id,
@@ -33,6 +38,7 @@ export async function upsertCampaign(
       campaign.type,
       campaign.joinOnce,
       campaign.template && Buffer.from(campaign.template),
+      campaign.referralTerms && Buffer.from(campaign.referralTerms),
     ],
   );
 }
@@ -64,6 +70,52 @@ export async function markCampaignDeleted(
       where project_id = $1 and campaign_id = $2 and deleted_at is null`,
     [campaign.projectId, campaign.campaignId, new Date(campaign.at)],
   );
+}
+
+/** Stores the settings of a campaign that its other updates leave as they are; absent ones stay. */
+export async function updateCampaignSettings(
+  tx: Queryable,
+  projectId: string,
+  {
+    campaignId,
+    active,
+    referralTiers,
+  }: {
+    readonly campaignId: string;
+    readonly active: boolean | undefined;
+    readonly referralTiers: Uint8Array | undefined;
+  },
+): Promise<void> {
+  await tx.query(
+    `update voucher_campaign
+        set active = coalesce($3, active), referral_tiers = coalesce($4, referral_tiers)
+      where project_id = $1 and campaign_id = $2`,
+    [projectId, campaignId, active, referralTiers && Buffer.from(referralTiers)],
+  );
+}
+
+/** Whether a campaign is enabled; unknown ones are not. */
+export async function isCampaignActive(
+  db: Queryable,
+  projectId: string,
+  campaignId: string,
+): Promise<boolean> {
+  return (await findDisabledCampaigns(db, projectId, [campaignId])).size === 0;
+}
+
+/** Those of the campaigns that are disabled. */
+export async function findDisabledCampaigns(
+  db: Queryable,
+  projectId: string,
+  campaignIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ campaign_id: string }>(
+    `select campaign_id
+       from voucher_campaign
+      where project_id = $1 and campaign_id = any($2::text[]) and not active`,
+    [projectId, campaignIds],
+  );
+  return new Set(rows.map(({ campaign_id: id }) => id));
 }
 
 /** By id, or by exact name: the newest campaign with that name. */

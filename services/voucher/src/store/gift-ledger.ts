@@ -102,6 +102,7 @@ export type GiftAdjustment = {
   /** The usage after the adjustment. */
   readonly usage: GiftUsage;
   readonly change: bigint;
+  readonly source: string;
   readonly sourceId: string | null;
   readonly reason: string | null;
   readonly at: number;
@@ -110,7 +111,7 @@ export type GiftAdjustment = {
 /** Writes an adjusted usage and its ledger entry. The usage must be locked. */
 export async function writeAdjustment(
   tx: Queryable,
-  { usage, change, sourceId, reason, at }: GiftAdjustment,
+  { usage, change, source, sourceId, reason, at }: GiftAdjustment,
 ): Promise<void> {
   await tx.query(
     `with usage as (
@@ -121,7 +122,7 @@ export async function writeAdjustment(
      )
      insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
             total_after, source, source_id, reason, created_at)
-     select project_id, voucher_id, ledger_version, $7, balance, amount, 'API', $8, $9, $10
+     select project_id, voucher_id, ledger_version, $7, balance, amount, $8, $9, $10, $11
        from usage`,
     [
       usage.projectId,
@@ -131,6 +132,7 @@ export async function writeAdjustment(
       usage.version,
       usage.ledgerVersion,
       change,
+      source,
       sourceId,
       reason,
       new Date(at),

@@ -3,6 +3,7 @@ import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@
 import { checkStoredResponses } from "./idempotency-checks.ts";
 import { HOLDERS } from "./publication-checks.ts";
 import { PARTS, ROLLBACKS, SESSIONS, TOTALS, UNITS } from "./redemption-checks.ts";
+import { CONVERSIONS, REWARDS } from "./referral-checks.ts";
 import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.ts";
 
 export { type PointsRedemption, readPointsRedemptions } from "./points-checks.ts";
@@ -71,6 +72,16 @@ export const voucherInvariants: readonly InvariantCheck[] = [
     name: "I3 holders",
     states: "a voucher belongs to the customer of its one successful publication",
     checkChunk: sqlCheck(HOLDERS),
+  },
+  {
+    name: "I3 conversions",
+    states: "a referee converts a referral code once",
+    checkChunk: sqlCheck(CONVERSIONS),
+  },
+  {
+    name: "I2 referral rewards",
+    states: "each reward of a referral program that was paid is one entry of the ledger",
+    checkChunk: sqlCheck(REWARDS),
   },
   {
     name: "I4 answers",

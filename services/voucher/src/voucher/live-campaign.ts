@@ -1,7 +1,7 @@
 import { notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 
-import { lockLiveCampaign, type StoredCampaign, upsertCampaign } from "../store/campaigns.ts";
+import { lockLiveCampaign, type NewCampaign, upsertCampaign } from "../store/campaigns.ts";
 
 /**
  * Stores the settings of a campaign that gets vouchers. The campaign cannot be deleted until the transaction ends, so
@@ -10,7 +10,7 @@ import { lockLiveCampaign, type StoredCampaign, upsertCampaign } from "../store/
 export async function upsertLiveCampaign(
   tx: Queryable,
   projectId: string,
-  campaign: StoredCampaign,
+  campaign: NewCampaign,
 ): Promise<void> {
   await upsertCampaign(tx, projectId, campaign);
   if (await lockLiveCampaign(tx, projectId, campaign.id)) return;

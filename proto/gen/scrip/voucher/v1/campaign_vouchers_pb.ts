@@ -21,7 +21,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/campaign_vouchers.proto.
  */
 export const file_scrip_voucher_v1_campaign_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("CihzY3JpcC92b3VjaGVyL3YxL2NhbXBhaWduX3ZvdWNoZXJzLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIoQCCg9Wb3VjaGVyQ2FtcGFpZ24SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRJhCg1jYW1wYWlnbl90eXBlGAMgASgJQkqatRhGCAFyD0xPWUFMVFlfUFJPR1JBTXINR0lGVF9WT1VDSEVSU3IQRElTQ09VTlRfQ09VUE9OU3IQUkVGRVJSQUxfUFJPR1JBTRIWCg52b3VjaGVyc19jb3VudBgEIAEoAxIRCglqb2luX29uY2UYBSABKAgSPAoIdGVtcGxhdGUYBiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1IAIgBAUILCglfdGVtcGxhdGUiqAEKFUNyZWF0ZVZvdWNoZXJzUmVxdWVzdBI7CghjYW1wYWlnbhgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckNhbXBhaWduQgaatRgCCAESPQoFaXRlbXMYAiADKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CB5q1GANI6AcSEwoLYWxsX29yX25vbmUYAyABKAgirgEKE0NhbXBhaWduVm91Y2hlckl0ZW0SPwoHdm91Y2hlchgBIAEoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlclJlcXVlc3RCBpq1GAIIARIvCiJhY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nGAIgASgJSACIAQFCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmciUgoWQ3JlYXRlVm91Y2hlcnNSZXNwb25zZRI4CghvdXRjb21lcxgBIAMoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlck91dGNvbWUiewoUQ3JlYXRlVm91Y2hlck91dGNvbWUSLAoHdm91Y2hlchgBIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckgAEioKCHJlamVjdGVkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSKtAQoXR2VuZXJhdGVWb3VjaGVyc1JlcXVlc3QSOwoIY2FtcGFpZ24YASABKAsyIS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJDYW1wYWlnbkIGmrUYAggBEjsKBGl0ZW0YAiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CBpq1GAIIARIYCgVjb3VudBgDIAEoA0IJmrUYBRgBIJBOIjMKGEdlbmVyYXRlVm91Y2hlcnNSZXNwb25zZRIXCg9nZW5lcmF0ZWRfY291bnQYASABKAMiYwoRQ291bnRDb2Rlc1JlcXVlc3QSEwoLY2FtcGFpZ25faWQYASABKAkSOQoLY29kZV9jb25maWcYAiABKAsyHC5zY3JpcC52b3VjaGVyLnYxLkNvZGVDb25maWdCBpq1GAIIASIjChJDb3VudENvZGVzUmVzcG9uc2USDQoFY291bnQYASABKAMibwoVRGVsZXRlVm91Y2hlcnNSZXF1ZXN0EhMKC2NhbXBhaWduX2lkGAEgASgJEhgKEGFmdGVyX3ZvdWNoZXJfaWQYAiABKAkSGAoFbGltaXQYAyABKANCCZq1GAUYASCIJxINCgVwdXJnZRgEIAEoCCJcChZEZWxldGVWb3VjaGVyc1Jlc3BvbnNlEhUKDWRlbGV0ZWRfY291bnQYASABKAMSFwoPbGFzdF92b3VjaGVyX2lkGAIgASgJEhIKCmxpdmVfY291bnQYAyABKAMi+AcKFVVwZGF0ZVZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRIYCgtjYXRlZ29yeV9pZBgCIAEoCUgAiAEBEjMKCnN0YXJ0X2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgFIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgDiAEBEhwKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAYgAygFEjsKDnZhbGlkaXR5X2hvdXJzGAcgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNIBIgBARIwCghkaXNjb3VudBgIIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudEgFiAEBEhgKC2dpZnRfYW1vdW50GAkgASgDSAaIAQESNgoLZ2lmdF9lZmZlY3QYCiABKA4yHC5zY3JpcC52b3VjaGVyLnYxLkdpZnRFZmZlY3RIB4gBARIbCg5sb3lhbHR5X3BvaW50cxgLIAEoA0gIiAEBEi8KImFjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmcYDCABKAlICYgBARIpCghtZXRhZGF0YRgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoVdW5zZXRfbWV0YWRhdGFfZmllbGRzGA4gAygJQgaatRgCSGQSLwoLdXBkYXRlX21hc2sYDyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEjgKCGNhbXBhaWduGBAgASgLMiEuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyQ2FtcGFpZ25ICogBARIYChBhZnRlcl92b3VjaGVyX2lkGBEgASgJEh0KBWxpbWl0GBIgASgDQgmatRgFGAEgiCdIC4gBAUIOCgxfY2F0ZWdvcnlfaWRCDQoLX3N0YXJ0X2RhdGVCEgoQX2V4cGlyYXRpb25fZGF0ZUIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3Vyc0ILCglfZGlzY291bnRCDgoMX2dpZnRfYW1vdW50Qg4KDF9naWZ0X2VmZmVjdEIRCg9fbG95YWx0eV9wb2ludHNCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmdCCwoJX2NhbXBhaWduQggKBl9saW1pdCJIChZVcGRhdGVWb3VjaGVyc1Jlc3BvbnNlEhUKDXVwZGF0ZWRfY291bnQYASABKAMSFwoPbGFzdF92b3VjaGVyX2lkGAIgASgJMpgFChZDYW1wYWlnblZvdWNoZXJTZXJ2aWNlErUBCg5DcmVhdGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5DcmVhdGVWb3VjaGVyc1Jlc3BvbnNlIlCqtRgPZHVwbGljYXRlX2ZvdW5kqrUYE2ludmFsaWRfY29kZV9jb25maWeqtRgPaW52YWxpZF92b3VjaGVyqrUYD2ludmFsaWRfcGF5bG9hZBKiAQoQR2VuZXJhdGVWb3VjaGVycxIpLnNjcmlwLnZvdWNoZXIudjEuR2VuZXJhdGVWb3VjaGVyc1JlcXVlc3QaKi5zY3JpcC52b3VjaGVyLnYxLkdlbmVyYXRlVm91Y2hlcnNSZXNwb25zZSI3orUYE2ludmFsaWRfY29kZV9jb25maWeitRgPaW52YWxpZF92b3VjaGVyorUYCW5vdF9mb3VuZBJXCgpDb3VudENvZGVzEiMuc2NyaXAudm91Y2hlci52MS5Db3VudENvZGVzUmVxdWVzdBokLnNjcmlwLnZvdWNoZXIudjEuQ291bnRDb2Rlc1Jlc3BvbnNlEmMKDlVwZGF0ZVZvdWNoZXJzEicuc2NyaXAudm91Y2hlci52MS5VcGRhdGVWb3VjaGVyc1JlcXVlc3QaKC5zY3JpcC52b3VjaGVyLnYxLlVwZGF0ZVZvdWNoZXJzUmVzcG9uc2USYwoORGVsZXRlVm91Y2hlcnMSJy5zY3JpcC52b3VjaGVyLnYxLkRlbGV0ZVZvdWNoZXJzUmVxdWVzdBooLnNjcmlwLnZvdWNoZXIudjEuRGVsZXRlVm91Y2hlcnNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_validity, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
+  fileDesc("CihzY3JpcC92b3VjaGVyL3YxL2NhbXBhaWduX3ZvdWNoZXJzLnByb3RvEhBzY3JpcC52b3VjaGVyLnYxIskCCg9Wb3VjaGVyQ2FtcGFpZ24SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRJhCg1jYW1wYWlnbl90eXBlGAMgASgJQkqatRhGCAFyD0xPWUFMVFlfUFJPR1JBTXINR0lGVF9WT1VDSEVSU3IQRElTQ09VTlRfQ09VUE9OU3IQUkVGRVJSQUxfUFJPR1JBTRIWCg52b3VjaGVyc19jb3VudBgEIAEoAxIRCglqb2luX29uY2UYBSABKAgSPAoIdGVtcGxhdGUYBiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1IAIgBARI2CghyZWZlcnJhbBgHIAEoCzIfLnNjcmlwLnZvdWNoZXIudjEuUmVmZXJyYWxUZXJtc0gBiAEBQgsKCV90ZW1wbGF0ZUILCglfcmVmZXJyYWwi1wIKDVJlZmVycmFsVGVybXMSRgoVY29udmVyc2lvbl9ldmVudF90eXBlGAEgASgJQieatRgjCAFyCnJlZGVtcHRpb25yBW9yZGVycgxjdXN0b21fZXZlbnQSFwoKZXZlbnRfbmFtZRgCIAEoCUgAiAEBEhwKD2V2ZW50X3NjaGVtYV9pZBgDIAEoCUgBiAEBEj0KDnJlZmVyZWVfcmV3YXJkGAQgASgLMiAuc2NyaXAudm91Y2hlci52MS5SZWZlcnJhbFJld2FyZEgCiAEBEj4KD3JlZmVycmVyX3Jld2FyZBgFIAEoCzIgLnNjcmlwLnZvdWNoZXIudjEuUmVmZXJyYWxSZXdhcmRIA4gBAUINCgtfZXZlbnRfbmFtZUISChBfZXZlbnRfc2NoZW1hX2lkQhEKD19yZWZlcmVlX3Jld2FyZEISChBfcmVmZXJyZXJfcmV3YXJkIn8KDlJlZmVycmFsUmV3YXJkEhsKC2NhbXBhaWduX2lkGAEgASgJQgaatRgCCAESOAoMdm91Y2hlcl90eXBlGAIgASgJQiKatRgeCAFyDEdJRlRfVk9VQ0hFUnIMTE9ZQUxUWV9DQVJEEhYKBmFtb3VudBgDIAEoA0IGmrUYAhgBIksKDVJlZmVycmFsVGllcnMSOgoFdGllcnMYASADKAsyIy5zY3JpcC52b3VjaGVyLnYxLlJlZmVycmFsVGllclRlcm1zQgaatRgCSGQi4QEKEVJlZmVycmFsVGllclRlcm1zEgoKAmlkGAEgASgJEkcKCWNvbmRpdGlvbhgCIAEoCUI0mrUYMAgBchNFQUNIX1VOSVFVRV9SRUZFUkVFchdNSU5JTVVNX1VOSVFVRV9SRUZFUkVFUxIVCgVjb3VudBgDIAEoA0IGmrUYAhgBEhcKCnNlZ21lbnRfaWQYBCABKAlIAIgBARI4CgZyZXdhcmQYBSABKAsyIC5zY3JpcC52b3VjaGVyLnYxLlJlZmVycmFsUmV3YXJkQgaatRgCCAFCDQoLX3NlZ21lbnRfaWQiqAEKFUNyZWF0ZVZvdWNoZXJzUmVxdWVzdBI7CghjYW1wYWlnbhgBIAEoCzIhLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckNhbXBhaWduQgaatRgCCAESPQoFaXRlbXMYAiADKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CB5q1GANI6AcSEwoLYWxsX29yX25vbmUYAyABKAgirgEKE0NhbXBhaWduVm91Y2hlckl0ZW0SPwoHdm91Y2hlchgBIAEoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlclJlcXVlc3RCBpq1GAIIARIvCiJhY3Rpdml0eV9kdXJhdGlvbl9hZnRlcl9wdWJsaXNoaW5nGAIgASgJSACIAQFCJQojX2FjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmciUgoWQ3JlYXRlVm91Y2hlcnNSZXNwb25zZRI4CghvdXRjb21lcxgBIAMoCzImLnNjcmlwLnZvdWNoZXIudjEuQ3JlYXRlVm91Y2hlck91dGNvbWUiewoUQ3JlYXRlVm91Y2hlck91dGNvbWUSLAoHdm91Y2hlchgBIAEoCzIZLnNjcmlwLnZvdWNoZXIudjEuVm91Y2hlckgAEioKCHJlamVjdGVkGAIgASgLMhYuc2NyaXAuY29tbW9uLnYxLkVycm9ySABCCQoHb3V0Y29tZSKtAQoXR2VuZXJhdGVWb3VjaGVyc1JlcXVlc3QSOwoIY2FtcGFpZ24YASABKAsyIS5zY3JpcC52b3VjaGVyLnYxLlZvdWNoZXJDYW1wYWlnbkIGmrUYAggBEjsKBGl0ZW0YAiABKAsyJS5zY3JpcC52b3VjaGVyLnYxLkNhbXBhaWduVm91Y2hlckl0ZW1CBpq1GAIIARIYCgVjb3VudBgDIAEoA0IJmrUYBRgBIJBOIjMKGEdlbmVyYXRlVm91Y2hlcnNSZXNwb25zZRIXCg9nZW5lcmF0ZWRfY291bnQYASABKAMiYwoRQ291bnRDb2Rlc1JlcXVlc3QSEwoLY2FtcGFpZ25faWQYASABKAkSOQoLY29kZV9jb25maWcYAiABKAsyHC5zY3JpcC52b3VjaGVyLnYxLkNvZGVDb25maWdCBpq1GAIIASIjChJDb3VudENvZGVzUmVzcG9uc2USDQoFY291bnQYASABKAMibwoVRGVsZXRlVm91Y2hlcnNSZXF1ZXN0EhMKC2NhbXBhaWduX2lkGAEgASgJEhgKEGFmdGVyX3ZvdWNoZXJfaWQYAiABKAkSGAoFbGltaXQYAyABKANCCZq1GAUYASCIJxINCgVwdXJnZRgEIAEoCCJcChZEZWxldGVWb3VjaGVyc1Jlc3BvbnNlEhUKDWRlbGV0ZWRfY291bnQYASABKAMSFwoPbGFzdF92b3VjaGVyX2lkGAIgASgJEhIKCmxpdmVfY291bnQYAyABKAMi6QgKFVVwZGF0ZVZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRIYCgtjYXRlZ29yeV9pZBgCIAEoCUgAiAEBEjMKCnN0YXJ0X2RhdGUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgFIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgDiAEBEhwKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAYgAygFEjsKDnZhbGlkaXR5X2hvdXJzGAcgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNIBIgBARIwCghkaXNjb3VudBgIIAEoCzIZLnNjcmlwLmNvbW1vbi52MS5EaXNjb3VudEgFiAEBEhgKC2dpZnRfYW1vdW50GAkgASgDSAaIAQESNgoLZ2lmdF9lZmZlY3QYCiABKA4yHC5zY3JpcC52b3VjaGVyLnYxLkdpZnRFZmZlY3RIB4gBARIbCg5sb3lhbHR5X3BvaW50cxgLIAEoA0gIiAEBEi8KImFjdGl2aXR5X2R1cmF0aW9uX2FmdGVyX3B1Ymxpc2hpbmcYDCABKAlICYgBARIpCghtZXRhZGF0YRgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJQoVdW5zZXRfbWV0YWRhdGFfZmllbGRzGA4gAygJQgaatRgCSGQSLwoLdXBkYXRlX21hc2sYDyABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEjgKCGNhbXBhaWduGBAgASgLMiEuc2NyaXAudm91Y2hlci52MS5Wb3VjaGVyQ2FtcGFpZ25ICogBARIYChBhZnRlcl92b3VjaGVyX2lkGBEgASgJEh0KBWxpbWl0GBIgASgDQgmatRgFGAEgiCdIC4gBARITCgZhY3RpdmUYEyABKAhIDIgBARI8Cg5yZWZlcnJhbF90aWVycxgUIAEoCzIfLnNjcmlwLnZvdWNoZXIudjEuUmVmZXJyYWxUaWVyc0gNiAEBQg4KDF9jYXRlZ29yeV9pZEINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzQgsKCV9kaXNjb3VudEIOCgxfZ2lmdF9hbW91bnRCDgoMX2dpZnRfZWZmZWN0QhEKD19sb3lhbHR5X3BvaW50c0IlCiNfYWN0aXZpdHlfZHVyYXRpb25fYWZ0ZXJfcHVibGlzaGluZ0ILCglfY2FtcGFpZ25CCAoGX2xpbWl0QgkKB19hY3RpdmVCEQoPX3JlZmVycmFsX3RpZXJzIkgKFlVwZGF0ZVZvdWNoZXJzUmVzcG9uc2USFQoNdXBkYXRlZF9jb3VudBgBIAEoAxIXCg9sYXN0X3ZvdWNoZXJfaWQYAiABKAkymAUKFkNhbXBhaWduVm91Y2hlclNlcnZpY2UStQEKDkNyZWF0ZVZvdWNoZXJzEicuc2NyaXAudm91Y2hlci52MS5DcmVhdGVWb3VjaGVyc1JlcXVlc3QaKC5zY3JpcC52b3VjaGVyLnYxLkNyZWF0ZVZvdWNoZXJzUmVzcG9uc2UiUKq1GA9kdXBsaWNhdGVfZm91bmSqtRgTaW52YWxpZF9jb2RlX2NvbmZpZ6q1GA9pbnZhbGlkX3ZvdWNoZXKqtRgPaW52YWxpZF9wYXlsb2FkEqIBChBHZW5lcmF0ZVZvdWNoZXJzEikuc2NyaXAudm91Y2hlci52MS5HZW5lcmF0ZVZvdWNoZXJzUmVxdWVzdBoqLnNjcmlwLnZvdWNoZXIudjEuR2VuZXJhdGVWb3VjaGVyc1Jlc3BvbnNlIjeitRgTaW52YWxpZF9jb2RlX2NvbmZpZ6K1GA9pbnZhbGlkX3ZvdWNoZXKitRgJbm90X2ZvdW5kElcKCkNvdW50Q29kZXMSIy5zY3JpcC52b3VjaGVyLnYxLkNvdW50Q29kZXNSZXF1ZXN0GiQuc2NyaXAudm91Y2hlci52MS5Db3VudENvZGVzUmVzcG9uc2USYwoOVXBkYXRlVm91Y2hlcnMSJy5zY3JpcC52b3VjaGVyLnYxLlVwZGF0ZVZvdWNoZXJzUmVxdWVzdBooLnNjcmlwLnZvdWNoZXIudjEuVXBkYXRlVm91Y2hlcnNSZXNwb25zZRJjCg5EZWxldGVWb3VjaGVycxInLnNjcmlwLnZvdWNoZXIudjEuRGVsZXRlVm91Y2hlcnNSZXF1ZXN0Giguc2NyaXAudm91Y2hlci52MS5EZWxldGVWb3VjaGVyc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_discount, file_scrip_common_v1_error, file_scrip_common_v1_validity, file_scrip_options_v1_options, file_scrip_voucher_v1_vouchers]);
 
 /**
  * Settings of a campaign that the voucher service stores for publications. Id, name and type never change; the
@@ -71,6 +71,13 @@ export type VoucherCampaign = Message<"scrip.voucher.v1.VoucherCampaign"> & {
    * @generated from field: optional scrip.voucher.v1.CampaignVoucherItem template = 6;
    */
   template?: CampaignVoucherItem | undefined;
+
+  /**
+   * Referral programs: when a code converts, and what that pays. Default: redemptions convert, without rewards.
+   *
+   * @generated from field: optional scrip.voucher.v1.ReferralTerms referral = 7;
+   */
+  referral?: ReferralTerms | undefined;
 };
 
 /**
@@ -79,6 +86,161 @@ export type VoucherCampaign = Message<"scrip.voucher.v1.VoucherCampaign"> & {
  */
 export const VoucherCampaignSchema: GenMessage<VoucherCampaign> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_campaign_vouchers, 0);
+
+/**
+ * When the codes of a referral program convert, and what a conversion pays (docs/referrals.md#conversion).
+ *
+ * @generated from message scrip.voucher.v1.ReferralTerms
+ */
+export type ReferralTerms = Message<"scrip.voucher.v1.ReferralTerms"> & {
+  /**
+   * What converts a code: `redemption`, `order` or `custom_event`.
+   *
+   * @generated from field: string conversion_event_type = 1;
+   */
+  conversionEventType: string;
+
+  /**
+   * Conversion by custom event: name of the event.
+   *
+   * @generated from field: optional string event_name = 2;
+   */
+  eventName?: string | undefined;
+
+  /**
+   * Conversion by custom event: id of the schema of the event.
+   *
+   * @generated from field: optional string event_schema_id = 3;
+   */
+  eventSchemaId?: string | undefined;
+
+  /**
+   * Paid to the referee for each conversion.
+   *
+   * @generated from field: optional scrip.voucher.v1.ReferralReward referee_reward = 4;
+   */
+  refereeReward?: ReferralReward | undefined;
+
+  /**
+   * Paid to the referrer for each new referee.
+   *
+   * @generated from field: optional scrip.voucher.v1.ReferralReward referrer_reward = 5;
+   */
+  referrerReward?: ReferralReward | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReferralTerms.
+ * Use `create(ReferralTermsSchema)` to create a new message.
+ */
+export const ReferralTermsSchema: GenMessage<ReferralTerms> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 1);
+
+/**
+ * Credits or points that a conversion pays.
+ *
+ * @generated from message scrip.voucher.v1.ReferralReward
+ */
+export type ReferralReward = Message<"scrip.voucher.v1.ReferralReward"> & {
+  /**
+   * Id of the campaign whose voucher is credited (`camp_…`); the customer gets one first when they have none.
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * Type of the vouchers of the campaign.
+   *
+   * @generated from field: string voucher_type = 2;
+   */
+  voucherType: string;
+
+  /**
+   * Credits in minor units, or points.
+   *
+   * @generated from field: int64 amount = 3;
+   */
+  amount: bigint;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReferralReward.
+ * Use `create(ReferralRewardSchema)` to create a new message.
+ */
+export const ReferralRewardSchema: GenMessage<ReferralReward> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 2);
+
+/**
+ * All tiers of a referral program (docs/referrals.md#tiers).
+ *
+ * @generated from message scrip.voucher.v1.ReferralTiers
+ */
+export type ReferralTiers = Message<"scrip.voucher.v1.ReferralTiers"> & {
+  /**
+   * Tiers. At most 100.
+   *
+   * @generated from field: repeated scrip.voucher.v1.ReferralTierTerms tiers = 1;
+   */
+  tiers: ReferralTierTerms[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReferralTiers.
+ * Use `create(ReferralTiersSchema)` to create a new message.
+ */
+export const ReferralTiersSchema: GenMessage<ReferralTiers> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 3);
+
+/**
+ * What the referrer gets for a number of referees.
+ *
+ * @generated from message scrip.voucher.v1.ReferralTierTerms
+ */
+export type ReferralTierTerms = Message<"scrip.voucher.v1.ReferralTierTerms"> & {
+  /**
+   * Id of the tier (`rtr_…`).
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `EACH_UNIQUE_REFEREE`: pays for every `count` new referees. `MINIMUM_UNIQUE_REFEREES`: pays once, when the referrer
+   * has `count` referees.
+   *
+   * @generated from field: string condition = 2;
+   */
+  condition: string;
+
+  /**
+   * Number of different referees.
+   *
+   * @generated from field: int64 count = 3;
+   */
+  count: bigint;
+
+  /**
+   * Id of the segment that the referrer must be in (`seg_…`).
+   *
+   * @generated from field: optional string segment_id = 4;
+   */
+  segmentId?: string | undefined;
+
+  /**
+   * Paid to the referrer.
+   *
+   * @generated from field: scrip.voucher.v1.ReferralReward reward = 5;
+   */
+  reward?: ReferralReward | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ReferralTierTerms.
+ * Use `create(ReferralTierTermsSchema)` to create a new message.
+ */
+export const ReferralTierTermsSchema: GenMessage<ReferralTierTerms> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 4);
 
 /**
  * @generated from message scrip.voucher.v1.CreateVouchersRequest
@@ -111,7 +273,7 @@ export type CreateVouchersRequest = Message<"scrip.voucher.v1.CreateVouchersRequ
  * Use `create(CreateVouchersRequestSchema)` to create a new message.
  */
 export const CreateVouchersRequestSchema: GenMessage<CreateVouchersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 1);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 5);
 
 /**
  * One voucher to create.
@@ -139,7 +301,7 @@ export type CampaignVoucherItem = Message<"scrip.voucher.v1.CampaignVoucherItem"
  * Use `create(CampaignVoucherItemSchema)` to create a new message.
  */
 export const CampaignVoucherItemSchema: GenMessage<CampaignVoucherItem> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 2);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 6);
 
 /**
  * @generated from message scrip.voucher.v1.CreateVouchersResponse
@@ -158,7 +320,7 @@ export type CreateVouchersResponse = Message<"scrip.voucher.v1.CreateVouchersRes
  * Use `create(CreateVouchersResponseSchema)` to create a new message.
  */
 export const CreateVouchersResponseSchema: GenMessage<CreateVouchersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 3);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 7);
 
 /**
  * Outcome of one item.
@@ -193,7 +355,7 @@ export type CreateVoucherOutcome = Message<"scrip.voucher.v1.CreateVoucherOutcom
  * Use `create(CreateVoucherOutcomeSchema)` to create a new message.
  */
 export const CreateVoucherOutcomeSchema: GenMessage<CreateVoucherOutcome> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 4);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 8);
 
 /**
  * @generated from message scrip.voucher.v1.GenerateVouchersRequest
@@ -226,7 +388,7 @@ export type GenerateVouchersRequest = Message<"scrip.voucher.v1.GenerateVouchers
  * Use `create(GenerateVouchersRequestSchema)` to create a new message.
  */
 export const GenerateVouchersRequestSchema: GenMessage<GenerateVouchersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 5);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 9);
 
 /**
  * @generated from message scrip.voucher.v1.GenerateVouchersResponse
@@ -245,7 +407,7 @@ export type GenerateVouchersResponse = Message<"scrip.voucher.v1.GenerateVoucher
  * Use `create(GenerateVouchersResponseSchema)` to create a new message.
  */
 export const GenerateVouchersResponseSchema: GenMessage<GenerateVouchersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 6);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 10);
 
 /**
  * @generated from message scrip.voucher.v1.CountCodesRequest
@@ -271,7 +433,7 @@ export type CountCodesRequest = Message<"scrip.voucher.v1.CountCodesRequest"> & 
  * Use `create(CountCodesRequestSchema)` to create a new message.
  */
 export const CountCodesRequestSchema: GenMessage<CountCodesRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 7);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 11);
 
 /**
  * @generated from message scrip.voucher.v1.CountCodesResponse
@@ -290,7 +452,7 @@ export type CountCodesResponse = Message<"scrip.voucher.v1.CountCodesResponse"> 
  * Use `create(CountCodesResponseSchema)` to create a new message.
  */
 export const CountCodesResponseSchema: GenMessage<CountCodesResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 8);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 12);
 
 /**
  * @generated from message scrip.voucher.v1.DeleteVouchersRequest
@@ -331,7 +493,7 @@ export type DeleteVouchersRequest = Message<"scrip.voucher.v1.DeleteVouchersRequ
  * Use `create(DeleteVouchersRequestSchema)` to create a new message.
  */
 export const DeleteVouchersRequestSchema: GenMessage<DeleteVouchersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 9);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 13);
 
 /**
  * @generated from message scrip.voucher.v1.DeleteVouchersResponse
@@ -364,7 +526,7 @@ export type DeleteVouchersResponse = Message<"scrip.voucher.v1.DeleteVouchersRes
  * Use `create(DeleteVouchersResponseSchema)` to create a new message.
  */
 export const DeleteVouchersResponseSchema: GenMessage<DeleteVouchersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 10);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 14);
 
 /**
  * @generated from message scrip.voucher.v1.UpdateVouchersRequest
@@ -496,6 +658,20 @@ export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequ
    * @generated from field: optional int64 limit = 18;
    */
   limit?: bigint | undefined;
+
+  /**
+   * Whether the campaign is enabled. Default: unchanged.
+   *
+   * @generated from field: optional bool active = 19;
+   */
+  active?: boolean | undefined;
+
+  /**
+   * Referral programs: the enabled tiers. Default: unchanged.
+   *
+   * @generated from field: optional scrip.voucher.v1.ReferralTiers referral_tiers = 20;
+   */
+  referralTiers?: ReferralTiers | undefined;
 };
 
 /**
@@ -503,7 +679,7 @@ export type UpdateVouchersRequest = Message<"scrip.voucher.v1.UpdateVouchersRequ
  * Use `create(UpdateVouchersRequestSchema)` to create a new message.
  */
 export const UpdateVouchersRequestSchema: GenMessage<UpdateVouchersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 11);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 15);
 
 /**
  * @generated from message scrip.voucher.v1.UpdateVouchersResponse
@@ -529,7 +705,7 @@ export type UpdateVouchersResponse = Message<"scrip.voucher.v1.UpdateVouchersRes
  * Use `create(UpdateVouchersResponseSchema)` to create a new message.
  */
 export const UpdateVouchersResponseSchema: GenMessage<UpdateVouchersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 12);
+  messageDesc(file_scrip_voucher_v1_campaign_vouchers, 16);
 
 /**
  * Creates and changes vouchers of campaigns in batches. Internal: the campaign service calls it, in the project

@@ -1,0 +1,101 @@
+import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import type { Database } from "@scrip/postgres";
+import {
+  type ReferralConverted,
+  ReferralConvertedSchema,
+  type ReferralRewarded,
+  ReferralRewardedSchema,
+} from "@scrip/proto/scrip/events/v1/referrals_pb";
+import { type FindProject, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { localDateAt } from "../domain/local-date.ts";
+import { movePoints } from "../points/move-points.ts";
+import { insertReferrals, type NewReferral } from "../store/referrals.ts";
+import { lockExistingCustomers } from "./count-orders.ts";
+
+export const REFERRALS_TOPIC = "scrip.referrals.v1";
+
+type ReferralDeps = Pick<Deps, "db" | "newId" | "onEvents"> & {
+  readonly findProject: FindProject;
+};
+
+/**
+ * Counts conversions for the summaries of customers, and adds the points of rewards to their cards. A code converts
+ * once per referee, and a reward is the cause of one ledger entry, so repeats need no inbox.
+ */
+export const onReferral =
+  (deps: ReferralDeps): EventHandler =>
+  async (events) => {
+    await countReferrals(
+      deps.db,
+      events.flatMap((event) => referralOf(event) ?? []),
+    );
+    for (const event of events) {
+      const reward = eventMessage(event, ReferralRewardedSchema);
+      if (reward?.points !== undefined) await addPoints(deps, reward, reward.points);
+    }
+  };
+
+function referralOf(event: DeliveredEvent): NewReferral | undefined {
+  const converted = eventMessage(event, ReferralConvertedSchema);
+  return converted?.date === undefined
+    ? undefined
+    : referralFromProto(converted, timestampDate(converted.date));
+}
+
+const referralFromProto = (
+  { projectId, voucherId, campaignId, referrerId, refereeId, ...converted }: ReferralConverted,
+  at: Date,
+): NewReferral => ({
+  projectId,
+  voucherId,
+  campaignId,
+  referrerId,
+  refereeId,
+  relatedObject: { type: converted.relatedObjectType, id: converted.relatedObjectId },
+  at,
+});
+
+/** Conversions of deleted customers are dropped. */
+async function countReferrals(db: Database, referrals: readonly NewReferral[]): Promise<void> {
+  if (referrals.length === 0) return;
+  await db.transaction(async (tx) => {
+    const customersOf = ({ projectId, refereeId, referrerId }: NewReferral) =>
+      [refereeId, referrerId].map((customerId) => ({ projectId, customerId }));
+    const existing = await lockExistingCustomers(tx, referrals.flatMap(customersOf));
+    const counted = referrals.filter((referral) => existing(customersOf(referral)).length === 2);
+    if (counted.length > 0) await insertReferrals(tx, counted);
+  });
+}
+
+async function addPoints(
+  deps: ReferralDeps,
+  reward: ReferralRewarded,
+  points: bigint,
+): Promise<void> {
+  const { projectId, voucherId: cardId, initialPoints = 0n, rewardKey, date } = reward;
+  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const state = await deps.findProject({ projectId, version: undefined, deadline });
+  if (state === undefined || state.deleted || date === undefined) return;
+  const at = timestampMs(date);
+  const [decision] = await deps.db.transaction((tx) =>
+    movePoints(tx, deps, [
+      {
+        card: { projectId, cardId, initialPoints },
+        type: "POINTS_ADDITION",
+        points,
+        cause: `referral:${rewardKey}`,
+        at,
+        today: localDateAt(state.project.timeZone, at),
+        source: "Automation",
+        reason: "Referral reward",
+      },
+    ]),
+  );
+  if (decision?.kind === "rejected") {
+    throw new Error(`card ${cardId} cannot get ${points} points: ${decision.key}`);
+  }
+  deps.onEvents();
+}
