@@ -10,8 +10,11 @@ import {
 import { type FindProject, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { expiryDate } from "../domain/expiry-date.ts";
+import { keyOf } from "../domain/key.ts";
 import { localDateAt } from "../domain/local-date.ts";
 import { movePoints } from "../points/move-points.ts";
+import { findPrograms } from "../store/loyalty-programs.ts";
 import { insertReferrals, type NewReferral } from "../store/referrals.ts";
 import { lockExistingCustomers } from "./count-orders.ts";
 
@@ -80,6 +83,9 @@ async function addPoints(
   const state = await deps.findProject({ projectId, version: undefined, deadline });
   if (state === undefined || state.deleted || date === undefined) return;
   const at = timestampMs(date);
+  const today = localDateAt(state.project.timeZone, at);
+  const key = { projectId, campaignId: reward.campaignId };
+  const program = (await findPrograms(deps.db, [key])).get(keyOf(projectId, reward.campaignId));
   const [decision] = await deps.db.transaction((tx) =>
     movePoints(tx, deps, [
       {
@@ -88,7 +94,8 @@ async function addPoints(
         points,
         cause: `referral:${rewardKey}`,
         at,
-        today: localDateAt(state.project.timeZone, at),
+        today,
+        expiresOn: expiryDate(program?.expirationRules ?? null, today),
         source: "Automation",
         reason: "Referral reward",
       },
