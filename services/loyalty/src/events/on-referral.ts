@@ -65,13 +65,14 @@ const referralFromProto = (
 async function countReferrals(db: Database, referrals: readonly NewReferral[]): Promise<void> {
   if (referrals.length === 0) return;
   await db.transaction(async (tx) => {
-    const customersOf = ({ projectId, refereeId, referrerId }: NewReferral) =>
-      [refereeId, referrerId].map((customerId) => ({ projectId, customerId }));
     const existing = await lockExistingCustomers(tx, referrals.flatMap(customersOf));
     const counted = referrals.filter((referral) => existing(customersOf(referral)).length === 2);
     if (counted.length > 0) await insertReferrals(tx, counted);
   });
 }
+
+const customersOf = ({ projectId, refereeId, referrerId }: NewReferral) =>
+  [refereeId, referrerId].map((customerId) => ({ projectId, customerId }));
 
 async function addPoints(
   deps: ReferralDeps,
