@@ -18,10 +18,16 @@ const isolate = false;
 /** PostgreSQL and the processes that tests start need the rest of a small machine. */
 const maxWorkers = 2;
 
-/** They start processes and wait for them. */
-const SLOW_FILES = /\/(deploy\/standalone|services\/shared\/embedded-postgres)\/test\//;
+/** They start processes and wait for them, or send many requests. */
+const SLOW_FILES =
+  /\/(deploy\/standalone|services\/shared\/embedded-postgres)\/test\/|\/e2e\/(model|stress-.*|idempotency|key-rotation)\.test\./;
 
 const rankOf = ({ moduleId }: TestSpecification): number => (SLOW_FILES.test(moduleId) ? 0 : 1);
+
+/** They fill the machine, or hold locks that delay other requests of a shared stack. */
+const FILES_ALONE = ["concurrent-redemptions", "contested", "locked-rows", "overload"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 
 /** Vitest starts large files first; small files that take long would keep one worker busy at the end. */
 class SlowFilesFirst extends BaseSequencer {
@@ -31,6 +37,15 @@ class SlowFilesFirst extends BaseSequencer {
     return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 }
+
+const e2e = {
+  globalSetup: "test/stack/global-setup.ts",
+  setupFiles: "test/stack/logged-errors.ts",
+  expect,
+  isolate,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+};
 
 export default defineConfig({
   test: {
@@ -68,18 +83,22 @@ export default defineConfig({
       },
       {
         test: {
+          ...e2e,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          globalSetup: "test/stack/global-setup.ts",
-          setupFiles: "test/stack/logged-errors.ts",
-          exclude,
-          expect,
-          isolate,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          // Each stack consists of processes that need two cores.
-          fileParallelism: false,
+          exclude: [...exclude, ...FILES_ALONE],
+          maxWorkers,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...e2e,
+          name: "e2e-alone",
+          include: FILES_ALONE,
+          exclude,
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

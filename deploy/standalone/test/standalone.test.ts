@@ -1,11 +1,11 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 // What a new user sees on the terminal: the real process on its embedded database.
 const MAIN = path.join(import.meta.dirname, "../src/main.ts");
@@ -14,17 +14,31 @@ const COMPILED = path.join(tmpdir(), "scrip-compiled");
 
 // Only a process that hangs takes this long, however busy the machine is.
 const PATIENCE = { timeout: 60_000 };
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-test("the first start names the file of the keys; the second keeps the data and the keys", async () => {
-  await using folder = await temporaryFolder();
-  const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+/** The first start in a new data folder; its process runs until the last tests of this file. */
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let first: Running;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+});
+const started = new Set<ChildProcess>();
+afterAll(async () => {
+  await first.stop("SIGTERM");
+  // Those of failed tests; the database ends with its process.
+  for (const child of started) child.kill("SIGKILL");
+  await folder[Symbol.asyncDispose]();
+});
+const readKeys = (): Promise<string> => readFile(path.join(folder.path, "keys.env"), "utf8");
+
+test("the first start names the file of the keys, which only its owner can read", async () => {
   // This output is no terminal, so it must not contain the keys.
   expect(first.output()).not.toContain("TOKEN=");
   expect(first.output()).toContain(
     `The keys of your first project are in ${path.join(folder.path, "keys.env")}, `,
   );
-  const keys = await readFile(path.join(folder.path, "keys.env"), "utf8");
+  const keys = await readKeys();
   for (const name of [
     "SCRIP_BASE_URL",
     "SCRIP_APP_ID",
@@ -37,37 +51,14 @@ test("the first start names the file of the keys; the second keeps the data and 
     expect(keys).toMatch(new RegExp(`^export ${name}='.+'$`, "m"));
   }
   expect((await stat(path.join(folder.path, "keys.env"))).mode & 0o777).toBe(0o600);
-  expect(await first.stop("SIGINT")).toBe(0);
-  expect(first.output()).toContain("Stopping");
-
-  const second = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
-  expect(second.output()).not.toContain("The keys of your first project");
-  const again = await readFile(path.join(folder.path, "keys.env"), "utf8");
-  expect(withoutUrl(again)).toBe(withoutUrl(keys));
-  expect((await token(again)).status).toBe(200);
-  expect(await second.stop("SIGTERM")).toBe(0);
-});
-
-test("restarts a killed embedded database, reports it, and serves requests again", async () => {
-  await using folder = await temporaryFolder();
-  const scrip = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
-  const pid = await readFile(path.join(folder.path, "postgres/postmaster.pid"), "utf8");
-  process.kill(Number(pid.split("\n")[0]), "SIGKILL");
-  await expect.poll(scrip.output, PATIENCE).toContain("runs again");
-  const keys = await readFile(path.join(folder.path, "keys.env"), "utf8");
-  const status = () => token(keys).then((response) => response.status);
-  await expect.poll(status, PATIENCE).toBe(200);
-  expect(await scrip.stop("SIGTERM")).toBe(0);
 });
 
 test("a second data folder on the same database gets no keys and says how to create one", async () => {
-  await using one = await temporaryFolder();
   await using other = await temporaryFolder();
-  const first = await run({ SCRIP_DATA_DIR: one.path, SCRIP_PORT: "0" });
   const env = {
     SCRIP_DATA_DIR: other.path,
     SCRIP_PORT: "0",
-    DATABASE_URL: await embeddedUrl(one.path),
+    DATABASE_URL: await embeddedUrl(folder.path),
   };
   for (const time of [1, 2]) {
     const second = await run(env);
@@ -79,29 +70,22 @@ test("a second data folder on the same database gets no keys and says how to cre
     expect((await projects(keys)).status).toBe(200);
     expect(await second.stop("SIGTERM")).toBe(0);
   }
-  const keys = await readFile(path.join(one.path, "keys.env"), "utf8");
-  expect((await token(keys)).status).toBe(200);
-  expect(await first.stop("SIGTERM")).toBe(0);
+  expect((await token(await readKeys())).status).toBe(200);
 });
 
 test("a second process on one data folder names the first, which keeps running", async () => {
-  await using folder = await temporaryFolder();
-  const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   const second = await ended({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   expect(second).toMatchObject({ code: 1 });
   expect(second.output).toContain(String(first.pid));
   expect(second.output).not.toContain("    at ");
-  expect((await token(await readFile(path.join(folder.path, "keys.env"), "utf8"))).status).toBe(
-    200,
-  );
-  expect(await first.stop("SIGTERM")).toBe(0);
+  expect((await token(await readKeys())).status).toBe(200);
 });
 
 test.each(["Starting PostgreSQL", "Starting the services"])(
   "Ctrl-C at %j cancels the start, and no process stays behind",
   async (progress) => {
-    await using folder = await temporaryFolder();
-    const env = { SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" };
+    await using empty = await temporaryFolder();
+    const env = { SCRIP_DATA_DIR: empty.path, SCRIP_PORT: "0" };
     const { child, output } = start(env);
     const closed = once(child, "close");
     await expect.poll(output, { ...PATIENCE, interval: 5 }).toContain(progress);
@@ -117,13 +101,13 @@ test.each(["Starting PostgreSQL", "Starting the services"])(
 );
 
 test("Ctrl-C cancels a start that waits for a database that never responds", async () => {
-  await using folder = await temporaryFolder();
+  await using empty = await temporaryFolder();
   const silent = createServer().listen(0, "127.0.0.1");
   await once(silent, "listening");
   const { port } = silent.address() as { port: number };
   const DATABASE_URL = `postgres://a:b@127.0.0.1:${port}/x`;
   const connected = once(silent, "connection");
-  const { child, output } = start({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0", DATABASE_URL });
+  const { child, output } = start({ SCRIP_DATA_DIR: empty.path, SCRIP_PORT: "0", DATABASE_URL });
   await connected;
   const closed = once(child, "close");
   child.kill("SIGINT");
@@ -135,10 +119,8 @@ test("Ctrl-C cancels a start that waits for a database that never responds", asy
 });
 
 test("serves metrics on a port of its own, and on another one when the default is in use", async () => {
-  await using folder = await temporaryFolder();
   await using other = await temporaryFolder();
-  // The first gets the default port, unless another program on this machine has it.
-  const first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  // The first has the default port, unless another program on this machine has it.
   const second = await run({
     SCRIP_DATA_DIR: other.path,
     SCRIP_PORT: "0",
@@ -163,15 +145,15 @@ test("serves metrics on a port of its own, and on another one when the default i
     code: 1,
     output: `Port ${taken} on 127.0.0.1 for metrics is in use by another program. Set SCRIP_METRICS_PORT and SCRIP_METRICS_HOST to others.\n`,
   });
-  for (const one of both) expect(await one.stop("SIGTERM")).toBe(0);
+  expect(await second.stop("SIGTERM")).toBe(0);
 });
 
 test("names a used port and the variable to change", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as { port: number };
-  await using folder = await temporaryFolder();
-  const { code, output } = await ended({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: String(port) });
+  await using empty = await temporaryFolder();
+  const { code, output } = await ended({ SCRIP_DATA_DIR: empty.path, SCRIP_PORT: String(port) });
   server.close();
   expect(code).toBe(1);
   expect(output).toContain(`Port ${port}`);
@@ -180,8 +162,8 @@ test("names a used port and the variable to change", async () => {
 });
 
 test("explains a data folder that is a file, and reports all invalid settings together", async () => {
-  await using folder = await temporaryFolder();
-  const file = path.join(folder.path, "file");
+  await using parent = await temporaryFolder();
+  const file = path.join(parent.path, "file");
   await writeFile(file, "not a folder");
   const broken = await ended({ SCRIP_DATA_DIR: file, SCRIP_PORT: "0" });
   expect([broken.code, broken.output]).toEqual([
@@ -190,7 +172,7 @@ test("explains a data folder that is a file, and reports all invalid settings to
   ]);
   expect(broken.output).not.toContain("    at ");
   const wrong = await ended({
-    SCRIP_DATA_DIR: folder.path,
+    SCRIP_DATA_DIR: parent.path,
     SCRIP_PORT: "http",
     SCRIP_GRPC_PORT: "-1",
     SCRIP_LIMIT_CALLS_PER_MINUTE: "-5",
@@ -206,8 +188,6 @@ test("explains a data folder that is a file, and reports all invalid settings to
 });
 
 test("names the reason why a database cannot be used, and the variable to check", async () => {
-  await using folder = await temporaryFolder();
-  const own = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
   await using other = await temporaryFolder();
   const right = new URL(await embeddedUrl(folder.path));
   const wrong = (change: Partial<URL>): string => Object.assign(new URL(right), change).href;
@@ -227,8 +207,31 @@ test("names the reason why a database cannot be used, and the variable to check"
     expect(output).not.toContain("    at ");
     expect(output).not.toContain("SECRET");
   }
-  expect(await own.stop("SIGTERM")).toBe(0);
 });
+
+test("a later start keeps the data and the keys, after Ctrl-C and after SIGTERM", async () => {
+  const keys = await readKeys();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    expect(await first.stop(signal)).toBe(0);
+    expect(first.output()).toContain("Stopping");
+    first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+    expect(first.output()).not.toContain("The keys of your first project");
+  }
+  const again = await readKeys();
+  expect(withoutUrl(again)).toBe(withoutUrl(keys));
+  expect((await token(again)).status).toBe(200);
+});
+
+test("restarts a killed embedded database, reports it, and serves requests again", async () => {
+  const pid = await readFile(path.join(folder.path, "postgres/postmaster.pid"), "utf8");
+  process.kill(Number(pid.split("\n")[0]), "SIGKILL");
+  await expect.poll(first.output, PATIENCE).toContain("runs again");
+  const keys = await readKeys();
+  const status = () => token(keys).then((response) => response.status);
+  await expect.poll(status, PATIENCE).toBe(200);
+});
+
+type Running = Awaited<ReturnType<typeof run>>;
 
 type Env = Readonly<Record<string, string>>;
 
@@ -237,8 +240,7 @@ function start(env: Env) {
     env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILED, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  // A failed test must leave no process behind; the database ends with its process.
-  onTestFinished(() => void child.kill("SIGKILL"));
+  started.add(child);
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
@@ -247,7 +249,8 @@ function start(env: Env) {
 
 async function run(env: Env) {
   const { child, output } = start(env);
-  await expect.poll(output, PATIENCE).toContain("Ctrl-C stops it.");
+  // Hooks cannot use `expect.poll`.
+  await vi.waitFor(() => expect(output()).toContain("Ctrl-C stops it."), PATIENCE);
   return {
     pid: child.pid,
     output,
