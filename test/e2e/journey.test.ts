@@ -260,7 +260,7 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
     const processes =
       composition === "standalone"
         ? ["scrip"]
-        : ["loyalty", "voucher", "campaign", "validation", "gateway"];
+        : ["loyalty", "voucher", "campaign", "validation", "export", "gateway"];
     expect(Object.keys(stack.metrics)).toEqual(processes);
     for (const [name, url] of Object.entries(stack.metrics)) {
       const response = await fetch(url);

@@ -17,7 +17,7 @@ import { outputOf } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { startStack } from "../stack/stack.ts";
 
-const PROCESSES = 5;
+const PROCESSES = 6;
 const CLIENTS = 4;
 
 // The procedure of docs/authentication.md#rotating-the-keys, under load.
