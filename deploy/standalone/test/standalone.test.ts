@@ -17,26 +17,26 @@ const PATIENCE = { timeout: 60_000 };
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 /** The first start in a new data folder; its process runs until the last tests of this file. */
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let dataFolder: Awaited<ReturnType<typeof temporaryFolder>>;
 let first: Running;
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  dataFolder = await temporaryFolder();
+  first = await run({ SCRIP_DATA_DIR: dataFolder.path, SCRIP_PORT: "0" });
 });
 const started = new Set<ChildProcess>();
 afterAll(async () => {
   await first.stop("SIGTERM");
   // Those of failed tests; the database ends with its process.
   for (const child of started) child.kill("SIGKILL");
-  await folder[Symbol.asyncDispose]();
+  await dataFolder[Symbol.asyncDispose]();
 });
-const readKeys = (): Promise<string> => readFile(path.join(folder.path, "keys.env"), "utf8");
+const readKeys = (): Promise<string> => readFile(path.join(dataFolder.path, "keys.env"), "utf8");
 
 test("the first start names the file of the keys, which only its owner can read", async () => {
   // This output is no terminal, so it must not contain the keys.
   expect(first.output()).not.toContain("TOKEN=");
   expect(first.output()).toContain(
-    `The keys of your first project are in ${path.join(folder.path, "keys.env")}, `,
+    `The keys of your first project are in ${path.join(dataFolder.path, "keys.env")}, `,
   );
   const keys = await readKeys();
   for (const name of [
@@ -50,7 +50,7 @@ test("the first start names the file of the keys, which only its owner can read"
   ]) {
     expect(keys).toMatch(new RegExp(`^export ${name}='.+'$`, "m"));
   }
-  expect((await stat(path.join(folder.path, "keys.env"))).mode & 0o777).toBe(0o600);
+  expect((await stat(path.join(dataFolder.path, "keys.env"))).mode & 0o777).toBe(0o600);
 });
 
 test("a second data folder on the same database gets no keys and says how to create one", async () => {
@@ -58,7 +58,7 @@ test("a second data folder on the same database gets no keys and says how to cre
   const env = {
     SCRIP_DATA_DIR: other.path,
     SCRIP_PORT: "0",
-    DATABASE_URL: await embeddedUrl(folder.path),
+    DATABASE_URL: await embeddedUrl(dataFolder.path),
   };
   for (const time of [1, 2]) {
     const second = await run(env);
@@ -74,7 +74,7 @@ test("a second data folder on the same database gets no keys and says how to cre
 });
 
 test("a second process on one data folder names the first, which keeps running", async () => {
-  const second = await ended({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+  const second = await ended({ SCRIP_DATA_DIR: dataFolder.path, SCRIP_PORT: "0" });
   expect(second).toMatchObject({ code: 1 });
   expect(second.output).toContain(String(first.pid));
   expect(second.output).not.toContain("    at ");
@@ -124,7 +124,7 @@ test("serves metrics on a port of its own, and on another one when the default i
   const second = await run({
     SCRIP_DATA_DIR: other.path,
     SCRIP_PORT: "0",
-    DATABASE_URL: await embeddedUrl(folder.path),
+    DATABASE_URL: await embeddedUrl(dataFolder.path),
   });
   const both = [second, first];
   const urls = both.map(({ output }) => /Metrics +(\S+)/.exec(output())?.[1] ?? "");
@@ -137,7 +137,7 @@ test("serves metrics on a port of its own, and on another one when the default i
   }
   const taken = new URL(urls[1] ?? "").port;
   const third = await ended({
-    SCRIP_DATA_DIR: folder.path,
+    SCRIP_DATA_DIR: dataFolder.path,
     SCRIP_PORT: "0",
     SCRIP_METRICS_PORT: taken,
   });
@@ -189,7 +189,7 @@ test("explains a data folder that is a file, and reports all invalid settings to
 
 test("names the reason why a database cannot be used, and the variable to check", async () => {
   await using other = await temporaryFolder();
-  const right = new URL(await embeddedUrl(folder.path));
+  const right = new URL(await embeddedUrl(dataFolder.path));
   const wrong = (change: Partial<URL>): string => Object.assign(new URL(right), change).href;
   for (const [url, reason] of [
     [wrong({ password: "SECRET" }), "password authentication failed"],
@@ -214,7 +214,7 @@ test("a later start keeps the data and the keys, after Ctrl-C and after SIGTERM"
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     expect(await first.stop(signal)).toBe(0);
     expect(first.output()).toContain("Stopping");
-    first = await run({ SCRIP_DATA_DIR: folder.path, SCRIP_PORT: "0" });
+    first = await run({ SCRIP_DATA_DIR: dataFolder.path, SCRIP_PORT: "0" });
     expect(first.output()).not.toContain("The keys of your first project");
   }
   const again = await readKeys();
@@ -223,7 +223,7 @@ test("a later start keeps the data and the keys, after Ctrl-C and after SIGTERM"
 });
 
 test("restarts a killed embedded database, reports it, and serves requests again", async () => {
-  const pid = await readFile(path.join(folder.path, "postgres/postmaster.pid"), "utf8");
+  const pid = await readFile(path.join(dataFolder.path, "postgres/postmaster.pid"), "utf8");
   process.kill(Number(pid.split("\n")[0]), "SIGKILL");
   await expect.poll(first.output, PATIENCE).toContain("runs again");
   const keys = await readKeys();
