@@ -8,6 +8,7 @@ import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
@@ -40,6 +41,7 @@ export const publicServices: readonly DescService[] = [
   CustomEventService,
   SegmentService,
   RewardService,
+  EarningRuleService,
   ValidationService,
   QualificationService,
   OrderService,

@@ -74,6 +74,23 @@ create table definition_version (
   constraint definition_version_pkey PRIMARY KEY (project_id)
 );
 
+create table earning_rule (
+  project_id text not null,
+  id text not null,
+  campaign_id text not null,
+  event text not null,
+  schema_id text,
+  segment_id text,
+  tier_id text,
+  validation_rule_id text,
+  definition jsonb not null,
+  active boolean not null,
+  metadata jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint earning_rule_pkey PRIMARY KEY (project_id, id)
+);
+
 create table idempotent_request (
   project_id text not null,
   key text not null,
@@ -306,6 +323,14 @@ create table segment_customer (
   constraint segment_customer_of_segment FOREIGN KEY (project_id, segment_id) REFERENCES segment(project_id, id) ON DELETE CASCADE
 );
 
+create table validation_rule (
+  project_id text not null,
+  id text not null,
+  rules jsonb,
+  changed_at timestamp with time zone not null,
+  constraint validation_rule_pkey PRIMARY KEY (project_id, id)
+);
+
 CREATE INDEX custom_event_project_customer ON custom_event USING btree (project_id, customer_id, id);
 
 CREATE UNIQUE INDEX custom_event_schema_name ON custom_event_schema USING btree (project_id, name);
@@ -321,6 +346,8 @@ CREATE INDEX customer_project_name ON customer USING btree (project_id, name) WH
 CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_id, source_id);
 
 CREATE INDEX customer_order_project_customer ON customer_order USING btree (project_id, customer_id, changed_at) INCLUDE (amount, paid);
+
+CREATE INDEX earning_rule_project_campaign ON earning_rule USING btree (project_id, campaign_id, created_at, id);
 
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 

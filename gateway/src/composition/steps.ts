@@ -3,6 +3,7 @@ import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
 import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
+import { loadValidationRuleStep } from "./load-validation-rule.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
 import { rejectUnknownProductsStep } from "./reject-unknown-products.ts";
 import { resolveCampaignStep } from "./resolve-campaign.ts";
@@ -99,6 +100,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Loads the voucher with the code, and passes its id, type, campaign and holder; 404 for an unknown code.",
     directGrpc: "Services reject the code with `not_found`: pass the `voucher` beside it.",
     compile: resolveVoucherStep,
+  },
+  {
+    name: "load-validation-rule",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_VALIDATION_RULE`",
+    does: "Loads the validation rule and passes its conditions; 404 for an unknown rule.",
+    directGrpc: "Services reject the rule with `not_found`: pass the `validation_rule` beside it.",
+    compile: loadValidationRuleStep,
   },
   {
     name: "assign-validation-rules",

@@ -107,7 +107,7 @@ function successOf(binding: Binding, schemas: Schemas): Record<string, Response>
 }
 
 function contentOf(
-  { method }: Binding,
+  { method, responseBody }: Binding,
   schemas: Schemas,
 ): Record<string, { readonly schema: JsonSchema }> {
   if (method.output.typeName === "google.api.HttpBody") {
@@ -116,7 +116,9 @@ function contentOf(
       "image/svg+xml": { schema: { type: "string" } },
     };
   }
-  return { "application/json": { schema: schemas.reference(method.output, "response") } };
+  const items = responseBody?.message && schemas.reference(responseBody.message, "response");
+  const schema = items && { type: "array", items };
+  return { "application/json": { schema: schema ?? schemas.reference(method.output, "response") } };
 }
 
 function headerReferences(names: readonly (keyof typeof headers)[]): Record<string, Ref> {

@@ -7,6 +7,7 @@ import {
   type Encode,
   type EncodeInSteps,
   isSafeText,
+  jsonNameOf,
   LIMITS,
   shapeOf,
 } from "@scrip/contract";
@@ -55,10 +56,22 @@ export function createTranscoder(): Transcoder {
         json: find.json(binding.method.input),
         text: find.text(binding.method.input),
       }),
-      encode: encoderOf(binding.method.output),
-      encodeInSteps: compileSteps(binding.method.output, encoderOf),
+      ...compileResponse(binding, encoderOf),
     }),
   };
+}
+
+function compileResponse(
+  { method, responseBody }: Binding,
+  encoderOf: ReturnType<typeof createEncoders>,
+): Pick<BoundTranscoder, "encode" | "encodeInSteps"> {
+  const encode = encoderOf(method.output);
+  if (responseBody === undefined) {
+    return { encode, encodeInSteps: compileSteps(method.output, encoderOf) };
+  }
+  // The list is the only field of the message: its document, without the object around it.
+  const start = `{"${jsonNameOf(responseBody)}":`.length;
+  return { encode: (message) => encode(message).slice(start, -1), encodeInSteps: undefined };
 }
 
 type Compiled = {

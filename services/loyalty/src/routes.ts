@@ -3,6 +3,7 @@ import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
@@ -11,19 +12,24 @@ import { bindToRequest, type Deps } from "./deps.ts";
 import { createCustomEventSchema } from "./handlers/create-custom-event-schema.ts";
 import { createCustomEvent } from "./handlers/create-custom-event.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
+import { createEarningRules } from "./handlers/create-earning-rules.ts";
 import { createRewardAssignment } from "./handlers/create-reward-assignment.ts";
 import { createReward } from "./handlers/create-reward.ts";
 import { createSegment } from "./handlers/create-segment.ts";
 import { deleteCustomEventSchema } from "./handlers/delete-custom-event-schema.ts";
 import { deleteCustomerPermanently } from "./handlers/delete-customer-permanently.ts";
 import { deleteCustomer } from "./handlers/delete-customer.ts";
+import { deleteEarningRule } from "./handlers/delete-earning-rule.ts";
 import { deleteLoyaltyReward } from "./handlers/delete-loyalty-reward.ts";
 import { deleteRewardAssignment } from "./handlers/delete-reward-assignment.ts";
 import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
+import { disableEarningRule } from "./handlers/disable-earning-rule.ts";
+import { enableEarningRule } from "./handlers/enable-earning-rule.ts";
 import { getCardBalances } from "./handlers/get-card-balances.ts";
 import { getCustomEventSchema } from "./handlers/get-custom-event-schema.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
+import { getEarningRule } from "./handlers/get-earning-rule.ts";
 import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
 import { getLoyaltyReward } from "./handlers/get-loyalty-reward.ts";
 import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
@@ -34,6 +40,7 @@ import { importCustomers } from "./handlers/import-customers.ts";
 import { listCustomEventSchemas } from "./handlers/list-custom-event-schemas.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
+import { listEarningRules } from "./handlers/list-earning-rules.ts";
 import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
@@ -49,6 +56,7 @@ import { resolvePointsHolds } from "./handlers/resolve-points-holds.ts";
 import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.ts";
 import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
+import { updateEarningRule } from "./handlers/update-earning-rule.ts";
 import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
 import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
 import { updateReward } from "./handlers/update-reward.ts";
@@ -81,6 +89,15 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       getSegment,
       deleteSegment,
       listCustomerSegments,
+    }),
+    implement(EarningRuleService, {
+      createEarningRules,
+      listEarningRules,
+      getEarningRule,
+      updateEarningRule,
+      deleteEarningRule,
+      enableEarningRule,
+      disableEarningRule,
     }),
     implement(RewardService, {
       createRewardAssignment,

@@ -2,6 +2,7 @@ import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
@@ -24,6 +25,7 @@ export async function startLoyalty() {
     customEvents: clientOf(CustomEventService, transport),
     customers: clientOf(CustomerService, transport),
     imports: clientOf(CustomerImportService, transport),
+    earningRules: clientOf(EarningRuleService, transport),
     rewards: clientOf(RewardService, transport),
     segments: clientOf(SegmentService, transport),
     /** Customers of another process of the service on the same database. */

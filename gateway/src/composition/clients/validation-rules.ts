@@ -5,6 +5,7 @@ import {
   type AssignRulesOutcome,
   type RevokeRulesItem,
   type AssignRulesItem,
+  type ValidationRule,
   ValidationRuleService,
 } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
@@ -15,6 +16,8 @@ export type ValidationRules = {
   assign(item: AssignRulesItem): Promise<AssignRulesOutcome>;
   /** Deletes all assignments of the object. */
   revoke(item: RevokeRulesItem): Promise<void>;
+  /** Throws `not_found` when no rule has this id. */
+  load(id: string, call: Call): Promise<ValidationRule>;
   /** Rules whose conditions name this id: some of them and their total. */
   referencing(
     id: string,
@@ -66,6 +69,8 @@ export function createValidationRulesClient(transport: Transport): ValidationRul
         return items.map(() => undefined);
       },
     }),
+    load: (validationRuleId, call) =>
+      client.getValidationRule({ validationRuleId }, { ...call, idempotency: undefined }),
     referencing: (id, call) => client.listRulesReferencing({ id }, call),
     async find(projectId, objectIds) {
       const lookups = Array.from({ length: Math.ceil(objectIds.length / MAX_OBJECTS) }, (_, at) =>

@@ -31,6 +31,8 @@ export type Binding = {
   readonly path: string;
   readonly segments: readonly Segment[];
   readonly body: Body;
+  /** The list that is the whole document of the response; undefined: the message is. */
+  readonly responseBody: DescField | undefined;
   readonly side: Side;
   /** The required scope; undefined where the side has no scopes. */
   readonly scope: string | undefined;
@@ -83,6 +85,7 @@ function toBinding(method: DescMethod, access: Access, rule: HttpRule): Binding 
     path,
     segments: segmentsOf(method, path),
     body: bodyOf(method, rule.body),
+    responseBody: responseBodyOf(method, rule.responseBody),
     side,
     scope: side === "server" ? access.server : side === "client" ? access.client : undefined,
     access,
@@ -128,6 +131,15 @@ function bodyOf(method: DescMethod, body: string): Body {
   if (body === "*") return "all";
   const field = method.input.fields.find(({ name }) => name === body);
   if (field === undefined) throw new Error(`${nameOf(method)}: the body is not a field`);
+  return field;
+}
+
+function responseBodyOf(method: DescMethod, name: string): DescField | undefined {
+  if (name === "") return undefined;
+  const [field, ...others] = method.output.fields;
+  if (field?.name !== name || field.fieldKind !== "list" || others.length > 0) {
+    throw new Error(`${nameOf(method)}: the response body is not the only field, a list`);
+  }
   return field;
 }
 

@@ -345,7 +345,7 @@ export const SegmentService: GenService<{
   },
   /**
    * Deletes a segment, not its customers. Errors: `not_found`, also for a repeated request; `resource_in_use`
-   * (a validation rule references it).
+   * (a validation rule or an earning rule references it).
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.DeleteSegment
    */

@@ -1,0 +1,34 @@
+import { create } from "@bufbuild/protobuf";
+import { invalidPayload } from "@scrip/errors";
+import {
+  CreateEarningRulesResponseSchema,
+  type EarningRuleService,
+} from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { newEarningRule } from "../earning/new-earning-rule.ts";
+import { storeValidationRules } from "../earning/write-rules.ts";
+import { earningRuleToProto } from "../mapping/earning-rule.ts";
+import { countEarningRules, insertEarningRule } from "../store/earning-rules.ts";
+
+/** All of them are loaded together, and evaluated for every event of their kind. */
+const MAX_RULES = 100n;
+
+export const createEarningRules =
+  (deps: Deps): Handler<typeof EarningRuleService.method.createEarningRules> =>
+  async ({ campaignId, rules: requests }, { project, now }) => {
+    const projectId = project.id;
+    const rules = await Promise.all(
+      requests.map((request) => newEarningRule(deps, request, { projectId, campaignId, now })),
+    );
+    await deps.definitions.write(projectId, async (tx) => {
+      const total = (await countEarningRules(tx, projectId)) + BigInt(rules.length);
+      if (total > MAX_RULES) {
+        throw invalidPayload(`A project cannot have more than ${MAX_RULES} earning rules`);
+      }
+      await storeValidationRules(tx, projectId, requests);
+      for (const rule of rules) await insertEarningRule(tx, projectId, rule);
+    });
+    return create(CreateEarningRulesResponseSchema, { rules: rules.map(earningRuleToProto) });
+  };
