@@ -1554,7 +1554,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.loyalty.v1.NewEarningRule.custom_event": "Custom event that the rule waits for. Default: the schema with the name of the event.",
   "scrip.loyalty.v1.NewEarningRule.event": "`order.paid`, `customer.segment.entered`, `customer.loyalty.tier.joined`, `.left`, `.upgraded`, `.downgraded`, `.prolonged`, or the name of a custom event.",
   "scrip.loyalty.v1.NewEarningRule.expiration_date": "Time until which the rule applies (ISO 8601). Default: that of the program.",
-  "scrip.loyalty.v1.NewEarningRule.expiration_rules": "When earned points expire (docs/loyalty.md#expiration). Default: by the rules of the loyalty program.",
+  "scrip.loyalty.v1.NewEarningRule.expiration_rules": "When earned points expire. Default: by the rules of the loyalty program.",
   "scrip.loyalty.v1.NewEarningRule.loyalty": "How many points are earned.",
   "scrip.loyalty.v1.NewEarningRule.loyalty_tier": "Loyalty tier of the event, or `__ANY__`. Required for tier events.",
   "scrip.loyalty.v1.NewEarningRule.metadata": "Free-form key-value pairs. The project's metadata schema of the resource applies (docs/metadata-schemas.md#enforcement).",

@@ -140,4 +140,49 @@ const customEvents: readonly ErrorCase[] = [
   },
 ];
 
-export const LOYALTY_CASES: readonly ErrorCase[] = [...customers, ...customEvents, ...rewards];
+const EARNING_RULE = { event: "order.paid", loyalty: { type: "FIXED", points: 1 } };
+const WRONG_METADATA = { metadata: { wrong: "x" } };
+
+const earningRules: readonly ErrorCase[] = [
+  {
+    rpc: "EarningRuleService.CreateEarningRules",
+    key: "not_found",
+    request: { params: { campaign_id: "none" }, body: [EARNING_RULE] },
+  },
+  {
+    rpc: "EarningRuleService.CreateEarningRules",
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: async (shop) => ({
+      params: { campaign_id: await program(shop) },
+      body: [{ ...EARNING_RULE, ...WRONG_METADATA }],
+    }),
+  },
+  {
+    rpc: "EarningRuleService.UpdateEarningRule",
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: async (shop) => ({
+      params: { campaign_id: await program(shop), earning_rule_id: "none" },
+      body: WRONG_METADATA,
+    }),
+  },
+  {
+    rpc: "CustomEventService.DeleteCustomEventSchema",
+    key: "resource_in_use",
+    project: "schemas",
+    request: async (shop) => {
+      const { body } = await createEventSchema(shop, { name: "earned" });
+      const event = { ...EARNING_RULE, event: "earned" };
+      await shop.create(`/v1/loyalties/${await program(shop)}/earning-rules`, [event]);
+      return { params: { project_id: shop.projectId, schema_id: body["id"] } };
+    },
+  },
+];
+
+export const LOYALTY_CASES: readonly ErrorCase[] = [
+  ...customers,
+  ...customEvents,
+  ...earningRules,
+  ...rewards,
+];

@@ -34,6 +34,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "CustomerService.CreateCustomer": ANN,
   "CustomEventService.CreateCustomEvent": { event: "viewed", customer: ANN },
   "CustomEventService.CreateCustomEventSchema": { name: "viewed" },
+  "EarningRuleService.UpdateEarningRule": {},
   "SegmentService.CreateSegment": { name: "segment", type: "static", customers: ["cust_none"] },
   "RewardService.CreateReward": COIN,
   "RewardService.UpdateReward": {},

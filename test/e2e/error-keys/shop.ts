@@ -50,6 +50,7 @@ const SETTINGS: Readonly<Record<ProjectName, Json>> = {
 const RESOURCES_WITH_METADATA = [
   "campaign",
   "customer",
+  "earning_rule",
   "order",
   "order_item",
   "product",

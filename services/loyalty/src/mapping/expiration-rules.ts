@@ -7,7 +7,7 @@ export type ParsedExpirationRules =
 const ROUNDINGS = ["END_OF_MONTH", "END_OF_QUARTER", "END_OF_HALF_YEAR", "END_OF_YEAR"] as const;
 const MAX_MONTHS = 1_200;
 
-/** Reads `expiration_rules` as they are sent and stored, or says what is wrong with them (docs/loyalty.md#expiration). */
+/** Reads `expiration_rules` as they are sent and stored, or says what is wrong with them. */
 export function parseExpirationRules(
   json: Readonly<Record<string, unknown>>,
 ): ParsedExpirationRules {

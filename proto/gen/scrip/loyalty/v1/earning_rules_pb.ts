@@ -636,7 +636,7 @@ export type NewEarningRule = Message<"scrip.loyalty.v1.NewEarningRule"> & {
   pendingPoints?: EarningPendingPoints | undefined;
 
   /**
-   * When earned points expire (docs/loyalty.md#expiration). Default: by the rules of the loyalty program.
+   * When earned points expire. Default: by the rules of the loyalty program.
    *
    * @generated from field: google.protobuf.Struct expiration_rules = 8;
    */
