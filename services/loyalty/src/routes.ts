@@ -61,6 +61,16 @@ import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
 import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
 import { updateReward } from "./handlers/update-reward.ts";
 
+const earningRules = {
+  createEarningRules,
+  listEarningRules,
+  getEarningRule,
+  updateEarningRule,
+  deleteEarningRule,
+  enableEarningRule,
+  disableEarningRule,
+};
+
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
   const implement = keyedHandlers(deps, bindToRequest);
@@ -90,15 +100,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       deleteSegment,
       listCustomerSegments,
     }),
-    implement(EarningRuleService, {
-      createEarningRules,
-      listEarningRules,
-      getEarningRule,
-      updateEarningRule,
-      deleteEarningRule,
-      enableEarningRule,
-      disableEarningRule,
-    }),
+    implement(EarningRuleService, earningRules),
     implement(RewardService, {
       createRewardAssignment,
       createReward,

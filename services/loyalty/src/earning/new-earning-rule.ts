@@ -1,7 +1,12 @@
 import { invalidPayload, notFound } from "@scrip/errors";
 import { validityFromProto } from "@scrip/mapping";
 import type { NewEarningRule } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
-import { checkValidity, type Validity } from "@scrip/rules";
+import {
+  checkValidity,
+  type ExpirationRules,
+  parseExpirationRules,
+  type Validity,
+} from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import {
@@ -12,9 +17,7 @@ import {
   SEGMENT_ENTERED,
   TIER_EVENTS,
 } from "../domain/earning/earning-rule.ts";
-import type { ExpirationRules } from "../domain/expiry-date.ts";
 import { parseCalculation } from "../mapping/earning-calculation.ts";
-import { parseExpirationRules } from "../mapping/expiration-rules.ts";
 import { findSegment } from "../store/segments.ts";
 
 type Place = { readonly projectId: string; readonly campaignId: string; readonly now: number };
@@ -29,10 +32,10 @@ export async function newEarningRule(
   if (loyalty === undefined)
     throw invalidPayload("Payload should have required property 'loyalty'");
   rejectMisplaced(request);
-  const [schemaId, segmentId, tierId] = await Promise.all([
+  const tierId = requireTier(request);
+  const [schemaId, segmentId] = await Promise.all([
     requireSchema(deps, projectId, request),
     requireSegment(deps, projectId, request),
-    requireTier(request),
   ]);
   return {
     id: deps.newId("ern"),
@@ -85,7 +88,7 @@ export function requireExpirationRules(
 ): ExpirationRules | null {
   if (json === undefined) return null;
   const parsed = parseExpirationRules(json);
-  if (parsed.kind === "violation") throw invalidPayload(parsed.text);
+  if ("violation" in parsed) throw invalidPayload(parsed.violation);
   return parsed.rules;
 }
 

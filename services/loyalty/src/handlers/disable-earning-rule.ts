@@ -10,7 +10,7 @@ export const disableEarningRule =
   async ({ campaignId, earningRuleId: id }, { project, now }) => {
     const reference = { projectId: project.id, campaignId, id };
     const rule = await changeEarningRule(deps, reference, (before) =>
-      before.active === false ? before : { ...before, active: false, updatedAt: now },
+      before.active ? { ...before, active: false, updatedAt: now } : before,
     );
     return earningRuleToProto(rule);
   };

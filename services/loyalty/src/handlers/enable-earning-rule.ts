@@ -10,7 +10,7 @@ export const enableEarningRule =
   async ({ campaignId, earningRuleId: id }, { project, now }) => {
     const reference = { projectId: project.id, campaignId, id };
     const rule = await changeEarningRule(deps, reference, (before) =>
-      before.active === true ? before : { ...before, active: true, updatedAt: now },
+      before.active ? before : { ...before, active: true, updatedAt: now },
     );
     return earningRuleToProto(rule);
   };

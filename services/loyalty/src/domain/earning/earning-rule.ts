@@ -1,6 +1,4 @@
-import type { Validity } from "@scrip/rules";
-
-import type { ExpirationRules } from "../expiry-date.ts";
+import type { ExpirationRules, Validity } from "@scrip/rules";
 
 export const ORDER_PAID = "order.paid";
 export const SEGMENT_ENTERED = "customer.segment.entered";
