@@ -3,6 +3,7 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
@@ -50,6 +51,7 @@ export const publicServices: readonly DescService[] = [
   StackingRulesService,
   ValidationRuleService,
   AsyncActionService,
+  WebhookService,
 ];
 
 /** Implemented by the gateway itself. */

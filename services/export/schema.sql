@@ -69,6 +69,60 @@ create table project (
   constraint project_pkey PRIMARY KEY (project_id)
 );
 
+create table webhook (
+  project_id text not null,
+  id text not null,
+  target_url text not null,
+  events text[] not null,
+  headers jsonb default '{}'::jsonb not null,
+  active boolean not null,
+  due_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
+  since timestamp with time zone default clock_timestamp() not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint webhook_pkey PRIMARY KEY (project_id, id),
+  constraint webhook_has_events CHECK (cardinality(events) > 0)
+);
+
+create table webhook_delivery (
+  project_id text not null,
+  id text not null,
+  webhook_id text not null,
+  type text not null,
+  event_id text not null,
+  aggregate_id text not null,
+  sequence bigint not null,
+  body text not null,
+  status text default 'PENDING'::text not null,
+  attempts integer default 0 not null,
+  failed_attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone,
+  last_attempt_at timestamp with time zone,
+  response_status integer,
+  error text,
+  duration_ms integer,
+  created_at timestamp with time zone not null,
+  constraint webhook_delivery_pkey PRIMARY KEY (project_id, webhook_id, id),
+  constraint webhook_delivery_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES webhook(project_id, id) ON DELETE CASCADE,
+  constraint webhook_delivery_status CHECK (status = ANY (ARRAY['PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])),
+  constraint webhook_delivery_waits_while_pending CHECK ((next_attempt_at IS NOT NULL) = (status = 'PENDING'::text))
+);
+
+create table webhook_secret (
+  project_id text not null,
+  secret text not null,
+  constraint webhook_secret_pkey PRIMARY KEY (project_id)
+);
+
+create table webhook_sequence (
+  project_id text not null,
+  webhook_id text not null,
+  aggregate_id text not null,
+  last bigint not null,
+  constraint webhook_sequence_pkey PRIMARY KEY (project_id, webhook_id, aggregate_id),
+  constraint webhook_sequence_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES webhook(project_id, id) ON DELETE CASCADE
+);
+
 create table worker (
   id text not null,
   seen_at timestamp with time zone not null,
@@ -82,3 +136,13 @@ CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 CREATE INDEX job_by_creation ON job USING btree (project_id, queue, created_at DESC);
 
 CREATE INDEX job_unfinished ON job USING btree (project_id, queue, enqueued_at, id) WHERE status = ANY (ARRAY['ENQUEUED'::text, 'IN_PROGRESS'::text]);
+
+CREATE INDEX webhook_due ON webhook USING btree (due_at) WHERE active AND due_at < 'infinity'::timestamp with time zone;
+
+CREATE INDEX webhook_delivery_created_at ON webhook_delivery USING brin (created_at);
+
+CREATE UNIQUE INDEX webhook_delivery_event ON webhook_delivery USING btree (project_id, webhook_id, event_id, type);
+
+CREATE INDEX webhook_delivery_pending ON webhook_delivery USING btree (project_id, webhook_id, next_attempt_at) WHERE status = 'PENDING'::text;
+
+CREATE UNIQUE INDEX webhook_delivery_sequence ON webhook_delivery USING btree (project_id, webhook_id, aggregate_id, sequence);

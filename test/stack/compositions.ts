@@ -66,6 +66,9 @@ export type ServiceName = (typeof SERVICES)[number];
 export type Composition = "standalone" | "distributed";
 export const COMPOSITIONS: readonly Composition[] = ["standalone", "distributed"];
 
+/** Receivers of webhooks are servers of the tests. */
+const LOCAL_WEBHOOKS = { SCRIP_WEBHOOK_ALLOW_HTTP: "true", SCRIP_WEBHOOK_ALLOW_PRIVATE: "true" };
+
 const NO_LIMITS = {
   SCRIP_LIMIT_CALLS_PER_MINUTE: "0",
   SCRIP_LIMIT_BULK_PER_HOUR: "0",
@@ -132,6 +135,7 @@ async function startStandalone({
         SCRIP_PORT: String(port),
         SCRIP_METRICS_PORT: String(metricsPort),
         SCRIP_GRPC_PORT: String(grpcPort),
+        ...LOCAL_WEBHOOKS,
         ...env,
       },
       nodeArgs,
@@ -208,6 +212,7 @@ async function startDistributed({
       env: {
         ...shared,
         ...urls,
+        ...LOCAL_WEBHOOKS,
         SCRIP_PORT: String(port),
         SCRIP_METRICS_PORT: String(metricsPort),
         ...env,

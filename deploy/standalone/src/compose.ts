@@ -1,6 +1,7 @@
 import { createCampaignService } from "@scrip/campaign/service";
 import { createPgEventBus, type EventBus } from "@scrip/events";
 import { createExportService } from "@scrip/export/service";
+import type { WebhookSettings } from "@scrip/export/webhook-settings";
 import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
@@ -29,6 +30,7 @@ export type CompositionOptions = {
   readonly gateway: GatewayConfig;
   readonly secrets: Secrets;
   readonly retention: Retention;
+  readonly webhooks: WebhookSettings;
   readonly logger: Logger;
   readonly metrics: Metrics;
 };
@@ -80,7 +82,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
 async function startServices(
   parts: AsyncDisposableStack,
   bus: EventBus,
-  { databaseUrl, logger, metrics, secrets, retention }: CompositionOptions,
+  { databaseUrl, logger, metrics, secrets, retention, webhooks }: CompositionOptions,
 ): Promise<readonly ReplicatingService[]> {
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
   const batches = metrics.histogram({
@@ -120,6 +122,7 @@ async function startServices(
     await createExportService({
       ...own,
       bus,
+      webhooks,
       transports: { ...transports, validation: directTo([validation]) },
     }),
   );

@@ -1,4 +1,5 @@
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
+import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import { readRetention } from "@scrip/rpc";
 import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
@@ -37,6 +38,7 @@ export function readStandaloneConfig(env: Env): StandaloneConfig {
     () => readMetricsConfig(env),
     () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
     () => readRetention(env),
+    () => readWebhookSettings(env),
   );
   return { ...own, metrics };
 }

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 
 import { ConfigError, type Env } from "@scrip/config";
 import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import type { Gateway } from "@scrip/gateway/server";
@@ -64,6 +65,7 @@ export async function startStandalone(
       databaseUrl,
       secrets,
       retention: readRetention(env),
+      webhooks: readWebhookSettings(env),
       gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
       logger,
       metrics,

@@ -12,12 +12,17 @@ import {
   type Retention,
 } from "@scrip/rpc";
 
-import type { Transports } from "./clients.ts";
+import { createClients, type Transports } from "./clients.ts";
 import { createJobDefinitions } from "./jobs/definitions.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
+import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
+import { startDeliveryWorker } from "./webhooks/delivery-worker.ts";
+import { createWebhookSender } from "./webhooks/send-request.ts";
+import { startWebhookSubscription } from "./webhooks/subscription.ts";
+import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from "./webhooks/webhook-settings.ts";
 
 export const SCHEMA = "export";
 export const ROLE = "scrip_export";
@@ -31,8 +36,13 @@ export type ExportOptions = {
   readonly bus: EventBus;
   /** Default: 15 days for the ids of handled events. */
   readonly retention?: Retention;
+  /** Default: https and public addresses only. */
+  readonly webhooks?: WebhookSettings;
   readonly onError: (error: Error) => void;
 };
+
+/** A receiver that takes longer has failed. */
+const WEBHOOK_TIMEOUT_MS = 10_000;
 
 /** Creates the service without a server; both compositions mount it. */
 export async function createExportService(options: ExportOptions): Promise<ReplicatingService> {
@@ -48,7 +58,21 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   );
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
-  const deps = { db, newId };
+  const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
+  const sender = parts.use(createWebhookSender({ ...webhooks, timeoutMs: WEBHOOK_TIMEOUT_MS }));
+  const worker = parts.use(startDeliveryWorker({ db, sender, settings: webhooks, onError }));
+  parts.use(
+    startWebhookSubscription({
+      db,
+      bus: options.bus,
+      clients: createClients(options.transports),
+      findProject: projects.findProject,
+      onStored: worker.wake,
+      onError,
+    }),
+  );
+  parts.use(startDeliveryTrim(db, onError));
+  const deps = { db, newId, webhooks, wakeWebhooks: worker.wake };
   parts.use(
     await startJobWorker({
       ...access,

@@ -1,5 +1,6 @@
 import { newId } from "@scrip/ids";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { clientOf, createDirectTransport, type FindProject } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 
@@ -8,6 +9,7 @@ import { startJobWorker } from "../src/jobs/job-worker.ts";
 import { routes } from "../src/routes.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { migrateQueueSchema } from "../src/store/queue-schema.ts";
+import { DEFAULT_WEBHOOK_SETTINGS } from "../src/webhooks/webhook-settings.ts";
 
 export type Exports = Awaited<ReturnType<typeof startExports>>;
 
@@ -23,12 +25,15 @@ export async function startExports() {
   await using parts = new AsyncDisposableStack();
   const db = parts.use(await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS }));
   await migrateQueueSchema({ url: db.url, role: ROLE });
-  const transport = createDirectTransport(routes({ db, newId }));
+  const transport = createDirectTransport(
+    routes({ db, newId, webhooks: DEFAULT_WEBHOOK_SETTINGS, wakeWebhooks: () => {} }),
+  );
   const errors: Error[] = [];
   const running = parts.move();
   return {
     db,
     asyncActions: clientOf(AsyncActionService, transport),
+    webhooks: clientOf(WebhookService, transport),
     /** What workers reported. */
     errors,
     /** Starts a worker that carries out these jobs. */

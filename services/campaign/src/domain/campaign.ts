@@ -1,7 +1,5 @@
 import type { DiscountDefinition, Validity } from "@scrip/rules";
 
-import type { ReferralProgram } from "./referral-program.ts";
-
 export type CampaignType =
   | "LOYALTY_PROGRAM"
   | "GIFT_VOUCHERS"
@@ -61,8 +59,7 @@ export type Campaign = {
   readonly metadata: Json;
   /** Null for promotions, which have no vouchers. */
   readonly voucher: VoucherTemplate | null;
-  /** Null unless it is a referral program. */
-  readonly referralProgram: ReferralProgram | null;
+  readonly referralProgram: Json | null;
   readonly loyaltyTiersExpiration: Json | null;
   readonly createdAt: number;
   readonly updatedAt: number | null;

@@ -228,7 +228,7 @@ export type Campaign = Message<"scrip.campaign.v1.Campaign"> & {
   promotion?: CampaignPromotion | undefined;
 
   /**
-   * Referral programs: what converts a code, and what a conversion pays (docs/referrals.md#programs).
+   * Referral programs: settings, stored and returned as sent.
    *
    * @generated from field: google.protobuf.Struct referral_program = 28;
    */
@@ -721,10 +721,7 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   promotion?: NewCampaignPromotion | undefined;
 
   /**
-   * Referral programs: `conversion_event_type` (`redemption`, `order` or `custom_event`; default: `redemption`),
-   * `custom_event` (`{id, name}`, one of them), and the optional `referee_reward` and `referrer_reward`:
-   * `{related_object_parent: {id, name}, type, amount}` with type `GIFT_VOUCHER` or `LOYALTY_CARD`
-   * (docs/referrals.md#programs).
+   * Referral programs: settings, stored as sent.
    *
    * @generated from field: google.protobuf.Struct referral_program = 22;
    */
@@ -1012,7 +1009,7 @@ export type UpdateCampaignRequest = Message<"scrip.campaign.v1.UpdateCampaignReq
   loyaltyCard?: CampaignLoyaltyCard | undefined;
 
   /**
-   * Referral programs: settings as in CreateCampaign, which replace the stored ones. They apply to later conversions.
+   * Referral programs: settings, stored as sent.
    *
    * @generated from field: google.protobuf.Struct referral_program = 19;
    */

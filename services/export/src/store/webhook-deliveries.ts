@@ -1,0 +1,399 @@
+import { type Queryable, textArray } from "@scrip/postgres";
+
+export type DeliveryStatus = "PENDING" | "SUCCEEDED" | "FAILED";
+
+/** An event for one webhook, before its number in the sequence of its aggregate is known. */
+export type NewDelivery = {
+  readonly projectId: string;
+  readonly webhookId: string;
+  readonly id: string;
+  readonly type: string;
+  readonly eventId: string;
+  readonly aggregateId: string;
+  readonly createdAt: Date;
+  readonly bodyOf: (sequence: bigint) => string;
+};
+
+/**
+ * Stores deliveries, numbered per webhook and aggregate in their order, and makes their webhooks due. Events that
+ * their webhook has received already are skipped and leave no gap. Call it in a transaction.
+ */
+export async function insertDeliveries(
+  tx: Queryable,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  const existing = await lockWebhooks(tx, deliveries);
+  const fresh = await withoutRepeats(
+    tx,
+    deliveries.filter((each) => existing.has(webhookKey(each))),
+  );
+  if (fresh.length === 0) return;
+  const numbered = await number(tx, fresh);
+  await tx.query({
+    name: "webhook_delivery_insert",
+    text: `insert into webhook_delivery
+                  (project_id, webhook_id, id, type, event_id, aggregate_id, sequence, body, created_at,
+                   next_attempt_at)
+           select *, clock_timestamp()
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+                         $8::text[], $9::timestamptz[])`,
+    values: [
+      textArray(numbered.map(({ projectId }) => projectId)),
+      textArray(numbered.map(({ webhookId }) => webhookId)),
+      textArray(numbered.map(({ id }) => id)),
+      textArray(numbered.map(({ type }) => type)),
+      textArray(numbered.map(({ eventId }) => eventId)),
+      textArray(numbered.map(({ aggregateId }) => aggregateId)),
+      numbered.map(({ sequence }) => sequence),
+      textArray(numbered.map(({ sequence, bodyOf }) => bodyOf(sequence))),
+      numbered.map(({ createdAt }) => createdAt),
+    ],
+  });
+  await makeDue(tx, fresh);
+}
+
+type WebhookKey = { readonly projectId: string; readonly webhookId: string };
+
+const webhookKey = ({ projectId, webhookId }: WebhookKey): string => `${projectId}\n${webhookId}`;
+
+const aggregateKey = (delivery: NewDelivery): string =>
+  `${webhookKey(delivery)}\n${delivery.aggregateId}`;
+
+/**
+ * Locks the webhooks in one order and returns those that exist. Until the transaction ends, no other one numbers
+ * deliveries of them, and no process finds them without due deliveries.
+ */
+async function lockWebhooks(
+  tx: Queryable,
+  deliveries: readonly NewDelivery[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await tx.query<{ project_id: string; id: string }>({
+    name: "webhook_lock",
+    text: `select project_id, id
+             from webhook
+            where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
+            order by project_id, id
+              for no key update`,
+    values: [
+      textArray(deliveries.map(({ projectId }) => projectId)),
+      textArray(deliveries.map(({ webhookId }) => webhookId)),
+    ],
+  });
+  return new Set(rows.map((row) => webhookKey({ projectId: row.project_id, webhookId: row.id })));
+}
+
+/** Without those that are stored already, or twice in the batch. */
+async function withoutRepeats(
+  tx: Queryable,
+  deliveries: readonly NewDelivery[],
+): Promise<readonly NewDelivery[]> {
+  const { rows } = await tx.query<{ number: number }>({
+    name: "webhook_delivery_fresh",
+    text: `select min(number)::int as number
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
+                  as candidate (project_id, webhook_id, event_id, type, number)
+            where not exists (select from webhook_delivery as stored
+                               where stored.project_id = candidate.project_id
+                                 and stored.webhook_id = candidate.webhook_id
+                                 and stored.event_id = candidate.event_id
+                                 and stored.type = candidate.type)
+            group by project_id, webhook_id, event_id, type
+            order by number`,
+    values: [
+      textArray(deliveries.map(({ projectId }) => projectId)),
+      textArray(deliveries.map(({ webhookId }) => webhookId)),
+      textArray(deliveries.map(({ eventId }) => eventId)),
+      textArray(deliveries.map(({ type }) => type)),
+    ],
+  });
+  return rows.flatMap((row) => deliveries[row.number - 1] ?? []);
+}
+
+async function number(
+  tx: Queryable,
+  deliveries: readonly NewDelivery[],
+): Promise<readonly (NewDelivery & { readonly sequence: bigint })[]> {
+  const groups = Map.groupBy(deliveries, aggregateKey);
+  const heads = [...groups.values()].flatMap(([first]) => first ?? []);
+  const { rows } = await tx.query<{
+    project_id: string;
+    webhook_id: string;
+    aggregate_id: string;
+    last: bigint;
+  }>({
+    name: "webhook_sequence_advance",
+    text: `insert into webhook_sequence as counter (project_id, webhook_id, aggregate_id, last)
+           select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+               on conflict (project_id, webhook_id, aggregate_id)
+               do update set last = counter.last + excluded.last
+        returning project_id, webhook_id, aggregate_id, last`,
+    values: [
+      textArray(heads.map(({ projectId }) => projectId)),
+      textArray(heads.map(({ webhookId }) => webhookId)),
+      textArray(heads.map(({ aggregateId }) => aggregateId)),
+      [...groups.values()].map((group) => BigInt(group.length)),
+    ],
+  });
+  const lasts = new Map(
+    rows.map((row) => [`${row.project_id}\n${row.webhook_id}\n${row.aggregate_id}`, row.last]),
+  );
+  return [...groups].flatMap(([key, group]) => {
+    const first = (lasts.get(key) ?? 0n) - BigInt(group.length) + 1n;
+    return group.map((delivery, index) => ({ ...delivery, sequence: first + BigInt(index) }));
+  });
+}
+
+async function makeDue(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
+  await tx.query({
+    name: "webhook_due",
+    text: `update webhook
+              set due_at = least(due_at, clock_timestamp())
+            where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
+    values: [
+      textArray(deliveries.map(({ projectId }) => projectId)),
+      textArray(deliveries.map(({ webhookId }) => webhookId)),
+    ],
+  });
+}
+
+export type ClaimedDelivery = {
+  readonly project_id: string;
+  readonly webhook_id: string;
+  readonly id: string;
+  readonly body: string;
+  readonly attempts: number;
+  readonly failed_attempts: number;
+  readonly target_url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secret: string | null;
+};
+
+/**
+ * Claims due deliveries, oldest first, at most `perWebhook` of each of at most `webhooks` webhooks that are not in
+ * `busy`. After `leaseMs` without a result, another process may repeat them.
+ */
+export async function claimDeliveries(
+  db: Queryable,
+  claim: {
+    readonly webhooks: number;
+    readonly perWebhook: number;
+    readonly busy: readonly string[];
+    readonly leaseMs: number;
+  },
+): Promise<readonly ClaimedDelivery[]> {
+  const { rows } = await db.query<ClaimedDelivery>({
+    name: "webhook_claim",
+    text: `with due as materialized (
+             select project_id, id, target_url, headers
+               from webhook
+              where active and due_at <= clock_timestamp() and due_at < 'infinity' and not id = any($3::text[])
+              order by due_at
+              limit $1
+                for update skip locked),
+           picked as materialized (
+             select delivery.project_id, delivery.webhook_id, delivery.id
+               from due
+              cross join lateral (
+                    select project_id, webhook_id, id
+                      from webhook_delivery
+                     where project_id = due.project_id and webhook_id = due.id and status = 'PENDING'
+                       and next_attempt_at <= clock_timestamp()
+                     order by next_attempt_at
+                     limit $2) as delivery),
+           claimed as (
+             update webhook_delivery as delivery
+                set next_attempt_at = clock_timestamp() + $4 * interval '1 millisecond',
+                    attempts = attempts + 1
+               from picked
+              where delivery.project_id = picked.project_id
+                and delivery.webhook_id = picked.webhook_id
+                and delivery.id = picked.id
+          returning delivery.project_id, delivery.webhook_id, delivery.id, delivery.body, delivery.attempts,
+                    delivery.failed_attempts),
+           rescheduled as (
+             update webhook
+                set due_at = least(
+                      (select min(next_attempt_at)
+                         from webhook_delivery as waiting
+                        where waiting.project_id = due.project_id and waiting.webhook_id = due.id
+                          and waiting.status = 'PENDING'
+                          and not exists (select from picked where picked.id = waiting.id)),
+                      (select clock_timestamp() + $4 * interval '1 millisecond'
+                         from picked where picked.webhook_id = due.id limit 1),
+                      'infinity')
+               from due
+              where webhook.project_id = due.project_id and webhook.id = due.id)
+           select claimed.*, due.target_url, due.headers, webhook_secret.secret
+             from claimed
+             join due on due.project_id = claimed.project_id and due.id = claimed.webhook_id
+             left join webhook_secret on webhook_secret.project_id = claimed.project_id
+            order by claimed.id`,
+    values: [claim.webhooks, claim.perWebhook, claim.busy, claim.leaseMs],
+  });
+  return rows;
+}
+
+export type AttemptResult = {
+  readonly responseStatus: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+};
+
+/**
+ * Stores the result of an attempt. `retryMs`: pause before the next one; undefined: there is none. A delivery that
+ * fails for good makes its webhook inactive. Nothing happens if another process has claimed the delivery since.
+ */
+export async function storeAttempt(
+  db: Queryable,
+  delivery: ClaimedDelivery,
+  { responseStatus, error, durationMs }: AttemptResult,
+  retryMs: number | undefined,
+): Promise<void> {
+  const status = error === null ? "SUCCEEDED" : retryMs === undefined ? "FAILED" : "PENDING";
+  await db.query({
+    name: "webhook_attempt",
+    text: `with stored as (
+             update webhook_delivery
+                set status = $5,
+                    next_attempt_at = case $5 when 'PENDING' then
+                                        clock_timestamp() + $6 * interval '1 millisecond' end,
+                    failed_attempts = failed_attempts + case when $8::text is null then 0 else 1 end,
+                    last_attempt_at = clock_timestamp(), response_status = $7, error = $8, duration_ms = $9
+              where project_id = $1 and webhook_id = $2 and id = $3 and attempts = $4 and status = 'PENDING'
+          returning project_id, webhook_id, status, next_attempt_at)
+           update webhook
+              set active = webhook.active and stored.status <> 'FAILED',
+                  due_at = least(webhook.due_at, stored.next_attempt_at)
+             from stored
+            where webhook.project_id = stored.project_id and webhook.id = stored.webhook_id
+              and stored.status <> 'SUCCEEDED'`,
+    values: [
+      delivery.project_id,
+      delivery.webhook_id,
+      delivery.id,
+      delivery.attempts,
+      status,
+      retryMs ?? 0,
+      responseStatus,
+      error,
+      durationMs,
+    ],
+  });
+}
+
+export type StoredDelivery = {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly type: string;
+  readonly event_id: string;
+  readonly aggregate_id: string;
+  readonly sequence: bigint;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly next_attempt_at: Date | null;
+  readonly last_attempt_at: Date | null;
+  readonly response_status: number | null;
+  readonly error: string | null;
+  readonly duration_ms: number | null;
+  readonly created_at: Date;
+  readonly body: string | null;
+};
+
+const COLUMNS = `id, webhook_id, type, event_id, aggregate_id, sequence, status, attempts, next_attempt_at,
+  last_attempt_at, response_status, error, duration_ms, created_at`;
+
+export type DeliveryFilter = {
+  readonly projectId: string;
+  readonly webhookId: string;
+  readonly status: string | undefined;
+  readonly after: string;
+  readonly limit: number;
+};
+
+export async function listDeliveries(
+  db: Queryable,
+  { projectId, webhookId, status, after, limit }: DeliveryFilter,
+): Promise<readonly StoredDelivery[]> {
+  const { rows } = await db.query<StoredDelivery>(
+    `select ${COLUMNS}, null as body
+       from webhook_delivery
+      where project_id = $1 and webhook_id = $2
+        and ($3 = '' or id < $3)
+        and ($4::text is null or status = $4)
+      order by id desc
+      limit $5`,
+    [projectId, webhookId, after, status ?? null, limit],
+  );
+  return rows;
+}
+
+export async function findDelivery(
+  db: Queryable,
+  projectId: string,
+  webhookId: string,
+  id: string,
+): Promise<StoredDelivery | undefined> {
+  const { rows } = await db.query<StoredDelivery>(
+    `select ${COLUMNS}, body
+       from webhook_delivery
+      where project_id = $1 and webhook_id = $2 and id = $3`,
+    [projectId, webhookId, id],
+  );
+  return rows[0];
+}
+
+export type Replay = {
+  readonly projectId: string;
+  readonly webhookId: string;
+  readonly since: Date;
+  readonly until: Date | null;
+  readonly limit: number;
+};
+
+/** Makes deliveries pending again, oldest first. Returns the times of those that were changed. */
+export async function replayDeliveries(
+  tx: Queryable,
+  { projectId, webhookId, since, until, limit }: Replay,
+): Promise<readonly Date[]> {
+  const { rows } = await tx.query<{ created_at: Date }>(
+    `with chosen as (
+       select project_id, webhook_id, id
+         from webhook_delivery
+        where project_id = $1 and webhook_id = $2
+          and created_at >= $3 and created_at < coalesce($4::timestamptz, 'infinity')
+        order by created_at, id
+        limit $5
+          for update)
+     update webhook_delivery as delivery
+        set status = 'PENDING', failed_attempts = 0, next_attempt_at = clock_timestamp()
+       from chosen
+      where delivery.project_id = chosen.project_id
+        and delivery.webhook_id = chosen.webhook_id
+        and delivery.id = chosen.id
+  returning delivery.created_at`,
+    [projectId, webhookId, since, until, limit],
+  );
+  await tx.query(
+    "update webhook set due_at = clock_timestamp() where project_id = $1 and id = $2",
+    [projectId, webhookId],
+  );
+  return rows.map(({ created_at: at }) => at);
+}
+
+const TRIM_CHUNK = 5_000;
+
+/** Deletes deliveries that were created more than `keepMs` ago, in short statements. */
+export async function trimDeliveries(db: Queryable, keepMs: number): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.query(
+      `delete from webhook_delivery
+        where (project_id, webhook_id, id) in (
+              select project_id, webhook_id, id
+                from webhook_delivery
+               where created_at < clock_timestamp() - $1 * interval '1 millisecond'
+               limit $2)`,
+      [keepMs, TRIM_CHUNK],
+    );
+    if ((rowCount ?? 0) < TRIM_CHUNK) return;
+  }
+}

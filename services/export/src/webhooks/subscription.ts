@@ -1,0 +1,137 @@
+import type { DeliveredEvent, EventBus, EventHandler, Subscription } from "@scrip/events";
+import { newId, newRequestId } from "@scrip/ids";
+import type { Database } from "@scrip/postgres";
+import { type Call, type FindProject, REQUEST_DEADLINE_MS, startPeriodicJob } from "@scrip/rpc";
+
+import type { Clients } from "../clients.ts";
+import { insertDeliveries, type NewDelivery } from "../store/webhook-deliveries.ts";
+import { findSubscribers, hasWebhooks, type Subscriber } from "../store/webhooks.ts";
+import { deliveryBody } from "./delivery-body.ts";
+import { WEBHOOK_TOPICS, type WebhookEvent, webhookEventOf } from "./event-sources.ts";
+
+export type WebhookSubscriptionOptions = {
+  readonly db: Database;
+  readonly bus: EventBus;
+  readonly clients: Clients;
+  readonly findProject: FindProject;
+  /** Called when deliveries were stored. */
+  readonly onStored: () => void;
+  readonly onError: (error: Error) => void;
+};
+
+/** How often a process looks whether there is a first webhook. */
+const LOOK_MS = 1_000;
+const CLOSE_MS = 3_000;
+
+/**
+ * Stores a delivery for each event and each webhook that receives it. Installations without webhooks do not read
+ * events: the subscription begins with the first webhook, and later finds the events since then in the log.
+ */
+export function startWebhookSubscription(options: WebhookSubscriptionOptions): AsyncDisposable {
+  let subscription: Subscription | undefined;
+  const looking = startPeriodicJob({
+    everyMs: LOOK_MS,
+    work: async (signal) => {
+      if (subscription !== undefined || signal.aborted || !(await hasWebhooks(options.db))) return;
+      subscription = await options.bus.subscribe({
+        group: "export-webhooks",
+        topics: WEBHOOK_TOPICS,
+        handler: storeDeliveries(options),
+      });
+    },
+    onError: options.onError,
+  });
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await looking[Symbol.asyncDispose]();
+      await subscription?.close(CLOSE_MS);
+    },
+  };
+}
+
+/** An event with the webhooks that receive it, by the name under which they do. */
+type Matched = {
+  readonly event: DeliveredEvent;
+  readonly seen: WebhookEvent;
+  readonly receivers: readonly { readonly name: string; readonly webhook: Subscriber }[];
+};
+
+function storeDeliveries(options: WebhookSubscriptionOptions): EventHandler {
+  const { db, onStored } = options;
+  return async (batch) => {
+    const subscribers = await findSubscribers(db, [
+      ...new Set(batch.map(({ projectId }) => projectId)),
+    ]);
+    if (subscribers.length === 0) return;
+    const matched = batch.flatMap((event) => matchEvent(event, subscribers, options.clients) ?? []);
+    if (matched.length === 0) return;
+    const deliveries = await inOrder(matched, (each) => buildDeliveries(options, each));
+    await db.transaction((tx) => insertDeliveries(tx, deliveries.flat()));
+    onStored();
+  };
+}
+
+function matchEvent(
+  event: DeliveredEvent,
+  subscribers: readonly Subscriber[],
+  clients: Clients,
+): Matched | undefined {
+  const candidates = subscribers.filter(
+    (each) => each.project_id === event.projectId && each.since <= event.occurredAt,
+  );
+  if (candidates.length === 0) return undefined;
+  const seen = webhookEventOf(event, clients);
+  const receivers = (seen?.names ?? []).flatMap((name) =>
+    candidates.filter(({ events }) => events.includes(name)).map((webhook) => ({ name, webhook })),
+  );
+  return seen === undefined || receivers.length === 0 ? undefined : { event, seen, receivers };
+}
+
+const LOADS = 8;
+
+/** Loads several at a time, and keeps their order: sequence numbers follow it. */
+async function inOrder<Item, Result>(
+  items: readonly Item[],
+  load: (item: Item) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += LOADS)
+    results.push(...(await Promise.all(items.slice(start, start + LOADS).map(load))));
+  return results;
+}
+
+async function buildDeliveries(
+  { findProject }: WebhookSubscriptionOptions,
+  { event, seen, receivers }: Matched,
+): Promise<readonly NewDelivery[]> {
+  const call = await callOf(findProject, event.projectId);
+  if (call === undefined) return [];
+  const data = await seen.loadData(call);
+  return receivers.map(({ name, webhook }) => {
+    const id = newId("whs");
+    return {
+      projectId: event.projectId,
+      webhookId: webhook.id,
+      id,
+      type: name,
+      eventId: event.id,
+      aggregateId: event.key,
+      createdAt: new Date(),
+      bodyOf: (sequence) => deliveryBody({ id, name, event, seen, webhook, data, sequence }),
+    };
+  });
+}
+
+/** A call of the service itself; undefined for a deleted project. */
+async function callOf(findProject: FindProject, projectId: string): Promise<Call | undefined> {
+  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const state = await findProject({ projectId, version: undefined, deadline });
+  if (state === undefined || state.deleted) return undefined;
+  return {
+    project: state.project,
+    requestId: newRequestId(),
+    deadline,
+    now: state.sandboxNow ?? Date.now(),
+    caller: { side: "service", id: "export" },
+  };
+}

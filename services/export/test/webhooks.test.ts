@@ -1,0 +1,282 @@
+import type { lookup as resolve } from "node:dns";
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { newId } from "@scrip/ids";
+import { afterAll, beforeEach, expect, test } from "vitest";
+
+import {
+  claimDeliveries,
+  insertDeliveries,
+  type NewDelivery,
+  trimDeliveries,
+} from "../src/store/webhook-deliveries.ts";
+import { ensureSecret, insertWebhook } from "../src/store/webhooks.ts";
+import { startDeliveryWorker } from "../src/webhooks/delivery-worker.ts";
+import { createWebhookSender, type WebhookSender } from "../src/webhooks/send-request.ts";
+import { DEFAULT_WEBHOOK_SETTINGS } from "../src/webhooks/webhook-settings.ts";
+import { newCall } from "./builders.ts";
+import { startExports } from "./deps.ts";
+
+const exports = await startExports();
+afterAll(() => exports[Symbol.asyncDispose]());
+const { db } = exports;
+// Workers of a test send only what it stored.
+beforeEach(() => db.query("delete from webhook"));
+
+type Hook = { readonly projectId: string; readonly webhookId: string };
+
+async function createHook(targetUrl = "https://shop.example/"): Promise<Hook> {
+  const projectId = newId("proj");
+  const id = newId("wh");
+  await ensureSecret(db, projectId, "secret");
+  await insertWebhook(db, projectId, {
+    id,
+    target_url: targetUrl,
+    events: ["voucher.published"],
+    headers: {},
+    active: true,
+    created_at: new Date(),
+  });
+  return { projectId, webhookId: id };
+}
+
+const deliveryOf = (hook: Hook, eventId = newId("event"), aggregateId = "v_1"): NewDelivery => ({
+  ...hook,
+  id: newId("whs"),
+  type: "voucher.published",
+  eventId,
+  aggregateId,
+  createdAt: new Date(),
+  bodyOf: (sequence) => JSON.stringify({ sequence: Number(sequence) }),
+});
+
+const store = (...deliveries: readonly NewDelivery[]): Promise<void> =>
+  db.transaction((tx) => insertDeliveries(tx, deliveries));
+
+async function rowsOf({ projectId, webhookId }: Hook) {
+  const { rows } = await db.query<{
+    status: string;
+    sequence: bigint;
+    attempts: number;
+    failed_attempts: number;
+    error: string | null;
+  }>(
+    `select status, sequence, attempts, failed_attempts, error from webhook_delivery
+      where project_id = $1 and webhook_id = $2 order by sequence`,
+    [projectId, webhookId],
+  );
+  return rows;
+}
+
+async function isActive({ projectId, webhookId }: Hook): Promise<boolean> {
+  const { rows } = await db.query<{ active: boolean }>(
+    "select active from webhook where project_id = $1 and id = $2",
+    [projectId, webhookId],
+  );
+  return rows[0]?.active === true;
+}
+
+const startWorker = (sender: WebhookSender) =>
+  startDeliveryWorker({
+    db,
+    sender,
+    settings: DEFAULT_WEBHOOK_SETTINGS,
+    onError: ({ message }) => expect.unreachable(message),
+  });
+
+/** A sender with this result, which counts its requests. */
+function senderOf(error: string | null) {
+  const sent: string[] = [];
+  const sender: WebhookSender = {
+    send: async ({ body }) => {
+      sent.push(body);
+      return { responseStatus: error === null ? 200 : 500, error, durationMs: 1 };
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return { sent, sender };
+}
+
+test("manages webhooks, their secret and their log", async () => {
+  const call = newCall();
+  const { webhooks } = exports;
+  const created = await webhooks.createWebhook(
+    { targetUrl: "https://shop.example/", events: ["voucher.published", "voucher.published"] },
+    call,
+  );
+  expect(created).toMatchObject({ active: true, events: ["voucher.published"] });
+  const ref = { webhookId: created.id };
+  expect(await webhooks.getWebhook(ref, call)).toEqual(created);
+  const changed = await webhooks.updateWebhook({ ...ref, active: false }, call);
+  expect(changed).toMatchObject({ active: false, targetUrl: created.targetUrl });
+  expect((await webhooks.listWebhooks({}, call)).data).toEqual([changed]);
+  const { secret } = await webhooks.getWebhookSecret({}, call);
+  expect(await webhooks.getWebhookSecret({}, call)).toMatchObject({ secret });
+  expect((await webhooks.regenerateWebhookSecret({}, call)).secret).not.toBe(secret);
+
+  const hook = { projectId: call.project.id, webhookId: created.id };
+  await store(deliveryOf(hook), deliveryOf(hook), deliveryOf(hook));
+  const page = await webhooks.listWebhookDeliveries({ ...ref, limit: 2n }, call);
+  expect(page).toMatchObject({ hasMore: true, moreStartingAfter: page.data[1]?.id });
+  const rest = await webhooks.listWebhookDeliveries(
+    { ...ref, startingAfterId: page.moreStartingAfter ?? "", status: "PENDING" },
+    call,
+  );
+  expect(rest.data).toMatchObject([{ sequence: 1n, status: "PENDING" }]);
+  const deliveryId = rest.data[0]?.id ?? "";
+  expect(await webhooks.getWebhookDelivery({ ...ref, deliveryId }, call)).toMatchObject({
+    body: '{"sequence":1}',
+  });
+  expect(await webhooks.replayWebhook({ ...ref, since: { seconds: 0n } }, call)).toMatchObject({
+    replayed: 3n,
+    hasMore: false,
+  });
+  await webhooks.deleteWebhook(ref, call);
+  await expect(webhooks.getWebhook(ref, call)).rejects.toMatchObject({ key: "not_found" });
+});
+
+test("rejects private targets by default, and the 101st webhook of a project", async () => {
+  const call = newCall();
+  const create = (targetUrl: string) =>
+    exports.webhooks.createWebhook({ targetUrl, events: ["voucher.published"] }, call);
+  for (const url of ["http://shop.example/", "https://169.254.169.254/", "https://localhost/"])
+    await expect(create(url)).rejects.toMatchObject({ key: "invalid_payload" });
+  const created = await Promise.allSettled(
+    Array.from({ length: 105 }, () => create("https://shop.example/")),
+  );
+  expect(created.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+});
+
+test("numbers concurrent and repeated events of an aggregate without gaps", async () => {
+  const hook = await createHook();
+  const events = Array.from({ length: 40 }, () => newId("event"));
+  const batches = Array.from({ length: 12 }, (_, index) =>
+    events.slice(index * 3, index * 3 + 7).map((event) => deliveryOf(hook, event)),
+  );
+  await Promise.all(batches.map((batch) => store(...batch)));
+  await store(...events.map((event) => deliveryOf(hook, event)));
+  const rows = await rowsOf(hook);
+  expect(rows.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)));
+});
+
+test("does not store deliveries of a deleted webhook", async () => {
+  const hook = await createHook();
+  await db.query("delete from webhook where id = $1", [hook.webhookId]);
+  await store(deliveryOf(hook));
+  expect(await rowsOf(hook)).toEqual([]);
+});
+
+test("sends again what a process that ended had claimed, and only once in between", async () => {
+  const hook = await createHook();
+  await store(deliveryOf(hook));
+  // A process that ends during its request.
+  const claim = { webhooks: 10, perWebhook: 10, busy: [], leaseMs: 600 };
+  expect(await claimDeliveries(db, claim)).toHaveLength(1);
+  expect(await claimDeliveries(db, claim)).toEqual([]);
+  const { sent, sender } = senderOf(null);
+  await using worker = startWorker(sender);
+  worker.wake();
+  expect(sent).toEqual([]);
+  await expect
+    .poll(() => rowsOf(hook), { timeout: 5_000 })
+    .toMatchObject([{ status: "SUCCEEDED", attempts: 2 }]);
+  expect(sent).toEqual(['{"sequence":1}']);
+});
+
+test("deactivates a webhook after 13 failed attempts", async () => {
+  const hook = await createHook();
+  await store(deliveryOf(hook));
+  const { sent, sender } = senderOf("status 500");
+  await using worker = startWorker(sender);
+  for (let attempt = 1; attempt <= 13; attempt += 1) {
+    worker.wake();
+    await expect
+      .poll(async () => (await rowsOf(hook))[0])
+      .toMatchObject({
+        failed_attempts: attempt,
+        error: "status 500",
+      });
+    expect(await isActive(hook)).toBe(attempt < 13);
+    await db.query(
+      `update webhook_delivery set next_attempt_at = now()
+        where webhook_id = $1 and status = 'PENDING'`,
+      [hook.webhookId],
+    );
+    await db.query("update webhook set due_at = now() where id = $1", [hook.webhookId]);
+  }
+  expect(await rowsOf(hook)).toMatchObject([{ status: "FAILED" }]);
+  expect(sent).toHaveLength(13);
+});
+
+test("deletes deliveries that are older than the log", async () => {
+  const hook = await createHook();
+  await store(deliveryOf(hook), { ...deliveryOf(hook), createdAt: new Date(0) });
+  await trimDeliveries(db, 30 * 86_400_000);
+  expect(await rowsOf(hook)).toHaveLength(1);
+});
+
+const STRICT = { allowHttp: true, allowPrivate: false, timeoutMs: 300 };
+
+/** Resolves each name to these addresses, one after another. */
+function lookupOf(...addresses: readonly string[]): typeof resolve {
+  let calls = 0;
+  const lookup = (_: string, __: object, done: (error: null, all: object[]) => void): void => {
+    const address = addresses[Math.min(calls, addresses.length - 1)];
+    calls += 1;
+    done(null, [{ address, family: 4 }]);
+  };
+  return lookup as unknown as typeof resolve;
+}
+
+async function startServer(listener: RequestListener) {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+test("refuses private addresses at the connection, also when a name resolves to them later", async () => {
+  let requests = 0;
+  await using server = await startServer((_, response) => {
+    requests += 1;
+    response.end();
+  });
+  const rebinding = lookupOf("198.51.100.1", "127.0.0.1");
+  await using sender = createWebhookSender({ ...STRICT, lookup: rebinding });
+  const request = { url: `http://shop.example:${server.port}/`, headers: {}, body: "{}" };
+  // TEST-NET-2 is reserved, so even the first address is refused.
+  expect(await sender.send(request)).toMatchObject({ error: "the host has a private address" });
+  expect(await sender.send(request)).toMatchObject({ error: "the host has a private address" });
+  for (const host of ["127.0.0.1", "localhost", "[::1]", "0x7f.1"]) {
+    const url = `http://${host}:${server.port}/`;
+    expect(await sender.send({ ...request, url })).toMatchObject({
+      responseStatus: null,
+      error: "target_url must not be a private address",
+    });
+  }
+  expect(requests).toBe(0);
+});
+
+test("ends a request after its time limit, and does not read long responses", async () => {
+  await using silent = await startServer(() => {});
+  await using endless = await startServer((_, response) => {
+    const write = (): boolean => response.write("x".repeat(65_536));
+    response.on("drain", write).on("error", () => {});
+    write();
+  });
+  await using sender = createWebhookSender({ ...STRICT, allowPrivate: true });
+  const to = (port: number) => ({ url: `http://127.0.0.1:${port}/`, headers: {}, body: "{}" });
+  expect(await sender.send(to(silent.port))).toMatchObject({
+    responseStatus: null,
+    error: "timeout",
+  });
+  expect(await sender.send(to(endless.port))).toMatchObject({ responseStatus: 200, error: null });
+});
