@@ -3,7 +3,7 @@ import type {
   QualificationService,
   QualifyRequest,
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
-import { type Call, type Handlers, timeContextOf } from "@scrip/rpc";
+import { type Call, type Handlers, runInterleaved, timeContextOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { candidateFilter } from "../domain/qualification/candidate.ts";
@@ -45,7 +45,7 @@ export const qualify =
         ])
       : null;
     const shown = { requestContext, tracking, settings, limit: question.limit };
-    return qualificationsToProto(call, found, { ...shown, assignments });
+    return runInterleaved(qualificationsToProto(call, found, { ...shown, assignments }), call);
   };
 
 const DEFAULT_LIMIT = 5n;

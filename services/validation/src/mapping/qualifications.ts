@@ -35,24 +35,31 @@ export type QualificationsContext = {
   readonly assignments: ReadonlyMap<string, readonly AssignmentRow[]> | null;
 };
 
-export function qualificationsToProto(
+/** Yields after each redeemable, because each shows the order. */
+export function* qualificationsToProto(
   call: Call,
   { page, unqualified, nextCursor: more }: QualificationPage,
   { requestContext, tracking, settings, limit, assignments }: QualificationsContext,
-): Qualifications {
+): Generator<void, Qualifications> {
   const { input, storedOrder } = requestContext;
   const expand = expandOf(input);
   const audience = audienceOf(call);
   const order = input.order;
   const start = order && initialOrderState(orderFromProto(order, storedOrder));
+  const data: QualifiedRedeemable[] = [];
+  for (const one of page) {
+    data.push({
+      ...qualifiedToProto(one, call),
+      ...(assignments !== null && {
+        validationRulesAssignments: qualifiedRulesToProto(one, assignments, audience),
+      }),
+    });
+    yield;
+  }
+  const near = expand.has("hints") ? yield* nearMisses(unqualified, limit, call) : undefined;
   return create(QualificationsSchema, {
     redeemables: {
-      data: page.map((one) => ({
-        ...qualifiedToProto(one, call),
-        ...(assignments !== null && {
-          validationRulesAssignments: qualifiedRulesToProto(one, assignments, audience),
-        }),
-      })),
+      data,
       total: BigInt(page.length),
       hasMore: more !== null,
       ...(more !== null && { moreStartingAfter: more }),
@@ -63,16 +70,16 @@ export function qualificationsToProto(
       order !== undefined && {
         order: orderToProto(orderFigures(start, start), order, storedOrder),
       }),
-    ...(expand.has("hints") && { inapplicableRedeemables: nearMisses(unqualified, limit, call) }),
+    ...(near !== undefined && { inapplicableRedeemables: near }),
   });
 }
 
 /** Candidates that would qualify after a change that the caller may see. */
-function nearMisses(
+function* nearMisses(
   unqualified: readonly EvaluatedCandidate[],
   limit: number,
   call: Call,
-): RedeemableResult[] {
+): Generator<void, RedeemableResult[]> {
   const near: RedeemableResult[] = [];
   for (const { evaluated, context } of unqualified) {
     if (near.length === limit) break;
@@ -81,6 +88,7 @@ function nearMisses(
       const result = redeemableResultToProto(one, context, call);
       if ((result.result?.hints.length ?? 0) > 0) near.push(result);
     }
+    yield;
   }
   return near.slice(0, limit);
 }

@@ -124,11 +124,11 @@ export type Listing = {
   readonly offset: number;
 };
 
-/** One page and the total number of orders. Ties are sorted by id. */
+/** One page of packed orders, and the total number of orders. Ties are sorted by id. */
 export async function listOrders(
   db: Queryable,
   { projectId, created, order, limit, offset }: Listing,
-): Promise<{ readonly orders: readonly Order[]; readonly total: bigint }> {
+): Promise<{ readonly documents: readonly Uint8Array[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
   const conditions = [
     "project_id = $1",
@@ -143,8 +143,8 @@ export async function listOrders(
     limit,
     offset,
   });
-  return {
-    orders: rows.map(({ document }) => fromBinary(OrderSchema, unpackBytes(document))),
-    total,
-  };
+  return { documents: rows.map(({ document }) => document), total };
 }
+
+export const unpackOrder = (document: Uint8Array): Order =>
+  fromBinary(OrderSchema, unpackBytes(document));

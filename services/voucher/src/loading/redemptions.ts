@@ -1,5 +1,6 @@
 import type { Queryable } from "@scrip/postgres";
 import type { Redemption } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { mapInterleaved, UNLIMITED } from "@scrip/rpc";
 
 import { rowKey } from "../domain/usage.ts";
 import { relatedRedemptions, redemptionToProto } from "../mapping/redemption.ts";
@@ -61,17 +62,18 @@ async function buildMessages(
   const backOf = Map.groupBy(back, ({ redemptionId }) => redemptionId);
   const voucherOf = ({ voucherId }: { readonly voucherId: string | null }) =>
     voucherId === null ? undefined : vouchers.get(rowKey(projectId, voucherId));
-  const messages = new Map<string, Redemption>();
-  for (const one of redemptions) {
+  const withRelated = (one: StoredRedemption): readonly [string, Redemption] => {
     const related = relatedRedemptions({
       rollbacks: backOf.get(one.id) ?? [],
       parts: partsOf.get(one.id) ?? [],
     });
-    messages.set(one.id, {
-      ...redemptionToProto(one, voucherOf(one)),
-      ...(related !== undefined && { relatedRedemptions: related }),
-    });
-  }
+    const message = redemptionToProto(one, voucherOf(one));
+    return [one.id, related === undefined ? message : { ...message, relatedRedemptions: related }];
+  };
+  // Each has its order.
+  const messages = new Map(
+    await mapInterleaved(redemptions, withRelated, { ...UNLIMITED, project: { id: projectId } }),
+  );
   const byId = new Map(redemptions.map((one) => [one.id, one]));
   for (const one of rollbacks) {
     const redemption = byId.get(one.redemptionId);

@@ -1,6 +1,6 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 
-import { jsonNameOf, ruleOf } from "../options.ts";
+import { jsonNameOf, ruleOf, shapeOf } from "../options.ts";
 import {
   compileMember,
   compileSingle,
@@ -11,60 +11,100 @@ import {
   membersOf,
 } from "./encode.ts";
 
-/** Encodes a message as JSON, yielding after each item of its lists of messages; long text in several parts. */
+/**
+ * Encodes a message as JSON, yielding after each item of its lists of messages, also of a page inside it; long text
+ * in several parts.
+ */
 export type EncodeInSteps = (message: Message) => Generator<void, string | readonly Buffer[]>;
 
 /** For responses with lists of messages, which may be long; undefined for others. */
 export function compileSteps(desc: DescMessage, find: Find): EncodeInSteps | undefined {
-  const fields = membersOf(desc);
-  if (!fields.some(isList)) return undefined;
-  const startOf = compileStart(desc);
-  const members = fields.map((field) => compileSteppedMember(field, find));
+  if (!membersOf(desc).some((field) => isList(field) || isPage(field))) return undefined;
+  const write = compileObject(desc, find);
   return function* encodeInSteps(message: Fields) {
     const text = createText();
-    let separator = startOf === undefined ? "" : ",";
-    text.add(startOf?.(message) ?? "{");
-    for (const { whole, items, write } of members) {
-      const list = items(message);
-      if (list.length < 2) {
-        const part = whole(message);
-        if (part === "") continue;
-        text.add(separator + part);
-      } else {
-        text.add(separator);
-        yield* write(list, text);
-      }
-      separator = ",";
-    }
-    text.add("}");
+    yield* write(message, text);
     return text.end();
   };
 }
 
-const isList = (field: DescField): boolean =>
+type WriteInSteps = (message: Fields, text: Text) => Generator<void, void>;
+
+function compileObject(desc: DescMessage, find: Find): WriteInSteps {
+  const startOf = compileStart(desc);
+  const members = membersOf(desc).map((field) => compileSteppedMember(field, find));
+  return function* writeObject(message, text) {
+    let separator = startOf === undefined ? "" : ",";
+    text.add(startOf?.(message) ?? "{");
+    for (const { whole, isLong, write } of members) {
+      if (isLong(message)) {
+        text.add(separator);
+        yield* write(message, text);
+      } else {
+        const part = whole(message);
+        if (part === "") continue;
+        text.add(separator + part);
+      }
+      separator = ",";
+    }
+    text.add("}");
+  };
+}
+
+type ListField = DescField & { readonly fieldKind: "list"; readonly message: DescMessage };
+
+const isList = (field: DescField): field is ListField =>
   field.fieldKind === "list" && field.message !== undefined;
+
+/** A message around a list, such as `{"object": "list", "data": [...]}`. */
+const isPage = (
+  field: DescField,
+): field is DescField & { readonly fieldKind: "message"; readonly message: DescMessage } =>
+  field.fieldKind === "message" &&
+  field.oneof === undefined &&
+  shapeOf(field.message).object === "list" &&
+  field.message.fields.some(isList);
 
 type SteppedMember = {
   readonly whole: EncodeMember;
-  /** The items to encode one by one; empty for other fields. */
-  readonly items: (message: Fields) => readonly Fields[];
-  readonly write: (items: readonly Fields[], text: Text) => Generator<void, void>;
+  /** Whether the member has several items, which are encoded one by one. */
+  readonly isLong: (message: Fields) => boolean;
+  readonly write: WriteInSteps;
 };
 
 function compileSteppedMember(field: DescField, find: Find): SteppedMember {
   const whole = compileMember(field, find);
-  if (field.fieldKind !== "list" || field.message === undefined) {
-    return { whole, items: () => NOTHING, write: writeNothing };
+  if (isList(field)) return { whole, ...compileList(field, find) };
+  if (isPage(field)) {
+    const { localName, message: desc } = field;
+    const lists = desc.fields.filter(isList).map((list) => compileList(list, find));
+    const start = `${JSON.stringify(jsonNameOf(field))}:`;
+    const writeObject = compileObject(desc, find);
+    return {
+      whole,
+      isLong: (message) => {
+        const page = message[localName] as Fields | undefined;
+        return page !== undefined && lists.some(({ isLong }) => isLong(page));
+      },
+      *write(message, text) {
+        text.add(start);
+        yield* writeObject(message[localName] as Fields, text);
+      },
+    };
   }
+  return { whole, isLong: () => false, write: writeNothing };
+}
+
+function compileList(field: ListField, find: Find): Omit<SteppedMember, "whole"> {
   const { localName } = field;
   const encode = compileSingle(field, ruleOf(field), find);
   const start = `${JSON.stringify(jsonNameOf(field))}:[`;
+  const items = (message: Fields) => message[localName] as readonly Fields[];
   return {
-    whole,
-    items: (message) => message[localName] as readonly Fields[],
-    *write(items, text) {
+    isLong: (message) => items(message).length > 1,
+    *write(message, text) {
       let separator = start;
-      for (const item of items) {
+      for (const item of items(message)) {
         text.add(separator);
         text.add(encode(item));
         separator = ",";
@@ -75,7 +115,6 @@ function compileSteppedMember(field: DescField, find: Find): SteppedMember {
   };
 }
 
-const NOTHING: readonly Fields[] = [];
 function* writeNothing(): Generator<void, void> {}
 
 type Text = ReturnType<typeof createText>;
