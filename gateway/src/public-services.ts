@@ -19,6 +19,7 @@ import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifica
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { MemberService } from "@scrip/proto/scrip/voucher/v1/members_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { ReferralService } from "@scrip/proto/scrip/voucher/v1/referrals_pb";
@@ -35,6 +36,7 @@ export const publicServices: readonly DescService[] = [
   PublicationService,
   ReferralService,
   TransactionService,
+  MemberService,
   CategoryService,
   CampaignService,
   PromotionService,

@@ -152,4 +152,42 @@ describe.each(COMPOSITIONS)("sessions on loyalty cards (%s)", async (composition
     const left = 1_000 - 300 * locked.length;
     await expect.poll(() => balanceOf(api, card), { timeout: 60_000 }).toBe(left);
   });
+
+  test("transfers and adjusts points exactly once under concurrent requests in both directions", async () => {
+    const [ada, bob] = [await program.createCard(), await program.createCard()];
+    const transfers = ({ code }: Card) =>
+      `/v1/loyalties/${program.campaignId}/members/${code}/transfers`;
+    const work = Array.from({ length: 24 }, (_, index) => {
+      const [from, to] = index % 2 === 0 ? [ada, bob] : [bob, ada];
+      if (index % 3 > 0) return () => api.post(transfers(to), [{ code: from.code, points: 230 }]);
+      // Two requests with one key have one effect.
+      const headers = { "Idempotency-Key": `adjust-${from.code}-${Math.floor(index / 12)}` };
+      const path = `/v1/loyalties/members/${from.code}/balance`;
+      const send = () => api.post(path, { points: -100 }, headers);
+      return () => retryUnavailable(send, ({ body }) => body["key"] === "idempotency_in_progress");
+    });
+    const responses = await inParallel(work, 24, (send) => send());
+    for (const { status, body, text } of responses) {
+      if (status !== 200) expect(body["key"], text).toBe("loyalty_card_points_exceeded");
+    }
+    const [a, b] = [await balanceOf(api, ada), await balanceOf(api, bob)];
+    expect(Math.min(a, b)).toBeGreaterThanOrEqual(0);
+    const list = await ok(api.get(`/v1/loyalties/members/${ada.code}/transactions?limit=100`));
+    const ofBob = await ok(api.get(`/v1/loyalties/members/${bob.code}/transactions?limit=100`));
+    const entries: Json[] = [...list["data"], ...ofBob["data"]];
+    const removed = entries.filter(({ type }) => type === "POINTS_REMOVAL").length;
+    expect(removed).toBeLessThanOrEqual(4);
+    expect(a + b).toBe(2_000 - 100 * removed);
+    const byId = new Map(entries.map((entry) => [entry["id"], entry]));
+    for (const entry of entries) {
+      if (entry["type"] !== "POINTS_TRANSFER_OUT") continue;
+      const other = byId.get(entry["related_transaction_id"]);
+      expect(other).toMatchObject({
+        type: "POINTS_TRANSFER_IN",
+        related_transaction_id: entry["id"],
+        details: { balance: { points: 230 } },
+      });
+      expect(entry["id"] < other?.["id"]).toBe(true);
+    }
+  });
 });

@@ -9,6 +9,7 @@ import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { adjustPoints } from "./handlers/adjust-points.ts";
 import { createCustomEventSchema } from "./handlers/create-custom-event-schema.ts";
 import { createCustomEvent } from "./handlers/create-custom-event.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
@@ -44,6 +45,7 @@ import { listEarningRules } from "./handlers/list-earning-rules.ts";
 import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
+import { listPointsLots } from "./handlers/list-points-lots.ts";
 import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
 import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
@@ -54,6 +56,7 @@ import { reservePoints } from "./handlers/reserve-points.ts";
 import { resolveCustomers } from "./handlers/resolve-customers.ts";
 import { resolvePointsHolds } from "./handlers/resolve-points-holds.ts";
 import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.ts";
+import { transferPoints } from "./handlers/transfer-points.ts";
 import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
 import { updateEarningRule } from "./handlers/update-earning-rule.ts";
@@ -69,6 +72,21 @@ const earningRules = {
   deleteEarningRule,
   enableEarningRule,
   disableEarningRule,
+};
+
+const cardHandlers = {
+  adjustPoints,
+  transferPoints,
+  listPointsLots,
+  loadCards,
+  listLedgerEntries,
+  listPendingPointsHolds,
+  getCardBalances,
+  refundPoints,
+  releasePoints,
+  reservePoints,
+  resolvePointsHolds,
+  holdPoints,
 };
 
 /** The RPCs of this service. */
@@ -119,16 +137,6 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       updateRewardAssignment,
       updateReward,
     }),
-    implement(CardService, {
-      loadCards,
-      listLedgerEntries,
-      listPendingPointsHolds,
-      getCardBalances,
-      refundPoints,
-      releasePoints,
-      reservePoints,
-      resolvePointsHolds,
-      holdPoints,
-    }),
+    implement(CardService, cardHandlers),
   ];
 };

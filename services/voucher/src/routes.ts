@@ -1,6 +1,7 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import { MemberService } from "@scrip/proto/scrip/voucher/v1/members_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { ReferralService } from "@scrip/proto/scrip/voucher/v1/referrals_pb";
@@ -11,6 +12,7 @@ import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
 import { adjustBalance } from "./handlers/adjust-balance.ts";
+import { adjustMemberBalance } from "./handlers/adjust-member-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
 import { countCodes } from "./handlers/count-codes.ts";
@@ -29,6 +31,7 @@ import { enableVoucher } from "./handlers/enable-voucher.ts";
 import { generateVouchers } from "./handlers/generate-vouchers.ts";
 import { getBarcode } from "./handlers/get-barcode.ts";
 import { getExplanation } from "./handlers/get-explanation.ts";
+import { getMember } from "./handlers/get-member.ts";
 import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
@@ -38,6 +41,9 @@ import { listCardTransactions } from "./handlers/list-card-transactions.ts";
 import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
 import { listHolders } from "./handlers/list-holders.ts";
 import { listMemberTransactions } from "./handlers/list-member-transactions.ts";
+import { listMembers } from "./handlers/list-members.ts";
+import { listPointsExpiration } from "./handlers/list-points-expiration.ts";
+import { listProgramTransactions } from "./handlers/list-program-transactions.ts";
 import { listPublications } from "./handlers/list-publications.ts";
 import { listRedemptions } from "./handlers/list-redemptions.ts";
 import { listVoucherPublications } from "./handlers/list-voucher-publications.ts";
@@ -48,9 +54,33 @@ import { releasePointsHolds } from "./handlers/release-points-holds.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
 import { summarizeHoldings } from "./handlers/summarize-holdings.ts";
+import { transferMemberPoints } from "./handlers/transfer-member-points.ts";
 import { updateVoucherMetadata } from "./handlers/update-voucher-metadata.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
 import { updateVouchers } from "./handlers/update-vouchers.ts";
+
+const memberHandlers = {
+  listMembers,
+  getMember,
+  adjustMemberBalance,
+  transferMemberPoints,
+  listPointsExpiration,
+  listProgramTransactions,
+};
+
+const redemptionHandlers = {
+  getRedemption,
+  listVoucherRedemptions,
+  listRedemptions,
+  getExplanation,
+  releaseSession,
+  loadVouchers,
+  commitRedemptions,
+  countRedemptions,
+  reserveVouchers,
+  commitRollbacks,
+  releasePointsHolds,
+};
 
 /** All RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
@@ -91,24 +121,20 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       summarizeHoldings,
     }),
     implement(ReferralService, { createHolders, listHolders, deleteHolder }),
-    implement(TransactionService, {
-      adjustBalance,
-      listCardTransactions,
-      listMemberTransactions,
+    implement(
+      TransactionService,
+      {
+        adjustBalance,
+        listCardTransactions,
+        listMemberTransactions,
+      },
+      { adjustBalance: "steps" },
+    ),
+    implement(MemberService, memberHandlers, {
+      adjustMemberBalance: "repeatable",
+      transferMemberPoints: "repeatable",
     }),
     implement(CandidateService, { listCandidates }),
-    implement(RedemptionService, {
-      getRedemption,
-      listVoucherRedemptions,
-      listRedemptions,
-      getExplanation,
-      releaseSession,
-      loadVouchers,
-      commitRedemptions,
-      countRedemptions,
-      reserveVouchers,
-      commitRollbacks,
-      releasePointsHolds,
-    }),
+    implement(RedemptionService, redemptionHandlers),
   ];
 };

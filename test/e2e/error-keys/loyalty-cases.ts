@@ -180,9 +180,92 @@ const earningRules: readonly ErrorCase[] = [
   },
 ];
 
+const MAX_POINTS = 10_000_000_000_000;
+
+/** Codes of a card with 1,000 points and of one without holder, and their program. */
+async function newCards(shop: Shop) {
+  const campaign = await program(shop);
+  const member = { customer: { source_id: newCode("ann") } };
+  const { code } = await shop.create(`/v1/loyalties/${campaign}/members`, member);
+  const { code: free } = await shop.create(`/v1/campaigns/${campaign}/vouchers`);
+  return { campaign, code, free };
+}
+
+const adjustments: readonly ErrorCase[] = [
+  { key: "invalid_amount", body: { points: 0 } },
+  { key: "loyalty_card_points_exceeded", body: { points: -1_001 } },
+  {
+    key: "invalid_expiration_date",
+    body: { points: 1, expiration_type: "CUSTOM_DATE", expiration_date: "2020-01-01" },
+  },
+].map(({ key, body }) => ({
+  rpc: "MemberService.AdjustMemberBalance",
+  key,
+  request: async (shop) => ({ params: { member_id: (await newCards(shop)).code }, body }),
+}));
+
+const members: readonly ErrorCase[] = [
+  ...adjustments,
+  {
+    rpc: "MemberService.AdjustMemberBalance",
+    key: "not_published",
+    request: async (shop) => ({
+      params: { member_id: (await newCards(shop)).free },
+      body: { points: 1 },
+    }),
+  },
+  ...["MemberService.AdjustMemberBalance", "MemberService.GetMember"].map((rpc): ErrorCase => ({
+    rpc,
+    key: "invalid_voucher",
+    request: async (shop) => ({
+      params: { member_id: await shop.voucher() },
+      body: { points: 1 },
+    }),
+  })),
+  {
+    rpc: "TransactionService.AdjustBalance",
+    key: "not_published",
+    request: async (shop) => ({
+      params: { code: (await newCards(shop)).free },
+      body: { amount: 1 },
+    }),
+  },
+  {
+    rpc: "TransactionService.AdjustBalance",
+    key: "loyalty_card_points_exceeded",
+    request: async (shop) => ({
+      params: { code: (await newCards(shop)).code },
+      body: { amount: -1_001 },
+    }),
+  },
+  ...[
+    { key: "loyalty_card_points_exceeded", points: 1_001 },
+    { key: "invalid_amount", points: 1_000 },
+    { key: "invalid_voucher", points: 1 },
+    { key: "not_published", points: 1 },
+  ].map(({ key, points }): ErrorCase => ({
+    rpc: "MemberService.TransferMemberPoints",
+    key,
+    request: async (shop) => {
+      const from = await newCards(shop);
+      const to = await newCards(shop);
+      // The destination cannot get more.
+      const balance = `/v1/loyalties/members/${to.code}/balance`;
+      if (key === "invalid_amount") await shop.create(balance, { points: MAX_POINTS - 1_000 });
+      const voucher = key === "invalid_voucher" ? await shop.voucher() : undefined;
+      const code = voucher ?? (key === "not_published" ? from.free : from.code);
+      return {
+        params: { campaign_id: to.campaign, member_id: to.code },
+        body: [{ code, points }],
+      };
+    },
+  })),
+];
+
 export const LOYALTY_CASES: readonly ErrorCase[] = [
   ...customers,
   ...customEvents,
   ...earningRules,
   ...rewards,
+  ...members,
 ];

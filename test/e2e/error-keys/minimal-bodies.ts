@@ -21,6 +21,8 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   },
   "VoucherService.CreateVoucher": DISCOUNT_VOUCHER,
   "TransactionService.AdjustBalance": { amount: 1 },
+  "MemberService.AdjustMemberBalance": { points: 1 },
+  "MemberService.TransferMemberPoints": [{ code: "none", points: 1 }],
   "PublicationService.CreatePublication": { voucher: "none", customer: ANN },
   "PublicationService.CreateMember": { customer: ANN },
   "ReferralService.CreateHolders": { holders: [ANN] },

@@ -39,7 +39,9 @@ export function notFoundCase(rpc: string, { segments }: Binding): ErrorCase {
     request: {
       params: Object.fromEntries(params),
       ...(query !== undefined && { query }),
-      body: { ...MINIMAL_BODIES[rpc], ...body },
+      body: Array.isArray(MINIMAL_BODIES[rpc])
+        ? MINIMAL_BODIES[rpc]
+        : { ...MINIMAL_BODIES[rpc], ...body },
     },
   };
 }

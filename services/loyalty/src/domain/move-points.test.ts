@@ -43,7 +43,7 @@ function openAccount(initialPoints = CARD.initialPoints) {
       const result = decideMovements([full], {
         accounts: new Map([[KEY, account]]),
         locks: [],
-        causes: new Set(),
+        recorded: new Map(),
         newId: () => newId("vtx"),
         newLotId,
       });
@@ -151,7 +151,7 @@ describe("decideMovements", () => {
     const { decisions, entries } = decideMovements([movement, movement], {
       accounts: new Map([[KEY, { card, lots: [] }]]),
       locks: [],
-      causes: new Set(),
+      recorded: new Map(),
       newId: () => "vtx_1",
       newLotId: () => "lopb_1",
     });

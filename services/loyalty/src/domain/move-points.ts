@@ -60,8 +60,8 @@ export type PointsMovement = {
   readonly source?: string | null;
   readonly sourceId?: string | null;
   readonly reason?: string | null;
-  /** JSON text. */
-  readonly details?: string | null;
+  /** JSON text, or what builds it from the cards after all movements. */
+  readonly details?: string | null | ((cardAfter: (card: CardReference) => Card) => string);
   /** Position of the other movement of a transfer. */
   readonly linkedTo?: number;
 };
@@ -70,8 +70,8 @@ export type MovementRejection = "loyalty_card_points_exceeded" | "invalid_amount
 
 export type MovementDecision =
   | { readonly kind: "moved"; readonly entry: NewLedgerEntry; readonly card: Card }
-  /** The cause has moved its points before. */
-  | { readonly kind: "repeated"; readonly card: Card }
+  /** The cause has moved its points before, by this entry. */
+  | { readonly kind: "repeated"; readonly entry: RecordedEntry }
   | {
       readonly kind: "rejected";
       readonly key: MovementRejection;
@@ -79,13 +79,16 @@ export type MovementDecision =
       readonly limit: bigint;
     };
 
+/** What a repeated movement returns of the entry that it wrote the first time. */
+export type RecordedEntry = Pick<NewLedgerEntry, "id" | "balanceAfter" | "totalAfter">;
+
 export type MovePointsState = {
   /** Locked cards with their active lots, by `keyOf` of project and card. */
   readonly accounts: ReadonlyMap<string, Account>;
   /** Session locks of the cards. */
   readonly locks: readonly PointsLock[];
-  /** Causes that have an entry, by `keyOf` of project, card and cause. */
-  readonly causes: ReadonlySet<string>;
+  /** Entries of the movements' causes, by `keyOf` of project, card and cause. */
+  readonly recorded: ReadonlyMap<string, RecordedEntry>;
   readonly newId: () => string;
   readonly newLotId: () => string;
 };
@@ -111,7 +114,7 @@ export function decideMovements(
 ): MovePointsResult {
   const draft = {
     accounts: new Map(state.accounts),
-    causes: new Set(state.causes),
+    recorded: new Map(state.recorded),
     entries: [] as NewLedgerEntry[],
   };
   for (const movement of movements) expireFirst(movement, draft, state);
@@ -121,18 +124,42 @@ export function decideMovements(
     const key = cardKeyOf(movement);
     const account = accountOf(draft.accounts, key);
     const cause = keyOf(movement.card.projectId, movement.card.cardId, movement.cause);
-    if (draft.causes.has(cause)) return { kind: "repeated", card: account.card };
+    const recorded = draft.recorded.get(cause);
+    if (recorded !== undefined) return { kind: "repeated", entry: recorded };
     const rejected = rejectionOf(movement, account.card, state.locks);
     if (rejected !== null) return rejected;
     const relatedId = movement.linkedTo === undefined ? null : (ids[movement.linkedTo] ?? null);
     const { account: after, entry } = move(account, movement, { relatedId, ...state });
     const numbered = { ...entry, id: ids[index] ?? "" };
     draft.accounts.set(key, after);
-    draft.causes.add(cause);
+    draft.recorded.set(cause, numbered);
     draft.entries.push(numbered);
     return { kind: "moved", entry: numbered, card: after.card };
   });
-  return { decisions, accounts: draft.accounts, entries: draft.entries };
+  const entries = withDetails(draft.entries, {
+    movements: new Map(movements.map((movement, index) => [ids[index] ?? "", movement])),
+    accounts: draft.accounts,
+  });
+  return { decisions, accounts: draft.accounts, entries };
+}
+
+/** Builds the details that show cards after all movements. */
+function withDetails(
+  entries: readonly NewLedgerEntry[],
+  {
+    movements,
+    accounts,
+  }: {
+    readonly movements: ReadonlyMap<string, PointsMovement>;
+    readonly accounts: ReadonlyMap<string, Account>;
+  },
+): readonly NewLedgerEntry[] {
+  const cardAfter = ({ projectId, cardId }: CardReference): Card =>
+    accountOf(accounts, keyOf(projectId, cardId)).card;
+  return entries.map((entry) => {
+    const details = movements.get(entry.id)?.details;
+    return typeof details === "function" ? { ...entry, details: details(cardAfter) } : entry;
+  });
 }
 
 const cardKeyOf = ({ card }: PointsMovement): string => keyOf(card.projectId, card.cardId);
@@ -192,7 +219,7 @@ function move(
     source: movement.source === undefined ? source : movement.source,
     sourceId,
     reason,
-    details,
+    details: typeof details === "string" ? details : null,
     relatedId,
   };
   return adds

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import {
   type CardService,
@@ -8,34 +7,36 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { totalPoints } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
+import { ledgerEntryToProto } from "../mapping/ledger-entry.ts";
 import { findCards } from "../store/cards.ts";
-import { ledgerEntryFilters, listLedgerEntries as list } from "../store/ledger-entries.ts";
+import {
+  ledgerEntryFilters,
+  listLedgerEntries as list,
+  programEntryFilters,
+} from "../store/ledger-entries.ts";
 
 export const listLedgerEntries =
   (deps: Deps): Handler<typeof CardService.method.listLedgerEntries> =>
-  async ({ projectId, cardId, limit, descending, afterId = null, ...request }, call) => {
-    const name = { projectId, cardId };
-    const values: unknown[] = [projectId, cardId];
+  async (
+    { projectId, cardId, campaignId, limit, descending, afterId = null, ...request },
+    call,
+  ) => {
+    const values: unknown[] = [projectId, campaignId ?? cardId];
+    const fields = campaignId === undefined ? ledgerEntryFilters : programEntryFilters;
     const conditions = [
-      filterCondition(request.filters, { fields: ledgerEntryFilters, call, values }),
+      filterCondition(request.filters, { fields, call, values }),
       ...timeRangeConditions("created_at", request.createdAt, values),
     ];
+    const page = { conditions, values, limit: Number(limit), descending, afterId };
     const [entries, cards] = await Promise.all([
-      list(deps.db, { conditions, values, limit: Number(limit), descending, afterId }),
-      findCards(deps.db, [name]),
+      list(deps.db, { of: campaignId === undefined ? "card_id" : "campaign_id", ...page }),
+      findCards(deps.db, campaignId === undefined ? [{ projectId, cardId }] : []),
     ]);
     const card = cards.get(keyOf(projectId, cardId));
     return create(ListLedgerEntriesResponseSchema, {
-      total: card === undefined ? 0n : card.points - card.expiredPoints - card.subtractedPoints,
-      entries: entries.map((entry) => ({
-        id: entry.id,
-        type: entry.type,
-        points: entry.points,
-        balance: entry.balance_after,
-        createdAt: timestampFromDate(entry.created_at),
-        ...(entry.redemption_id !== null && { redemptionId: entry.redemption_id }),
-        ...(entry.rollback_id !== null && { rollbackId: entry.rollback_id }),
-      })),
+      total: card === undefined ? 0n : totalPoints(card),
+      entries: entries.map(ledgerEntryToProto),
     });
   };

@@ -10,7 +10,7 @@ import {
 } from "../domain/move-points.ts";
 import { pointsMovedEvent } from "../events/points-moved.ts";
 import { lockCards, openCards } from "../store/cards.ts";
-import { findCauses } from "../store/ledger-entries.ts";
+import { findRecordedEntries } from "../store/ledger-entries.ts";
 import { findLocksOfCards } from "../store/points-locks.ts";
 import { loadAccounts, saveAccounts } from "./accounts.ts";
 import { trimLocks } from "./trim-locks.ts";
@@ -39,10 +39,10 @@ export async function movePoints(
       .map(({ card }) => keyOf(card.projectId, card.cardId)),
   );
   // Separate statements after the lock, to see what the transactions before this one wrote.
-  const [before, locks, causes] = await Promise.all([
+  const [before, locks, recorded] = await Promise.all([
     loadAccounts(tx, cards, (key) => datedCredits.has(key)),
     findLocksOfCards(tx, references),
-    findCauses(
+    findRecordedEntries(
       tx,
       movements.map(({ card, cause }) => ({ ...card, cause })),
     ),
@@ -50,7 +50,7 @@ export async function movePoints(
   const { decisions, accounts, entries } = decideMovements(movements, {
     accounts: before,
     locks,
-    causes,
+    recorded,
     newId: () => newId("vtx"),
     newLotId: () => newId("lopb"),
   });

@@ -65,6 +65,19 @@ async function selectCards(
   );
 }
 
+/** A card with the time at which it was opened; undefined before its first change. */
+export async function findOpenedCard(
+  db: Queryable,
+  { projectId, cardId }: CardName,
+): Promise<{ readonly card: Card; readonly openedAt: Date } | undefined> {
+  const { rows } = await db.query<CardRow & { opened_at: Date }>(
+    `select ${COLUMNS}, opened_at from loyalty_card where project_id = $1 and id = $2`,
+    [projectId, cardId],
+  );
+  const [row] = rows;
+  return row && { card: cardFromRow(row), openedAt: row.opened_at };
+}
+
 /** Inserts the cards that are not open yet, in key order, so that concurrent batches do not deadlock. */
 export async function openCards(
   tx: Queryable,

@@ -1,8 +1,10 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { FilterFields } from "@scrip/filters";
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { LotChange, NewLedgerEntry } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
+import type { RecordedEntry } from "../domain/move-points.ts";
 
 export type EntryRow = {
   readonly id: string;
@@ -12,6 +14,13 @@ export type EntryRow = {
   readonly redemption_id: string | null;
   readonly rollback_id: string | null;
   readonly created_at: Date;
+  readonly card_id: string;
+  readonly total_after: bigint | null;
+  readonly source: string | null;
+  readonly source_id: string | null;
+  readonly reason: string | null;
+  readonly related_id: string | null;
+  readonly details: JsonObject | null;
 };
 
 export const ledgerEntryFilters: FilterFields = {
@@ -21,22 +30,29 @@ export const ledgerEntryFilters: FilterFields = {
   },
 };
 
+export const programEntryFilters: FilterFields = {
+  named: { ...ledgerEntryFilters.named, voucher_id: { type: "text", sql: "card_id" } },
+};
+
 /** Before and after all ids in every collation, so that the id condition is always present. */
 const FIRST = "";
 const LAST = "zzzz";
 
-/** A page of a card's ledger; ids sort by creation. */
+/** A page of the ledger of a card or of a program; ids sort by creation. */
 export async function listLedgerEntries(
   db: Queryable,
   {
+    of,
     conditions,
     values,
     limit,
     descending,
     afterId,
   }: {
+    /** What `$2` is. */
+    readonly of: "card_id" | "campaign_id";
     readonly conditions: readonly string[];
-    /** The project and the card, and the values of the conditions. */
+    /** The project and the card or program, and the values of the conditions. */
     readonly values: readonly unknown[];
     readonly limit: number;
     readonly descending: boolean;
@@ -44,9 +60,10 @@ export async function listLedgerEntries(
   },
 ): Promise<readonly EntryRow[]> {
   const { rows } = await db.query<EntryRow>(
-    `select id, type, points, balance_after, redemption_id, rollback_id, created_at
+    `select id, type, points, balance_after, redemption_id, rollback_id, created_at, card_id,
+            total_after, source, source_id, reason, related_id, details
        from ledger_entry
-      where project_id = $1 and card_id = $2 and id ${descending ? "<" : ">"} $${values.length + 1}
+      where project_id = $1 and ${of} = $2 and id ${descending ? "<" : ">"} $${values.length + 1}
         and ${conditions.join(" and ")}
       order by id ${descending ? "desc" : "asc"}
       limit $${values.length + 2}`,
@@ -128,6 +145,40 @@ export async function findLotsOfHolds(
     ],
   );
   return new Map(rows.map((row) => [keyOf(row.project_id, row.cause), lotsFromJson(row.lots)]));
+}
+
+/** The entries of causes, by `keyOf` of project, card and cause. */
+export async function findRecordedEntries(
+  tx: Queryable,
+  causes: readonly {
+    readonly projectId: string;
+    readonly cardId: string;
+    readonly cause: string;
+  }[],
+): Promise<ReadonlyMap<string, RecordedEntry>> {
+  if (causes.length === 0) return new Map();
+  const { rows } = await tx.query<{
+    project_id: string;
+    card_id: string;
+    cause: string;
+    id: string;
+    balance_after: bigint;
+    total_after: bigint | null;
+  }>(
+    `select project_id, card_id, cause, id, balance_after, total_after from ledger_entry
+      where (project_id, card_id, cause) in (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      causes.map(({ projectId }) => projectId),
+      causes.map(({ cardId }) => cardId),
+      causes.map(({ cause }) => cause),
+    ],
+  );
+  return new Map(
+    rows.map(({ id, balance_after: balanceAfter, total_after: totalAfter, ...row }) => [
+      keyOf(row.project_id, row.card_id, row.cause),
+      { id, balanceAfter, totalAfter: totalAfter ?? balanceAfter },
+    ]),
+  );
 }
 
 /** Returns those of the causes that have a ledger entry, by `keyOf` of project, card and cause. */

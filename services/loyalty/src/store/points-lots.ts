@@ -27,6 +27,22 @@ export async function findActiveLots(
   return new Map([...groups].map(([key, ofCard]) => [key, ofCard.map(lotFromRow)]));
 }
 
+export type LotTimes = { readonly createdAt: Date | null; readonly updatedAt: Date | null };
+
+/** When lots of a card were created and changed, by id. */
+export async function findLotTimes(
+  db: Queryable,
+  { projectId, cardId }: { readonly projectId: string; readonly cardId: string },
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, LotTimes>> {
+  const { rows } = await db.query<LotTimes & { id: string }>(
+    `select id, created_at as "createdAt", updated_at as "updatedAt" from points_lot
+      where project_id = $1 and card_id = $2 and id = any($3::text[])`,
+    [projectId, cardId, ids],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
 export type SavedLot = Lot & {
   readonly projectId: string;
   readonly cardId: string;

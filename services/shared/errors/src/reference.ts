@@ -147,6 +147,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     cause: "The order cannot be calculated, or it is not the order of the redemption.",
     remedy: "Correct what `details` names, or send the order id of the redemption.",
   },
+  invalid_expiration_date: {
+    cause: "Points are to be added that expire in the past.",
+    remedy: "Send today or a later date of the project's time zone.",
+  },
   invalid_amount: {
     cause:
       "The points to pay with are worth nothing for this order, or a balance is to change by zero or beyond its maximum.",
@@ -154,8 +158,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
       "Send more points, or an order whose amount is above zero; adjust balances by another amount.",
   },
   invalid_add_balance_params: {
-    cause: "The voucher has no balance that can be adjusted: it is not a gift voucher.",
-    remedy: "Use the code of a gift voucher.",
+    cause: "The voucher has no balance that can be adjusted: it is a discount voucher.",
+    remedy: "Use the code of a gift voucher or loyalty card.",
   },
   invalid_gift: {
     cause: "The requested gift credits are negative.",
@@ -246,8 +250,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Request one voucher per `source_id`.",
   },
   not_published: {
-    cause: "The referral code is not published, so it has no holder.",
-    remedy: "Publish the code to a customer before others redeem it or are assigned to it.",
+    cause: "The referral code or loyalty card is not published, so it has no holder.",
+    remedy: "Publish the code or card to a customer first.",
   },
   metadata_validation_failed: {
     cause: "The metadata does not meet the metadata schema of the resource.",

@@ -11,13 +11,26 @@ import type { Deps } from "../deps.ts";
 import { decideAdjustment } from "../domain/adjustment.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { giftBalanceAdjusted } from "../events/gift-balance-adjusted.ts";
+import { requireVoucher } from "../loading/card-transactions.ts";
 import { loadSessionLocks } from "../loading/session-locks.ts";
+import { adjustPoints } from "../points/adjust-points.ts";
 import { writeAdjustment } from "../store/gift-ledger.ts";
 import { lockVoucher } from "../voucher/edit-voucher.ts";
 
 export const adjustBalance =
   (deps: Deps): Handler<typeof TransactionService.method.adjustBalance> =>
-  async ({ code, amount: change = 0n, sourceId = null, reason = null }, call) => {
+  async (request, call) => {
+    const { code, amount: change = 0n, sourceId = null, reason = null } = request;
+    const found = await requireVoucher(deps, code, { call });
+    if (found.definition.type === "LOYALTY_CARD") {
+      const adjustment = {
+        points: change,
+        expirationType: "PROGRAM_RULES",
+        sourceId: request.sourceId,
+        reason: request.reason,
+      };
+      return adjustPoints(deps, found, { adjustment, call });
+    }
     const usage = await deps.db.transaction(async (tx) => {
       const voucher = await lockVoucher(tx, call.project.id, code);
       const lockedCredits = await lockedCreditsOf(tx, voucher.usage, call);

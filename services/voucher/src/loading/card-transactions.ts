@@ -1,4 +1,4 @@
-import { create, fromBinary, type JsonObject } from "@bufbuild/protobuf";
+import { create, fromBinary, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { notFound, ApiError } from "@scrip/errors";
 import { filterCondition, timeRangeConditions } from "@scrip/filters";
@@ -7,6 +7,7 @@ import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { LedgerEntry } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
   type CardTransaction,
+  CardTransactionDetailsSchema,
   CardTransactionSchema,
   type CardTransactions,
 } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
@@ -148,14 +149,30 @@ async function redemptionsOf(
   return new Map(found.map((one) => [one.id, one]));
 }
 
-/** One page of transactions, and the cursor of the next one (docs/gift-and-points.md#transactions). */
-export async function cardTransactions(
+/** One page of transactions of a card, and the cursor of the next one (docs/gift-and-points.md#transactions). */
+export const cardTransactions = (
   deps: Deps,
-  card: StoredVoucher,
+  { definition: { id: cardId, campaignId } }: StoredVoucher,
+  options: { readonly request: TransactionsRequest; readonly call: Call },
+): Promise<CardTransactions> => ledgerPage(deps, { cardId }, { ...options, campaignId });
+
+/** The same of all cards of a loyalty program. */
+export const programTransactions = (
+  deps: Deps,
+  campaignId: string,
+  options: { readonly request: TransactionsRequest; readonly call: Call },
+): Promise<CardTransactions> =>
+  ledgerPage(deps, { cardId: "", campaignId }, { ...options, campaignId });
+
+async function ledgerPage(
+  deps: Deps,
+  of: { readonly cardId: string; readonly campaignId?: string },
   {
+    campaignId,
     request,
     call,
   }: {
+    readonly campaignId: string | null;
     readonly request: TransactionsRequest;
     readonly call: Call;
   },
@@ -165,7 +182,7 @@ export async function cardTransactions(
   const { entries, total } = await deps.cards.listLedgerEntries(
     {
       projectId,
-      cardId: card.definition.id,
+      ...of,
       // One more than the page shows whether there are more.
       limit: limit + 1n,
       descending: request.order !== "id",
@@ -185,7 +202,12 @@ export async function cardTransactions(
   return {
     $typeName: "scrip.voucher.v1.CardTransactions",
     data: page.map((entry) =>
-      toTransaction(entry, { card, total, redemption: redemptions.get(entry.redemptionId ?? "") }),
+      toTransaction(entry, {
+        voucherId: entry.cardId === "" ? of.cardId : entry.cardId,
+        campaignId,
+        total,
+        redemption: redemptions.get(entry.redemptionId ?? ""),
+      }),
     ),
     hasMore,
     moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
@@ -195,28 +217,36 @@ export async function cardTransactions(
 function toTransaction(
   entry: LedgerEntry,
   {
-    card: { definition },
+    voucherId,
+    campaignId,
     total,
     redemption,
   }: {
-    readonly card: StoredVoucher;
+    readonly voucherId: string;
+    readonly campaignId: string | null;
+    /** For entries from the time when they had no total of their own. */
     readonly total: bigint;
     readonly redemption: StoredRedemption | undefined;
   },
 ): CardTransaction {
-  const { id: voucherId, campaignId } = definition;
   const reward = redemption?.points?.reward ?? null;
   const order = redemption && orderOf(redemption);
+  const { source, sourceId, reason, relatedId } = entry;
   return create(CardTransactionSchema, {
     id: entry.id,
     voucherId,
     type: entry.type,
     ...(campaignId !== null && { campaignId }),
+    ...(source !== undefined && { source }),
+    ...(sourceId !== undefined && { sourceId }),
+    ...(reason !== undefined && { reason }),
+    ...(relatedId !== undefined && { relatedTransactionId: relatedId }),
     ...(entry.createdAt !== undefined && { createdAt: entry.createdAt }),
     details: {
+      ...shownDetails(entry),
       balance: {
         type: "loyalty_card",
-        total,
+        total: entry.total ?? total,
         points: entry.points,
         balance: entry.balance,
         relatedObject: { id: voucherId, type: "voucher" },
@@ -229,6 +259,13 @@ function toTransaction(
       }),
     },
   });
+}
+
+/** What the ledger stores beside the figures: of a transfer the other card, of an accrual its rule and event. */
+function shownDetails({ details = {} }: LedgerEntry) {
+  const message = fromJson(CardTransactionDetailsSchema, details, { ignoreUnknownFields: true });
+  const { $typeName: _name, $unknown: _unknown, balance: _balance, ...shown } = message;
+  return shown;
 }
 
 function orderOf({ order }: StoredRedemption) {

@@ -1,3 +1,4 @@
+import type { CardBalances as CardBalancesMessage } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type {
   RedeemedPoints as PointsMessage,
   Redemption,
@@ -48,7 +49,16 @@ export function pointsToProto(
 
 export type CardBalances = Pick<RedeemedPoints, "balance" | "redeemedPoints"> & {
   readonly points: bigint;
-};
+} & Partial<
+    Pick<
+      CardBalancesMessage,
+      | "expiredPoints"
+      | "subtractedPoints"
+      | "pendingPoints"
+      | "nextExpirationDate"
+      | "nextExpirationPoints"
+    >
+  >;
 
 /** The voucher of a card with these balances. */
 export function withCardBalances(voucher: Voucher, balances: CardBalances): Voucher {
@@ -56,13 +66,27 @@ export function withCardBalances(voucher: Voucher, balances: CardBalances): Vouc
   return {
     ...voucher,
     ...(voucher.loyaltyCard !== undefined && {
-      loyaltyCard: { ...voucher.loyaltyCard, points, balance },
+      loyaltyCard: { ...voucher.loyaltyCard, points, balance, ...changesOf(balances) },
     }),
     ...(voucher.redemption !== undefined && {
       redemption: { ...voucher.redemption, redeemedPoints },
     }),
   };
 }
+
+/** What only some cards have: absent otherwise. */
+const changesOf = ({
+  expiredPoints = 0n,
+  subtractedPoints = 0n,
+  pendingPoints = 0n,
+  nextExpirationDate,
+  nextExpirationPoints,
+}: CardBalances) => ({
+  ...(pendingPoints > 0n && { pendingPoints }),
+  ...(expiredPoints > 0n && { expiredPoints }),
+  ...(subtractedPoints > 0n && { subtractedPoints }),
+  ...(nextExpirationDate !== undefined && { nextExpirationDate, nextExpirationPoints }),
+});
 
 /** The card as it was right after the redemption. */
 export const withRedeemedPoints = (voucher: Voucher, redeemed: RedeemedPoints | null): Voucher =>

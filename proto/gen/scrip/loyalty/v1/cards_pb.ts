@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/loyalty/v1/cards.proto.
  */
 export const file_scrip_loyalty_v1_cards: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxInYKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIo8CCgxDYXJkQmFsYW5jZXMSDgoGcG9pbnRzGAEgASgDEg8KB2JhbGFuY2UYAiABKAMSFwoPcmVkZWVtZWRfcG9pbnRzGAMgASgDEhYKDmV4cGlyZWRfcG9pbnRzGAQgASgDEhkKEXN1YnRyYWN0ZWRfcG9pbnRzGAUgASgDEhYKDnBlbmRpbmdfcG9pbnRzGAYgASgDEiEKFG5leHRfZXhwaXJhdGlvbl9kYXRlGAcgASgJSACIAQESIwoWbmV4dF9leHBpcmF0aW9uX3BvaW50cxgIIAEoA0gBiAEBQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyJRChZHZXRDYXJkQmFsYW5jZXNSZXF1ZXN0EjcKBWNhcmRzGAEgAygLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlQgeatRgDSOgHIksKF0dldENhcmRCYWxhbmNlc1Jlc3BvbnNlEjAKCGJhbGFuY2VzGAEgAygLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiSgoQTG9hZENhcmRzUmVxdWVzdBI2CgdxdWVyaWVzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5DYXJkc1F1ZXJ5QgeatRgDSOgHItEBCgpDYXJkc1F1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSJwoDbm93GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtzZXNzaW9uX2tleRgDIAEoCUgAiAEBEhgKC3JlcXVlc3Rfa2V5GAQgASgJSAGIAQESMgoFY2FyZHMYBSADKAsyGy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRRdWVyeUIGmrUYAkgeQg4KDF9zZXNzaW9uX2tleUIOCgxfcmVxdWVzdF9rZXkihAEKCUNhcmRRdWVyeRIPCgdjYXJkX2lkGAEgASgJEhYKDmluaXRpYWxfcG9pbnRzGAIgASgDEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoJcmV3YXJkX2lkGAQgASgJSAGIAQFCDgoMX2NhbXBhaWduX2lkQgwKCl9yZXdhcmRfaWQiQwoRTG9hZENhcmRzUmVzcG9uc2USLgoHcmVzdWx0cxgBIAMoCzIdLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNSZXN1bHQiOgoLQ2FyZHNSZXN1bHQSKwoFY2FyZHMYASADKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkxvYWRlZENhcmQi2wEKCkxvYWRlZENhcmQSMAoIYmFsYW5jZXMYASABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkNhcmRCYWxhbmNlcxIVCg1sb2NrZWRfcG9pbnRzGAIgASgDEi0KBnJld2FyZBgDIAEoCzIYLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkSACIAQESOwoKYXNzaWdubWVudBgEIAEoCzIiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXNzaWdubWVudEgBiAEBQgkKB19yZXdhcmRCDQoLX2Fzc2lnbm1lbnQiUwoRSG9sZFBvaW50c1JlcXVlc3QSPgoIY29tbWFuZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNDb21tYW5kQgeatRgDSOgHIt0BChFIb2xkUG9pbnRzQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLcmVxdWVzdF9rZXkYAyABKAlIAIgBARIYCgtzZXNzaW9uX2tleRgEIAEoCUgBiAEBEjcKBXBhcnRzGAUgAygLMiAuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUGFydEIGmrUYAkgeQg4KDF9yZXF1ZXN0X2tleUIOCgxfc2Vzc2lvbl9rZXkiowEKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIEhgKC2NhbXBhaWduX2lkGAYgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiL+AQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIXCgVsaW1pdBgDIAEoA0IImrUYBBgBIGUSEgoKZGVzY2VuZGluZxgEIAEoCBIVCghhZnRlcl9pZBgFIAEoCUgAiAEBEigKB2ZpbHRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYByABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAGIAQFCCwoJX2FmdGVyX2lkQg0KC19jcmVhdGVkX2F0IloKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USLgoHZW50cmllcxgBIAMoCzIdLnNjcmlwLmxveWFsdHkudjEuTGVkZ2VyRW50cnkSDQoFdG90YWwYAiABKAMi0AEKC0xlZGdlckVudHJ5EgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGcG9pbnRzGAMgASgDEg8KB2JhbGFuY2UYBCABKAMSGgoNcmVkZW1wdGlvbl9pZBgFIAEoCUgAiAEBEhgKC3JvbGxiYWNrX2lkGAYgASgJSAGIAQESLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCEAoOX3JlZGVtcHRpb25faWRCDgoMX3JvbGxiYWNrX2lkIlIKFFJlbGVhc2VQb2ludHNSZXF1ZXN0EjoKCHJlbGVhc2VzGAEgAygLMh8uc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZWxlYXNlQgeatRgDSOgHIoUBCg1Qb2ludHNSZWxlYXNlEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSFAoHY2FyZF9pZBgDIAEoCUgAiAEBEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIKCghfY2FyZF9pZCIXChVSZWxlYXNlUG9pbnRzUmVzcG9uc2Uy3QcKC0NhcmRTZXJ2aWNlEmYKD0dldENhcmRCYWxhbmNlcxIoLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBopLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USVAoJTG9hZENhcmRzEiIuc2NyaXAubG95YWx0eS52MS5Mb2FkQ2FyZHNSZXF1ZXN0GiMuc2NyaXAubG95YWx0eS52MS5Mb2FkQ2FyZHNSZXNwb25zZRKQAQoKSG9sZFBvaW50cxIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c1JlcXVlc3QaJC5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNSZXNwb25zZSI3qrUYHGxveWFsdHlfY2FyZF9wb2ludHNfZXhjZWVkZWSqtRgTcmV3YXJkX291dF9vZl9zdG9jaxJvChJSZXNvbHZlUG9pbnRzSG9sZHMSKy5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVQb2ludHNIb2xkc1JlcXVlc3QaLC5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlEnsKFkxpc3RQZW5kaW5nUG9pbnRzSG9sZHMSLy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0GjAuc2NyaXAubG95YWx0eS52MS5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USXQoMUmVmdW5kUG9pbnRzEiUuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXF1ZXN0GiYuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXNwb25zZRJgCg1SZXNlcnZlUG9pbnRzEiYuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVxdWVzdBonLnNjcmlwLmxveWFsdHkudjEuUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEmwKEUxpc3RMZWRnZXJFbnRyaWVzEiouc2NyaXAubG95YWx0eS52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaKy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USYAoNUmVsZWFzZVBvaW50cxImLnNjcmlwLmxveWFsdHkudjEuUmVsZWFzZVBvaW50c1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
+  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxInYKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIo8CCgxDYXJkQmFsYW5jZXMSDgoGcG9pbnRzGAEgASgDEg8KB2JhbGFuY2UYAiABKAMSFwoPcmVkZWVtZWRfcG9pbnRzGAMgASgDEhYKDmV4cGlyZWRfcG9pbnRzGAQgASgDEhkKEXN1YnRyYWN0ZWRfcG9pbnRzGAUgASgDEhYKDnBlbmRpbmdfcG9pbnRzGAYgASgDEiEKFG5leHRfZXhwaXJhdGlvbl9kYXRlGAcgASgJSACIAQESIwoWbmV4dF9leHBpcmF0aW9uX3BvaW50cxgIIAEoA0gBiAEBQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyJRChZHZXRDYXJkQmFsYW5jZXNSZXF1ZXN0EjcKBWNhcmRzGAEgAygLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlQgeatRgDSOgHIksKF0dldENhcmRCYWxhbmNlc1Jlc3BvbnNlEjAKCGJhbGFuY2VzGAEgAygLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiSgoQTG9hZENhcmRzUmVxdWVzdBI2CgdxdWVyaWVzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5DYXJkc1F1ZXJ5QgeatRgDSOgHItEBCgpDYXJkc1F1ZXJ5EhIKCnByb2plY3RfaWQYASABKAkSJwoDbm93GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIYCgtzZXNzaW9uX2tleRgDIAEoCUgAiAEBEhgKC3JlcXVlc3Rfa2V5GAQgASgJSAGIAQESMgoFY2FyZHMYBSADKAsyGy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRRdWVyeUIGmrUYAkgeQg4KDF9zZXNzaW9uX2tleUIOCgxfcmVxdWVzdF9rZXkihAEKCUNhcmRRdWVyeRIPCgdjYXJkX2lkGAEgASgJEhYKDmluaXRpYWxfcG9pbnRzGAIgASgDEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoJcmV3YXJkX2lkGAQgASgJSAGIAQFCDgoMX2NhbXBhaWduX2lkQgwKCl9yZXdhcmRfaWQiQwoRTG9hZENhcmRzUmVzcG9uc2USLgoHcmVzdWx0cxgBIAMoCzIdLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNSZXN1bHQiOgoLQ2FyZHNSZXN1bHQSKwoFY2FyZHMYASADKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkxvYWRlZENhcmQi2wEKCkxvYWRlZENhcmQSMAoIYmFsYW5jZXMYASABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkNhcmRCYWxhbmNlcxIVCg1sb2NrZWRfcG9pbnRzGAIgASgDEi0KBnJld2FyZBgDIAEoCzIYLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkSACIAQESOwoKYXNzaWdubWVudBgEIAEoCzIiLnNjcmlwLmxveWFsdHkudjEuUmV3YXJkQXNzaWdubWVudEgBiAEBQgkKB19yZXdhcmRCDQoLX2Fzc2lnbm1lbnQiUwoRSG9sZFBvaW50c1JlcXVlc3QSPgoIY29tbWFuZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNDb21tYW5kQgeatRgDSOgHIt0BChFIb2xkUG9pbnRzQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLcmVxdWVzdF9rZXkYAyABKAlIAIgBARIYCgtzZXNzaW9uX2tleRgEIAEoCUgBiAEBEjcKBXBhcnRzGAUgAygLMiAuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUGFydEIGmrUYAkgeQg4KDF9yZXF1ZXN0X2tleUIOCgxfc2Vzc2lvbl9rZXkiowEKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIEhgKC2NhbXBhaWduX2lkGAYgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiL7AQoTQWRqdXN0UG9pbnRzUmVxdWVzdBItCgRjYXJkGAEgASgLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlEhQKDG9wZXJhdGlvbl9pZBgCIAEoCRIOCgZwb2ludHMYAyABKAMSFwoPZXhwaXJhdGlvbl90eXBlGAQgASgJEhwKD2V4cGlyYXRpb25fZGF0ZRgFIAEoCUgAiAEBEhYKCXNvdXJjZV9pZBgGIAEoCUgBiAEBEhMKBnJlYXNvbhgHIAEoCUgCiAEBQhIKEF9leHBpcmF0aW9uX2RhdGVCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIooBChRBZGp1c3RQb2ludHNSZXNwb25zZRIuCgVtb3ZlZBgBIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuTW92ZWRQb2ludHNIABI3CghyZWplY3RlZBgCIAEoCzIjLnNjcmlwLmxveWFsdHkudjEuTW92ZW1lbnRSZWplY3Rpb25IAEIJCgdvdXRjb21lIkUKC01vdmVkUG9pbnRzEhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMiPQoRTW92ZW1lbnRSZWplY3Rpb24SCwoDa2V5GAEgASgJEg0KBWxpbWl0GAIgASgDEgwKBHBhcnQYAyABKAUi3AEKFVRyYW5zZmVyUG9pbnRzUmVxdWVzdBI0CgtkZXN0aW5hdGlvbhgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRI4ChBkZXN0aW5hdGlvbl9jYXJkGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlckNhcmQSFAoMb3BlcmF0aW9uX2lkGAMgASgJEj0KCXRyYW5zZmVycxgEIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzVHJhbnNmZXJCCJq1GARAAUgUIswBCg5Qb2ludHNUcmFuc2ZlchIvCgZzb3VyY2UYASABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRSZWZlcmVuY2USMwoLc291cmNlX2NhcmQYAiABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyQ2FyZBIOCgZwb2ludHMYAyABKAMSFgoJc291cmNlX2lkGAQgASgJSACIAQESEwoGcmVhc29uGAUgASgJSAGIAQFCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIkAKDFRyYW5zZmVyQ2FyZBIMCgRjb2RlGAEgASgJEhUKCGNhbXBhaWduGAIgASgJSACIAQFCCwoJX2NhbXBhaWduImEKFlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USOgoIcmVqZWN0ZWQYASABKAsyIy5zY3JpcC5sb3lhbHR5LnYxLk1vdmVtZW50UmVqZWN0aW9uSACIAQFCCwoJX3JlamVjdGVkIm8KFUxpc3RQb2ludHNMb3RzUmVxdWVzdBItCgRjYXJkGAEgASgLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlEhcKBWxpbWl0GAIgASgDQgiatRgEGAEgZBIOCgZvZmZzZXQYAyABKAMiUgoWTGlzdFBvaW50c0xvdHNSZXNwb25zZRIpCgRsb3RzGAEgAygLMhsuc2NyaXAubG95YWx0eS52MS5Qb2ludHNMb3QSDQoFdG90YWwYAiABKAMirwEKCVBvaW50c0xvdBIKCgJpZBgBIAEoCRIOCgZwb2ludHMYAiABKAMSFwoKZXhwaXJlc19hdBgDIAEoCUgAiAEBEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19leHBpcmVzX2F0IqgCChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhcKBWxpbWl0GAMgASgDQgiatRgEGAEgZRISCgpkZXNjZW5kaW5nGAQgASgIEhUKCGFmdGVyX2lkGAUgASgJSACIAQESKAoHZmlsdGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgHIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIAYgBARIYCgtjYW1wYWlnbl9pZBgIIAEoCUgCiAEBQgsKCV9hZnRlcl9pZEINCgtfY3JlYXRlZF9hdEIOCgxfY2FtcGFpZ25faWQiWgoZTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRIuCgdlbnRyaWVzGAEgAygLMh0uc2NyaXAubG95YWx0eS52MS5MZWRnZXJFbnRyeRINCgV0b3RhbBgCIAEoAyK3AwoLTGVkZ2VyRW50cnkSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZwb2ludHMYAyABKAMSDwoHYmFsYW5jZRgEIAEoAxIaCg1yZWRlbXB0aW9uX2lkGAUgASgJSACIAQESGAoLcm9sbGJhY2tfaWQYBiABKAlIAYgBARIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYXJkX2lkGAggASgJEhIKBXRvdGFsGAkgASgDSAKIAQESEwoGc291cmNlGAogASgJSAOIAQESFgoJc291cmNlX2lkGAsgASgJSASIAQESEwoGcmVhc29uGAwgASgJSAWIAQESFwoKcmVsYXRlZF9pZBgNIAEoCUgGiAEBEigKB2RldGFpbHMYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZEIICgZfdG90YWxCCQoHX3NvdXJjZUIMCgpfc291cmNlX2lkQgkKB19yZWFzb25CDQoLX3JlbGF0ZWRfaWQiUgoUUmVsZWFzZVBvaW50c1JlcXVlc3QSOgoIcmVsZWFzZXMYASADKAsyHy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlbGVhc2VCB5q1GANI6AcihQEKDVBvaW50c1JlbGVhc2USEgoKcHJvamVjdF9pZBgBIAEoCRITCgtzZXNzaW9uX2tleRgCIAEoCRIUCgdjYXJkX2lkGAMgASgJSACIAQESKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgoKCF9jYXJkX2lkIhcKFVJlbGVhc2VQb2ludHNSZXNwb25zZTKGCgoLQ2FyZFNlcnZpY2USZgoPR2V0Q2FyZEJhbGFuY2VzEiguc2NyaXAubG95YWx0eS52MS5HZXRDYXJkQmFsYW5jZXNSZXF1ZXN0Gikuc2NyaXAubG95YWx0eS52MS5HZXRDYXJkQmFsYW5jZXNSZXNwb25zZRJUCglMb2FkQ2FyZHMSIi5zY3JpcC5sb3lhbHR5LnYxLkxvYWRDYXJkc1JlcXVlc3QaIy5zY3JpcC5sb3lhbHR5LnYxLkxvYWRDYXJkc1Jlc3BvbnNlEpABCgpIb2xkUG9pbnRzEiMuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzUmVxdWVzdBokLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c1Jlc3BvbnNlIjeqtRgcbG95YWx0eV9jYXJkX3BvaW50c19leGNlZWRlZKq1GBNyZXdhcmRfb3V0X29mX3N0b2NrEm8KElJlc29sdmVQb2ludHNIb2xkcxIrLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZVBvaW50c0hvbGRzUmVxdWVzdBosLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZVBvaW50c0hvbGRzUmVzcG9uc2USewoWTGlzdFBlbmRpbmdQb2ludHNIb2xkcxIvLnNjcmlwLmxveWFsdHkudjEuTGlzdFBlbmRpbmdQb2ludHNIb2xkc1JlcXVlc3QaMC5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXNwb25zZRJdCgxSZWZ1bmRQb2ludHMSJS5zY3JpcC5sb3lhbHR5LnYxLlJlZnVuZFBvaW50c1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLlJlZnVuZFBvaW50c1Jlc3BvbnNlEmAKDVJlc2VydmVQb2ludHMSJi5zY3JpcC5sb3lhbHR5LnYxLlJlc2VydmVQb2ludHNSZXF1ZXN0Gicuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVzcG9uc2USbAoRTGlzdExlZGdlckVudHJpZXMSKi5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBorLnNjcmlwLmxveWFsdHkudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRJdCgxBZGp1c3RQb2ludHMSJS5zY3JpcC5sb3lhbHR5LnYxLkFkanVzdFBvaW50c1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLkFkanVzdFBvaW50c1Jlc3BvbnNlEmMKDlRyYW5zZmVyUG9pbnRzEicuc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlclBvaW50c1JlcXVlc3QaKC5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USYwoOTGlzdFBvaW50c0xvdHMSJy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQb2ludHNMb3RzUmVxdWVzdBooLnNjcmlwLmxveWFsdHkudjEuTGlzdFBvaW50c0xvdHNSZXNwb25zZRJgCg1SZWxlYXNlUG9pbnRzEiYuc2NyaXAubG95YWx0eS52MS5SZWxlYXNlUG9pbnRzUmVxdWVzdBonLnNjcmlwLmxveWFsdHkudjEuUmVsZWFzZVBvaW50c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
 
 /**
  * Identifies a card.
@@ -989,6 +989,414 @@ export const PointsReservationOutcomeSchema: GenMessage<PointsReservationOutcome
   messageDesc(file_scrip_loyalty_v1_cards, 31);
 
 /**
+ * @generated from message scrip.loyalty.v1.AdjustPointsRequest
+ */
+export type AdjustPointsRequest = Message<"scrip.loyalty.v1.AdjustPointsRequest"> & {
+  /**
+   * The card.
+   *
+   * @generated from field: scrip.loyalty.v1.CardReference card = 1;
+   */
+  card?: CardReference | undefined;
+
+  /**
+   * The same for all attempts of one request.
+   *
+   * @generated from field: string operation_id = 2;
+   */
+  operationId: string;
+
+  /**
+   * Points to add; negative: to remove. Not zero.
+   *
+   * @generated from field: int64 points = 3;
+   */
+  points: bigint;
+
+  /**
+   * `PROGRAM_RULES`, `CUSTOM_DATE` or `NON_EXPIRING`; of points to add.
+   *
+   * @generated from field: string expiration_type = 4;
+   */
+  expirationType: string;
+
+  /**
+   * With `CUSTOM_DATE`: the last day on which the points can be spent (`YYYY-MM-DD`).
+   *
+   * @generated from field: optional string expiration_date = 5;
+   */
+  expirationDate?: string | undefined;
+
+  /**
+   * The caller's own id of the transaction.
+   *
+   * @generated from field: optional string source_id = 6;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * Reason for the transaction.
+   *
+   * @generated from field: optional string reason = 7;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.AdjustPointsRequest.
+ * Use `create(AdjustPointsRequestSchema)` to create a new message.
+ */
+export const AdjustPointsRequestSchema: GenMessage<AdjustPointsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 32);
+
+/**
+ * @generated from message scrip.loyalty.v1.AdjustPointsResponse
+ */
+export type AdjustPointsResponse = Message<"scrip.loyalty.v1.AdjustPointsResponse"> & {
+  /**
+   * @generated from oneof scrip.loyalty.v1.AdjustPointsResponse.outcome
+   */
+  outcome: {
+    /**
+     * The points were added or removed.
+     *
+     * @generated from field: scrip.loyalty.v1.MovedPoints moved = 1;
+     */
+    value: MovedPoints;
+    case: "moved";
+  } | {
+    /**
+     * Nothing was changed.
+     *
+     * @generated from field: scrip.loyalty.v1.MovementRejection rejected = 2;
+     */
+    value: MovementRejection;
+    case: "rejected";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.AdjustPointsResponse.
+ * Use `create(AdjustPointsResponseSchema)` to create a new message.
+ */
+export const AdjustPointsResponseSchema: GenMessage<AdjustPointsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 33);
+
+/**
+ * A change of a card's points, and the card after it.
+ *
+ * @generated from message scrip.loyalty.v1.MovedPoints
+ */
+export type MovedPoints = Message<"scrip.loyalty.v1.MovedPoints"> & {
+  /**
+   * Id of the transaction (`vtx_…`).
+   *
+   * @generated from field: string transaction_id = 1;
+   */
+  transactionId: string;
+
+  /**
+   * Points of the card, less expired and subtracted ones.
+   *
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+
+  /**
+   * Points that can be spent.
+   *
+   * @generated from field: int64 balance = 3;
+   */
+  balance: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.MovedPoints.
+ * Use `create(MovedPointsSchema)` to create a new message.
+ */
+export const MovedPointsSchema: GenMessage<MovedPoints> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 34);
+
+/**
+ * Why points were not moved.
+ *
+ * @generated from message scrip.loyalty.v1.MovementRejection
+ */
+export type MovementRejection = Message<"scrip.loyalty.v1.MovementRejection"> & {
+  /**
+   * `loyalty_card_points_exceeded`, `invalid_amount` or `invalid_expiration_date`.
+   *
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * The most points that could be moved.
+   *
+   * @generated from field: int64 limit = 2;
+   */
+  limit: bigint;
+
+  /**
+   * Position of the transfer that was rejected, from 0.
+   *
+   * @generated from field: int32 part = 3;
+   */
+  part: number;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.MovementRejection.
+ * Use `create(MovementRejectionSchema)` to create a new message.
+ */
+export const MovementRejectionSchema: GenMessage<MovementRejection> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 35);
+
+/**
+ * @generated from message scrip.loyalty.v1.TransferPointsRequest
+ */
+export type TransferPointsRequest = Message<"scrip.loyalty.v1.TransferPointsRequest"> & {
+  /**
+   * The card that gets the points.
+   *
+   * @generated from field: scrip.loyalty.v1.CardReference destination = 1;
+   */
+  destination?: CardReference | undefined;
+
+  /**
+   * Code and campaign of the destination, which the transactions show.
+   *
+   * @generated from field: scrip.loyalty.v1.TransferCard destination_card = 2;
+   */
+  destinationCard?: TransferCard | undefined;
+
+  /**
+   * The same for all attempts of one request.
+   *
+   * @generated from field: string operation_id = 3;
+   */
+  operationId: string;
+
+  /**
+   * The cards that give points. 1 to 20.
+   *
+   * @generated from field: repeated scrip.loyalty.v1.PointsTransfer transfers = 4;
+   */
+  transfers: PointsTransfer[];
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.TransferPointsRequest.
+ * Use `create(TransferPointsRequestSchema)` to create a new message.
+ */
+export const TransferPointsRequestSchema: GenMessage<TransferPointsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 36);
+
+/**
+ * Points of one card.
+ *
+ * @generated from message scrip.loyalty.v1.PointsTransfer
+ */
+export type PointsTransfer = Message<"scrip.loyalty.v1.PointsTransfer"> & {
+  /**
+   * The card that gives the points; not the destination.
+   *
+   * @generated from field: scrip.loyalty.v1.CardReference source = 1;
+   */
+  source?: CardReference | undefined;
+
+  /**
+   * Code and campaign of the source, which the transactions show.
+   *
+   * @generated from field: scrip.loyalty.v1.TransferCard source_card = 2;
+   */
+  sourceCard?: TransferCard | undefined;
+
+  /**
+   * Points to transfer, at least 1.
+   *
+   * @generated from field: int64 points = 3;
+   */
+  points: bigint;
+
+  /**
+   * The caller's own id of the transaction.
+   *
+   * @generated from field: optional string source_id = 4;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * Reason for the transaction.
+   *
+   * @generated from field: optional string reason = 5;
+   */
+  reason?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.PointsTransfer.
+ * Use `create(PointsTransferSchema)` to create a new message.
+ */
+export const PointsTransferSchema: GenMessage<PointsTransfer> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 37);
+
+/**
+ * What transactions show of a card.
+ *
+ * @generated from message scrip.loyalty.v1.TransferCard
+ */
+export type TransferCard = Message<"scrip.loyalty.v1.TransferCard"> & {
+  /**
+   * Code of the card.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * Name of its loyalty program.
+   *
+   * @generated from field: optional string campaign = 2;
+   */
+  campaign?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.TransferCard.
+ * Use `create(TransferCardSchema)` to create a new message.
+ */
+export const TransferCardSchema: GenMessage<TransferCard> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 38);
+
+/**
+ * @generated from message scrip.loyalty.v1.TransferPointsResponse
+ */
+export type TransferPointsResponse = Message<"scrip.loyalty.v1.TransferPointsResponse"> & {
+  /**
+   * Absent: the points were transferred.
+   *
+   * @generated from field: optional scrip.loyalty.v1.MovementRejection rejected = 1;
+   */
+  rejected?: MovementRejection | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.TransferPointsResponse.
+ * Use `create(TransferPointsResponseSchema)` to create a new message.
+ */
+export const TransferPointsResponseSchema: GenMessage<TransferPointsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 39);
+
+/**
+ * @generated from message scrip.loyalty.v1.ListPointsLotsRequest
+ */
+export type ListPointsLotsRequest = Message<"scrip.loyalty.v1.ListPointsLotsRequest"> & {
+  /**
+   * The card.
+   *
+   * @generated from field: scrip.loyalty.v1.CardReference card = 1;
+   */
+  card?: CardReference | undefined;
+
+  /**
+   * Maximum number of lots, 1 to 100.
+   *
+   * @generated from field: int64 limit = 2;
+   */
+  limit: bigint;
+
+  /**
+   * Number of lots to skip.
+   *
+   * @generated from field: int64 offset = 3;
+   */
+  offset: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.ListPointsLotsRequest.
+ * Use `create(ListPointsLotsRequestSchema)` to create a new message.
+ */
+export const ListPointsLotsRequestSchema: GenMessage<ListPointsLotsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 40);
+
+/**
+ * @generated from message scrip.loyalty.v1.ListPointsLotsResponse
+ */
+export type ListPointsLotsResponse = Message<"scrip.loyalty.v1.ListPointsLotsResponse"> & {
+  /**
+   * Lots of this page.
+   *
+   * @generated from field: repeated scrip.loyalty.v1.PointsLot lots = 1;
+   */
+  lots: PointsLot[];
+
+  /**
+   * Number of all lots.
+   *
+   * @generated from field: int64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.ListPointsLotsResponse.
+ * Use `create(ListPointsLotsResponseSchema)` to create a new message.
+ */
+export const ListPointsLotsResponseSchema: GenMessage<ListPointsLotsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 41);
+
+/**
+ * Points of a card that expire on one date, or never.
+ *
+ * @generated from message scrip.loyalty.v1.PointsLot
+ */
+export type PointsLot = Message<"scrip.loyalty.v1.PointsLot"> & {
+  /**
+   * Id of the lot (`lopb_…`).
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Points that are left.
+   *
+   * @generated from field: int64 points = 2;
+   */
+  points: bigint;
+
+  /**
+   * The last day on which the points can be spent (`YYYY-MM-DD`); absent: they never expire.
+   *
+   * @generated from field: optional string expires_at = 3;
+   */
+  expiresAt?: string | undefined;
+
+  /**
+   * Time of creation.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 4;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * Time of the last change.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 5;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.PointsLot.
+ * Use `create(PointsLotSchema)` to create a new message.
+ */
+export const PointsLotSchema: GenMessage<PointsLot> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 42);
+
+/**
  * @generated from message scrip.loyalty.v1.ListLedgerEntriesRequest
  */
 export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntriesRequest"> & {
@@ -1000,7 +1408,7 @@ export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntri
   projectId: string;
 
   /**
-   * Id of the card's voucher (`v_…`).
+   * Id of the card's voucher (`v_…`); empty with `campaign_id`.
    *
    * @generated from field: string card_id = 2;
    */
@@ -1040,6 +1448,13 @@ export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntri
    * @generated from field: optional scrip.common.v1.TimeRange created_at = 7;
    */
   createdAt?: TimeRange | undefined;
+
+  /**
+   * Instead of `card_id`: the entries of all cards of this loyalty program (`camp_…`).
+   *
+   * @generated from field: optional string campaign_id = 8;
+   */
+  campaignId?: string | undefined;
 };
 
 /**
@@ -1047,7 +1462,7 @@ export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntri
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 32);
+  messageDesc(file_scrip_loyalty_v1_cards, 43);
 
 /**
  * @generated from message scrip.loyalty.v1.ListLedgerEntriesResponse
@@ -1073,7 +1488,7 @@ export type ListLedgerEntriesResponse = Message<"scrip.loyalty.v1.ListLedgerEntr
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 33);
+  messageDesc(file_scrip_loyalty_v1_cards, 44);
 
 /**
  * One change of a card's points.
@@ -1089,7 +1504,7 @@ export type LedgerEntry = Message<"scrip.loyalty.v1.LedgerEntry"> & {
   id: string;
 
   /**
-   * `POINTS_REDEMPTION` or `POINTS_REFUND`.
+   * Such as `POINTS_REDEMPTION` (docs/gift-and-points.md#ledger).
    *
    * @generated from field: string type = 2;
    */
@@ -1129,6 +1544,55 @@ export type LedgerEntry = Message<"scrip.loyalty.v1.LedgerEntry"> & {
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
+
+  /**
+   * Id of the card's voucher (`v_…`).
+   *
+   * @generated from field: string card_id = 8;
+   */
+  cardId: string;
+
+  /**
+   * Points of the card, less expired and subtracted ones, right after the change.
+   *
+   * @generated from field: optional int64 total = 9;
+   */
+  total?: bigint | undefined;
+
+  /**
+   * Origin of the change, such as `API` or `Automation`.
+   *
+   * @generated from field: optional string source = 10;
+   */
+  source?: string | undefined;
+
+  /**
+   * The caller's own id of the transaction.
+   *
+   * @generated from field: optional string source_id = 11;
+   */
+  sourceId?: string | undefined;
+
+  /**
+   * Reason for the transaction.
+   *
+   * @generated from field: optional string reason = 12;
+   */
+  reason?: string | undefined;
+
+  /**
+   * Transfers: id of the entry of the other card.
+   *
+   * @generated from field: optional string related_id = 13;
+   */
+  relatedId?: string | undefined;
+
+  /**
+   * What the transaction shows beside its balance.
+   *
+   * @generated from field: google.protobuf.Struct details = 14;
+   */
+  details?: JsonObject | undefined;
 };
 
 /**
@@ -1136,7 +1600,7 @@ export type LedgerEntry = Message<"scrip.loyalty.v1.LedgerEntry"> & {
  * Use `create(LedgerEntrySchema)` to create a new message.
  */
 export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 34);
+  messageDesc(file_scrip_loyalty_v1_cards, 45);
 
 /**
  * @generated from message scrip.loyalty.v1.ReleasePointsRequest
@@ -1155,7 +1619,7 @@ export type ReleasePointsRequest = Message<"scrip.loyalty.v1.ReleasePointsReques
  * Use `create(ReleasePointsRequestSchema)` to create a new message.
  */
 export const ReleasePointsRequestSchema: GenMessage<ReleasePointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 35);
+  messageDesc(file_scrip_loyalty_v1_cards, 46);
 
 /**
  * Locks of one session.
@@ -1197,7 +1661,7 @@ export type PointsRelease = Message<"scrip.loyalty.v1.PointsRelease"> & {
  * Use `create(PointsReleaseSchema)` to create a new message.
  */
 export const PointsReleaseSchema: GenMessage<PointsRelease> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 36);
+  messageDesc(file_scrip_loyalty_v1_cards, 47);
 
 /**
  * @generated from message scrip.loyalty.v1.ReleasePointsResponse
@@ -1210,7 +1674,7 @@ export type ReleasePointsResponse = Message<"scrip.loyalty.v1.ReleasePointsRespo
  * Use `create(ReleasePointsResponseSchema)` to create a new message.
  */
 export const ReleasePointsResponseSchema: GenMessage<ReleasePointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 37);
+  messageDesc(file_scrip_loyalty_v1_cards, 48);
 
 /**
  * Stores the points of loyalty cards (docs/gift-and-points.md#loyalty-cards). A card is identified by the id of
@@ -1306,6 +1770,38 @@ export const CardService: GenService<{
     methodKind: "unary";
     input: typeof ListLedgerEntriesRequestSchema;
     output: typeof ListLedgerEntriesResponseSchema;
+  },
+  /**
+   * Adds points to a card, or removes them when `points` is negative. Idempotent by the operation id: a repeated
+   * operation returns the first result. Expires points past their date first. Internal.
+   *
+   * @generated from rpc scrip.loyalty.v1.CardService.AdjustPoints
+   */
+  adjustPoints: {
+    methodKind: "unary";
+    input: typeof AdjustPointsRequestSchema;
+    output: typeof AdjustPointsResponseSchema;
+  },
+  /**
+   * Transfers points from cards to another one; all or nothing. Idempotent by the operation id. Internal.
+   *
+   * @generated from rpc scrip.loyalty.v1.CardService.TransferPoints
+   */
+  transferPoints: {
+    methodKind: "unary";
+    input: typeof TransferPointsRequestSchema;
+    output: typeof TransferPointsResponseSchema;
+  },
+  /**
+   * Lists the points of a card that can be spent by the date on which they expire, those that never do last.
+   * Internal; read-only.
+   *
+   * @generated from rpc scrip.loyalty.v1.CardService.ListPointsLots
+   */
+  listPointsLots: {
+    methodKind: "unary";
+    input: typeof ListPointsLotsRequestSchema;
+    output: typeof ListPointsLotsResponseSchema;
   },
   /**
    * Releases points that sessions have locked. Idempotent. Internal.

@@ -16,21 +16,21 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/transactions.proto.
  */
 export const file_scrip_voucher_v1_transactions: GenFile = /*@__PURE__*/
-  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLEAQoUQWRqdXN0QmFsYW5jZVJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIuCgZhbW91bnQYAiABKANCGZq1GBUIARiAwLWM+9z9//8BIIDAyvOEowJIAIgBARIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUQATD/AUgBiAEBEh4KBnJlYXNvbhgEIAEoCUIJmrUYBRABMOgHSAKIAQFCCQoHX2Ftb3VudEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24itgEKEUJhbGFuY2VBZGp1c3RtZW50Eg4KBmFtb3VudBgBIAEoAxINCgV0b3RhbBgCIAEoAxIPCgdiYWxhbmNlGAMgASgDEgwKBHR5cGUYBCABKAkSFgoOb3BlcmF0aW9uX3R5cGUYBSABKAkSPAoOcmVsYXRlZF9vYmplY3QYBiABKAsyJC5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmVsYXRlZDoNkrUYCQoHYmFsYW5jZSK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLwAgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQFCCAoGX29yZGVyQg0KC19yZWRlbXB0aW9uQgkKB19yZXdhcmRCCwoJX3JvbGxiYWNrItMBChZDYXJkVHJhbnNhY3Rpb25CYWxhbmNlEgwKBHR5cGUYASABKAkSDQoFdG90YWwYAiABKAMSEwoGcG9pbnRzGAMgASgDSACIAQESDwoHYmFsYW5jZRgEIAEoAxI8Cg5yZWxhdGVkX29iamVjdBgFIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBmFtb3VudBgGIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19wb2ludHNCCQoHX2Ftb3VudCIuChJUcmFuc2FjdGlvblJlbGF0ZWQSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCSJMChBUcmFuc2FjdGlvbk9yZGVyEgoKAmlkGAEgASgJEh4KCXNvdXJjZV9pZBgCIAEoCUIGmrUYAhABSACIAQFCDAoKX3NvdXJjZV9pZCIfChFUcmFuc2FjdGlvbk9iamVjdBIKCgJpZBgBIAEoCSJDChFUcmFuc2FjdGlvblJld2FyZBIKCgJpZBgBIAEoCRIZCgRuYW1lGAIgASgJQgaatRgCEAFIAIgBAUIHCgVfbmFtZTLOBQoSVHJhbnNhY3Rpb25TZXJ2aWNlEuoBCg1BZGp1c3RCYWxhbmNlEiYuc2NyaXAudm91Y2hlci52MS5BZGp1c3RCYWxhbmNlUmVxdWVzdBojLnNjcmlwLnZvdWNoZXIudjEuQmFsYW5jZUFkanVzdG1lbnQiiwGKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZKK1GBppbnZhbGlkX2FkZF9iYWxhbmNlX3BhcmFtc6K1GA5pbnZhbGlkX2Ftb3VudKK1GBRnaWZ0X2Ftb3VudF9leGNlZWRlZILT5JMCIDoBKiIbL3YxL3ZvdWNoZXJzL3tjb2RlfS9iYWxhbmNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLEAQoUQWRqdXN0QmFsYW5jZVJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIuCgZhbW91bnQYAiABKANCGZq1GBUIARiAwLWM+9z9//8BIIDAyvOEowJIAIgBARIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUQATD/AUgBiAEBEh4KBnJlYXNvbhgEIAEoCUIJmrUYBRABMOgHSAKIAQFCCQoHX2Ftb3VudEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24i5gEKEUJhbGFuY2VBZGp1c3RtZW50EhMKBmFtb3VudBgBIAEoA0gAiAEBEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMSDAoEdHlwZRgEIAEoCRIWCg5vcGVyYXRpb25fdHlwZRgFIAEoCRI8Cg5yZWxhdGVkX29iamVjdBgGIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBnBvaW50cxgHIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19hbW91bnRCCQoHX3BvaW50cyK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLMBgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQESNAoTZGVzdGluYXRpb25fdm91Y2hlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoOc291cmNlX3ZvdWNoZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBWV2ZW50GAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxlYXJuaW5nX3J1bGUYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3NlZ21lbnQYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGN1c3RvbV9ldmVudBgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoMZXZlbnRfc2NoZW1hGAwgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxsb3lhbHR5X3RpZXIYDSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKE2hvbGRlcl9sb3lhbHR5X3RpZXIYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDnBlbmRpbmdfcG9pbnRzGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIICgZfb3JkZXJCDQoLX3JlZGVtcHRpb25CCQoHX3Jld2FyZEILCglfcm9sbGJhY2si0wEKFkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USDAoEdHlwZRgBIAEoCRINCgV0b3RhbBgCIAEoAxITCgZwb2ludHMYAyABKANIAIgBARIPCgdiYWxhbmNlGAQgASgDEjwKDnJlbGF0ZWRfb2JqZWN0GAUgASgLMiQuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvblJlbGF0ZWQSEwoGYW1vdW50GAYgASgDSAGIAQE6DZK1GAkKB2JhbGFuY2VCCQoHX3BvaW50c0IJCgdfYW1vdW50Ii4KElRyYW5zYWN0aW9uUmVsYXRlZBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJIkwKEFRyYW5zYWN0aW9uT3JkZXISCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBAUIMCgpfc291cmNlX2lkIh8KEVRyYW5zYWN0aW9uT2JqZWN0EgoKAmlkGAEgASgJIkMKEVRyYW5zYWN0aW9uUmV3YXJkEgoKAmlkGAEgASgJEhkKBG5hbWUYAiABKAlCBpq1GAIQAUgAiAEBQgcKBV9uYW1lMv8FChJUcmFuc2FjdGlvblNlcnZpY2USmwIKDUFkanVzdEJhbGFuY2USJi5zY3JpcC52b3VjaGVyLnYxLkFkanVzdEJhbGFuY2VSZXF1ZXN0GiMuc2NyaXAudm91Y2hlci52MS5CYWxhbmNlQWRqdXN0bWVudCK8AYq1GAwKCHZvdWNoZXJzcAGitRgJbm90X2ZvdW5korUYGmludmFsaWRfYWRkX2JhbGFuY2VfcGFyYW1zorUYDmludmFsaWRfYW1vdW50orUYFGdpZnRfYW1vdW50X2V4Y2VlZGVkorUYHGxveWFsdHlfY2FyZF9wb2ludHNfZXhjZWVkZWSitRgNbm90X3B1Ymxpc2hlZILT5JMCIDoBKiIbL3YxL3ZvdWNoZXJzL3tjb2RlfS9iYWxhbmNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
 
 /**
  * @generated from message scrip.voucher.v1.AdjustBalanceRequest
  */
 export type AdjustBalanceRequest = Message<"scrip.voucher.v1.AdjustBalanceRequest"> & {
   /**
-   * Code or id (`v_…`) of the gift voucher.
+   * Code or id (`v_…`) of the gift voucher or loyalty card.
    *
    * @generated from field: string code = 1;
    */
   code: string;
 
   /**
-   * Credits to add, in minor units; negative: to remove. Not zero.
+   * Credits to add, in minor units, or points; negative: to remove. Not zero.
    *
    * @generated from field: optional int64 amount = 2;
    */
@@ -59,34 +59,34 @@ export const AdjustBalanceRequestSchema: GenMessage<AdjustBalanceRequest> = /*@_
   messageDesc(file_scrip_voucher_v1_transactions, 0);
 
 /**
- * Adjustment of the balance of a gift voucher.
+ * Adjustment of the balance of a gift voucher or loyalty card.
  *
  * @generated from message scrip.voucher.v1.BalanceAdjustment
  */
 export type BalanceAdjustment = Message<"scrip.voucher.v1.BalanceAdjustment"> & {
   /**
-   * Credits that were added, in minor units; negative: removed.
+   * Gift vouchers only: credits that were added, in minor units; negative: removed.
    *
-   * @generated from field: int64 amount = 1;
+   * @generated from field: optional int64 amount = 1;
    */
-  amount: bigint;
+  amount?: bigint | undefined;
 
   /**
-   * `gift.amount` of the voucher after the adjustment.
+   * After the adjustment: `gift.amount`, or the points of the card less expired and removed ones.
    *
    * @generated from field: int64 total = 2;
    */
   total: bigint;
 
   /**
-   * Credits that are left after the adjustment.
+   * Credits or points that are left after the adjustment.
    *
    * @generated from field: int64 balance = 3;
    */
   balance: bigint;
 
   /**
-   * `gift_voucher`.
+   * `gift_voucher` or `loyalty_card`.
    *
    * @generated from field: string type = 4;
    */
@@ -100,11 +100,18 @@ export type BalanceAdjustment = Message<"scrip.voucher.v1.BalanceAdjustment"> & 
   operationType: string;
 
   /**
-   * The gift voucher.
+   * The gift voucher or loyalty card.
    *
    * @generated from field: scrip.voucher.v1.TransactionRelated related_object = 6;
    */
   relatedObject?: TransactionRelated | undefined;
+
+  /**
+   * Loyalty cards only: points that were added; negative: removed.
+   *
+   * @generated from field: optional int64 points = 7;
+   */
+  points?: bigint | undefined;
 };
 
 /**
@@ -313,7 +320,8 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
   reason?: string | undefined;
 
   /**
-   * `POINTS_REDEMPTION` or `POINTS_REFUND`; of a gift voucher `CREDITS_ADDITION`, `CREDITS_REMOVAL`,
+   * `POINTS_ACCRUAL`, `PENDING_POINTS_ACTIVATION`, `POINTS_ADDITION`, `POINTS_REMOVAL`, `POINTS_REDEMPTION`,
+   * `POINTS_REFUND`, `POINTS_EXPIRATION`, `POINTS_TRANSFER_OUT` or `POINTS_TRANSFER_IN`; of a gift voucher `CREDITS_ADDITION`, `CREDITS_REMOVAL`,
    * `CREDITS_REDEMPTION` or `CREDITS_REFUND`.
    *
    * @generated from field: string type = 7;
@@ -389,6 +397,76 @@ export type CardTransactionDetails = Message<"scrip.voucher.v1.CardTransactionDe
    * @generated from field: optional scrip.voucher.v1.TransactionObject rollback = 5;
    */
   rollback?: TransactionObject | undefined;
+
+  /**
+   * Transfers out: the card that got the points.
+   *
+   * @generated from field: google.protobuf.Struct destination_voucher = 6;
+   */
+  destinationVoucher?: JsonObject | undefined;
+
+  /**
+   * Transfers in: the card that gave the points.
+   *
+   * @generated from field: google.protobuf.Struct source_voucher = 7;
+   */
+  sourceVoucher?: JsonObject | undefined;
+
+  /**
+   * Accruals: the event that granted the points (`id`, `type`).
+   *
+   * @generated from field: google.protobuf.Struct event = 8;
+   */
+  event?: JsonObject | undefined;
+
+  /**
+   * Accruals: the earning rule (`id`, `source.banner`).
+   *
+   * @generated from field: google.protobuf.Struct earning_rule = 9;
+   */
+  earningRule?: JsonObject | undefined;
+
+  /**
+   * Accruals: the segment that the customer entered.
+   *
+   * @generated from field: google.protobuf.Struct segment = 10;
+   */
+  segment?: JsonObject | undefined;
+
+  /**
+   * Accruals: the custom event.
+   *
+   * @generated from field: google.protobuf.Struct custom_event = 11;
+   */
+  customEvent?: JsonObject | undefined;
+
+  /**
+   * Accruals: the schema of the custom event.
+   *
+   * @generated from field: google.protobuf.Struct event_schema = 12;
+   */
+  eventSchema?: JsonObject | undefined;
+
+  /**
+   * Accruals: the loyalty tier whose mapping changed the points.
+   *
+   * @generated from field: google.protobuf.Struct loyalty_tier = 13;
+   */
+  loyaltyTier?: JsonObject | undefined;
+
+  /**
+   * Accruals: the loyalty tier of the holder before the accrual.
+   *
+   * @generated from field: google.protobuf.Struct holder_loyalty_tier = 14;
+   */
+  holderLoyaltyTier?: JsonObject | undefined;
+
+  /**
+   * Activations: the pending points (`id`).
+   *
+   * @generated from field: google.protobuf.Struct pending_points = 15;
+   */
+  pendingPoints?: JsonObject | undefined;
 };
 
 /**
@@ -568,13 +646,15 @@ export const TransactionRewardSchema: GenMessage<TransactionReward> = /*@__PURE_
  */
 export const TransactionService: GenService<{
   /**
-   * Adds credits to a gift voucher, or removes them when `amount` is negative. `gift.amount` and `gift.balance`
-   * both change by `amount`; the voucher can be adjusted whether or not it can be redeemed. Not idempotent without an
+   * Adds credits to a gift voucher or points to a loyalty card, or removes them when `amount` is negative.
+   * `gift.amount` and `gift.balance` both change by `amount`; the voucher can be adjusted whether or not it can be
+   * redeemed. Points expire by the rules of the program (AdjustMemberBalance). Not idempotent without an
    * `Idempotency-Key`, which is stored in the transaction of the adjustment. Returns the change and the new balance.
    *
-   * Errors: `not_found` (an unknown voucher), `invalid_add_balance_params` (not a gift voucher; loyalty cards are
-   * not supported yet), `invalid_amount` (zero, or `gift.amount` would exceed 10,000,000,000,000),
-   * `gift_amount_exceeded` (more credits to remove than the balance minus the credits that sessions lock).
+   * Errors: `not_found` (an unknown voucher), `invalid_add_balance_params` (a discount voucher), `invalid_amount`
+   * (zero, or the amount or points would exceed 10,000,000,000,000), `gift_amount_exceeded` and
+   * `loyalty_card_points_exceeded` (more to remove than the balance minus what sessions lock), `not_published` (a
+   * loyalty card without holder).
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.AdjustBalance
    */

@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type CardService,
+  ListPointsLotsResponseSchema,
+} from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { spendableLots, withoutDueLots } from "../domain/account.ts";
+import { availablePoints, newCard } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
+import { localDateAt } from "../domain/local-date.ts";
+import { cardReferenceFromProto } from "../mapping/card-reference.ts";
+import { loadAccounts } from "../points/accounts.ts";
+import { findOpenedCard } from "../store/cards.ts";
+import { findLotTimes } from "../store/points-lots.ts";
+
+/** A card has as many lots as dates on which its points expire; its page is cut from all of them. */
+export const listPointsLots =
+  (deps: Deps): Handler<typeof CardService.method.listPointsLots> =>
+  async ({ card: message, limit, offset }, call) => {
+    const reference = cardReferenceFromProto(message);
+    const { projectId, cardId } = reference;
+    const key = keyOf(projectId, cardId);
+    const today = localDateAt(call.project.timeZone, call.now);
+    const opened = await findOpenedCard(deps.db, reference);
+    const card = opened?.card ?? newCard(reference);
+    const accounts = await loadAccounts(
+      deps.db,
+      new Map([[key, card]]),
+      () => opened !== undefined,
+    );
+    const account = accounts.get(key) ?? { card, lots: [] };
+    const dated = spendableLots(account, today);
+    const rest =
+      availablePoints(withoutDueLots(account, today).card) -
+      dated.reduce((sum, { points }) => sum + points, 0n);
+    const undated = { id: neverExpiringId(cardId), points: rest, expiresOn: null };
+    const lots = [...dated, undated];
+    const page = lots.slice(Number(offset), Number(offset + limit));
+    const times = await findLotTimes(
+      deps.db,
+      reference,
+      page.map(({ id }) => id),
+    );
+    return create(ListPointsLotsResponseSchema, {
+      total: BigInt(lots.length),
+      lots: page.map(({ id, points, expiresOn }) => {
+        const time = times.get(id) ?? { createdAt: opened?.openedAt ?? null, updatedAt: null };
+        return {
+          id,
+          points,
+          ...(expiresOn !== null && { expiresAt: expiresOn }),
+          ...(time.createdAt !== null && { createdAt: timestampFromDate(time.createdAt) }),
+          ...(time.updatedAt !== null && { updatedAt: timestampFromDate(time.updatedAt) }),
+        };
+      }),
+    });
+  };
+
+/** Points that never expire have no row; their id is derived from that of the card. */
+const neverExpiringId = (cardId: string): string => cardId.replace(/^v_/, "lopb_");
