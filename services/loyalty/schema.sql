@@ -1,5 +1,18 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table awaited_card (
+  project_id text not null,
+  customer_id text not null,
+  campaign_id text not null,
+  event_id text not null,
+  topic text not null,
+  type text not null,
+  payload bytea not null,
+  requested boolean not null,
+  created_at timestamp with time zone default now() not null,
+  constraint awaited_card_pkey PRIMARY KEY (project_id, customer_id, campaign_id, event_id)
+);
+
 create table custom_event (
   project_id text not null,
   id text not null,
@@ -200,6 +213,26 @@ create table outbox_lease (
   constraint outbox_lease_pkey PRIMARY KEY (name)
 );
 
+create table pending_points (
+  project_id text not null,
+  id text not null,
+  card_id text not null,
+  campaign_id text not null,
+  customer_id text not null,
+  order_id text,
+  points bigint not null,
+  status text default 'PENDING'::text not null,
+  activates_on date not null,
+  cause text not null,
+  rule_id text not null,
+  details jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint pending_points_pkey PRIMARY KEY (project_id, id),
+  constraint pending_points_of_something CHECK (points > 0),
+  constraint pending_points_status CHECK (status = ANY (ARRAY['PENDING'::text, 'ACTIVATED'::text, 'CANCELED'::text]))
+);
+
 create table points_lock (
   project_id text not null,
   card_id text not null,
@@ -331,6 +364,8 @@ create table validation_rule (
   constraint validation_rule_pkey PRIMARY KEY (project_id, id)
 );
 
+CREATE INDEX awaited_card_created_at ON awaited_card USING btree (created_at);
+
 CREATE INDEX custom_event_project_customer ON custom_event USING btree (project_id, customer_id, id);
 
 CREATE UNIQUE INDEX custom_event_schema_name ON custom_event_schema USING btree (project_id, name);
@@ -366,6 +401,14 @@ CREATE INDEX loyalty_member_project_campaign ON loyalty_member USING btree (proj
 CREATE INDEX loyalty_member_project_customer ON loyalty_member USING btree (project_id, customer_id);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+
+CREATE INDEX pending_points_due ON pending_points USING btree (project_id, activates_on) WHERE status = 'PENDING'::text;
+
+CREATE INDEX pending_points_of_campaign ON pending_points USING btree (project_id, campaign_id, id) WHERE status = 'PENDING'::text;
+
+CREATE INDEX pending_points_of_card ON pending_points USING btree (project_id, card_id, id) WHERE status = 'PENDING'::text;
+
+CREATE UNIQUE INDEX pending_points_once_per_cause ON pending_points USING btree (project_id, card_id, cause);
 
 CREATE INDEX points_lock_kept_until ON points_lock USING btree (kept_until);
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Example, FormulaExample, HttpExample } from "./examples.ts";
 import { differencesOf, fill, type Variables } from "./match.ts";
 
@@ -26,8 +28,20 @@ export async function runExamples(
   return undefined;
 }
 
-const runExample = (example: Example, target: Target): Promise<string | undefined> =>
-  example.kind === "http" ? runHttp(example, target) : runFormula(example, target);
+/** What events cause follows within seconds, so a GET is repeated until its response is the expected one. */
+const EVENTS_MS = 10_000;
+const PAUSE_MS = 100;
+
+async function runExample(example: Example, target: Target): Promise<string | undefined> {
+  if (example.kind !== "http") return runFormula(example, target);
+  const until = Date.now() + EVENTS_MS;
+  let problem = await runHttp(example, target);
+  while (problem !== undefined && example.method === "GET" && Date.now() < until) {
+    await sleep(PAUSE_MS);
+    problem = await runHttp(example, target);
+  }
+  return problem;
+}
 
 async function runHttp(example: HttpExample, target: Target): Promise<string | undefined> {
   const { url, variables } = target;

@@ -2,6 +2,10 @@ import type { KeyedWork } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDefinitionVersions, type Database, type DefinitionVersions } from "@scrip/postgres";
 
+import {
+  createEarningDefinitions,
+  type EarningDefinitions,
+} from "./loading/earning-definitions.ts";
 import { createEventSchemas, type EventSchemas } from "./loading/event-schemas.ts";
 import {
   createSegmentDefinitions,
@@ -16,6 +20,7 @@ export type Deps = {
   readonly definitions: DefinitionVersions;
   readonly segmentDefinitions: SegmentDefinitions;
   readonly eventSchemas: EventSchemas;
+  readonly earning: EarningDefinitions;
   /** Called after each commit that wrote to the outbox. */
   readonly onEvents: () => void;
 };
@@ -37,6 +42,7 @@ export function createDeps(db: Database, onEvents: () => void = () => {}): Deps 
     definitions,
     segmentDefinitions: createSegmentDefinitions(db, definitions),
     eventSchemas: createEventSchemas(db, definitions),
+    earning: createEarningDefinitions(db, definitions),
     onEvents,
   };
 }

@@ -13,13 +13,16 @@ import {
 } from "@scrip/rpc";
 
 import { createDeps } from "./deps.ts";
+import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
+import { CUSTOMERS_TOPIC } from "./events/topics.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
+import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 
@@ -77,15 +80,22 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     handler: onLoyaltyProgram(db),
   });
   parts.defer(() => programs.close(CONSUMERS_CLOSE_MS));
-  const members = await projects.bus.subscribe({
-    group: "loyalty-members",
-    topics: [VOUCHERS_TOPIC],
-    handler: onMember(db),
-  });
-  parts.defer(() => members.close(CONSUMERS_CLOSE_MS));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const deps = createDeps(db, relay.wake);
+  const members = await projects.bus.subscribe({
+    group: "loyalty-members",
+    topics: [VOUCHERS_TOPIC],
+    handler: onMember(deps),
+  });
+  parts.defer(() => members.close(CONSUMERS_CLOSE_MS));
+  const earning = await projects.bus.subscribe({
+    group: "loyalty-earning",
+    topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],
+    handler: onEarningEvent(deps),
+  });
+  parts.defer(() => earning.close(CONSUMERS_CLOSE_MS));
+  parts.use(startAwaitedCardTrim(db, onError));
   const referrals = await projects.bus.subscribe({
     group: "loyalty-referrals",
     topics: [REFERRALS_TOPIC],

@@ -142,7 +142,7 @@ export function newLoyaltyCard({ db, cards }: Loyalty, initialPoints: bigint) {
   };
 }
 
-async function violationsOf(
+export async function violationsOf(
   db: Loyalty["db"],
   projectId: string,
   invariants: typeof loyaltyInvariants,

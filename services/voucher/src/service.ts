@@ -17,6 +17,7 @@ import {
 } from "@scrip/rpc";
 
 import type { Deps } from "./deps.ts";
+import { onCardRequested } from "./events/on-card-requested.ts";
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { onReferral } from "./events/on-referral.ts";
 import { REFERRALS_TOPIC } from "./events/referrals.ts";
@@ -92,6 +93,12 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
     handler: onReferral(deps),
   });
   parts.defer(() => referrals.close(CONSUMERS_CLOSE_MS));
+  const cardRequests = await projects.bus.subscribe({
+    group: "voucher-card-requests",
+    topics: [CUSTOMERS_TOPIC],
+    handler: onCardRequested({ ...deps, findProject: projects.findProject }),
+  });
+  parts.defer(() => cardRequests.close(CONSUMERS_CLOSE_MS));
   parts.use(startRewardPayment({ ...deps, findProject: projects.findProject }));
   const implementations = routes(deps);
   const running = parts.move();

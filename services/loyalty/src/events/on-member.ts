@@ -1,38 +1,43 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
-import type { Database } from "@scrip/postgres";
 import {
   VoucherDeletedSchema,
   VoucherPublishedSchema,
 } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
+import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyMember } from "../domain/loyalty-program.ts";
+import { earnAwaited, lockHolders } from "../earning/earn-awaited.ts";
 import { type CardKey, deleteMembers, saveMembers } from "../store/loyalty-members.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
 type MemberChange = { readonly card: CardKey; readonly member: LoyaltyMember | null };
 
-/** Stores who holds which loyalty card, until the card is deleted: a repeated event changes nothing. */
+/**
+ * Stores who holds which loyalty card, until the card is deleted, and earns the points that wait for a card. A repeated
+ * event changes nothing.
+ */
 export const onMember =
-  (db: Database): EventHandler =>
+  (deps: Deps): EventHandler =>
   async (events) => {
     const changes = events.flatMap((event) => changeOf(event) ?? []);
     if (changes.length === 0) return;
     const latest = [
       ...new Map(changes.map((one) => [keyOf(one.card.projectId, one.card.cardId), one])).values(),
     ];
-    await db.transaction(async (tx) => {
-      await saveMembers(
-        tx,
-        latest.flatMap(({ member }) => member ?? []),
-      );
+    const members = latest.flatMap(({ member }) => member ?? []);
+    await deps.db.transaction(async (tx) => {
+      await lockHolders(tx, members);
+      await saveMembers(tx, members);
       await deleteMembers(
         tx,
         latest.flatMap(({ card, member }) => (member === null ? [card] : [])),
       );
+      await earnAwaited(tx, deps, members);
     });
+    deps.onEvents();
   };
 
 function changeOf(event: DeliveredEvent): MemberChange | undefined {

@@ -7,6 +7,7 @@ import {
   type CustomerChange,
   type CustomerKey,
 } from "../domain/customer.ts";
+import { keyOf } from "../domain/key.ts";
 import { deleteCustomEvents } from "./custom-events.ts";
 import { deleteReferrals } from "./referrals.ts";
 
@@ -232,6 +233,22 @@ export async function lockCustomer(tx: Queryable, projectId: string, id: string)
     [projectId, id],
   );
   return rowCount === 1;
+}
+
+/** Locks customers until the transaction ends, in key order; returns those that exist, as `keyOf` of project and id. */
+export async function lockCustomers(
+  tx: Queryable,
+  customers: readonly { readonly projectId: string; readonly customerId: string }[],
+): Promise<ReadonlySet<string>> {
+  if (customers.length === 0) return new Set();
+  const { rows } = await tx.query<{ project_id: string; id: string }>(
+    `select project_id, id from customer
+      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
+      order by project_id, id
+        for no key update`,
+    [customers.map(({ projectId }) => projectId), customers.map(({ customerId }) => customerId)],
+  );
+  return new Set(rows.map((row) => keyOf(row.project_id, row.id)));
 }
 
 export type DeletedCustomer = {

@@ -72,6 +72,23 @@ export async function findMembers(
   return new Map(rows.map((row) => [keyOf(row.project_id, row.card_id), memberFromRow(row)]));
 }
 
+/** The cards that customers hold, by `keyOf` of project and customer. */
+export async function findMembersOfCustomers(
+  db: Queryable,
+  customers: readonly { readonly projectId: string; readonly customerId: string }[],
+): Promise<ReadonlyMap<string, readonly LoyaltyMember[]>> {
+  if (customers.length === 0) return new Map();
+  const { rows } = await db.query<MemberRow>(
+    `select ${COLUMNS} from loyalty_member
+      where (project_id, customer_id) in (select * from unnest($1::text[], $2::text[]))
+      order by project_id, card_id`,
+    [customers.map(({ projectId }) => projectId), customers.map(({ customerId }) => customerId)],
+  );
+  return Map.groupBy(rows.map(memberFromRow), ({ projectId, customerId }) =>
+    keyOf(projectId, customerId),
+  );
+}
+
 const memberFromRow = (row: MemberRow): LoyaltyMember => ({
   projectId: row.project_id,
   cardId: row.card_id,

@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/customers.proto.
  */
 export const file_scrip_events_v1_customers: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIIs4CChNDdXN0b21FdmVudFJlY2VpdmVkEhIKCnByb2plY3RfaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCglzY2hlbWFfaWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPbG95YWx0eV9jYXJkX2lkGAggASgJSAGIAQESNAoIcmVmZXJyYWwYCSABKAsyHS5zY3JpcC5ldmVudHMudjEuUmVmZXJyYWxDb2RlSAKIAQFCDAoKX3NjaGVtYV9pZEISChBfbG95YWx0eV9jYXJkX2lkQgsKCV9yZWZlcnJhbCJaCgxSZWZlcnJhbENvZGUSEgoKdm91Y2hlcl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhMKC2NhbXBhaWduX2lkGAMgASgJEhMKC3JlZmVycmVyX2lkGAQgASgJYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIIs4CChNDdXN0b21FdmVudFJlY2VpdmVkEhIKCnByb2plY3RfaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCglzY2hlbWFfaWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPbG95YWx0eV9jYXJkX2lkGAggASgJSAGIAQESNAoIcmVmZXJyYWwYCSABKAsyHS5zY3JpcC5ldmVudHMudjEuUmVmZXJyYWxDb2RlSAKIAQFCDAoKX3NjaGVtYV9pZEISChBfbG95YWx0eV9jYXJkX2lkQgsKCV9yZWZlcnJhbCJaCgxSZWZlcnJhbENvZGUSEgoKdm91Y2hlcl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhMKC2NhbXBhaWduX2lkGAMgASgJEhMKC3JlZmVycmVyX2lkGAQgASgJIncKDUNhcmRSZXF1ZXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjdXN0b21lcl9pZBgCIAEoCRITCgtjYW1wYWlnbl9pZBgDIAEoCRIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * A customer was deleted (topic `scrip.customers.v1`, key: customer id). Ids are never reused.
@@ -175,4 +175,48 @@ export type ReferralCode = Message<"scrip.events.v1.ReferralCode"> & {
  */
 export const ReferralCodeSchema: GenMessage<ReferralCode> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_customers, 2);
+
+/**
+ * A customer without a card earned points in a loyalty program that customers join automatically (topic
+ * `scrip.customers.v1`, key: customer id). The voucher service publishes a card to the customer; the points follow the
+ * event of its publication.
+ *
+ * @generated from message scrip.events.v1.CardRequested
+ */
+export type CardRequested = Message<"scrip.events.v1.CardRequested"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 2;
+   */
+  customerId: string;
+
+  /**
+   * Id of the loyalty program (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 3;
+   */
+  campaignId: string;
+
+  /**
+   * Time of the event that earned the points.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 4;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.CardRequested.
+ * Use `create(CardRequestedSchema)` to create a new message.
+ */
+export const CardRequestedSchema: GenMessage<CardRequested> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_customers, 3);
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/points.proto.
  */
 export const file_scrip_events_v1_points: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvcG9pbnRzLnByb3RvEg9zY3JpcC5ldmVudHMudjEi8wIKC1BvaW50c01vdmVkEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEgwKBHR5cGUYBSABKAkSDgoGcG9pbnRzGAYgASgDEg8KB2JhbGFuY2UYByABKAMSDQoFdG90YWwYCCABKAMSIwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUgBiAEBEhYKCXNvdXJjZV9pZBgKIAEoCUgCiAEBEhMKBnJlYXNvbhgLIAEoCUgDiAEBEigKBGRhdGUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YDSABKANCDgoMX2NhbXBhaWduX2lkQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbmIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvcG9pbnRzLnByb3RvEg9zY3JpcC5ldmVudHMudjEi8wIKC1BvaW50c01vdmVkEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEgwKBHR5cGUYBSABKAkSDgoGcG9pbnRzGAYgASgDEg8KB2JhbGFuY2UYByABKAMSDQoFdG90YWwYCCABKAMSIwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUgBiAEBEhYKCXNvdXJjZV9pZBgKIAEoCUgCiAEBEhMKBnJlYXNvbhgLIAEoCUgDiAEBEigKBGRhdGUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YDSABKANCDgoMX2NhbXBhaWduX2lkQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiLKAQoUUGVuZGluZ1BvaW50c0NoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIZChFwZW5kaW5nX3BvaW50c19pZBgCIAEoCRIPCgdjYXJkX2lkGAMgASgJEhMKC2NhbXBhaWduX2lkGAQgASgJEhMKC2N1c3RvbWVyX2lkGAUgASgJEg4KBmNoYW5nZRgGIAEoCRIOCgZwb2ludHMYByABKAMSKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * The points of a loyalty card changed other than by a redemption or its rollback, whose events are in
@@ -120,4 +120,75 @@ export type PointsMoved = Message<"scrip.events.v1.PointsMoved"> & {
  */
 export const PointsMovedSchema: GenMessage<PointsMoved> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_points, 0);
+
+/**
+ * Points that become active later were granted to a card, adjusted, activated or canceled (topic `scrip.points.v1`, key:
+ * card). An activation also emits PointsMoved.
+ *
+ * @generated from message scrip.events.v1.PendingPointsChanged
+ */
+export type PendingPointsChanged = Message<"scrip.events.v1.PendingPointsChanged"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the pending points (`lopp_…`).
+   *
+   * @generated from field: string pending_points_id = 2;
+   */
+  pendingPointsId: string;
+
+  /**
+   * Id of the card's voucher (`v_…`).
+   *
+   * @generated from field: string card_id = 3;
+   */
+  cardId: string;
+
+  /**
+   * Id of the loyalty program (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 4;
+   */
+  campaignId: string;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 5;
+   */
+  customerId: string;
+
+  /**
+   * `ADDED`, `UPDATED`, `ACTIVATED` or `CANCELED`.
+   *
+   * @generated from field: string change = 6;
+   */
+  change: string;
+
+  /**
+   * Change of the card's pending points.
+   *
+   * @generated from field: int64 points = 7;
+   */
+  points: bigint;
+
+  /**
+   * Time of the change.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 8;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.PendingPointsChanged.
+ * Use `create(PendingPointsChangedSchema)` to create a new message.
+ */
+export const PendingPointsChangedSchema: GenMessage<PendingPointsChanged> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_points, 1);
 

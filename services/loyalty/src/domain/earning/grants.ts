@@ -1,0 +1,140 @@
+import { checkRule, evaluateValidity, type Metadata, type ValidationRule } from "@scrip/rules";
+
+import { expiryDate } from "../expiry-date.ts";
+import { addDays, type LocalDate, localDateAt } from "../local-date.ts";
+import type { LoyaltyMember, LoyaltyProgram } from "../loyalty-program.ts";
+import { earnedPoints, type TierMapping } from "./earned-points.ts";
+import type { EarningRule } from "./earning-rule.ts";
+import { earningRuleReader, type EarningOrder, type EarningSubject } from "./subject.ts";
+
+/** An event that earning rules wait for. */
+export type EarningTrigger = {
+  readonly projectId: string;
+  /** What grants points once for each rule and card: the order or the custom event. */
+  readonly causeId: string;
+  /** The event of the rules, such as `order.paid`. */
+  readonly event: string;
+  /** Id and type of the event, as transactions show them. */
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly customerId: string;
+  /** The only card that earns; null: all cards of the customer. */
+  readonly cardId: string | null;
+  /** Time of the event on the project's clock. */
+  readonly at: number;
+  readonly order: EarningOrder | null;
+  readonly eventMetadata: Metadata | null;
+};
+
+/** Points of one rule for one card. */
+export type Grant = {
+  readonly trigger: EarningTrigger;
+  readonly rule: EarningRule;
+  readonly member: LoyaltyMember;
+  readonly points: bigint;
+  readonly cause: string;
+  /** The day on which the points become active; null: at once. */
+  readonly activatesOn: LocalDate | null;
+  /** The last day on which points that are active at once can be spent; null: they never expire. */
+  readonly expiresOn: LocalDate | null;
+  readonly today: LocalDate;
+};
+
+export type EarningState = {
+  /** Rules of the event, oldest first. */
+  readonly rules: readonly EarningRule[];
+  /** The validation rule of an earning rule; undefined when it is deleted, and then never holds. */
+  readonly conditionOf: (id: string) => ValidationRule | undefined;
+  readonly programs: ReadonlyMap<string, LoyaltyProgram>;
+  /** Cards that the customer holds. */
+  readonly members: readonly LoyaltyMember[];
+  readonly subject: EarningSubject;
+  /** What the holder's tier makes of a rule: a snapshot from before the first rule, so that all see the same tier. */
+  readonly tierMappingOf: (rule: EarningRule, member: LoyaltyMember) => TierMapping | null;
+};
+
+export type EarningDecision = {
+  readonly grants: readonly Grant[];
+  /** Programs that would grant points if the customer had a card. */
+  readonly withoutCard: readonly LoyaltyProgram[];
+};
+
+/** The points of every live rule for an event (docs/earning.md#accrual). */
+export function decideGrants(trigger: EarningTrigger, state: EarningState): EarningDecision {
+  const grants: Grant[] = [];
+  const withoutCard = new Map<string, LoyaltyProgram>();
+  for (const rule of state.rules) {
+    const program = state.programs.get(rule.campaignId);
+    if (program === undefined || !isLive(rule, program, state.subject)) continue;
+    if (!holds(rule, state)) continue;
+    const members = state.members.filter(
+      ({ campaignId, cardId }) =>
+        campaignId === rule.campaignId && (trigger.cardId === null || cardId === trigger.cardId),
+    );
+    if (members.length === 0 && trigger.cardId === null && pointsOf(rule, state.subject) > 0n) {
+      withoutCard.set(program.id, program);
+    }
+    for (const member of members) {
+      const points = earnedPoints(
+        rule.calculation,
+        state.subject,
+        state.tierMappingOf(rule, member),
+      );
+      if (points > 0n) grants.push(grantOf(trigger, { rule, member, program, points, state }));
+    }
+  }
+  return { grants, withoutCard: [...withoutCard.values()] };
+}
+
+export const pointsOf = (rule: EarningRule, subject: EarningSubject): bigint =>
+  earnedPoints(rule.calculation, subject);
+
+/** Active and inside its time limits, in a program that is. */
+export const isLive = (
+  rule: EarningRule,
+  program: LoyaltyProgram,
+  { time }: EarningSubject,
+): boolean =>
+  rule.active &&
+  program.active &&
+  !program.deleted &&
+  evaluateValidity(rule.validity, program.validity, time) === "open";
+
+export function holds(
+  { validationRuleId }: EarningRule,
+  { conditionOf, subject }: Pick<EarningState, "conditionOf" | "subject">,
+): boolean {
+  if (validationRuleId === null) return true;
+  const condition = conditionOf(validationRuleId);
+  if (condition === undefined) return false;
+  return checkRule(condition, earningRuleReader(subject), "after_effect").status === "holds";
+}
+
+function grantOf(
+  trigger: EarningTrigger,
+  {
+    rule,
+    member,
+    program,
+    points,
+    state,
+  }: {
+    readonly rule: EarningRule;
+    readonly member: LoyaltyMember;
+    readonly program: LoyaltyProgram;
+    readonly points: bigint;
+    readonly state: EarningState;
+  },
+): Grant {
+  const today = localDateAt(state.subject.time.timeZone, trigger.at);
+  return {
+    trigger,
+    rule,
+    member,
+    points,
+    cause: `earned:${rule.id}:${trigger.causeId}`,
+    activatesOn: rule.pendingDays === null ? null : addDays(today, rule.pendingDays),
+    expiresOn: expiryDate(rule.expirationRules ?? program.expirationRules, today),
+    today,
+  };
+}

@@ -1,0 +1,62 @@
+import type { EventEnvelope } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/key.ts";
+import type { LoyaltyMember } from "../domain/loyalty-program.ts";
+import { earningTriggerOf } from "../mapping/earning-trigger.ts";
+import { type AwaitedCard, takeAwaitedCards } from "../store/awaited-cards.ts";
+import { lockCustomers } from "../store/customers.ts";
+import { earn } from "./earn.ts";
+
+/** Before their cards are stored: what waits for a card is then either seen here, or sees the card. */
+export const lockHolders = async (
+  tx: Queryable,
+  members: readonly LoyaltyMember[],
+): Promise<void> => {
+  await lockCustomers(tx, members);
+};
+
+/** Earns what waited for cards that are stored in this transaction. Nothing for what happened before a card was held. */
+export async function earnAwaited(
+  tx: Queryable,
+  deps: Deps,
+  members: readonly LoyaltyMember[],
+): Promise<void> {
+  const cards = new Map(
+    members.flatMap((member) => {
+      const { projectId, customerId, campaignId } = member;
+      if (campaignId === null) return [];
+      return [[keyOf(projectId, customerId, campaignId), { ...member, campaignId }] as const];
+    }),
+  );
+  const awaited = await takeAwaitedCards(tx, [...cards.values()]);
+  const items = awaited.flatMap((waiting) => {
+    const event = envelopeOf(waiting);
+    const trigger = earningTriggerOf(event);
+    const { projectId, customerId, campaignId } = waiting;
+    const card = cards.get(keyOf(projectId, customerId, campaignId));
+    if (trigger === undefined || card === undefined) return [];
+    if (!waiting.requested && card.joinedAt > trigger.at) return [];
+    return [{ trigger: { ...trigger, cardId: card.cardId }, event }];
+  });
+  if (items.length > 0) await earn(tx, deps, items);
+}
+
+const envelopeOf = ({
+  projectId,
+  customerId,
+  eventId,
+  topic,
+  type,
+  payload,
+}: AwaitedCard): EventEnvelope => ({
+  id: eventId,
+  topic,
+  key: customerId,
+  projectId,
+  type,
+  payload,
+  headers: {},
+  occurredAt: new Date(0),
+});

@@ -1,0 +1,163 @@
+import { enqueue, type EventEnvelope } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import { decideGrants, type EarningTrigger, type Grant } from "../domain/earning/grants.ts";
+import { keyOf } from "../domain/key.ts";
+import type { LoyaltyProgram } from "../domain/loyalty-program.ts";
+import { cardRequestedEvent } from "../events/card-requested.ts";
+import { grantDetails } from "../mapping/grant-details.ts";
+import { movePoints } from "../points/move-points.ts";
+import { addPendingPoints } from "../points/pending-points.ts";
+import { insertAwaitedCards } from "../store/awaited-cards.ts";
+import { lockCards, openCards } from "../store/cards.ts";
+import { lockCustomers } from "../store/customers.ts";
+import { findPendingCauses } from "../store/pending-points.ts";
+import { loadStates } from "./load-state.ts";
+
+/** An event that may earn points, as it was delivered. */
+export type EarningEvent = { readonly trigger: EarningTrigger; readonly event: EventEnvelope };
+
+type Missing = { readonly item: EarningEvent; readonly program: LoyaltyProgram };
+
+/**
+ * Earns the points of a batch of events in the caller's transaction (docs/earning.md#accrual). A rule grants points to a
+ * card once for an order or custom event. What a customer without a card would earn waits for the card.
+ */
+export async function earn(
+  tx: Queryable,
+  deps: Deps,
+  items: readonly EarningEvent[],
+): Promise<void> {
+  const definitions = new Map(
+    await Promise.all(
+      [...new Set(items.map(({ trigger }) => trigger.projectId))].map(
+        async (id) => [id, await deps.earning(id)] as const,
+      ),
+    ),
+  );
+  const rulesOf = ({ trigger }: EarningEvent) =>
+    definitions.get(trigger.projectId)?.rules.get(trigger.event) ?? [];
+  const concerned = items.filter((item) => rulesOf(item).length > 0);
+  if (concerned.length === 0) return;
+  const decide = async (events: readonly EarningEvent[]) => {
+    const triggers = events.map((item) => ({ trigger: item.trigger, rules: rulesOf(item) }));
+    const states = await loadStates(tx, deps, triggers, definitions);
+    return events.map((item, index) => {
+      const state = states[index];
+      if (state === undefined || !state.customerExists)
+        return { item, grants: [], withoutCard: [] };
+      return { item, ...decideGrants(item.trigger, state) };
+    });
+  };
+  const decided = await decide(concerned);
+  const lacking = decided.filter(({ withoutCard }) => withoutCard.length > 0);
+  // A card that is published now is either seen under the lock of its customer, or sees what waits for it.
+  const held = await lockCustomers(
+    tx,
+    lacking.map(({ item }) => item.trigger),
+  );
+  const again = await decide(
+    lacking
+      .map(({ item }) => item)
+      .filter(({ trigger }) => held.has(keyOf(trigger.projectId, trigger.customerId))),
+  );
+  const final = [...decided.filter(({ withoutCard }) => withoutCard.length === 0), ...again];
+  await grant(
+    tx,
+    deps,
+    final.flatMap(({ grants }) => grants),
+  );
+  await awaitCards(
+    tx,
+    deps,
+    final.flatMap(({ item, withoutCard }) => withoutCard.map((program) => ({ item, program }))),
+  );
+}
+
+async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promise<void> {
+  if (grants.length === 0) return;
+  const reference = ({ member }: Grant) => member;
+  // All cards at once, in key order: the two writers below lock subsets of them.
+  await openCards(
+    tx,
+    grants.map(reference),
+    new Date(Math.max(...grants.map(({ trigger }) => trigger.at))),
+  );
+  await lockCards(tx, grants.map(reference));
+  const pending = grants.filter(({ activatesOn }) => activatesOn !== null);
+  const immediate = grants.filter(({ activatesOn }) => activatesOn === null);
+  // A rule whose pending points were removed since must not grant the same event again.
+  const granted = new Set(
+    (
+      await findPendingCauses(
+        tx,
+        immediate.map(({ member, cause }) => ({ ...member, cause })),
+      )
+    ).map(({ projectId, cardId, cause }) => keyOf(projectId, cardId, cause)),
+  );
+  await movePoints(
+    tx,
+    deps,
+    immediate
+      .filter(({ member, cause }) => !granted.has(keyOf(member.projectId, member.cardId, cause)))
+      .map((one) => ({
+        card: one.member,
+        type: "POINTS_ACCRUAL" as const,
+        points: one.points,
+        expiresOn: one.expiresOn,
+        cause: one.cause,
+        at: one.trigger.at,
+        today: one.today,
+        details: JSON.stringify(grantDetails(one)),
+      })),
+  );
+  await addPendingPoints(
+    tx,
+    deps,
+    pending.map((one) => ({
+      card: one.member,
+      entry: {
+        projectId: one.member.projectId,
+        cardId: one.member.cardId,
+        campaignId: one.rule.campaignId,
+        customerId: one.member.customerId,
+        orderId: one.trigger.order?.id ?? null,
+        points: one.points,
+        activatesOn: one.activatesOn ?? one.today,
+        cause: one.cause,
+        ruleId: one.rule.id,
+        details: grantDetails(one),
+        createdAt: one.trigger.at,
+      },
+    })),
+  );
+}
+
+/** The customers are locked. A program that customers join automatically gets a request for a card. */
+async function awaitCards(tx: Queryable, deps: Deps, missing: readonly Missing[]): Promise<void> {
+  await insertAwaitedCards(
+    tx,
+    missing.map(({ item: { trigger, event }, program }) => ({
+      projectId: trigger.projectId,
+      customerId: trigger.customerId,
+      campaignId: program.id,
+      eventId: event.id,
+      topic: event.topic,
+      type: event.type ?? "",
+      payload: event.payload,
+      requested: program.autoJoin,
+    })),
+  );
+  const requests = missing
+    .filter(({ program }) => program.autoJoin)
+    .map(({ item: { trigger }, program }) =>
+      cardRequestedEvent(deps.newId("event"), {
+        projectId: trigger.projectId,
+        customerId: trigger.customerId,
+        campaignId: program.id,
+        at: trigger.at,
+      }),
+    );
+  if (requests.length > 0) await enqueue(tx, requests);
+}

@@ -1,0 +1,123 @@
+import type { Queryable } from "@scrip/postgres";
+import type { Metadata, TimeContext } from "@scrip/rules";
+
+import type { Deps } from "../deps.ts";
+import type { EarningRule } from "../domain/earning/earning-rule.ts";
+import type { EarningState, EarningTrigger } from "../domain/earning/grants.ts";
+import { keyOf } from "../domain/key.ts";
+import type { LoyaltyMember } from "../domain/loyalty-program.ts";
+import type { ProjectEarning } from "../loading/earning-definitions.ts";
+import { evaluateSegments } from "../segment/evaluate-segments.ts";
+import { findCustomersBy } from "../store/customers.ts";
+import { findMembersOfCustomers } from "../store/loyalty-members.ts";
+import { findPrograms } from "../store/loyalty-programs.ts";
+import { DEFAULT_CALENDAR, findCalendars } from "../store/project-calendars.ts";
+
+/** What deciding on a trigger needs besides its rules. */
+export type TriggerState = EarningState & { readonly customerExists: boolean };
+
+type Trigger = { readonly trigger: EarningTrigger; readonly rules: readonly EarningRule[] };
+
+/** Loads the states of a batch of triggers with one statement per table; their order is that of the triggers. */
+export async function loadStates(
+  tx: Queryable,
+  deps: Deps,
+  triggers: readonly Trigger[],
+  definitions: ReadonlyMap<string, ProjectEarning>,
+): Promise<readonly TriggerState[]> {
+  const programKeys = triggers.flatMap(({ trigger: { projectId }, rules }) =>
+    rules.map(({ campaignId }) => ({ projectId, campaignId })),
+  );
+  const owners = triggers.map(({ trigger: { projectId, customerId } }) => ({
+    projectId,
+    customerId,
+  }));
+  const [programs, members, customers, calendars] = await Promise.all([
+    findPrograms(
+      tx,
+      distinct(programKeys, ({ projectId, campaignId }) => keyOf(projectId, campaignId)),
+    ),
+    findMembersOfCustomers(tx, owners),
+    findCustomersBy(
+      tx,
+      "id",
+      owners.map(({ projectId, customerId: value }) => ({
+        projectId,
+        column: "id" as const,
+        value,
+      })),
+    ),
+    findCalendars(
+      tx,
+      owners.map(({ projectId }) => projectId),
+    ),
+  ]);
+  const known = new Map(customers.map((one) => [keyOf(one.projectId, one.id), one]));
+  const programsOf = Map.groupBy(programs.values(), ({ projectId }) => projectId);
+  const times = triggers.map(({ trigger }): TimeContext => {
+    const { timeZone } = calendars.get(trigger.projectId) ?? DEFAULT_CALENDAR;
+    return { now: trigger.at, timeZone };
+  });
+  const segments = await segmentsOf(deps, triggers, { definitions, times });
+  return triggers.map(({ trigger, rules }, index) => {
+    const { projectId, customerId, order, eventMetadata } = trigger;
+    const customer = known.get(keyOf(projectId, customerId));
+    return {
+      rules,
+      conditionOf: (id) => definitions.get(projectId)?.conditions.get(id),
+      programs: new Map((programsOf.get(projectId) ?? []).map((one) => [one.id, one])),
+      members: members.get(keyOf(projectId, customerId)) ?? [],
+      subject: {
+        order,
+        eventMetadata,
+        customerMetadata: (customer?.metadata ?? {}) as Metadata,
+        segmentIds: segments.get(index) ?? [],
+        time: times[index] ?? { now: trigger.at, timeZone: "UTC" },
+      },
+      tierMappingOf: noTiers,
+      customerExists: customer !== undefined,
+    };
+  });
+}
+
+/** Loyalty tiers map points here: a snapshot of the holder's tier, taken before the first rule of the event. */
+const noTiers = (_rule: EarningRule, _member: LoyaltyMember): null => null;
+
+const distinct = <Item>(
+  items: readonly Item[],
+  textOf: (item: Item) => string,
+): readonly Item[] => [...new Map(items.map((item) => [textOf(item), item])).values()];
+
+/** Segments of customers, by the position of the trigger; only where a validation rule reads them. */
+async function segmentsOf(
+  deps: Deps,
+  triggers: readonly Trigger[],
+  {
+    definitions,
+    times,
+  }: {
+    readonly definitions: ReadonlyMap<string, ProjectEarning>;
+    readonly times: readonly TimeContext[];
+  },
+): Promise<ReadonlyMap<number, readonly string[]>> {
+  const reading = triggers.flatMap(({ trigger, rules }, index) => {
+    const conditions = definitions.get(trigger.projectId)?.conditions;
+    const readsSegments = rules.some(({ validationRuleId }) =>
+      [...(conditions?.get(validationRuleId ?? "")?.rules.values() ?? [])].some(
+        ({ name }) => name === "customer.segment",
+      ),
+    );
+    return readsSegments ? [{ trigger, index }] : [];
+  });
+  if (reading.length === 0) return new Map();
+  const found = await evaluateSegments(
+    deps,
+    reading.map(({ trigger: { projectId, customerId }, index }) => ({
+      projectId,
+      customerId,
+      input: undefined,
+      time: times[index] ?? { now: 0, timeZone: "UTC" },
+    })),
+  );
+  return new Map(reading.map(({ index }, at) => [index, (found[at] ?? []).map(({ id }) => id)]));
+}

@@ -1,0 +1,76 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type EventEnvelope, eventMessage } from "@scrip/events";
+import type { Order, OrderItem } from "@scrip/proto/scrip/common/v1/order_pb";
+import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+import type { Metadata } from "@scrip/rules";
+
+import { ORDER_PAID } from "../domain/earning/earning-rule.ts";
+import type { EarningTrigger } from "../domain/earning/grants.ts";
+import type { EarningItem, EarningOrder } from "../domain/earning/subject.ts";
+
+/** What an event earns points for; undefined for other events, and for orders without a customer. */
+export function earningTriggerOf(event: EventEnvelope): EarningTrigger | undefined {
+  const paid = eventMessage(event, OrderPaidSchema);
+  if (paid !== undefined) {
+    const { projectId, order, date } = paid;
+    const customerId = order?.customerId;
+    if (order?.id === undefined || customerId === undefined || date === undefined) return undefined;
+    return {
+      projectId,
+      causeId: order.id,
+      event: ORDER_PAID,
+      eventId: event.id,
+      eventType: "customer.order.paid",
+      customerId,
+      cardId: null,
+      at: timestampMs(date),
+      order: earningOrderFromProto(order),
+      eventMetadata: null,
+    };
+  }
+  const received = eventMessage(event, CustomEventReceivedSchema);
+  if (received?.date === undefined) return undefined;
+  const { projectId, eventId, name, customerId, loyaltyCardId, metadata = {}, date } = received;
+  return {
+    projectId,
+    causeId: eventId,
+    event: name,
+    eventId,
+    eventType: name,
+    customerId,
+    cardId: loyaltyCardId ?? null,
+    at: timestampMs(date),
+    order: null,
+    eventMetadata: metadata,
+  };
+}
+
+export const earningOrderFromProto = (order: Order): EarningOrder => ({
+  id: order.id ?? null,
+  sourceId: order.sourceId ?? null,
+  amount: order.amount,
+  initialAmount: order.initialAmount,
+  totalAmount: order.totalAmount,
+  metadata: (order.metadata ?? {}) as Metadata,
+  items: order.items.map(earningItemFromProto),
+});
+
+const earningItemFromProto = (item: OrderItem): EarningItem => ({
+  productId: item.productId ?? null,
+  skuId: item.skuId ?? null,
+  productSourceId: item.product?.sourceId ?? sourceIdOf(item, "product"),
+  skuSourceId: item.sku?.sourceId ?? sourceIdOf(item, "sku"),
+  // Collections belong to the catalogue, which loyalty does not know.
+  collections: [],
+  price: item.price ?? null,
+  quantity: item.quantity,
+  discountQuantity: item.discountQuantity,
+  amount: item.amount,
+  subtotalAmount: item.subtotalAmount,
+  metadata: (item.metadata ?? {}) as Metadata,
+  productMetadata: (item.sku?.metadata ?? item.product?.metadata ?? {}) as Metadata,
+});
+
+const sourceIdOf = ({ relatedObject, sourceId }: OrderItem, kind: string): string | null =>
+  relatedObject === kind ? (sourceId ?? null) : null;

@@ -1,0 +1,68 @@
+import { enqueue, type OutboxEvent } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import type { Card, CardReference } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
+import { pendingPointsChangedEvent } from "../events/pending-points-changed.ts";
+import { lockCards, openCards, saveCards } from "../store/cards.ts";
+import { findCauses } from "../store/ledger-entries.ts";
+import { insertPendingPoints, type PendingPoints } from "../store/pending-points.ts";
+
+/** An entry to add, of a card that may not be open yet. */
+export type NewPendingPoints = {
+  readonly card: CardReference;
+  readonly entry: Omit<PendingPoints, "id" | "status">;
+};
+
+/**
+ * Grants points that become active later, in the caller's transaction: writes the entries, what they add to their cards,
+ * and events. A cause that granted points to its card before, pending or not, changes nothing.
+ */
+export async function addPendingPoints(
+  tx: Queryable,
+  { newId }: Pick<Deps, "newId">,
+  requests: readonly NewPendingPoints[],
+): Promise<readonly PendingPoints[]> {
+  if (requests.length === 0) return [];
+  const references = requests.map(({ card }) => card);
+  const latest = Math.max(...requests.map(({ entry }) => entry.createdAt));
+  await openCards(tx, references, new Date(latest));
+  const cards = await lockCards(tx, references);
+  const granted = await findCauses(
+    tx,
+    requests.map(({ entry }) => entry),
+  );
+  const inserted = await insertPendingPoints(
+    tx,
+    requests
+      .filter(({ entry }) => !granted.has(keyOf(entry.projectId, entry.cardId, entry.cause)))
+      .map(({ entry }) => ({ ...entry, id: newId("lopp"), status: "PENDING" as const })),
+  );
+  const added = Map.groupBy(inserted, ({ projectId, cardId }) => keyOf(projectId, cardId));
+  await Promise.all([
+    saveCards(
+      tx,
+      [...added].flatMap(([key, entries]): Card[] => {
+        const card = cards.get(key);
+        const sum = entries.reduce((total, { points }) => total + points, 0n);
+        return card === undefined ? [] : [{ ...card, pendingPoints: card.pendingPoints + sum }];
+      }),
+    ),
+    enqueueAll(
+      tx,
+      inserted.map((entry) =>
+        pendingPointsChangedEvent(newId("event"), {
+          entry,
+          change: "ADDED",
+          points: entry.points,
+          at: entry.createdAt,
+        }),
+      ),
+    ),
+  ]);
+  return inserted;
+}
+
+const enqueueAll = (tx: Queryable, events: readonly OutboxEvent[]): Promise<void> =>
+  events.length === 0 ? Promise.resolve() : enqueue(tx, events);

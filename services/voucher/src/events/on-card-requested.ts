@@ -1,0 +1,54 @@
+import { ApiError } from "@scrip/errors";
+import { type EventHandler, eventMessage } from "@scrip/events";
+import { newRequestId } from "@scrip/ids";
+import { type CardRequested, CardRequestedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { type FindProject, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { findCustomer } from "../loading/customers.ts";
+import { publishOnce } from "../publication/publish.ts";
+import { findCampaign } from "../store/campaigns.ts";
+
+type RequestDeps = Deps & { readonly findProject: FindProject };
+
+/**
+ * Publishes cards to customers who earned points without one. Customers join a program once, so a repeated request
+ * changes nothing. A program without a free card publishes none; the next event of the customer requests one again.
+ */
+export const onCardRequested =
+  (deps: RequestDeps): EventHandler =>
+  async (events) => {
+    for (const event of events) {
+      const requested = eventMessage(event, CardRequestedSchema);
+      if (requested !== undefined) await publishCard(deps, requested);
+    }
+  };
+
+async function publishCard(
+  deps: RequestDeps,
+  { projectId, customerId, campaignId }: CardRequested,
+): Promise<void> {
+  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const state = await deps.findProject({ projectId, version: undefined, deadline });
+  if (state === undefined || state.deleted) return;
+  const call = {
+    project: state.project,
+    requestId: newRequestId(),
+    deadline,
+    now: state.sandboxNow ?? Date.now(),
+    caller: { side: "service" as const, id: "voucher" },
+  };
+  const [campaign, customer] = await Promise.all([
+    findCampaign(deps.db, projectId, campaignId),
+    findCustomer(deps, customerId, call),
+  ]);
+  if (campaign?.type !== "LOYALTY_PROGRAM" || customer === undefined) return;
+  try {
+    await publishOnce(deps, { customer, campaign, call });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.key === "deadline_exceeded") throw error;
+    deps.onError(
+      new Error(`customer ${customerId} gets no card of ${campaignId}`, { cause: error }),
+    );
+  }
+}
