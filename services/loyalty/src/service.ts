@@ -1,18 +1,18 @@
 import path from "node:path";
 
-import { type EventBus, startRelay } from "@scrip/events";
+import { type EventBus, startRelay, type SubscribeOptions } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
-import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
   DEFAULT_RETENTION,
+  type FindProject,
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
 
-import { createDeps } from "./deps.ts";
+import { createDeps, type Deps } from "./deps.ts";
 import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
@@ -56,52 +56,14 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
   parts.use(startPointsLockExpiry(db, onError));
-  const redemptions = await projects.bus.subscribe({
-    group: "loyalty",
-    topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemption(db),
-  });
-  parts.defer(() => redemptions.close(CONSUMERS_CLOSE_MS));
-  const points = await projects.bus.subscribe({
-    group: "loyalty-points",
-    topics: [REDEMPTIONS_TOPIC],
-    handler: onRedemptionPoints({ db, newId }),
-  });
-  parts.defer(() => points.close(CONSUMERS_CLOSE_MS));
-  const orders = await projects.bus.subscribe({
-    group: "loyalty-orders",
-    topics: [ORDERS_TOPIC],
-    handler: onOrderPaid(db),
-  });
-  parts.defer(() => orders.close(CONSUMERS_CLOSE_MS));
-  const programs = await projects.bus.subscribe({
-    group: "loyalty-programs",
-    topics: [CAMPAIGNS_TOPIC],
-    handler: onLoyaltyProgram(db),
-  });
-  parts.defer(() => programs.close(CONSUMERS_CLOSE_MS));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const deps = createDeps(db, relay.wake);
-  const members = await projects.bus.subscribe({
-    group: "loyalty-members",
-    topics: [VOUCHERS_TOPIC],
-    handler: onMember(deps),
-  });
-  parts.defer(() => members.close(CONSUMERS_CLOSE_MS));
-  const earning = await projects.bus.subscribe({
-    group: "loyalty-earning",
-    topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],
-    handler: onEarningEvent(deps),
-  });
-  parts.defer(() => earning.close(CONSUMERS_CLOSE_MS));
   parts.use(startAwaitedCardTrim(db, onError));
-  const referrals = await projects.bus.subscribe({
-    group: "loyalty-referrals",
-    topics: [REFERRALS_TOPIC],
-    handler: onReferral({ ...deps, findProject: projects.findProject }),
-  });
-  parts.defer(() => referrals.close(CONSUMERS_CLOSE_MS));
+  for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {
+    const subscription = await projects.bus.subscribe(consumer);
+    parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
+  }
   const running = parts.move();
   return {
     name: "loyalty",
@@ -111,3 +73,24 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+const consumers = ({
+  findProject,
+  ...deps
+}: Deps & { readonly findProject: FindProject }): readonly SubscribeOptions[] => [
+  { group: "loyalty", topics: [REDEMPTIONS_TOPIC], handler: onRedemption(deps.db) },
+  { group: "loyalty-points", topics: [REDEMPTIONS_TOPIC], handler: onRedemptionPoints(deps) },
+  { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderPaid(deps.db) },
+  { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps.db) },
+  { group: "loyalty-members", topics: [VOUCHERS_TOPIC], handler: onMember(deps) },
+  {
+    group: "loyalty-earning",
+    topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],
+    handler: onEarningEvent(deps),
+  },
+  {
+    group: "loyalty-referrals",
+    topics: [REFERRALS_TOPIC],
+    handler: onReferral({ ...deps, findProject }),
+  },
+];

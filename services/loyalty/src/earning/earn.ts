@@ -75,9 +75,10 @@ export async function earn(
   );
 }
 
+const reference = ({ member }: Grant) => member;
+
 async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promise<void> {
   if (grants.length === 0) return;
-  const reference = ({ member }: Grant) => member;
   // All cards at once, in key order: the two writers below lock subsets of them.
   await openCards(
     tx,

@@ -3,7 +3,6 @@ import { type EventEnvelope, eventMessage } from "@scrip/events";
 import type { Order, OrderItem } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
-import type { Metadata } from "@scrip/rules";
 
 import { ORDER_PAID } from "../domain/earning/earning-rule.ts";
 import type { EarningTrigger } from "../domain/earning/grants.ts";
@@ -52,7 +51,7 @@ export const earningOrderFromProto = (order: Order): EarningOrder => ({
   amount: order.amount,
   initialAmount: order.initialAmount,
   totalAmount: order.totalAmount,
-  metadata: (order.metadata ?? {}) as Metadata,
+  metadata: order.metadata ?? {},
   items: order.items.map(earningItemFromProto),
 });
 
@@ -68,8 +67,8 @@ const earningItemFromProto = (item: OrderItem): EarningItem => ({
   discountQuantity: item.discountQuantity,
   amount: item.amount,
   subtotalAmount: item.subtotalAmount,
-  metadata: (item.metadata ?? {}) as Metadata,
-  productMetadata: (item.sku?.metadata ?? item.product?.metadata ?? {}) as Metadata,
+  metadata: item.metadata ?? {},
+  productMetadata: item.sku?.metadata ?? item.product?.metadata ?? {},
 });
 
 const sourceIdOf = ({ relatedObject, sourceId }: OrderItem, kind: string): string | null =>
