@@ -70,6 +70,7 @@ function readOwn(env: Env, defaults: Pick<HttpConfig, "drainSeconds">) {
     clientPer5Seconds: { name: "SCRIP_LIMIT_CLIENT_PER_5_SECONDS", reader: limit(5) },
     failuresPerMinute: { name: "SCRIP_LIMIT_FAILED_LOGINS_PER_MINUTE", reader: limit(300) },
     codeMisses: { name: "SCRIP_LIMIT_CODE_MISSES", reader: limit(20) },
+    keyCodeMisses: { name: "SCRIP_LIMIT_KEY_CODE_MISSES", reader: limit(3_000) },
     serverCodeMisses: { name: "SCRIP_LIMIT_SERVER_CODE_MISSES", reader: limit(300) },
     maxBodyBytes: {
       name: "SCRIP_MAX_BODY_BYTES",

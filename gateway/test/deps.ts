@@ -33,6 +33,7 @@ export const NO_LIMITS: HttpConfig["limits"] = {
   failuresPerMinute: 0,
   codeMisses: 0,
   serverCodeMisses: 0,
+  keyCodeMisses: 0,
 };
 
 export type TestGateway = AsyncDisposable & {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 
+import { notFound } from "@scrip/errors";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -12,7 +13,9 @@ import { NO_LIMITS, startTestGateway, type TestGateway } from "./deps.ts";
 import { stubService } from "./service-stubs.ts";
 
 const implementations = [
-  stubService(ValidationService),
+  stubService(ValidationService, {}, async () => {
+    throw notFound("voucher", "x");
+  }),
   stubService(VoucherService),
   stubService(CampaignService),
 ];
@@ -72,8 +75,43 @@ describe("rate limits with Redis", () => {
   }, 120_000);
 });
 
+describe("unknown codes with Redis", () => {
+  test("the misses of replicas are added up per address and per key, and each process counts alone without Redis", async () => {
+    await using redis = await testRedis();
+    await using gateway = await start(
+      { codeMisses: 100, serverCodeMisses: 100, keyCodeMisses: 200 },
+      redis.url,
+    );
+    await ready(redis.url);
+    const headers = {
+      ...serverHeaders(gateway.keys, await newToken(gateway, gateway.keys, "api")),
+      "content-type": "application/json",
+    };
+    const miss = async (): Promise<number> =>
+      (await send(`${gateway.url}/v1/vouchers/x/validate`, "POST", { headers, body: "{}" })).status;
+    expect(await miss()).toBe(404);
+    const other = await connect(redis.url);
+    const counters = async () =>
+      (await other.keys("scrip:miss:*")).toSorted((one, two) => one.length - two.length);
+    await expect.poll(counters).toHaveLength(2);
+    const [ofKey = ""] = await counters();
+    expect(ofKey).toBe(`scrip:miss:${gateway.keys.appId}`);
+    expect(await other.ttl(ofKey)).toBeGreaterThan(200);
+    // The misses of other replicas, from other addresses. The next miss here reaches the limit.
+    await other.incrby(ofKey, 198);
+    expect(await miss()).toBe(404);
+    await expect.poll(miss).toBe(429);
+    expect(await gateway.metrics.text()).toMatch(
+      /^code_guessing_blocks_total\{side="server",scope="key"\} 1$/m,
+    );
+    other.disconnect();
+  });
+});
+
 async function connect(url: string) {
   const redis = createRedis(url, () => {});
+  // This client may wait: the machine is busy with tests.
+  redis.options.commandTimeout = 30_000;
   await once(redis, "ready");
   return redis;
 }

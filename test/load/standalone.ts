@@ -42,6 +42,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
       SCRIP_LIMIT_CLIENT_PER_5_SECONDS: "0",
       SCRIP_LIMIT_CODE_MISSES: "0",
       SCRIP_LIMIT_SERVER_CODE_MISSES: "0",
+      SCRIP_LIMIT_KEY_CODE_MISSES: "0",
     },
     stdio: ["ignore", log.fd, log.fd],
   });

@@ -18,10 +18,10 @@ function start(options: Partial<CodeGuessingOptions> = {}) {
   const clock = { now: 1_000 };
   const log: string[] = [];
   const guessing = createCodeGuessing({
-    settings: { codeMisses: 20, serverCodeMisses: 300 },
+    settings: { codeMisses: 20, serverCodeMisses: 300, keyCodeMisses: 3_000 },
     reports: {
       misses: () => {},
-      blocked: ({ address }, seconds) => log.push(`blocked ${address} ${seconds}`),
+      blocked: ({ address }, { seconds }) => log.push(`blocked ${address} ${seconds}`),
       hitAfterMisses: (_, misses) => log.push(`hit after ${misses}`),
       alarm: (projectId, { misses, codes }) => log.push(`alarm ${projectId} ${misses}/${codes}`),
     },
@@ -105,8 +105,33 @@ describe("code guessing", () => {
     expect(blockedFor(guessing)).toBe(5 * MINUTE_MS);
   });
 
+  test("blocks a key after 3,000 misses from many addresses, but only if most of its codes do not exist", () => {
+    for (const side of ["server", "client"] as const) {
+      const { count, miss, blockedFor } = start();
+      const from = (address: number): CodeRequest =>
+        request({ side, address: `2001:db8::${address}` });
+      const guess = (times: number): void => {
+        for (let i = 0; i < times; i += 1) miss(from(i), 1);
+      };
+      guess(2_999);
+      expect(blockedFor(from(9_999))).toBe(0);
+      guess(1);
+      expect(blockedFor(from(9_999))).toBe(5 * MINUTE_MS);
+      expect(blockedFor({ ...from(9_999), keyId: "app_2" })).toBe(0);
+
+      const busy = { keyId: "app_busy", address: "192.0.2.1" };
+      miss({ ...from(0), ...busy }, 1);
+      for (let i = 0; i < 3_100; i += 1) {
+        for (const misses of [0, 0, 1]) count({ ...from(i), keyId: busy.keyId }, misses);
+      }
+      expect(blockedFor({ ...from(9_999), keyId: busy.keyId })).toBe(0);
+    }
+  });
+
   test("counts nothing when a limit is 0", () => {
-    const { miss, blockedFor } = start({ settings: { codeMisses: 0, serverCodeMisses: 0 } });
+    const { miss, blockedFor } = start({
+      settings: { codeMisses: 0, serverCodeMisses: 0, keyCodeMisses: 0 },
+    });
     const callers = [request({ customer: "ada" }), request({ side: "server", session: "s" })];
     for (const caller of callers) {
       miss(caller, 5_000);

@@ -19,15 +19,22 @@ export type CodeGuessingSettings = {
   readonly codeMisses: number;
   /** Misses per five minutes of a server-side key and address; 0: off. */
   readonly serverCodeMisses: number;
+  /** Misses per five minutes of a key from all addresses; 0: off. */
+  readonly keyCodeMisses: number;
 };
 
 export type CodeGuessingReports = {
   readonly misses: (request: CodeRequest, count: number) => void;
-  readonly blocked: (request: CodeRequest, seconds: number) => void;
+  readonly blocked: (request: CodeRequest, block: Block) => void;
   /** A code was found by a caller with many misses. */
   readonly hitAfterMisses: (request: CodeRequest, misses: number) => void;
   readonly alarm: RaiseAlarm;
 };
+
+/** What a block applies to: requests with the key that share its address, customer or session, or all of the key. */
+export type Scope = "address" | "customer" | "session" | "key";
+
+export type Block = { readonly scope: Scope; readonly seconds: number };
 
 /** Counts misses of all replicas; resolves whether the limit is reached. Absent: one process. */
 export type SharedMisses = (
@@ -74,9 +81,10 @@ type Guesser = {
 };
 
 type Bucket = {
+  readonly scope: Scope;
   readonly name: string;
   readonly limit: number;
-  /** A shop's server forwards the codes of many customers: it is blocked only if most do not exist. */
+  /** Keys and servers send the codes of many customers: they are blocked only if most do not exist. */
   readonly mostOnly: boolean;
 };
 
@@ -89,13 +97,13 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
   const guessers = new LRUCache<string, Guesser>({ max: MAX_GUESSERS });
   const alarm = createCodeAlarm(reports.alarm, now);
 
-  const block = (guesser: Guesser, request: CodeRequest): void => {
+  const block = (guesser: Guesser, { scope }: Bucket, request: CodeRequest): void => {
     if (guesser.blockedUntil > now()) return;
     const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
     guesser.blocks += 1;
     guesser.blockedUntil = now() + ms;
     guesser.windowEndsAt = guesser.blockedUntil;
-    reports.blocked(request, ms / 1_000);
+    reports.blocked(request, { scope, seconds: ms / 1_000 });
   };
 
   const countIn = (bucket: Bucket, request: CodeRequest, misses: number): void => {
@@ -107,10 +115,12 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
     guesser.tries += Math.max(misses, 1);
     guesser.misses += misses;
     if (misses === 0) {
-      if (guesser.misses < MANY_MISSES || guesser.isReported) return;
+      // A key has many callers: one finds a code, others miss.
+      const isReportable = bucket.scope !== "key" && guesser.misses >= MANY_MISSES;
+      if (!isReportable || guesser.isReported) return;
       guesser.isReported = true;
       reports.hitAfterMisses(request, guesser.misses);
-    } else if (exceeds(guesser, bucket, bucket.limit)) block(guesser, request);
+    } else if (exceeds(guesser, bucket, bucket.limit)) block(guesser, bucket, request);
     else if (shared !== undefined) void countShared(shared, { guesser, bucket, request, misses });
   };
 
@@ -121,7 +131,7 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
     const isReached = await add(bucket.name, misses, bucket.limit);
     // Alone, a process knows only a part of the misses, so its limit is lower.
     const isExceeded = isReached ?? exceeds(guesser, bucket, Math.ceil(bucket.limit / 2));
-    if (isExceeded && isMost(guesser, bucket)) block(guesser, request);
+    if (isExceeded && isMost(guesser, bucket)) block(guesser, bucket, request);
   };
 
   return {
@@ -154,14 +164,20 @@ type Miss = {
 /** All names begin with the key: with one key, nobody can block the customers of another. */
 function bucketsOf(
   { keyId, side, address, customer, session }: CodeRequest,
-  { codeMisses, serverCodeMisses }: CodeGuessingSettings,
+  { codeMisses, serverCodeMisses, keyCodeMisses }: CodeGuessingSettings,
 ): readonly Bucket[] {
   const isServer = side === "server";
-  const own = { name: `${keyId} ${address}`, limit: isServer ? serverCodeMisses : codeMisses };
-  const buckets: Bucket[] = own.limit === 0 ? [] : [{ ...own, mostOnly: isServer }];
+  const buckets: Bucket[] = [];
+  const limit = isServer ? serverCodeMisses : codeMisses;
+  if (limit > 0)
+    buckets.push({ scope: "address", name: `${keyId} ${address}`, limit, mostOnly: isServer });
+  // Many addresses share it, so guessers must not block it while most of its codes exist.
+  if (keyCodeMisses > 0)
+    buckets.push({ scope: "key", name: keyId, limit: keyCodeMisses, mostOnly: true });
   if (codeMisses === 0) return buckets;
-  const ofCaller = (kind: string, id: string): Bucket => ({
-    name: `${keyId} ${kind} ${id}`,
+  const ofCaller = (scope: Scope, id: string): Bucket => ({
+    scope,
+    name: `${keyId} ${scope} ${id}`,
     limit: codeMisses,
     mostOnly: false,
   });

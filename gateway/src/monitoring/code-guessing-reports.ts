@@ -12,7 +12,7 @@ export function createCodeGuessingReports(logger: Logger, metrics: Metrics): Cod
   const blocks = metrics.counter({
     name: "code_guessing_blocks_total",
     help: "Callers that were blocked for a time because of unknown codes.",
-    labels: ["side"],
+    labels: ["side", "scope"],
   });
   const hits = metrics.counter({
     name: "code_hits_after_misses_total",
@@ -21,10 +21,10 @@ export function createCodeGuessingReports(logger: Logger, metrics: Metrics): Cod
   });
   return {
     misses: ({ side }, count) => misses.inc({ side }, count),
-    blocked({ side, projectId, keyId, address }, seconds) {
-      blocks.inc({ side });
+    blocked({ side, projectId, keyId, address }, { scope, seconds }) {
+      blocks.inc({ side, scope });
       logger.warn(
-        { project_id: projectId, app_id: keyId, address, seconds },
+        { project_id: projectId, app_id: keyId, address, scope, seconds },
         "a caller is blocked because of unknown codes",
       );
     },

@@ -14,6 +14,7 @@ import {
   type VoucherTemplate,
 } from "../domain/campaign.ts";
 import { invalidCampaign } from "../domain/errors.ts";
+import type { ReferralProgram } from "../domain/referral-program.ts";
 import { parseDiscount } from "../mapping/discount.ts";
 import { parseChangedValidity } from "../mapping/validity.ts";
 import { checkedExpirationRules } from "../mapping/voucher-template.ts";
@@ -23,6 +24,8 @@ export type CampaignUpdate = {
   /** Paths of the update mask. */
   readonly sent: ReadonlySet<string>;
   readonly categoryId: string | undefined;
+  /** The new settings of a referral program; undefined when they stay. */
+  readonly referralProgram: ReferralProgram | undefined;
   readonly now: number;
 };
 
@@ -56,11 +59,7 @@ export function applyCampaignUpdate(campaign: Campaign, edit: CampaignUpdate): C
     ),
     metadata: updatedMetadata(campaign.metadata, edit),
     voucher: campaign.voucher && updatedTemplate(campaign.voucher, edit),
-    referralProgram: changed(
-      "referral_program",
-      request.referralProgram ?? null,
-      campaign.referralProgram,
-    ),
+    referralProgram: edit.referralProgram ?? campaign.referralProgram,
     loyaltyTiersExpiration: changed(
       "loyalty_tiers_expiration",
       request.loyaltyTiersExpiration ?? null,

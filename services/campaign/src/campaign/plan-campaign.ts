@@ -11,6 +11,7 @@ import { initialStatus } from "../domain/campaign-status.ts";
 import { type Campaign, effectiveJoinOnce, inferCampaignType } from "../domain/campaign.ts";
 import { checkNewCampaign, type CampaignParts } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
+import type { ReferralProgram } from "../domain/referral-program.ts";
 import { requireCodeCapacity } from "../mapping/code-config.ts";
 import { parseValidity } from "../mapping/validity.ts";
 import { parseVoucherTemplate } from "../mapping/voucher-template.ts";
@@ -24,11 +25,18 @@ export type CampaignPlan = {
   readonly count: number;
 };
 
+/** What a new campaign refers to, resolved before. */
+export type NewCampaignReferences = {
+  readonly id: string;
+  readonly categoryId: string | undefined;
+  readonly referralProgram: ReferralProgram | null;
+};
+
 /** Checks a request and returns the campaign that it creates, without any writes. */
 export function planCampaign(
   request: CreateCampaignRequest,
   call: Call,
-  { id, categoryId }: { readonly id: string; readonly categoryId: string | undefined },
+  { id, categoryId, referralProgram }: NewCampaignReferences,
 ): CampaignPlan {
   const parts = campaignParts(request);
   const violation = checkNewCampaign(parts);
@@ -60,13 +68,17 @@ export function planCampaign(
       activityDuration: request.activityDurationAfterPublishing ?? null,
       metadata: request.metadata ?? {},
       voucher,
-      referralProgram: request.referralProgram ?? null,
+      referralProgram,
       loyaltyTiersExpiration: request.loyaltyTiersExpiration ?? null,
       createdAt: call.now,
       updatedAt: null,
     },
   };
 }
+
+/** The type of the campaign that a request creates. */
+export const newCampaignType = (request: CreateCampaignRequest): Campaign["campaignType"] =>
+  campaignParts(request).campaignType;
 
 function campaignParts({
   campaignType,

@@ -1,4 +1,4 @@
-import type { Call } from "@scrip/rpc";
+import { type Call, stepCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { announceLoyaltyProgram } from "../events/loyalty-program-changed.ts";
@@ -8,9 +8,10 @@ import { requireCampaign } from "./require-campaign.ts";
 /** Activates or deactivates a campaign, without its lock. Idempotent. */
 export async function setCampaignActive(
   deps: Deps,
-  { project, now }: Call,
+  call: Call,
   { campaignId, active }: { readonly campaignId: string; readonly active: boolean },
 ): Promise<void> {
+  const { project, now } = call;
   const found = await requireCampaign(deps.db, project.id, campaignId);
   const { id } = found.campaign;
   await deps.definitions.write(project.id, async (tx) => {
@@ -18,4 +19,8 @@ export async function setCampaignActive(
     if (changed) await announceLoyaltyProgram(tx, project.id, { id, at: now });
   });
   deps.onEvents();
+  // Conversions and rewards of referral programs need it, also when a request is repeated.
+  if (found.campaign.voucher !== null) {
+    await deps.vouchers.updateVouchers({ campaignId: id, active }, stepCall(call, "vouchers"));
+  }
 }

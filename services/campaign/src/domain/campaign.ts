@@ -1,5 +1,7 @@
 import type { DiscountDefinition, Validity } from "@scrip/rules";
 
+import type { ReferralProgram } from "./referral-program.ts";
+
 export type CampaignType =
   | "LOYALTY_PROGRAM"
   | "GIFT_VOUCHERS"
@@ -59,7 +61,8 @@ export type Campaign = {
   readonly metadata: Json;
   /** Null for promotions, which have no vouchers. */
   readonly voucher: VoucherTemplate | null;
-  readonly referralProgram: Json | null;
+  /** Null unless it is a referral program. */
+  readonly referralProgram: ReferralProgram | null;
   readonly loyaltyTiersExpiration: Json | null;
   readonly createdAt: number;
   readonly updatedAt: number | null;

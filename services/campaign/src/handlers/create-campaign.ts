@@ -4,7 +4,7 @@ import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import { acquireCampaignLock, lockTokenOf } from "../campaign/campaign-lock.ts";
 import { createVouchers } from "../campaign/create-vouchers.ts";
-import { type CampaignPlan, planCampaign } from "../campaign/plan-campaign.ts";
+import { type CampaignPlan, newCampaignType, planCampaign } from "../campaign/plan-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import { type Deps, stepDeps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
@@ -16,6 +16,7 @@ import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { inheritFromCampaign } from "../mapping/campaign-voucher.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
 import { planTiers } from "../promotion/plan-tiers.ts";
+import { resolveReferralProgram } from "../referral/resolve-referral-program.ts";
 import { releaseCampaignLock, type CampaignLock } from "../store/campaign-lock.ts";
 import { deleteCampaign, findCampaign, insertCampaign } from "../store/campaigns.ts";
 import { insertTier } from "../store/promotion-tiers.ts";
@@ -26,13 +27,17 @@ export const createCampaign =
     const id = reservedOrNewId(request, call, () => deps.newId("camp"));
     const projectId = call.project.id;
     // Before the category, which a rejected request must not create.
-    planCampaign(request, call, { id, categoryId: undefined });
+    const referralProgram = await resolveReferralProgram(deps.db, projectId, {
+      campaignType: newCampaignType(request),
+      json: request.referralProgram,
+    });
+    planCampaign(request, call, { id, categoryId: undefined, referralProgram });
     const tiers = await planTiers(deps, call, {
       campaignId: id,
       requests: request.promotion?.tiers ?? [],
     });
     const categoryId = await resolveCategoryId(deps, request, call);
-    const plan = planCampaign(request, call, { id, categoryId });
+    const plan = planCampaign(request, call, { id, categoryId, referralProgram });
 
     const lock = { projectId, campaignId: id, token: lockTokenOf(call) };
     await insert(stepDeps(deps), call, { plan, tiers, lock });

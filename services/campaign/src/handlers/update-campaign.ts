@@ -12,10 +12,12 @@ import { resolveCategoryId } from "../category/resolve-category.ts";
 import { type Deps, stepDeps } from "../deps.ts";
 import { statusAfterFailedUpdate } from "../domain/campaign-status.ts";
 import type { Campaign } from "../domain/campaign.ts";
+import type { ReferralProgram } from "../domain/referral-program.ts";
 import { announceLoyaltyProgram } from "../events/loyalty-program-changed.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
 import { voucherUpdateToProto } from "../mapping/voucher-update.ts";
+import { resolveReferralProgram } from "../referral/resolve-referral-program.ts";
 import {
   releaseCampaignLock,
   setCampaignStatus,
@@ -29,14 +31,20 @@ export const updateCampaign =
     const steps = stepDeps(deps);
     const projectId = call.project.id;
     const sent = new Set(request.updateMask?.paths);
-    await rejectEarly(deps, request, call);
+    const referralProgram = await rejectEarly(deps, request, call);
     const categoryId = changesCategory(sent)
       ? await resolveCategoryId(deps, request, call)
       : undefined;
     const { lock, record } = await acquireCampaignLock(steps, call, request.campaignId);
     const before = record.campaign;
     await releaseLockAfter(deps, lock, before, async () => {
-      const campaign = applyCampaignUpdate(before, { request, sent, categoryId, now: call.now });
+      const campaign = applyCampaignUpdate(before, {
+        request,
+        sent,
+        categoryId,
+        referralProgram,
+        now: call.now,
+      });
       const voucherUpdate = voucherUpdateToProto(campaign, request, sent);
       await steps.definitions.write(projectId, async (tx) => {
         await storeCampaign(tx, projectId, campaign);
@@ -51,11 +59,23 @@ export const updateCampaign =
     return campaignToProto(view ?? after, call.project);
   };
 
-/** Rejects an invalid request before its category is created. */
-async function rejectEarly(deps: Deps, request: UpdateCampaignRequest, call: Call): Promise<void> {
+/** Rejects an invalid request before its category is created; returns the new settings of a referral program. */
+async function rejectEarly(
+  deps: Deps,
+  request: UpdateCampaignRequest,
+  call: Call,
+): Promise<ReferralProgram | undefined> {
   const found = await requireCampaign(deps.db, call.project.id, request.campaignId);
   const sent = new Set(request.updateMask?.paths);
-  applyCampaignUpdate(found.campaign, { request, sent, categoryId: undefined, now: call.now });
+  const referralProgram = sent.has("referral_program")
+    ? await resolveReferralProgram(deps.db, call.project.id, {
+        campaignType: found.campaign.campaignType,
+        json: request.referralProgram,
+      })
+    : null;
+  const edit = { request, sent, categoryId: undefined, now: call.now };
+  applyCampaignUpdate(found.campaign, { ...edit, referralProgram: referralProgram ?? undefined });
+  return referralProgram ?? undefined;
 }
 
 /** Runs the update and releases the lock with the status that results from it. */

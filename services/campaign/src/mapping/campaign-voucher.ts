@@ -7,6 +7,7 @@ import type {
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
 import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
+import { referralTermsToProto } from "./referral-program.ts";
 
 export type VoucherItem = Exclude<
   MessageInitShape<typeof CampaignVoucherItemSchema>,
@@ -70,4 +71,7 @@ export const voucherCampaignToProto = (
   joinOnce: campaign.joinOnce,
   // Publications create vouchers in AUTO_UPDATE campaigns only.
   template: campaign.kind === "AUTO_UPDATE" ? inheritFromCampaign(campaign) : undefined,
+  ...(campaign.referralProgram !== null && {
+    referral: referralTermsToProto(campaign.referralProgram),
+  }),
 });

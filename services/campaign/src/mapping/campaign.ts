@@ -20,6 +20,7 @@ import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_
 import type { Call } from "@scrip/rpc";
 
 import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
+import { referralProgramToJson } from "../domain/referral-program-json.ts";
 import type { CampaignRecord } from "../store/campaigns.ts";
 import type { TierRecord } from "../store/promotion-tiers.ts";
 import { categoryToProto } from "./category.ts";
@@ -68,7 +69,9 @@ export function campaignToProto(
       campaign.campaignType === "PROMOTION"
         ? { tiers: tiers.map((record) => tierToProto(record)), total: BigInt(tiers.length) }
         : undefined,
-    referralProgram: structToProto(campaign.referralProgram),
+    referralProgram: structToProto(
+      campaign.referralProgram && referralProgramToJson(campaign.referralProgram),
+    ),
     loyaltyTiersExpiration: structToProto(campaign.loyaltyTiersExpiration),
     accessSettingsAssignments: { data: [], total: 0n },
   });

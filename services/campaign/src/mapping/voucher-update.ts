@@ -30,6 +30,7 @@ const PUBLICATION_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "metadata",
   "unset_metadata_fields",
+  "referral_program",
 ]);
 
 /** The update of the campaign's vouchers that follows from an update of the campaign, or undefined. */

@@ -18,6 +18,7 @@ import type {
   Json,
 } from "../domain/campaign.ts";
 import type { Category } from "../domain/category.ts";
+import { referralProgramFromJson, referralProgramToJson } from "../domain/referral-program-json.ts";
 import {
   CATEGORY_COLUMNS,
   type CategoryColumns,
@@ -76,7 +77,9 @@ const editableColumns: ColumnTable<Campaign> = {
   activity_duration: column.text(({ activityDuration }) => activityDuration),
   metadata: column.json(({ metadata }) => JSON.stringify(metadata)),
   voucher: column.json(({ voucher }) => voucher && JSON.stringify(voucherTemplateToRow(voucher))),
-  referral_program: column.json(({ referralProgram }) => optionalJsonToRow(referralProgram)),
+  referral_program: column.json(({ referralProgram }) =>
+    optionalJsonToRow(referralProgram && referralProgramToJson(referralProgram)),
+  ),
   loyalty_tiers_expiration: column.json(({ loyaltyTiersExpiration }) =>
     optionalJsonToRow(loyaltyTiersExpiration),
   ),
@@ -245,7 +248,10 @@ export function campaignFromRow(row: CampaignRow): CampaignRecord {
       activityDuration: row.activity_duration,
       metadata: row.metadata,
       voucher: row.voucher && voucherTemplateFromRow(row.voucher),
-      referralProgram: row.referral_program,
+      referralProgram:
+        row.campaign_type === "REFERRAL_PROGRAM"
+          ? referralProgramFromJson(row.referral_program ?? {})
+          : null,
       loyaltyTiersExpiration: row.loyalty_tiers_expiration,
       createdAt: row.created_at.getTime(),
       updatedAt: row.updated_at?.getTime() ?? null,

@@ -13,7 +13,6 @@ import type { Validity } from "@scrip/rules";
 import type { Deps } from "../deps.ts";
 import type { CampaignChange } from "../domain/campaign-change.ts";
 import { campaignFromProto } from "../mapping/campaign.ts";
-import { referralTiersToRow } from "../mapping/referral.ts";
 import {
   type CampaignUpdate,
   changeGiftAmounts,
@@ -23,6 +22,7 @@ import {
   updateTerms,
 } from "../store/campaign-vouchers.ts";
 import { updateCampaignSettings, upsertCampaign } from "../store/campaigns.ts";
+import { referralTiersToRow } from "../store/referral-terms.ts";
 import { lockUsages } from "../store/usages.ts";
 import { requireDiscount } from "../voucher/check-request.ts";
 

@@ -6,7 +6,7 @@ import {
 
 import type { CampaignType } from "../domain/voucher.ts";
 import type { NewCampaign } from "../store/campaigns.ts";
-import { referralTermsToRow } from "./referral.ts";
+import { referralTermsToRow } from "../store/referral-terms.ts";
 
 /** The campaign as publications need it. */
 export const campaignFromProto = (campaign: VoucherCampaign): NewCampaign => ({

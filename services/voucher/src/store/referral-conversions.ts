@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { ConversionCause, ReferralProgram, RefereeCount } from "../domain/referral.ts";
-import { referralProgramFromRow } from "../mapping/referral.ts";
+import { referralProgramFromRow } from "./referral-terms.ts";
 
 export type NewConversion = {
   readonly projectId: string;

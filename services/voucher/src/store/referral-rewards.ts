@@ -68,9 +68,10 @@ type DueRow = {
   amount: bigint;
 };
 
-/** Seconds after which a reward is tried again: doubled by each attempt, and longer than an attempt takes. */
-const FIRST_RETRY_SECONDS = 15;
-const MAX_RETRY_SECONDS = 3_600;
+/** A process that takes a reward and ends leaves it alone for this long: longer than an attempt takes. */
+const TAKEN_SECONDS = 30;
+/** The pause after a failed attempt is 1 second, and doubled by each attempt. */
+const MAX_PAUSE_SECONDS = 3_600;
 /** A reward that cannot be paid for this long has failed. */
 const GIVE_UP_DAYS = 30;
 
@@ -87,8 +88,7 @@ export async function takeDueRewards(db: Queryable, limit: number): Promise<read
      )
      update referral_reward r
         set attempts = r.attempts + 1,
-            next_attempt_at = clock_timestamp() + make_interval(secs =>
-              least(${FIRST_RETRY_SECONDS} * power(2, least(r.attempts, 20)), ${MAX_RETRY_SECONDS}))
+            next_attempt_at = clock_timestamp() + make_interval(secs => ${TAKEN_SECONDS})
        from due
       where r.project_id = due.project_id and r.id = due.id
      returning r.*`,
@@ -171,7 +171,8 @@ export async function recordFailedAttempt(
     `update referral_reward
         set reason = $3,
             status = case when ${isOld} then 'FAILED' else status end,
-            next_attempt_at = case when ${isOld} then null else next_attempt_at end
+            next_attempt_at = case when not ${isOld} then clock_timestamp() + make_interval(secs =>
+              least(power(2, least(attempts, 20) - 1), ${MAX_PAUSE_SECONDS})) end
       where project_id = $1 and id = $2 and status = 'PENDING'`,
     [projectId, id, reason],
   );

@@ -228,7 +228,7 @@ export type Campaign = Message<"scrip.campaign.v1.Campaign"> & {
   promotion?: CampaignPromotion | undefined;
 
   /**
-   * Referral programs: settings, stored and returned as sent.
+   * Referral programs: what converts a code, and what a conversion pays (docs/referrals.md#programs).
    *
    * @generated from field: google.protobuf.Struct referral_program = 28;
    */
@@ -721,7 +721,10 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   promotion?: NewCampaignPromotion | undefined;
 
   /**
-   * Referral programs: settings, stored as sent.
+   * Referral programs: `conversion_event_type` (`redemption`, `order` or `custom_event`; default: `redemption`),
+   * `custom_event` (`{id, name}`, one of them), and the optional `referee_reward` and `referrer_reward`:
+   * `{related_object_parent: {id, name}, type, amount}` with type `GIFT_VOUCHER` or `LOYALTY_CARD`
+   * (docs/referrals.md#programs).
    *
    * @generated from field: google.protobuf.Struct referral_program = 22;
    */
@@ -1009,7 +1012,7 @@ export type UpdateCampaignRequest = Message<"scrip.campaign.v1.UpdateCampaignReq
   loyaltyCard?: CampaignLoyaltyCard | undefined;
 
   /**
-   * Referral programs: settings, stored as sent.
+   * Referral programs: settings as in CreateCampaign, which replace the stored ones. They apply to later conversions.
    *
    * @generated from field: google.protobuf.Struct referral_program = 19;
    */

@@ -50,6 +50,14 @@ describe("a service token", () => {
     await expect(verify(`Bearer ${stranger}`)).rejects.toMatchObject({ key: "unauthorized" });
   });
 
+  test.each(["", "ware\0house", "line\nbreak", "x".repeat(201)])(
+    "is rejected with the subject %j",
+    async (name) => {
+      const token = await createTokenSource(keys, { ...claims, name })("voucher");
+      await expect(verify(`Bearer ${token}`)).rejects.toMatchObject({ key: "unauthorized" });
+    },
+  );
+
   test("is rejected after its expiry, and with too long a lifetime", async () => {
     const now = Math.floor(Date.now() / 1000);
     const expired = await signed(now - 120, now - 60);

@@ -143,8 +143,16 @@ export function createTokenVerifier(
 function claimsOf(payload: Record<string, unknown>): ServiceClaims {
   const scopes = typeof payload["scope"] === "string" ? payload["scope"].split(" ") : [];
   const projects = Array.isArray(payload["projects"]) ? payload["projects"].map(String) : [];
+  const name = payload["sub"];
+  // It is stored and logged, and PostgreSQL stores no NUL.
+  if (typeof name !== "string" || !/^\P{Cc}{1,200}$/u.test(name)) {
+    throw new ApiError("unauthorized", {
+      details:
+        "The subject of the service token must have 1 to 200 characters, none of them a control character",
+    });
+  }
   return {
-    name: String(payload["sub"]),
+    name,
     internal: scopes.includes("internal"),
     scopes,
     projects,

@@ -1,0 +1,35 @@
+/** What converts the codes of a referral program (docs/referrals.md#conversion). */
+export const CONVERSION_EVENT_TYPES = ["redemption", "order", "custom_event"] as const;
+export type ConversionEventType = (typeof CONVERSION_EVENT_TYPES)[number];
+
+export const REFERRAL_REWARD_TYPES = ["GIFT_VOUCHER", "LOYALTY_CARD"] as const;
+export type ReferralRewardType = (typeof REFERRAL_REWARD_TYPES)[number];
+
+/** Credits in minor units, or points, on the customer's voucher of a campaign. */
+export type ReferralReward = {
+  readonly campaign: { readonly id: string; readonly name: string };
+  readonly type: ReferralRewardType;
+  readonly amount: bigint;
+};
+
+/** The settings of a referral program. */
+export type ReferralProgram = {
+  readonly conversionEventType: ConversionEventType;
+  /** At least one of id and name; only for conversion by custom event. */
+  readonly customEvent: { readonly id: string | null; readonly name: string | null } | null;
+  readonly refereeReward: ReferralReward | null;
+  readonly referrerReward: ReferralReward | null;
+};
+
+export const DEFAULT_REFERRAL_PROGRAM: ReferralProgram = {
+  conversionEventType: "redemption",
+  customEvent: null,
+  refereeReward: null,
+  referrerReward: null,
+};
+
+/** The type of the campaigns whose vouchers a reward credits. */
+export const campaignTypeOfReward = (
+  type: ReferralRewardType,
+): "GIFT_VOUCHERS" | "LOYALTY_PROGRAM" =>
+  type === "GIFT_VOUCHER" ? "GIFT_VOUCHERS" : "LOYALTY_PROGRAM";

@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+
+import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { invariantViolations } from "../stack/invariants.ts";
+import { referralBuilders } from "../stack/referral-builders.ts";
+import { errorOf, ok, ruleBuilders, TEN_PERCENT } from "../stack/rule-builders.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+
+describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
+  const stack = await sharedStack(composition);
+  const api = await serverApi(stack);
+  const { createCampaign } = ruleBuilders(api);
+  const { program, publishedCode } = referralBuilders(api);
+
+  const giftCampaign = (body: Json = {}): Promise<Json> =>
+    createCampaign({
+      campaign_type: "GIFT_VOUCHERS",
+      type: "AUTO_UPDATE",
+      voucher: { type: "GIFT_VOUCHER", gift: { amount: 1000 } },
+      ...body,
+    });
+  const loyaltyProgram = (): Promise<Json> =>
+    createCampaign({
+      campaign_type: "LOYALTY_PROGRAM",
+      type: "AUTO_UPDATE",
+      voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 5 } },
+    });
+  const rewardOf = (campaign: Json, type: string, amount: number): Json => ({
+    related_object_parent: { id: campaign["id"] },
+    type,
+    amount,
+  });
+  const redeem = (code: string, customer: string) =>
+    api.post(`/v1/vouchers/${code}/redemption`, { customer, order: { amount: 10_000 } });
+  const heldOf = async (customer: string): Promise<Json[]> =>
+    (await ok(api.get(`/v1/customers/${customer}/redeemables`)))["data"];
+  /** The voucher of the campaign that the customer holds. */
+  const holding = async (customer: string, campaign: Json): Promise<Json | undefined> =>
+    (await heldOf(customer)).find(({ campaign_id: id }) => id === campaign["id"])?.["redeemable"]
+      .voucher;
+  const customerOf = (source: string): Promise<Json> => ok(api.get(`/v1/customers/${source}`));
+  const create = (referral: Json, body: Json = {}) =>
+    api.post("/v1/campaigns", {
+      name: newCode("referral"),
+      campaign_type: "REFERRAL_PROGRAM",
+      voucher: { type: "DISCOUNT_VOUCHER", discount: TEN_PERCENT },
+      referral_program: referral,
+      ...body,
+    });
+
+  test("are stored with the names of their campaigns, and rejected when they make no sense", async () => {
+    const [gift, loyalty] = [await giftCampaign(), await loyaltyProgram()];
+    const parentOf = ({ id, name }: Json) => ({ id, name, object: "CAMPAIGN" });
+    const created = await ok(
+      create({
+        referee_reward: rewardOf(gift, "GIFT_VOUCHER", 500),
+        referrer_reward: {
+          related_object_parent: { name: loyalty["name"] },
+          type: "LOYALTY_CARD",
+          amount: "20",
+        },
+      }),
+    );
+    const settings = {
+      conversion_event_type: "redemption",
+      referee_reward: {
+        related_object_parent: parentOf(gift),
+        type: "GIFT_VOUCHER",
+        amount: 500,
+      },
+      referrer_reward: {
+        related_object_parent: parentOf(loyalty),
+        type: "LOYALTY_CARD",
+        amount: 20,
+      },
+    };
+    expect(created["referral_program"]).toEqual(settings);
+    const path = `/v1/campaigns/${created["id"]}`;
+    expect((await ok(api.get(path)))["referral_program"]).toEqual(settings);
+    const event = { conversion_event_type: "custom_event", custom_event: { name: "paid" } };
+    expect((await ok(api.put(path, { referral_program: event })))["referral_program"]).toEqual({
+      conversion_event_type: "custom_event",
+      custom_event: { id: null, name: "paid" },
+    });
+    const defaults = await ok(create({}));
+    expect(defaults["referral_program"]).toEqual({ conversion_event_type: "redemption" });
+
+    const parent = { related_object_parent: { id: gift["id"] }, type: "GIFT_VOUCHER" };
+    const cases: readonly (readonly [Json, number, string])[] = [
+      [{ conversion_event_type: "sunrise" }, 400, "invalid_payload"],
+      [{ conversion_event_type: "custom_event" }, 400, "invalid_campaign"],
+      [{ conversion_event_type: "custom_event", custom_event: {} }, 400, "invalid_campaign"],
+      [{ referee_reward: { ...parent, amount: 0 } }, 400, "invalid_payload"],
+      [{ referee_reward: { ...parent, amount: 1.5 } }, 400, "invalid_payload"],
+      [{ referee_reward: { ...parent, type: "CASH", amount: 1 } }, 400, "invalid_payload"],
+      [{ referee_reward: { type: "GIFT_VOUCHER", amount: 1 } }, 400, "invalid_payload"],
+      [{ referee_reward: rewardOf({ id: "camp_none" }, "GIFT_VOUCHER", 1) }, 404, "not_found"],
+      [{ referrer_reward: rewardOf(loyalty, "GIFT_VOUCHER", 1) }, 400, "invalid_campaign"],
+      [{ referrer_reward: rewardOf(gift, "LOYALTY_CARD", 1) }, 400, "invalid_campaign"],
+    ];
+    for (const [referral, status, key] of cases) {
+      for (const sent of [create(referral), api.put(path, { referral_program: referral })]) {
+        expect((await errorOf(sent)).slice(0, 2), JSON.stringify(referral)).toEqual([status, key]);
+      }
+    }
+    const coupons = { campaign_type: "DISCOUNT_COUPONS" };
+    expect((await errorOf(create({}, coupons)))[1]).toBe("invalid_campaign");
+  });
+
+  test("a redemption converts once, and pays the referee and the referrer credits and points", async () => {
+    const [gift, loyalty] = [await giftCampaign(), await loyaltyProgram()];
+    const { code, referrer, referrerId, campaign, path } = await publishedCode(
+      await program({
+        referral_program: {
+          referee_reward: rewardOf(gift, "GIFT_VOUCHER", 500),
+          referrer_reward: rewardOf(loyalty, "LOYALTY_CARD", 20),
+        },
+      }),
+    );
+    const [ann, bob] = [newCode("ann"), newCode("bob")];
+    const first = await ok(redeem(code, ann));
+    expect(first["order"]).toMatchObject({ referrer_id: referrerId, discount_amount: 1000 });
+    await Promise.all([redeem(code, ann), redeem(code, bob), redeem(code, ann)].map(ok));
+    await expect.poll(async () => (await holding(ann, gift))?.["gift"].balance).toBe(1500);
+    await expect.poll(async () => (await holding(bob, gift))?.["gift"].balance).toBe(1500);
+    await expect
+      .poll(async () => (await holding(referrer, loyalty))?.["loyalty_card"].balance)
+      .toBe(45);
+    const given = await holding(ann, gift);
+    expect(given).toMatchObject({ gift: { amount: 1500, balance: 1500 }, publish: { count: 1 } });
+    const transactions = await ok(api.get(`/v1/vouchers/${given?.["code"]}/transactions`));
+    expect(transactions["data"][0]).toMatchObject({
+      type: "CREDITS_ADDITION",
+      source: "Automation",
+      reason: "Referral reward",
+      details: { balance: { amount: 500, balance: 1500 } },
+    });
+    const annId = (await customerOf(ann))["id"];
+    expect(await customerOf(ann)).toMatchObject({
+      referrals: {
+        total: 1,
+        campaigns: [
+          {
+            campaign_id: campaign["id"],
+            referrer_id: referrerId,
+            related_object_id: first["id"],
+            related_object_type: "redemption",
+          },
+        ],
+      },
+    });
+    const counted = await customerOf(referrer);
+    expect(counted["loyalty"]).toMatchObject({ points: 45, referred_customers: 2 });
+    expect(counted["loyalty"].campaigns[campaign["name"]]).toMatchObject({
+      referred_customers: 2,
+    });
+    const holders = await ok(api.get(`${path}?filters[customer_id][conditions][$is]=${annId}`));
+    expect(holders["data"]).toMatchObject([{ holder_role: "REFEREE" }]);
+  });
+
+  test("a custom event converts, and names a code of a program that waits for it", async () => {
+    const gift = await giftCampaign();
+    const event = newCode("event");
+    const { code, referrer, referrerId } = await publishedCode(
+      await program({
+        referral_program: {
+          conversion_event_type: "custom_event",
+          custom_event: { name: event },
+          referee_reward: rewardOf(gift, "GIFT_VOUCHER", 1),
+        },
+      }),
+    );
+    const [ann, bob] = [newCode("ann"), newCode("bob")];
+    const send = (customer: string, more: Json = {}) =>
+      api.post("/v1/events", { event, customer, referral: { code }, ...more });
+    await ok(redeem(code, bob));
+    await ok(send(ann, { referral: { code, referrer_id: referrerId } }));
+    await ok(send(ann));
+    await expect.poll(async () => (await holding(ann, gift))?.["gift"].balance).toBe(1001);
+    expect((await customerOf(ann))["referrals"]).toMatchObject({
+      total: 1,
+      campaigns: [{ related_object_type: "event" }],
+    });
+    // The discount applies, and the redemption is no conversion.
+    expect((await customerOf(bob))["referrals"].total).toBe(0);
+    expect((await errorOf(send(referrer)))[1]).toBe("referrer_not_permitted_to_redeem");
+    expect((await errorOf(send(ann, { referral: { code: "nowhere" } })))[1]).toBe("not_found");
+    const other = { referral: { code, referrer_id: "cust_none" } };
+    expect((await errorOf(send(ann, other)))[1]).toBe("invalid_customer");
+  });
+
+  test("a reward waits while its campaign is disabled, and the redeemable shows it", async () => {
+    const gift = await giftCampaign();
+    const { code } = await publishedCode(
+      await program({ referral_program: { referee_reward: rewardOf(gift, "GIFT_VOUCHER", 7) } }),
+    );
+    const ann = newCode("ann");
+    await ok(api.post("/v1/publications", { campaign: gift["name"], customer: ann }));
+    await ok(api.post(`/v1/campaigns/${gift["id"]}/disable`));
+    const [held] = await heldOf(ann);
+    expect(held?.["redeemable"].status).toBe("DISABLED");
+    await ok(redeem(code, ann));
+    await expect.poll(async () => (await customerOf(ann))["referrals"].total).toBe(1);
+    expect((await holding(ann, gift))?.["gift"].balance).toBe(1000);
+    await ok(api.post(`/v1/campaigns/${gift["id"]}/enable`));
+    await expect.poll(async () => (await holding(ann, gift))?.["gift"].balance).toBe(1007);
+  });
+
+  test("all invariants hold afterwards", async () => {
+    expect(await invariantViolations(stack, stack.projectId)).toEqual([]);
+  });
+});
