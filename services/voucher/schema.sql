@@ -320,6 +320,7 @@ create table voucher_campaign (
   active boolean default true not null,
   referral_terms bytea,
   referral_tiers bytea,
+  converts_orders boolean default false not null,
   constraint voucher_campaign_pkey PRIMARY KEY (project_id, campaign_id)
 );
 
@@ -435,5 +436,7 @@ CREATE INDEX voucher_project_created_at ON voucher USING btree (project_id, crea
 CREATE INDEX voucher_project_holder_created_at ON voucher USING btree (project_id, holder_id, created_at, id) WHERE holder_id IS NOT NULL AND deleted_at IS NULL;
 
 CREATE INDEX voucher_project_standalone ON voucher USING btree (project_id, created_at, id) WHERE campaign_id IS NULL AND holder_id IS NULL AND deleted_at IS NULL;
+
+CREATE INDEX voucher_campaign_project_converts_orders ON voucher_campaign USING btree (project_id, campaign_id) WHERE converts_orders;
 
 CREATE INDEX voucher_campaign_project_name ON voucher_campaign USING btree (project_id, name, campaign_id);

@@ -189,6 +189,29 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
     expect((await errorOf(send(ann, other)))[1]).toBe("invalid_customer");
   });
 
+  test("a paid order converts the codes of its referrer, and those that the customer is assigned to", async () => {
+    const referral_program = { conversion_event_type: "order" };
+    const { code, path, referrerId } = await publishedCode(await program({ referral_program }));
+    const [ann, bob, eve] = [newCode("ann"), newCode("bob"), newCode("eve")];
+    await ok(api.post(path, { holders: [ann, eve] }));
+    const order = (customer: string, body: Json): Promise<Json> =>
+      ok(api.post("/v1/orders", { amount: 1000, status: "PAID", customer, ...body }));
+    const paid = await order(ann, {});
+    await order(ann, {});
+    await order(eve, { status: "CREATED" });
+    // The order of a redemption names the referrer.
+    await ok(redeem(code, bob));
+    await expect
+      .poll(async () => (await customerOf(referrerId))["loyalty"].referred_customers)
+      .toBe(2);
+    expect((await customerOf(ann))["referrals"]).toMatchObject({
+      total: 1,
+      campaigns: [{ related_object_id: paid["id"], related_object_type: "order" }],
+    });
+    expect((await customerOf(bob))["referrals"].total).toBe(1);
+    expect((await customerOf(eve))["referrals"].total).toBe(0);
+  });
+
   test("a reward waits while its campaign is disabled, and the redeemable shows it", async () => {
     const gift = await giftCampaign();
     const { code } = await publishedCode(

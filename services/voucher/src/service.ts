@@ -19,7 +19,7 @@ import {
 import type { Deps } from "./deps.ts";
 import { onCardRequested } from "./events/on-card-requested.ts";
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
-import { onReferral } from "./events/on-referral.ts";
+import { onReferral, ORDERS_TOPIC } from "./events/on-referral.ts";
 import { REFERRALS_TOPIC } from "./events/referrals.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
 import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
@@ -89,7 +89,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
   };
   const referrals = await projects.bus.subscribe({
     group: "voucher-referrals",
-    topics: [REFERRALS_TOPIC, CUSTOMERS_TOPIC],
+    topics: [REFERRALS_TOPIC, CUSTOMERS_TOPIC, ORDERS_TOPIC],
     handler: onReferral(deps),
   });
   parts.defer(() => referrals.close(CONSUMERS_CLOSE_MS));

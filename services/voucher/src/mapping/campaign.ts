@@ -17,6 +17,7 @@ export const campaignFromProto = (campaign: VoucherCampaign): NewCampaign => ({
   joinOnce: campaign.joinOnce,
   template:
     campaign.template === undefined ? null : toBinary(CampaignVoucherItemSchema, campaign.template),
+  convertsOrders: campaign.referral?.conversionEventType === "order",
   referralTerms: campaign.referral === undefined ? null : referralTermsToRow(campaign.referral),
 });
 

@@ -6,7 +6,11 @@ import type { CampaignTerms } from "../domain/publication-decision.ts";
 export type StoredCampaign = CampaignTerms & { readonly template: Uint8Array | null };
 
 /** With the terms of a referral program as a binary message. */
-export type NewCampaign = StoredCampaign & { readonly referralTerms: Uint8Array | null };
+export type NewCampaign = StoredCampaign & {
+  readonly referralTerms: Uint8Array | null;
+  /** Whether paid orders convert its referral codes. */
+  readonly convertsOrders: boolean;
+};
 
 type Row = {
   campaign_id: string;
@@ -24,11 +28,12 @@ export async function upsertCampaign(
 ): Promise<void> {
   await tx.query(
     `insert into voucher_campaign as c
-            (project_id, campaign_id, name, type, join_once, template, referral_terms)
-     values ($1, $2, $3, $4, $5, $6, $7)
+            (project_id, campaign_id, name, type, join_once, template, referral_terms,
+             converts_orders)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
          on conflict (project_id, campaign_id) do update
         set join_once = excluded.join_once, template = excluded.template,
-            referral_terms = excluded.referral_terms
+            referral_terms = excluded.referral_terms, converts_orders = excluded.converts_orders
       where (c.join_once, c.template, c.referral_terms)
             is distinct from (excluded.join_once, excluded.template, excluded.referral_terms)`,
     [
@@ -39,6 +44,7 @@ export async function upsertCampaign(
       campaign.joinOnce,
       campaign.template && Buffer.from(campaign.template),
       campaign.referralTerms && Buffer.from(campaign.referralTerms),
+      campaign.convertsOrders,
     ],
   );
 }

@@ -34,6 +34,49 @@ export async function findReferralProgram(
   return rows[0] && referralProgramFromRow(rows[0]);
 }
 
+/** Those of the projects in which paid orders convert referral codes. */
+export async function findProjectsConvertingOrders(
+  db: Queryable,
+  projectIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ project_id: string }>(
+    `select project_id
+       from unnest($1::text[]) as one (project_id)
+      where exists (
+              select from voucher_campaign c
+               where c.project_id = one.project_id and c.converts_orders)`,
+    [projectIds],
+  );
+  return new Set(rows.map(({ project_id: id }) => id));
+}
+
+/**
+ * The referral codes that an order of a customer converts, one per program: a code that they are assigned to, or the
+ * oldest code of the order's referrer. With a referrer, only codes of that referrer.
+ */
+export async function findCodesOfOrder(
+  db: Queryable,
+  order: {
+    readonly projectId: string;
+    readonly customerId: string;
+    readonly referrerId: string | null;
+  },
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ voucher_id: string }>(
+    `select distinct on (h.campaign_id) h.voucher_id
+       from redeemable_holder h
+       join voucher_campaign c
+         on c.project_id = h.project_id and c.campaign_id = h.campaign_id and c.converts_orders
+       join voucher v on v.project_id = h.project_id and v.id = h.voucher_id and v.deleted_at is null
+      where h.project_id = $1
+        and (h.customer_id = $2 and h.role = 'REFEREE' and ($3::text is null or v.holder_id = $3)
+             or h.customer_id = $3 and h.role = 'REFERRER')
+      order by h.campaign_id, h.role, h.id`,
+    [order.projectId, order.customerId, order.referrerId],
+  );
+  return rows.map(({ voucher_id: id }) => id);
+}
+
 /** Returns whether the referee converted this code for the first time. */
 export async function insertConversion(tx: Queryable, conversion: NewConversion): Promise<boolean> {
   const { rowCount } = await tx.query(

@@ -436,7 +436,7 @@ export const CustomerLoyaltyCampaignSchema: GenMessage<CustomerLoyaltyCampaign> 
   messageDesc(file_scrip_loyalty_v1_customers, 7);
 
 /**
- * Referrals of a customer as referee: referral codes of others that the customer redeemed.
+ * Referrals of a customer as referee: referral codes of others that the customer converted.
  *
  * @generated from message scrip.loyalty.v1.CustomerReferrals
  */
@@ -484,14 +484,14 @@ export type CustomerReferral = Message<"scrip.loyalty.v1.CustomerReferral"> & {
   referrerId: string;
 
   /**
-   * Id of the redemption that caused the referral.
+   * Id of the redemption, order or custom event that converted the code.
    *
    * @generated from field: string related_object_id = 3;
    */
   relatedObjectId: string;
 
   /**
-   * `redemption`.
+   * `redemption`, `order` or `event`.
    *
    * @generated from field: string related_object_type = 4;
    */

@@ -172,7 +172,7 @@ export const ReferralRewardSchema: GenMessage<ReferralReward> = /*@__PURE__*/
   messageDesc(file_scrip_voucher_v1_campaign_vouchers, 2);
 
 /**
- * All tiers of a referral program (docs/referrals.md#tiers).
+ * All tiers of a referral program (docs/referrals.md#rewards).
  *
  * @generated from message scrip.voucher.v1.ReferralTiers
  */
