@@ -5,8 +5,11 @@ import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { toConnectError } from "@scrip/errors";
 import { newRequestId } from "@scrip/ids";
 
+import type { ServiceClaims } from "../auth/service-token.ts";
+import { createMessageBytes } from "./message-bytes.ts";
+
 type Handle = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
-type Verify = (authorization: string | null) => Promise<unknown>;
+type Verify = (authorization: string | null) => Promise<ServiceClaims>;
 
 /** Messages of the services that need no token are small. */
 export const OPEN_SERVICE_LIMITS = { readMaxBytes: 16 * 1024 };
@@ -24,7 +27,7 @@ const BODY_TIMEOUT_MS = 10_000;
 /**
  * Connect reads the whole message before it calls a handler, so anyone could fill the memory with unfinished
  * messages. A call without a valid token is therefore refused before its body is read, and a body that does
- * not arrive in time ends its stream. `verifierOf` returns undefined for RPCs that need no
+ * not arrive in time ends its stream. The bytes of a caller's calls in progress are bounded. `verifierOf` returns undefined for RPCs that need no
  * token, and for unknown ones.
  */
 export function guardBodies(
@@ -38,6 +41,7 @@ export function guardBodies(
     readonly onRefusal: (refusal: Refusal) => void;
   },
 ): Handle {
+  const messageBytes = createMessageBytes();
   return (request, response) => {
     const verify = verifierOf(request.url);
     if (verify === undefined) {
@@ -50,15 +54,16 @@ export function guardBodies(
     ).unref();
     const stop = (): void => clearTimeout(timer);
     request.once("end", stop).once("close", stop);
-    verify(request.headers.authorization ?? null).then(
-      () => handle(request, response),
-      (error: unknown) => {
-        const requestId = newRequestId();
-        const [, service = "", method = ""] = request.url.split("/", 3);
-        onRefusal({ service, method, requestId, error });
-        refuse(response, toConnectError(error, requestId));
-      },
-    );
+    const handleCounted = (claims: ServiceClaims): void => {
+      messageBytes.count(claims, request, response);
+      handle(request, response);
+    };
+    verify(request.headers.authorization ?? null).then(handleCounted, (error: unknown) => {
+      const requestId = newRequestId();
+      const [, service = "", method = ""] = request.url.split("/", 3);
+      onRefusal({ service, method, requestId, error });
+      refuse(response, toConnectError(error, requestId));
+    });
   };
 }
 
