@@ -3,6 +3,7 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
@@ -54,6 +55,7 @@ export const publicServices: readonly DescService[] = [
   ValidationRuleService,
   AsyncActionService,
   WebhookService,
+  ExportService,
 ];
 
 /** Implemented by the gateway itself. */

@@ -6,8 +6,10 @@ import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/
 import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
+import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { createRedis } from "@scrip/redis";
 import {
+  clientOf,
   type Admission,
   createAdmission,
   createDirectTransport,
@@ -104,6 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     docs: createDocsSite({ openApi }),
     openApi: JSON.stringify(openApi),
     ready: readinessOf(options, () => state.draining),
+    exports: exportsOf(transports),
   });
   app.use(pages.routes());
   app.use(pages.allowedMethods());
@@ -220,6 +223,11 @@ const BACKLOG = 4_096;
 /** More than clients and proxies send. */
 const MAX_HEADERS = 100;
 const MAX_CONNECTIONS = 12_000;
+
+function exportsOf(transports: ReadonlyMap<string, Transport>) {
+  const transport = transports.get(ExportService.typeName);
+  return transport && clientOf(ExportService, transport);
+}
 
 function withOwn(options: GatewayOptions): ReadonlyMap<string, Transport> {
   const own = createDirectTransport(options.service.implementations);

@@ -1,5 +1,21 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table export (
+  project_id text not null,
+  id text not null,
+  exported_object text not null,
+  parameters jsonb not null,
+  channel text default 'API'::text not null,
+  created_at timestamp with time zone not null,
+  token text not null,
+  file_key text,
+  file_size bigint,
+  file_expires_at timestamp with time zone,
+  constraint export_pkey PRIMARY KEY (project_id, id),
+  constraint export_file_is_described CHECK ((file_key IS NULL) = (file_size IS NULL) AND (file_key IS NULL) = (file_expires_at IS NULL)),
+  constraint export_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES job(project_id, id) ON DELETE CASCADE
+);
+
 create table idempotent_request (
   project_id text not null,
   key text not null,
@@ -42,6 +58,7 @@ create table job (
   updated_at timestamp with time zone not null,
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
+  in_slice bigint default 0 not null,
   constraint job_pkey PRIMARY KEY (project_id, id),
   constraint job_counts CHECK (slices >= 0 AND processed >= 0 AND failed >= 0),
   constraint job_ends_with_a_result CHECK ((finished_at IS NOT NULL AND result IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'FAILED'::text]))),
@@ -128,6 +145,12 @@ create table worker (
   seen_at timestamp with time zone not null,
   constraint worker_pkey PRIMARY KEY (id)
 );
+
+CREATE INDEX export_by_creation ON export USING btree (project_id, created_at DESC, id DESC);
+
+CREATE INDEX export_by_id ON export USING btree (id);
+
+CREATE INDEX export_expiring ON export USING btree (file_expires_at) WHERE file_key IS NOT NULL;
 
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 

@@ -181,6 +181,7 @@ const KEYS: Keys = {
 async function startDistributed({
   parts,
   databaseUrl,
+  folder,
   log,
   env,
   nodeArgs,
@@ -197,6 +198,7 @@ async function startDistributed({
     SCRIP_SERVICE_KEY: JSON.stringify(serviceKeys.signing),
     SCRIP_SERVICE_JWKS: JSON.stringify(serviceKeys.trusted),
     SCRIP_ASSET_SECRET: "test-asset-secret-0123456789abcdef",
+    SCRIP_EXPORT_FOLDER: path.join(folder, "exports"),
     SCRIP_TRACKING_SECRET: "test-tracking-secret-0123456789abcdef",
     ...Object.fromEntries(
       names.map((name) => [`SCRIP_${name.toUpperCase()}_URL`, grpc[name] ?? ""]),

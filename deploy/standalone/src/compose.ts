@@ -1,6 +1,6 @@
 import { createCampaignService } from "@scrip/campaign/service";
 import { createPgEventBus, type EventBus } from "@scrip/events";
-import { createExportService } from "@scrip/export/service";
+import { createExportService, type FileStore } from "@scrip/export/service";
 import type { WebhookSettings } from "@scrip/export/webhook-settings";
 import type { GatewayConfig } from "@scrip/gateway/config";
 import { type Gateway, startGateway } from "@scrip/gateway/server";
@@ -31,6 +31,10 @@ export type CompositionOptions = {
   readonly secrets: Secrets;
   readonly retention: Retention;
   readonly webhooks: WebhookSettings;
+  /** Where the files of exports are. */
+  readonly files: FileStore;
+  /** The address of the API, for links to files. */
+  readonly baseUrl: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
 };
@@ -82,7 +86,16 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
 async function startServices(
   parts: AsyncDisposableStack,
   bus: EventBus,
-  { databaseUrl, logger, metrics, secrets, retention, webhooks }: CompositionOptions,
+  {
+    databaseUrl,
+    logger,
+    metrics,
+    secrets,
+    retention,
+    webhooks,
+    files,
+    baseUrl,
+  }: CompositionOptions,
 ): Promise<readonly ReplicatingService[]> {
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
   const batches = metrics.histogram({
@@ -124,6 +137,8 @@ async function startServices(
       bus,
       webhooks,
       transports: { ...transports, validation: directTo([validation]) },
+      files,
+      baseUrl,
     }),
   );
   return [...below, validation, bulk];

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import path from "node:path";
 
 import { ConfigError, type Env } from "@scrip/config";
 import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { readFileStore } from "@scrip/export/service";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
 import { readGatewayConfig } from "@scrip/gateway/config";
@@ -66,6 +68,10 @@ export async function startStandalone(
       secrets,
       retention: readRetention(env),
       webhooks: readWebhookSettings(env),
+      files: readFileStore(env, path.join(folder, "exports")),
+      baseUrl:
+        env["SCRIP_BASE_URL"]?.replace(/\/$/, "") ??
+        `http://${displayedHost(config.host)}:${config.port}`,
       gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
       logger,
       metrics,

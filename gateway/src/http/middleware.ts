@@ -9,6 +9,7 @@ import { preflightHeaders } from "../auth/cors.ts";
 import { clientAddress } from "../auth/ip-addresses.ts";
 import { isOrigin } from "../domain/origin.ts";
 import type { Deadlines } from "./deadlines.ts";
+import { isDownload } from "./downloads.ts";
 import { errorResponseOf, ApiErrorWithHeaders } from "./error-response.ts";
 import { rejectMalformedHeaders } from "./header-checks.ts";
 import { pauseConnection } from "./pause-connection.ts";
@@ -49,7 +50,9 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
 
   return async (ctx, next) => {
     const context = createContext(ctx, options);
-    const match = router.match(ctx.req.method ?? "", context.path);
+    const match = isDownload(ctx.req.method, context.path, context.query)
+      ? NO_ROUTE
+      : router.match(ctx.req.method ?? "", context.path);
     if (match.kind === "none") {
       if (await servedByPlainRoutes(context, next, options, fail)) return;
     }
@@ -66,6 +69,9 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
     onRequest(context, response);
   };
 }
+
+/** Plain routes serve it. */
+const NO_ROUTE = { kind: "none" } as const;
 
 function createContext(ctx: Context, { clock, trustedProxies }: MiddlewareOptions): RequestContext {
   const { req, res } = ctx;

@@ -1,8 +1,11 @@
 import { Router } from "@koa/router";
+import type { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
+import type { Client } from "@scrip/rpc";
 
 import { addDocsRoutes } from "../docs/routes.ts";
 import type { DocsSite } from "../docs/site.ts";
 import type { NotReady } from "../monitoring/readiness.ts";
+import { addDownloads } from "./downloads.ts";
 
 export type PlainRoutesOptions = {
   readonly docs: DocsSite;
@@ -10,9 +13,11 @@ export type PlainRoutesOptions = {
   readonly openApi: string;
   /** What prevents this process from serving requests. */
   readonly ready: () => Promise<readonly NotReady[]>;
+  /** The service that has the files of exports, if this gateway calls it. */
+  readonly exports: Client<typeof ExportService> | undefined;
 };
 
-/** Endpoints outside the contract: health and documentation. */
+/** Endpoints outside the contract: health, documentation and files. */
 export function plainRoutes(options: PlainRoutesOptions): Router {
   const router = new Router();
   // Responding at all proves that the event loop runs.
@@ -35,5 +40,6 @@ export function plainRoutes(options: PlainRoutesOptions): Router {
     ctx.body = openApi;
   });
   addDocsRoutes(router, options.docs);
+  if (options.exports !== undefined) addDownloads(router, options.exports);
   return router;
 }

@@ -1,20 +1,38 @@
 import type { Transport } from "@connectrpc/connect";
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
+import { ValidationExportService } from "@scrip/proto/scrip/validation/v1/exports_pb";
+import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+import { VoucherExportService } from "@scrip/proto/scrip/voucher/v1/exports_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Client, clientOf } from "@scrip/rpc";
+import { clientOf } from "@scrip/rpc";
 
 /** The services that export calls. */
 export type Transports = Readonly<
   Record<"validation" | "campaign" | "voucher" | "loyalty", Transport>
 >;
 
-/** Clients of the services that export calls. */
-export type Clients = {
-  readonly vouchers: Client<typeof VoucherService>;
-  readonly redemptions: Client<typeof RedemptionService>;
-};
+export type Clients = ReturnType<typeof createClients>;
 
-export const createClients = ({ voucher }: Transports): Clients => ({
+/** Clients of the services that export calls. */
+export const createClients = ({ validation, campaign, voucher, loyalty }: Transports) => ({
+  campaigns: clientOf(CampaignService, campaign),
+  categories: clientOf(CategoryService, campaign),
   vouchers: clientOf(VoucherService, voucher),
   redemptions: clientOf(RedemptionService, voucher),
+  holdings: clientOf(PublicationService, voucher),
+  customers: clientOf(CustomerService, loyalty),
+  cards: clientOf(CardService, loyalty),
+  rules: clientOf(ValidationRuleService, validation),
+  /** The rows of exports, by their owner. */
+  rows: {
+    validation: clientOf(ValidationExportService, validation),
+    voucher: clientOf(VoucherExportService, voucher),
+    loyalty: clientOf(LoyaltyExportService, loyalty),
+  },
 });

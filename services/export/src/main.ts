@@ -1,6 +1,8 @@
+import { readEnv, variable } from "@scrip/config";
 import { withEventBus } from "@scrip/events";
 import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
 
+import { readFileStore } from "./files/settings.ts";
 import { createExportService } from "./service.ts";
 import { readWebhookSettings } from "./webhooks/webhook-settings.ts";
 
@@ -8,6 +10,10 @@ await runProcess("export", (env, { logger, transportTo }) => {
   const database = readDatabaseConfig(env);
   const retention = readRetention(env);
   const webhooks = readWebhookSettings(env);
+  const files = readFileStore(env);
+  const { baseUrl } = readEnv(env, {
+    baseUrl: { name: "SCRIP_BASE_URL", reader: variable.withDefault(variable.url, "") },
+  });
   const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
   return withEventBus(
     { env, databaseUrl: database.databaseUrl, retention: eventRetention(retention), onError },
@@ -23,6 +29,8 @@ await runProcess("export", (env, { logger, transportTo }) => {
           voucher: transportTo("voucher"),
           loyalty: transportTo("loyalty"),
         },
+        files,
+        baseUrl: baseUrl.replace(/\/$/, ""),
         onError,
       }),
   );

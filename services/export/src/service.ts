@@ -13,7 +13,9 @@ import {
 } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
+import type { FileStore } from "./files/file-store.ts";
 import { createJobDefinitions } from "./jobs/definitions.ts";
+import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
@@ -24,6 +26,9 @@ import { createWebhookSender } from "./webhooks/send-request.ts";
 import { startWebhookSubscription } from "./webhooks/subscription.ts";
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from "./webhooks/webhook-settings.ts";
 
+export type { FileStore } from "./files/file-store.ts";
+export { readFileStore } from "./files/settings.ts";
+
 export const SCHEMA = "export";
 export const ROLE = "scrip_export";
 export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
@@ -32,6 +37,10 @@ export type ExportOptions = {
   readonly databaseUrl: string;
   readonly poolSize: number;
   readonly transports: Transports;
+  /** Where the files of exports are. */
+  readonly files: FileStore;
+  /** The address of the API, for links to files. */
+  readonly baseUrl: string;
   /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
   /** Default: 15 days for the ids of handled events. */
@@ -58,6 +67,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   );
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
+  const clients = createClients(options.transports);
   const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
   const sender = parts.use(createWebhookSender({ ...webhooks, timeoutMs: WEBHOOK_TIMEOUT_MS }));
   const worker = parts.use(startDeliveryWorker({ db, sender, settings: webhooks, onError }));
@@ -65,14 +75,17 @@ export async function createExportService(options: ExportOptions): Promise<Repli
     startWebhookSubscription({
       db,
       bus: options.bus,
-      clients: createClients(options.transports),
+      clients,
       findProject: projects.findProject,
       onStored: worker.wake,
       onError,
     }),
   );
   parts.use(startDeliveryTrim(db, onError));
-  const deps = { db, newId, webhooks, wakeWebhooks: worker.wake };
+  const { files, baseUrl } = options;
+  const own = { db, newId, files, baseUrl, webhooks, wakeWebhooks: worker.wake };
+  const deps = { ...own, ...clients };
+  parts.use(startFileExpiry(deps, onError));
   parts.use(
     await startJobWorker({
       ...access,

@@ -4,6 +4,7 @@ import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_
 import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
+import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
@@ -27,6 +28,7 @@ import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
 import { disableEarningRule } from "./handlers/disable-earning-rule.ts";
 import { enableEarningRule } from "./handlers/enable-earning-rule.ts";
+import { exportRows } from "./handlers/export-rows.ts";
 import { getCardBalances } from "./handlers/get-card-balances.ts";
 import { getCustomEventSchema } from "./handlers/get-custom-event-schema.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
@@ -137,6 +139,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       updateRewardAssignment,
       updateReward,
     }),
+    implement(LoyaltyExportService, { exportRows }),
     implement(CardService, cardHandlers),
   ];
 };

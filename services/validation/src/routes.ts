@@ -1,6 +1,7 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
+import { ValidationExportService } from "@scrip/proto/scrip/validation/v1/exports_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
@@ -24,6 +25,7 @@ import { deleteProduct } from "./handlers/delete-product.ts";
 import { deleteSku } from "./handlers/delete-sku.ts";
 import { deleteStackingRules } from "./handlers/delete-stacking-rules.ts";
 import { deleteValidationRule } from "./handlers/delete-validation-rule.ts";
+import { exportRows } from "./handlers/export-rows.ts";
 import { getOrder } from "./handlers/get-order.ts";
 import { getProductCollection } from "./handlers/get-product-collection.ts";
 import { getProduct } from "./handlers/get-product.ts";
@@ -109,6 +111,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     ),
     ...catalogueRoutes(implement),
     ruleRoutes(implement),
+    implement(ValidationExportService, { exportRows }),
     implement(StackingRulesService, {
       createStackingRules,
       listStackingRules,

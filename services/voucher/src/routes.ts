@@ -1,6 +1,7 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import { VoucherExportService } from "@scrip/proto/scrip/voucher/v1/exports_pb";
 import { MemberService } from "@scrip/proto/scrip/voucher/v1/members_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -28,6 +29,7 @@ import { deleteVoucher } from "./handlers/delete-voucher.ts";
 import { deleteVouchers } from "./handlers/delete-vouchers.ts";
 import { disableVoucher } from "./handlers/disable-voucher.ts";
 import { enableVoucher } from "./handlers/enable-voucher.ts";
+import { exportRows } from "./handlers/export-rows.ts";
 import { generateVouchers } from "./handlers/generate-vouchers.ts";
 import { getBarcode } from "./handlers/get-barcode.ts";
 import { getExplanation } from "./handlers/get-explanation.ts";
@@ -135,6 +137,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       transferMemberPoints: "repeatable",
     }),
     implement(CandidateService, { listCandidates }),
+    implement(VoucherExportService, { exportRows }),
     implement(RedemptionService, redemptionHandlers),
   ];
 };

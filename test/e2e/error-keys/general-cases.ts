@@ -115,4 +115,4 @@ export const GENERAL_CASES: readonly GeneralCase[] = [
 ];
 
 /** The limit of the stack that the cases run on. */
-export const BULK_CALLS_PER_HOUR = 3;
+export const BULK_CALLS_PER_HOUR = 30;

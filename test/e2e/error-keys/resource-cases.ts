@@ -1,6 +1,7 @@
 import { CAMPAIGN_CASES } from "./campaign-cases.ts";
 import { CATALOGUE_CASES } from "./catalogue-cases.ts";
 import type { ErrorCase } from "./error-case.ts";
+import { EXPORT_CASES } from "./export-cases.ts";
 import { LOYALTY_CASES } from "./loyalty-cases.ts";
 import { MANAGEMENT_CASES } from "./management-cases.ts";
 import { PUBLICATION_CASES } from "./publication-cases.ts";
@@ -16,4 +17,5 @@ export const RESOURCE_CASES: readonly ErrorCase[] = [
   ...LOYALTY_CASES,
   ...CATALOGUE_CASES,
   ...REDEMPTION_CASES,
+  ...EXPORT_CASES,
 ];

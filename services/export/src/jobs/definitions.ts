@@ -1,5 +1,6 @@
 import type { Deps } from "../deps.ts";
+import { exportJob } from "../export/export-job.ts";
 import type { AnyJobDefinition } from "./job-definition.ts";
 
 /** All types of jobs. */
-export const createJobDefinitions = (_deps: Deps): readonly AnyJobDefinition[] => [];
+export const createJobDefinitions = (deps: Deps): readonly AnyJobDefinition[] => [exportJob(deps)];

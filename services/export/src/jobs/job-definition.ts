@@ -29,6 +29,8 @@ export type Slice<Input, Position> = JobCounts & {
   readonly position: Position | null;
   /** The call of a step of this slice: the same idempotency key at each repetition. `step` names it in the slice. */
   readonly call: (step: string) => Call;
+  /** Shows how many items the slice has handled so far; for slices that take longer than a second. */
+  readonly progress: (handled: number) => Promise<void>;
   /** Aborted when the process stops: long slices may end early, with a checkpoint. */
   readonly signal: AbortSignal;
 };

@@ -6,7 +6,15 @@ import type { Database } from "@scrip/postgres";
 import { type Call, type FindProject, type ProjectState, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import { type JobCounts, MAX_ATTEMPTS, retryPauseMs } from "../domain/job.ts";
-import { claimJob, type ClaimedJob, failJob, postponeJob, saveCheckpoint } from "../store/jobs.ts";
+import {
+  claimJob,
+  type ClaimedJob,
+  failJob,
+  postponeJob,
+  releaseJob,
+  saveCheckpoint,
+  saveProgress,
+} from "../store/jobs.ts";
 import { type ProjectQueue, scheduleTurn } from "../store/turns.ts";
 import type { AnyJobDefinition, Slice, SliceOutcome } from "./job-definition.ts";
 
@@ -68,13 +76,14 @@ async function runSlice(
     await failJob(tools.db, job, { error, result: failedResult(job, error), at });
     return undefined;
   }
-  const slice = sliceOf(job, state, signal);
+  const slice = sliceOf(tools, job, { state, signal });
   try {
     if (job.attempts > MAX_ATTEMPTS) throw new Error("The process ended repeatedly");
     const outcome = await definition.slice(slice);
     return await checkpoint(tools, { job, definition, outcome, at });
   } catch (error) {
-    await handleFailure(tools, { job, definition, slice, at, error });
+    if (signal.aborted) await releaseJob(tools.db, job);
+    else await handleFailure(tools, { job, definition, slice, at, error });
     return undefined;
   }
 }
@@ -110,9 +119,17 @@ async function checkpoint(
   return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1 };
 }
 
-function sliceOf(job: ClaimedJob, state: ProjectState, signal: AbortSignal): Slice<never, never> {
+/** Often enough for those who watch. */
+const PROGRESS_EVERY_MS = 500;
+
+function sliceOf(
+  { db }: TurnTools,
+  job: ClaimedJob,
+  { state, signal }: { readonly state: ProjectState; readonly signal: AbortSignal },
+): Slice<never, never> {
   const { id, processed, failed, total, position, input } = job;
   const now = state.sandboxNow ?? Date.now();
+  let shownAt = performance.now();
   const call = (step: string): Call => {
     const key = `${id}>${job.slices}>${step}`;
     return {
@@ -132,6 +149,11 @@ function sliceOf(job: ClaimedJob, state: ProjectState, signal: AbortSignal): Sli
     total,
     signal,
     call,
+    async progress(handled) {
+      if (performance.now() - shownAt < PROGRESS_EVERY_MS) return;
+      shownAt = performance.now();
+      await saveProgress(db, job, handled);
+    },
     // What the definition stored, as its types say.
     position: position as never,
     input: input as never,

@@ -37,7 +37,7 @@ type Row = {
   readonly total: bigint | null;
 };
 
-const COLUMNS = `id, type, status, created_at, updated_at, request_id, processed, failed, total,
+const COLUMNS = `id, type, status, created_at, updated_at, request_id, processed + in_slice as processed, failed, total,
   coalesce(round(extract(epoch from coalesce(finished_at, clock_timestamp()) - started_at) * 1000), 0)::float8
     as processing_ms`;
 

@@ -82,7 +82,7 @@ export async function claimJob(
   const { rows: claimed } = await db.query<ClaimedRow>({
     name: "claim_job",
     text: `update job
-              set status = 'IN_PROGRESS', run = run + 1, attempts = attempts + 1,
+              set status = 'IN_PROGRESS', run = run + 1, attempts = attempts + 1, in_slice = 0,
                   started_at = coalesce(started_at, clock_timestamp())
             where project_id = $1 and id = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
            returning id, type, request_id, input, position, slices, processed, failed, total, run, attempts`,
@@ -116,7 +116,7 @@ export async function saveCheckpoint(
     name: "save_checkpoint",
     text: `with saved as (
              update job
-                set position = $4, slices = slices + 1, processed = processed + $5,
+                set position = $4, slices = slices + 1, processed = processed + $5, in_slice = 0,
                     failed = failed + jsonb_array_length($6), total = $7, attempts = 0, retry_at = null,
                     last_error = null, result = $8, updated_at = $9,
                     status = case when $8::jsonb is null then status else 'DONE' end,
@@ -171,5 +171,30 @@ export async function postponeJob(
         set last_error = $4, retry_at = clock_timestamp() + $5 * interval '1 millisecond'
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
     [projectId, id, run, error, pauseMs],
+  );
+}
+
+/** Shows items of a slice that has not ended. */
+export async function saveProgress(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  handled: number,
+): Promise<void> {
+  await db.query(
+    `update job set in_slice = $4
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run, handled],
+  );
+}
+
+/** Gives a job back whose slice was interrupted because the process stops. */
+export async function releaseJob(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+): Promise<void> {
+  await db.query(
+    `update job set attempts = attempts - 1, in_slice = 0
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run],
   );
 }

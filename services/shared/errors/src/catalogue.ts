@@ -63,6 +63,7 @@ export const catalogue = {
   resource_in_use: { http: 400, message: "Resource in use" },
   invalid_campaign: { http: 400, message: "Invalid campaign" },
   invalid_campaign_params: { http: 400, message: "Invalid campaign params" },
+  invalid_export_fields: { http: 400, message: "Invalid Export" },
   invalid_sku: { http: 400, message: "Invalid SKU" },
   invalid_rollback_params: { http: 400, message: "Invalid rollback params" },
   invalid_redemption_parent: { http: 400, message: "Invalid redemption parent" },

@@ -200,6 +200,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     cause: "Parameters of the campaign are missing, malformed, or contradict each other.",
     remedy: "Correct the parameter that `details` names.",
   },
+  invalid_export_fields: {
+    cause: "The exported object has no such field, or cannot be sorted by it.",
+    remedy: "Use the fields and orders that `details` lists.",
+  },
   invalid_sku: {
     cause: "The SKU has an attribute that its product does not have.",
     remedy: "Add the attribute to the product, or leave it out.",

@@ -10,7 +10,10 @@ const TRANSACTION_ABORTED = "25P02";
  * A database whose statements and transactions are parts of the transaction `tx`. Each is a savepoint, so that its
  * failure can be handled as if it had a transaction of its own. They run one after the other.
  */
-export function bindDatabase(tx: Queryable, size: number): Database {
+export function bindDatabase(
+  tx: Queryable,
+  { size, bulk }: Pick<Database, "size" | "bulk">,
+): Database {
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
@@ -19,6 +22,7 @@ export function bindDatabase(tx: Queryable, size: number): Database {
   };
   return {
     size,
+    bulk,
     query: (statement, values) => inTurn(() => runAlone(tx, (own) => own.query(statement, values))),
     transaction: (work, { lockTimeoutMs } = {}) =>
       inTurn(() => runTogether(tx, work, lockTimeoutMs ?? LOCK_TIMEOUT_MS)),

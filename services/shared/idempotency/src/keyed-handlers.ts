@@ -237,7 +237,7 @@ async function runInTransaction<Deps extends BaseDeps>(
           return claim.outcome;
         }
         const newId = claim.seed === null ? deps.newId : seededIds(claim.seed);
-        work = createKeyedWork(bindDatabase(tx, 1), newId);
+        work = createKeyedWork(bindDatabase(tx, { size: 1, bulk: deps.db.bulk }), newId);
         const outcome = await outcomeOf(rpc, bind(deps, work), run);
         await work.bumpChanged(tx);
         await storeOutcome(tx, requestKey, outcome);

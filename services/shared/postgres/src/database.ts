@@ -1,4 +1,5 @@
 import {
+  Client,
   type CustomTypesConfig,
   Pool,
   type PoolClient,
@@ -7,6 +8,7 @@ import {
   types,
 } from "pg";
 
+import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 
@@ -59,6 +61,8 @@ export type Database = Queryable & {
    * work awaits: the later ones only report that the transaction is aborted.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** For exports: each read has a connection beside the pool. */
+  readonly bulk: BulkReads;
   /** Maximum number of connections. */
   readonly size: number;
   /** Waits for running statements, then closes all connections. A second call does nothing. */
@@ -153,12 +157,38 @@ export function createDatabase(options: DatabaseOptions): Database {
   const pool = createPool(options);
   let closed: Promise<void> | undefined;
   return {
+    bulk: createBulkReads(() => createBulkClient(options)),
     size: options.poolSize,
     query: (statement, values) => runAlone(pool, statement, values),
     transaction: (work, { lockTimeoutMs } = {}) =>
       transaction(pool, work, { onError: options.onError, lockTimeoutMs }),
     close: () => (closed ??= pool.end()),
   };
+}
+
+/** For reads of millions of rows, whose receiver may be slow. */
+const BULK_TIMEOUT_MS = 60 * 60_000;
+
+function createBulkClient({
+  url,
+  schema,
+  role,
+  applicationName = schema,
+}: DatabaseOptions): Client {
+  return new Client({
+    connectionString: withSession(url, {
+      role,
+      search_path: schema,
+      default_transaction_read_only: "on",
+      statement_timeout: BULK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: BULK_TIMEOUT_MS,
+    }),
+    application_name: `${applicationName} bulk`,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    types: exactTypes,
+  });
 }
 
 /** Connections whose session currently plans without sequential scans. */

@@ -29,6 +29,7 @@ export {
   summedAssignments,
   updateOf,
 } from "./column-table.ts";
+export { type BulkReads, inlineValues } from "./bulk-reads.ts";
 export {
   createDatabase,
   createPool,

@@ -1,5 +1,6 @@
 import type {
   DescMethod,
+  DescMethodServerStreaming,
   DescMethodUnary,
   DescService,
   Message,
@@ -13,7 +14,9 @@ import { type Call, callKey } from "./call.ts";
 type ClientMethod<Method extends DescMethod> =
   Method extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, call: Call) => Promise<MessageShape<O>>
-    : never;
+    : Method extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageInitShape<I>, call: Call) => AsyncIterable<MessageShape<O>>
+      : never;
 
 /** A typed client of a service: each RPC takes the request and the call. */
 export type Client<Service extends DescService> = {
@@ -26,9 +29,13 @@ export function clientOf<Service extends DescService>(
 ): Client<Service> {
   const client: Record<string, unknown> = {};
   for (const method of service.methods) {
-    if (!isUnary(method)) continue;
-    client[method.localName] = (request: Message, call: Call) =>
-      invoke(transport, method, request, call);
+    if (isUnary(method)) {
+      client[method.localName] = (request: Message, call: Call) =>
+        invoke(transport, method, request, call);
+    } else if (isStream(method)) {
+      client[method.localName] = (request: Message, call: Call) =>
+        openStream(transport, method, request, call);
+    }
   }
   return client as Client<Service>;
 }
@@ -52,5 +59,33 @@ export async function invoke(
   );
   return message;
 }
+
+/** Reads the messages of a stream. It has no deadline; `call.signal` ends it, and so does leaving the loop. */
+// oxlint-disable-next-line max-params -- as invoke
+async function* openStream(
+  transport: Transport,
+  method: DescMethodServerStreaming,
+  request: Message,
+  call: Call,
+): AsyncIterable<MessageShape<DescMethodServerStreaming["output"]>> {
+  const values = createContextValues().set(callKey, call);
+  const { message } = await transport.stream(
+    method,
+    call.signal,
+    undefined,
+    undefined,
+    only(request),
+    values,
+  );
+  yield* message;
+}
+
+// oxlint-disable-next-line typescript/require-await -- the transport takes an asynchronous iterable
+async function* only<T>(item: T): AsyncIterable<T> {
+  yield item;
+}
+
+const isStream = (method: DescMethod): method is DescMethodServerStreaming =>
+  method.methodKind === "server_streaming";
 
 const isUnary = (method: DescMethod): method is DescMethodUnary => method.methodKind === "unary";

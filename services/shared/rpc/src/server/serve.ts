@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
-import type { ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { compileCheck } from "@scrip/contract";
 import { ApiError, invalidPayload, notFound, toConnectError, toErrorResponse } from "@scrip/errors";
@@ -180,52 +180,99 @@ function adapt(
     readonly options: ServeOptions;
   },
 ) {
-  const handler = handlers[method.localName] as
-    | ((request: object, call: Call) => Promise<never>)
-    | undefined;
+  const handler = handlers[method.localName];
   const check = compileCheck(method.input);
+  const accept = (request: Message, context: HandlerContext) =>
+    acceptCall(
+      { method, check, handler, verify, findProject, onCall: options.onCall },
+      request,
+      context,
+    );
+  if (method.methodKind === "server_streaming") {
+    return async function* stream(request: Message, context: HandlerContext) {
+      const accepted = accept(request, context);
+      try {
+        const call = { ...(await accepted.call()), signal: context.signal };
+        yield* (handler as unknown as StreamHandler)(request, call);
+        accepted.succeed();
+      } catch (error) {
+        throw accepted.fail(error);
+      }
+    };
+  }
   return async (request: Message, context: HandlerContext) => {
-    const start = performance.now();
-    let requestId = "";
-    let caller = "";
-    const report = (outcome: Pick<CallReport, "key" | "cause">): void =>
-      options.onCall({
-        service: method.parent.typeName,
-        method: method.name,
-        caller,
-        requestId,
-        durationMs: performance.now() - start,
-        ...outcome,
-      });
+    const accepted = accept(request, context);
     try {
+      const call = await accepted.call();
+      const response = await runAdmitted(options.admission, context, call, (admitted) =>
+        (handler as UnaryHandler)(request, admitted),
+      );
+      accepted.succeed();
+      return response;
+    } catch (error) {
+      throw accepted.fail(error);
+    }
+  };
+}
+
+type Accepting = {
+  readonly method: DescMethod;
+  readonly check: ReturnType<typeof compileCheck>;
+  readonly handler: unknown;
+  readonly verify: Verify;
+  readonly findProject: FindProject;
+  readonly onCall: ServeOptions["onCall"];
+};
+
+/** Authenticates, authorizes and checks a call; reports it when it ends. */
+function acceptCall(
+  { method, check, handler, verify, findProject, onCall }: Accepting,
+  request: Message,
+  context: HandlerContext,
+) {
+  const start = performance.now();
+  let requestId = "";
+  let caller = "";
+  const report = (outcome: Pick<CallReport, "key" | "cause">): void =>
+    onCall({
+      service: method.parent.typeName,
+      method: method.name,
+      caller,
+      requestId,
+      durationMs: performance.now() - start,
+      ...outcome,
+    });
+  return {
+    async call(): Promise<Call> {
       const claims = await verify(context.requestHeader.get("authorization"));
       caller = claims.name;
       const received = receive(context, claims);
       requestId = received.requestId;
       if (claims.internal) authorizeInternal(claims, received.projectId);
       else authorizeExternal(method, claims, received.projectId);
-      let call = await inProject(received, findProject);
+      const call = await inProject(received, findProject);
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
-      if (!claims.internal) {
-        const sent = { method, request, claims };
-        call = { ...call, idempotency: externalIdempotency(sent, context.requestHeader) };
-      }
       if (handler === undefined) throw new ApiError("not_implemented");
-      const response = await runAdmitted(options.admission, context, call, (admitted) =>
-        handler(request, admitted),
-      );
-      report({});
-      return response;
-    } catch (error) {
+      if (claims.internal) return call;
+      const sent = { method, request, claims };
+      return { ...call, idempotency: externalIdempotency(sent, context.requestHeader) };
+    },
+    succeed: () => report({}),
+    /** Returns the error for the caller. */
+    fail(error: unknown): ConnectError {
       const isOutage = isUnavailable(error);
       const reported = isOutage ? new ApiError("service_unavailable") : error;
       const { error: returned, unexpected } = toErrorResponse(reported, requestId);
       report({ key: returned.key, ...((isOutage || unexpected) && { cause: error }) });
-      throw toConnectError(reported, requestId);
-    }
+      return toConnectError(reported, requestId);
+    },
   };
 }
+
+type UnaryHandler = (request: object, call: Call) => Promise<never>;
+/** Streams are few and long, so they are not admitted as calls: their caller bounds them. */
+type StreamHandler = (request: object, call: Call) => AsyncIterable<Message>;
 
 /** Batches of Scrip's services carry the projects in their items. */
 const BATCHES = "batches";

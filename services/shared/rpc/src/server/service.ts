@@ -1,4 +1,10 @@
-import type { DescMethod, DescMethodUnary, DescService, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMethod,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageShape,
+} from "@bufbuild/protobuf";
 
 import type { Call } from "../call/call.ts";
 import type { FindProject } from "../call/find-project.ts";
@@ -6,12 +12,15 @@ import type { ReadinessCheck } from "./readiness.ts";
 
 /**
  * The implementation of an RPC. It returns a whole message (with `$typeName`): in one process the
- * caller receives this very object. Messages are read-only once sent.
+ * caller receives this very object. Messages are read-only once sent. A stream has no deadline: it ends when the caller
+ * leaves (`call.signal`).
  */
 export type Handler<Method extends DescMethod> =
   Method extends DescMethodUnary<infer I, infer O>
     ? (request: MessageShape<I>, call: Call) => Promise<MessageShape<O>>
-    : never;
+    : Method extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageShape<I>, call: Call) => AsyncIterable<MessageShape<O>>
+      : never;
 
 /** One handler per RPC, which the compiler enforces. */
 export type Handlers<Desc extends DescService> = {
@@ -30,7 +39,8 @@ export function implement<Desc extends DescService>(
   service: Desc,
   handlers: Handlers<Desc>,
 ): Implementation {
-  return { service, handlers };
+  // Transports know which of them are streams.
+  return { service, handlers: handlers as unknown as Implementation["handlers"] };
 }
 
 /** What each service exports for a composition to mount: its RPCs and its background jobs. */

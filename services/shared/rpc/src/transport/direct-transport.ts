@@ -4,7 +4,13 @@ import {
   type DescMethod,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
-import { Code, ConnectError, type Transport, type UnaryResponse } from "@connectrpc/connect";
+import {
+  Code,
+  ConnectError,
+  type StreamResponse,
+  type Transport,
+  type UnaryResponse,
+} from "@connectrpc/connect";
 
 import { type Call, callKey } from "../call/call.ts";
 import type { Implementation, UntypedHandler } from "../server/service.ts";
@@ -45,11 +51,29 @@ export function createDirectTransport(implementations: readonly Implementation[]
         message,
       } as UnaryResponse<typeof method.input, typeof method.output>;
     },
-    stream() {
-      throw new ConnectError("no streams between services", Code.Unimplemented);
+    // oxlint-disable-next-line max-params -- the signature is Connect's
+    async stream(method, signal, _timeoutMs, _header, input, contextValues) {
+      const handler = handlers.get(method);
+      if (handler === undefined) throw new ConnectError(method.name, Code.Unimplemented);
+      const call = contextValues?.get(callKey);
+      if (call === undefined) throw new ConnectError("no call in the context", Code.Internal);
+      let request: object | undefined;
+      for await (const message of input) request = toMessage(method.input, message);
+      if (request === undefined) throw new ConnectError("no request", Code.InvalidArgument);
+      const messages = (handler as unknown as StreamHandler)(request, { ...call, signal });
+      return {
+        stream: true,
+        service: method.parent,
+        method,
+        header: NO_HEADERS,
+        trailer: NO_HEADERS,
+        message: messages,
+      } as StreamResponse<typeof method.input, typeof method.output>;
     },
   };
 }
+
+type StreamHandler = (request: object, call: Call) => AsyncIterable<unknown>;
 
 function run(handler: UntypedHandler, request: object, call: Call): Promise<unknown> {
   return (handler as (request: object, call: Call) => Promise<unknown>)(request, call);

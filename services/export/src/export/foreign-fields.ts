@@ -1,0 +1,123 @@
+import type { ExportedObject } from "@scrip/exports";
+import { batchCall, type Call } from "@scrip/rpc";
+
+import type { Clients } from "../clients.ts";
+
+/** A row of the owner, by field. */
+export type OwnerRow = Readonly<Record<string, string>>;
+
+/** A field that another service than the owner of the rows knows. */
+export type ForeignField = {
+  /** Fields of the owner that the lookup needs. */
+  readonly needs: readonly string[];
+  /** The values of some rows, in their order; null is an empty cell. */
+  readonly lookUp: (
+    clients: Clients,
+    rows: readonly OwnerRow[],
+    call: Call,
+  ) => Promise<readonly (string | null)[]>;
+};
+
+const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, ForeignField>>>>> = {
+  voucher: {
+    category: {
+      needs: ["category"],
+      async lookUp({ categories }, rows, call) {
+        const ids = distinct(rows, "category");
+        const { results } = await categories.resolveCategories(
+          { queries: ids.map((id) => ({ projectId: call.project.id, id })) },
+          batchOf(call),
+        );
+        const names = new Map(ids.map((id, at) => [id, results[at]?.category?.name ?? null]));
+        return rows.map((row) => names.get(row["category"] ?? "") ?? null);
+      },
+    },
+    customer_source_id: {
+      needs: ["customer_id"],
+      async lookUp({ customers }, rows, call) {
+        const ids = distinct(rows, "customer_id");
+        const { results } = await customers.resolveCustomers(
+          { queries: ids.map((id) => ({ projectId: call.project.id, customer: { id } })) },
+          batchOf(call),
+        );
+        const sources = new Map(ids.map((id, at) => [id, results[at]?.customer?.sourceId ?? null]));
+        return rows.map((row) => sources.get(row["customer_id"] ?? "") ?? null);
+      },
+    },
+    loyalty_balance: {
+      needs: ["id", "voucher_type", "value"],
+      async lookUp({ cards }, rows, call) {
+        const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
+        const { balances } = await cards.getCardBalances(
+          {
+            cards: loyalty.map(({ id = "", value = "0" }) => ({
+              projectId: call.project.id,
+              cardId: id,
+              initialPoints: BigInt(value || "0"),
+            })),
+          },
+          batchOf(call),
+        );
+        const points = new Map(loyalty.map(({ id }, at) => [id, `${balances[at]?.balance ?? 0n}`]));
+        return rows.map(({ id }) => points.get(id) ?? null);
+      },
+    },
+    validation_rules_id: {
+      needs: ["id"],
+      async lookUp({ rules }, rows, call) {
+        const queries = chunks(rows.map(({ id = "" }) => id)).map((relatedObjectIds) => ({
+          projectId: call.project.id,
+          relatedObjectIds,
+        }));
+        const { results } = await rules.resolveAssignments({ queries }, batchOf(call));
+        const byObject = new Map<string, string[]>();
+        for (const { relatedObjectId, ruleId } of results.flatMap((one) => one.assignments)) {
+          const known = byObject.get(relatedObjectId);
+          if (known === undefined) byObject.set(relatedObjectId, [ruleId]);
+          else known.push(ruleId);
+        }
+        return rows.map(({ id = "" }) => {
+          const assigned = byObject.get(id);
+          return assigned === undefined ? null : JSON.stringify(assigned);
+        });
+      },
+    },
+  },
+  customer: {
+    loyalty_points: {
+      needs: ["id"],
+      async lookUp({ holdings }, rows, call) {
+        const queries = rows.map(({ id = "" }) => ({ projectId: call.project.id, customerId: id }));
+        const { results } = await holdings.summarizeHoldings({ queries }, batchOf(call));
+        return results.map(({ campaigns }) =>
+          String(campaigns.reduce((sum, { points }) => sum + points, 0n)),
+        );
+      },
+    },
+  },
+};
+
+const NONE: ReadonlyMap<string, ForeignField> = new Map();
+
+/** The fields of an object that are looked up in other services than the owner of its rows. */
+export function foreignFields(object: ExportedObject): ReadonlyMap<string, ForeignField> {
+  const fields = FOREIGN[object];
+  return fields === undefined ? NONE : new Map(Object.entries(fields));
+}
+
+const batchOf = ({ requestId, now }: Call): Call =>
+  batchCall(requestId, Date.now() + LOOKUP_MS, now);
+
+const LOOKUP_MS = 8_000;
+
+const distinct = (rows: readonly OwnerRow[], field: string): readonly string[] => [
+  ...new Set(rows.map((row) => row[field] ?? "").filter((value) => value !== "")),
+];
+
+/** An AssignmentsQuery takes up to 200 objects. */
+const MAX_OBJECTS = 200;
+
+const chunks = (ids: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(ids.length / MAX_OBJECTS) }, (_, at) =>
+    ids.slice(at * MAX_OBJECTS, (at + 1) * MAX_OBJECTS),
+  );

@@ -1,0 +1,19 @@
+import type { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { requireCampaign } from "../export/require-scope.ts";
+import { startExport } from "../export/start-export.ts";
+import { parametersFromProto } from "../mapping/parameters.ts";
+
+export const createCampaignTransactionExport =
+  (deps: Deps): Handler<typeof ExportService.method.createCampaignTransactionExport> =>
+  async ({ campaignId, parameters, order }, call) => {
+    const { id, balance } = await requireCampaign(deps, call, campaignId);
+    return startExport(deps, call, {
+      object: "voucher_transactions",
+      parameters: parametersFromProto(parameters, order),
+      scope: { campaignId: id },
+      balance,
+    });
+  };

@@ -1,0 +1,25 @@
+import { startPeriodicJob } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { forgetExpiredFiles } from "../store/exports.ts";
+
+const EVERY_MS = 10 * 60_000;
+const CHUNK = 100;
+
+/** Deletes the files of exports after seven days, and what interrupted exports left, until disposed. */
+export const startFileExpiry = (
+  { db, files }: Pick<Deps, "db" | "files">,
+  onError: (error: Error) => void,
+): AsyncDisposable =>
+  startPeriodicJob({
+    everyMs: EVERY_MS,
+    async work(signal) {
+      for (;;) {
+        const keys = await forgetExpiredFiles(db, CHUNK);
+        for (const key of keys) await files.remove(key);
+        if (keys.length < CHUNK || signal.aborted) break;
+      }
+      await files.removeAbandoned();
+    },
+    onError,
+  });

@@ -1,0 +1,105 @@
+import type { ExportTable, ExportTables } from "@scrip/exports";
+
+const CUSTOMERS: ExportTable = {
+  from: `from customer c
+         left join customer_redemptions r on r.project_id = c.project_id and r.customer_id = c.id
+         left join lateral
+              (select count(*) as count, coalesce(sum(amount), 0)::bigint as amount,
+                      max(changed_at) as last_at,
+                      (array_agg(amount order by changed_at desc))[1] as last_amount
+                 from customer_order
+                where project_id = c.project_id and customer_id = c.id and paid) o on true
+        where c.project_id = $1`,
+  id: "c.id",
+  columns: {
+    name: { sql: "c.name" },
+    source_id: { sql: "c.source_id" },
+    id: { sql: "c.id" },
+    description: { sql: "c.description" },
+    email: { sql: "c.email" },
+    created_at: { sql: "c.created_at" },
+    updated_at: { sql: "c.updated_at" },
+    phone: { sql: "c.phone" },
+    birthday: { sql: "c.birthdate" },
+    birthdate: { sql: "c.birthdate" },
+    address_city: { sql: "c.city" },
+    address_state: { sql: "c.state" },
+    address_line_1: { sql: "c.line_1" },
+    address_line_2: { sql: "c.line_2" },
+    address_country: { sql: "c.country" },
+    address_postal_code: { sql: "c.postal_code" },
+    redemptions_total_redeemed: { sql: "coalesce(r.succeeded, 0)" },
+    redemptions_total_failed: { sql: "coalesce(r.failed, 0)" },
+    redemptions_total_succeeded: { sql: "coalesce(r.succeeded, 0)" },
+    redemptions_total_rolled_back: { sql: "coalesce(r.rolled_back, 0)" },
+    redemptions_total_rollback_failed: { sql: "coalesce(r.rollbacks_refused, 0)" },
+    redemptions_total_rollback_succeeded: { sql: "coalesce(r.rolled_back, 0)" },
+    orders_total_amount: { sql: "o.amount" },
+    orders_total_count: { sql: "o.count" },
+    orders_average_amount: {
+      sql: "(case when o.count = 0 then 0 else round(o.amount::numeric / o.count) end)",
+    },
+    orders_last_order_amount: { sql: "coalesce(o.last_amount, 0)" },
+    orders_last_order_date: { sql: "o.last_at" },
+    loyalty_referred_customers: {
+      sql: `(select count(*) from referral f
+              where f.project_id = c.project_id and f.referrer_id = c.id)`,
+    },
+    metadata: { sql: "c.metadata" },
+  },
+};
+
+/** Lots that are due are shown as expired before the job of the night has expired them. */
+const pointsExpiration = (today: string): ExportTable => ({
+  from: `from points_lot l
+         join loyalty_card c on c.project_id = l.project_id and c.id = l.card_id
+        where l.project_id = $1 and (l.points > 0 or l.expired)`,
+  id: "l.id",
+  scopes: { campaign: "c.campaign_id", voucher: "l.card_id" },
+  columns: {
+    id: { sql: "l.id" },
+    campaign_id: { sql: "c.campaign_id" },
+    voucher_id: { sql: "l.card_id" },
+    status: {
+      sql: `(case when l.expired or l.expires_on < '${today}' then 'EXPIRED' else 'ACTIVE' end)`,
+    },
+    expires_at: { sql: "l.expires_on" },
+    points: { sql: "l.points" },
+  },
+});
+
+const POINTS_TRANSACTIONS: ExportTable = {
+  from: "from ledger_entry l where l.project_id = $1",
+  id: "l.id",
+  scopes: { campaign: "l.campaign_id", voucher: "l.card_id" },
+  columns: {
+    id: { sql: "l.id" },
+    type: { sql: "l.type" },
+    source_id: { sql: "l.source_id" },
+    reason: { sql: "l.reason" },
+    source: { sql: "l.source" },
+    balance: { sql: "l.balance_after" },
+    amount: { sql: "l.points" },
+    created_at: { sql: "l.created_at" },
+    campaign_id: { sql: "l.campaign_id" },
+    voucher_id: { sql: "l.card_id" },
+    related_transaction_id: { sql: "l.related_id" },
+    details: {
+      sql: `jsonb_strip_nulls(jsonb_build_object(
+              'balance', jsonb_build_object('type', 'loyalty_card', 'total', l.total_after, 'object', 'balance',
+                'points', l.points, 'balance', l.balance_after,
+                'related_object', jsonb_build_object('id', l.card_id, 'type', 'voucher')),
+              'redemption', case when l.redemption_id is not null
+                                 then jsonb_build_object('id', l.redemption_id) end,
+              'rollback', case when l.rollback_id is not null
+                               then jsonb_build_object('id', l.rollback_id) end)
+              || coalesce(l.details, '{}'))`,
+    },
+  },
+};
+
+export const EXPORT_TABLES: ExportTables = {
+  customer: CUSTOMERS,
+  points_expiration: pointsExpiration,
+  voucher_transactions: POINTS_TRANSACTIONS,
+};

@@ -1,0 +1,22 @@
+import { stringify } from "csv-stringify/sync";
+
+/** Spreadsheets read a cell that starts with one of these as a formula. */
+const FORMULA = /^[=+\-@]/;
+
+/** Text that a spreadsheet shows and does not evaluate. */
+export const guardText = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
+
+/** Lines of CSV: UTF-8, commas, RFC 4180 quotes, LF. */
+export const csvLines = (rows: readonly (readonly (string | null)[])[]): Buffer =>
+  Buffer.from(stringify(rows as (string | null)[][], { record_delimiter: "\n" }));
+
+/** The label of a field: `voucher_type` is "Voucher Type", `customer_id` is "Customer ID". */
+export const headerOf = (field: string): string =>
+  guardText(
+    field.startsWith("metadata.")
+      ? `Metadata ${field.slice("metadata.".length)}`
+      : field
+          .split("_")
+          .map((word) => (word === "id" ? "ID" : word.charAt(0).toUpperCase() + word.slice(1)))
+          .join(" "),
+  );

@@ -1,0 +1,176 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import type { ExportTable, ExportTables } from "@scrip/exports";
+import { unpackBytes } from "@scrip/postgres";
+import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+
+import { voucherFilters } from "./voucher-filters.ts";
+
+const statesOf = (field: string) => {
+  const states = voucherFilters.named[field]?.states;
+  return states === undefined ? {} : { states };
+};
+
+/** A member of the stored JSON of a discount, whose enum values have a prefix. */
+const discount = (field: string): string => `(v.discount ->> '${field}')`;
+const enumOf = (sql: string, prefix: string): string => `replace(${sql}, '${prefix}', '')`;
+
+const isMoney = `(u.amount is not null or v.discount ? 'amount_off' or v.discount ? 'fixed_amount')`;
+const minorUnits = `coalesce(u.amount, ${discount("amount_off")}::bigint, ${discount("fixed_amount")}::bigint)`;
+/** Amounts in major units, percentages, points and units as they are. */
+const VALUE = `case when ${isMoney} then round(${minorUnits} / 100.0, 2)
+  else coalesce(v.loyalty_points, ${discount("percent_off")}::numeric, ${discount("unit_off")}::numeric) end`;
+
+const FORMULA = `coalesce(${["percent_off", "amount_off", "fixed_amount", "unit_off"]
+  .map((field) => discount(`${field}_formula`))
+  .join(", ")})`;
+
+const VOUCHERS: ExportTable = {
+  from: `from voucher v
+         join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
+        where v.project_id = $1 and v.deleted_at is null`,
+  id: "v.id",
+  columns: {
+    code: { sql: "v.code", ...statesOf("code") },
+    voucher_type: { sql: "v.type" },
+    value: { sql: VALUE },
+    discount_type: { sql: enumOf(discount("type"), "DISCOUNT_TYPE_") },
+    formula: { sql: FORMULA },
+    campaign: { sql: "v.campaign_name" },
+    // The id; the export replaces it by the name.
+    category: { sql: "v.category_id" },
+    start_date: { sql: "v.start_date", ...statesOf("start_date") },
+    expiration_date: { sql: "v.expiration_date", ...statesOf("expiration_date") },
+    gift_balance: { sql: "u.balance" },
+    redemption_quantity: { sql: "u.quantity", ...statesOf("redemption.quantity") },
+    redemption_count: { sql: "u.redeemed_quantity", ...statesOf("redemption") },
+    active: { sql: "coalesce(v.active, true)", ...statesOf("active") },
+    qr_code: { sql: "('/v1/assets/qr/' || v.asset_id)" },
+    bar_code: { sql: "('/v1/assets/barcode/' || v.asset_id)" },
+    metadata: { sql: "v.metadata" },
+    id: { sql: "v.id" },
+    is_referral_code: { sql: "v.is_referral_code" },
+    created_at: { sql: "v.created_at" },
+    updated_at: { sql: "v.updated_at" },
+    validity_timeframe_interval: { sql: "(v.validity_timeframe ->> 'interval')" },
+    validity_timeframe_duration: { sql: "(v.validity_timeframe ->> 'duration')" },
+    validity_day_of_week: { sql: "v.validity_day_of_week" },
+    discount_amount_limit: { sql: `${discount("amount_limit")}::bigint` },
+    campaign_id: { sql: "v.campaign_id" },
+    additional_info: { sql: "v.additional_info" },
+    customer_id: { sql: "v.holder_id" },
+    discount_effect: { sql: enumOf(discount("effect"), "DISCOUNT_EFFECT_") },
+    discount_unit_type: { sql: discount("unit_type") },
+    discount_unit_effect: {
+      sql: enumOf("(v.discount -> 'units' -> 0 ->> 'effect')", "DISCOUNT_EFFECT_"),
+    },
+  },
+};
+
+const PUBLICATIONS: ExportTable = {
+  from: "from publication p where p.project_id = $1",
+  id: "p.id",
+  columns: {
+    voucher_code: { sql: "p.voucher_code" },
+    customer_id: { sql: "p.customer_id" },
+    date: { sql: "p.created_at" },
+    channel: { sql: "p.channel" },
+    customer_source_id: { sql: "p.tracking_id" },
+    campaign: { sql: "p.campaign_name" },
+    is_winner: { sql: "null::boolean" },
+    metadata: { sql: "p.metadata" },
+  },
+  orders: { id: "p.id", tracking_id: "p.tracking_id", created_at: "p.created_at" },
+};
+
+const customer = (raw: unknown) => fromBinary(CustomerSchema, unpackBytes(raw as Uint8Array));
+
+const REDEMPTIONS: ExportTable = {
+  from: `from (
+      select id, 'redemption' as object, created_at, status, customer_id, tracking_id, voucher_id,
+             campaign_id, promotion_tier_id, amount, points ->> 'points' as points, metadata, failure_code,
+             failure_message, order_message, customer_message, order_amount, project_id
+        from redemption where project_id = $1
+       union all
+      select b.id, 'redemption_rollback', b.created_at, b.status, b.customer_id, b.tracking_id, b.voucher_id,
+             b.campaign_id, b.promotion_tier_id, -b.amount, '-' || (b.points ->> 'points'), b.metadata, b.failure_code,
+             b.failure_message, b.order_message, r.customer_message, r.order_amount, b.project_id
+        from redemption_rollback b
+        left join redemption r on r.project_id = b.project_id and r.id = b.redemption_id
+       where b.project_id = $1) e
+    left join voucher v on v.project_id = e.project_id and v.id = e.voucher_id
+   where e.project_id = $1`,
+  id: "e.id",
+  columns: {
+    id: { sql: "e.id" },
+    object: { sql: "e.object" },
+    voucher_code: { sql: "v.code" },
+    customer_id: { sql: "e.customer_id" },
+    date: { sql: "e.created_at" },
+    result: {
+      sql: "(case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end)",
+      states: { $failed: () => "e.status = 'FAILED'" },
+    },
+    campaign: { sql: "v.campaign_name" },
+    promotion_tier_id: { sql: "e.promotion_tier_id" },
+    customer_source_id: {
+      sql: "e.customer_message",
+      decode: (raw) => customer(raw).sourceId,
+    },
+    customer_name: { sql: "e.customer_message", decode: (raw) => customer(raw).name },
+    tracking_id: { sql: "e.tracking_id" },
+    order_id: {
+      sql: "e.order_message",
+      decode: (raw) => fromBinary(OrderSchema, unpackBytes(raw as Uint8Array)).id,
+    },
+    order_amount: { sql: "e.order_amount" },
+    gift_amount: { sql: "e.amount" },
+    loyalty_points: { sql: "e.points::bigint" },
+    failure_code: { sql: "e.failure_code" },
+    failure_message: { sql: "e.failure_message" },
+    metadata: { sql: "e.metadata" },
+  },
+  orders: { created_at: "e.created_at" },
+};
+
+/** Entries have no id of their own: it is made of the voucher and the version, and sorts by the version. */
+const ENTRY_ID = `('vtx_' || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
+
+const GIFT_TRANSACTIONS: ExportTable = {
+  from: `from voucher_ledger_entry l
+         join voucher v on v.project_id = l.project_id and v.id = l.voucher_id
+        where l.project_id = $1`,
+  id: ENTRY_ID,
+  scopes: { campaign: "v.campaign_id", voucher: "l.voucher_id" },
+  columns: {
+    id: { sql: ENTRY_ID },
+    type: {
+      sql: `(case when l.redemption_id is null then case when l.amount < 0 then 'CREDITS_REMOVAL' else 'CREDITS_ADDITION' end
+                  when l.amount < 0 then 'CREDITS_REDEMPTION' else 'CREDITS_REFUND' end)`,
+    },
+    source_id: { sql: "l.source_id" },
+    reason: { sql: "l.reason" },
+    source: { sql: "l.source" },
+    balance: { sql: "l.balance_after" },
+    amount: { sql: "l.amount" },
+    created_at: { sql: "l.created_at" },
+    campaign_id: { sql: "v.campaign_id" },
+    voucher_id: { sql: "l.voucher_id" },
+    related_transaction_id: { sql: "null::text" },
+    details: {
+      sql: `jsonb_strip_nulls(jsonb_build_object(
+              'balance', jsonb_build_object('type', 'gift_voucher', 'total', l.total_after, 'object', 'balance',
+                'amount', l.amount, 'balance', l.balance_after,
+                'related_object', jsonb_build_object('id', l.voucher_id, 'type', 'voucher')),
+              'redemption', case when l.redemption_id is not null
+                                 then jsonb_build_object('id', l.redemption_id) end))`,
+    },
+  },
+};
+
+export const EXPORT_TABLES: ExportTables = {
+  voucher: VOUCHERS,
+  publication: PUBLICATIONS,
+  redemption: REDEMPTIONS,
+  voucher_transactions: GIFT_TRANSACTIONS,
+};
