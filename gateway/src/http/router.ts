@@ -1,3 +1,5 @@
+import { RESERVED_WORDS } from "@scrip/contract";
+
 /** Segments of a path template: literal text, or `{name}` for one segment. */
 export type Pattern = { readonly method: string; readonly segments: readonly string[] };
 
@@ -17,19 +19,6 @@ type Node<Route> = {
   parameter: Node<Route> | undefined;
   readonly routes: Map<string, Route>;
 };
-
-/**
- * Words that are never an id, code or name in a path: paths of bulk operations end in them, and where
- * there is no such operation the word must not be read as a parameter.
- */
-const RESERVED: ReadonlySet<string> = new Set([
-  "qualification",
-  "import",
-  "importCSV",
-  "bulk",
-  "metadata",
-  "export",
-]);
 
 /** No path of the contract is longer. */
 const MAX_SEGMENTS = 32;
@@ -127,7 +116,7 @@ function collect<Route>(
 }
 
 const isParameter = (segment: string): boolean =>
-  segment !== "" && !RESERVED.has(segment.includes("%") ? unescaped(segment) : segment);
+  segment !== "" && !RESERVED_WORDS.has(segment.includes("%") ? unescaped(segment) : segment);
 
 /** For comparison only; the transcoder rejects malformed escapes. */
 function unescaped(segment: string): string {

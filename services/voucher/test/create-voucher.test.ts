@@ -182,15 +182,18 @@ describe("CreateVoucher", () => {
     ).rejects.toMatchObject({ key: "invalid_payload" });
   });
 
-  test("rejects contradicting recurring limits, and codes with control characters", async () => {
+  test("rejects contradicting recurring limits, codes with control characters, and words that paths read as operations", async () => {
     for (const body of [
       { validityTimeframe: { interval: "P2D", duration: "P1D" } },
       { code: "a\u0007b" },
+      { code: "import" },
+      { code: "bulk" },
     ]) {
       await expect(createDiscountVoucher(service, body)).rejects.toMatchObject({
         key: "invalid_payload",
       });
     }
+    expect((await createDiscountVoucher(service, { code: "IMPORT" })).code).toBe("IMPORT");
   });
 
   test("rejects a code that exists in the project, also after its voucher was deleted without force", async () => {

@@ -21,5 +21,6 @@ export {
   ruleOf,
   shapeOf,
 } from "./options.ts";
+export { RESERVED_WORDS } from "./reserved-words.ts";
 export { isSafeText, LIMITS, structViolation } from "./safety.ts";
 export { type Violation, toDetails } from "./violation.ts";

@@ -11,7 +11,7 @@ export const CLAIM_SECONDS = 15;
  * How long a claim lasts at least when its process is killed, or when it is unknown whether its request committed: time
  * for commits of the voucher service that are still running.
  */
-export const ORPHANED_CLAIM_SECONDS = 2;
+const ORPHANED_CLAIM_SECONDS = 2;
 
 /** SQL: a claim that starts now. Not `now()`, the start of a transaction that may have waited for the order. */
 export const CLAIM_END = `clock_timestamp() + interval '${CLAIM_SECONDS} seconds'`;

@@ -1,5 +1,4 @@
-import { isPrintable } from "@scrip/codes";
-import { ApiError, duplicate, errorToProto, invalidPayload } from "@scrip/errors";
+import { ApiError, duplicate, errorToProto } from "@scrip/errors";
 import { itemOutcome, rejectedItem } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
@@ -17,7 +16,7 @@ import { upsertCampaign } from "../store/campaigns.ts";
 import { updateVouchersTogether, type VoucherChange } from "../store/voucher-batch-updates.ts";
 import { type ImportedVoucher, insertVouchers } from "../store/voucher-writes.ts";
 import { findVouchers } from "../store/vouchers.ts";
-import { invalidVoucher } from "../voucher/check-request.ts";
+import { invalidVoucher, requireUsableCode } from "../voucher/check-request.ts";
 import { draftVoucher } from "../voucher/new-voucher.ts";
 
 type ImportVouchers = Handler<typeof VoucherImportService.method.importVouchers>;
@@ -70,9 +69,7 @@ function prepare(
   try {
     const { code } = request;
     if (code === undefined) throw invalidVoucher("Property .code is required");
-    if (!isPrintable(code)) {
-      throw invalidPayload("Property .code must not contain control characters");
-    }
+    requireUsableCode(code);
     const { quantity, amount, ...definition } = draftVoucher(request, call, {
       id: reservedOrNewId(request, call, () => deps.newId("v")),
       campaign: campaign === undefined ? null : originOf(campaign),

@@ -1,3 +1,5 @@
+import { isPrintable } from "@scrip/codes";
+import { RESERVED_WORDS } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 import { parseDiscountProto } from "@scrip/mapping";
 import type { Discount } from "@scrip/proto/scrip/common/v1/discount_pb";
@@ -17,6 +19,18 @@ export function requireDiscount(discount: Discount): DiscountDefinition {
   const read = parseDiscountProto(discount);
   if (read.kind === "violation") throw invalidVoucher(read.text);
   return read.definition;
+}
+
+/** Rejects a code that no caller could send, or that no path could name. */
+export function requireUsableCode(code: string): void {
+  if (!isPrintable(code)) {
+    throw invalidPayload("Property .code must not contain control characters");
+  }
+  if (RESERVED_WORDS.has(code)) {
+    throw invalidPayload(
+      `Property .code must not be "${code}": in paths, this word names an operation`,
+    );
+  }
 }
 
 export const invalidVoucher = (details: string): ApiError =>

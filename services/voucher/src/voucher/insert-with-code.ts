@@ -1,5 +1,5 @@
-import { capacityOf, type CodeMask, generateCode, isPrintable, randomIndex } from "@scrip/codes";
-import { ApiError, duplicate, invalidPayload } from "@scrip/errors";
+import { capacityOf, type CodeMask, generateCode, randomIndex } from "@scrip/codes";
+import { ApiError, duplicate } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import type { CreateVoucherRequest } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -7,6 +7,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { insertVoucher, type NewVoucher } from "../store/voucher-writes.ts";
+import { requireUsableCode } from "./check-request.ts";
 import type { VoucherDraft } from "./new-voucher.ts";
 
 /** Generated codes that may collide with existing ones before the config counts as exhausted. */
@@ -28,9 +29,7 @@ export async function insertWithCode(
 ): Promise<NewVoucher> {
   const { code } = creation.request;
   if (code !== undefined) {
-    if (!isPrintable(code)) {
-      throw invalidPayload("Property .code must not contain control characters");
-    }
+    requireUsableCode(code);
     const voucher = withCode(deps, creation, code);
     if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
     throw duplicate("voucher", "id", code);
