@@ -2,7 +2,9 @@ import type { DescService } from "@bufbuild/protobuf";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
@@ -56,6 +58,8 @@ export const publicServices: readonly DescService[] = [
   AsyncActionService,
   WebhookService,
   ExportService,
+  CampaignActionService,
+  TrashBinService,
 ];
 
 /** Implemented by the gateway itself. */

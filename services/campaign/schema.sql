@@ -1,5 +1,17 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table bin_entry (
+  project_id text not null,
+  id text not null,
+  resource_id text not null,
+  resource_type text not null,
+  resource_name text,
+  resource_parent_id text,
+  created_at timestamp with time zone not null,
+  constraint bin_entry_pkey PRIMARY KEY (project_id, id),
+  constraint bin_entry_type_known CHECK (resource_type = ANY (ARRAY['campaign'::text, 'voucher'::text, 'product'::text, 'sku'::text]))
+);
+
 create table campaign (
   project_id text not null,
   id text not null,
@@ -30,12 +42,31 @@ create table campaign (
   updated_at timestamp with time zone,
   turn text,
   turn_ends_at timestamp with time zone,
+  deleted_at timestamp with time zone,
   constraint campaign_pkey PRIMARY KEY (project_id, id),
   constraint campaign_counts_from_zero CHECK (vouchers_count >= 0),
   constraint campaign_ends_after_its_start CHECK (expiration_date >= start_date),
   constraint campaign_kind_known CHECK (type = ANY (ARRAY['AUTO_UPDATE'::text, 'STATIC'::text, 'STANDALONE'::text])),
   constraint campaign_makes_vouchers CHECK ((voucher IS NULL) = (campaign_type = 'PROMOTION'::text)),
   constraint campaign_type_known CHECK (campaign_type = ANY (ARRAY['LOYALTY_PROGRAM'::text, 'GIFT_VOUCHERS'::text, 'DISCOUNT_COUPONS'::text, 'PROMOTION'::text, 'REFERRAL_PROGRAM'::text]))
+);
+
+create table campaign_job (
+  project_id text not null,
+  id text not null,
+  campaign_id text not null,
+  type text not null,
+  request bytea,
+  permanent boolean default false not null,
+  total bigint not null,
+  done bigint default 0 not null,
+  position text default ''::text not null,
+  status text default 'PENDING'::text not null,
+  created_at timestamp with time zone not null,
+  constraint campaign_job_pkey PRIMARY KEY (project_id, id),
+  constraint campaign_job_counts_from_zero CHECK (total >= 0 AND done >= 0),
+  constraint campaign_job_status_known CHECK (status = ANY (ARRAY['PENDING'::text, 'DONE'::text, 'FAILED'::text])),
+  constraint campaign_job_type_known CHECK (type = ANY (ARRAY['GENERATE'::text, 'UPDATE'::text, 'DELETE'::text]))
 );
 
 create table category (
@@ -153,9 +184,15 @@ create table promotion_tier_usage (
   constraint promotion_tier_usage_of_a_tier FOREIGN KEY (project_id, tier_id) REFERENCES promotion_tier(project_id, id) ON DELETE CASCADE
 );
 
+CREATE INDEX bin_entry_project_parent ON bin_entry USING btree (project_id, resource_parent_id) WHERE resource_parent_id IS NOT NULL;
+
+CREATE UNIQUE INDEX bin_entry_project_resource ON bin_entry USING btree (project_id, resource_id);
+
 CREATE INDEX campaign_project_created_at ON campaign USING btree (project_id, created_at, id);
 
 CREATE UNIQUE INDEX campaign_project_name ON campaign USING btree (project_id, name);
+
+CREATE INDEX campaign_job_pending ON campaign_job USING btree (project_id, campaign_id, id) WHERE status = 'PENDING'::text;
 
 CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, name);
 

@@ -1,3 +1,4 @@
+import type { readCampaignLimits } from "@scrip/campaign/config";
 import { createCampaignService } from "@scrip/campaign/service";
 import { createPgEventBus, type EventBus } from "@scrip/events";
 import { createExportService, type FileStore } from "@scrip/export/service";
@@ -35,6 +36,7 @@ export type CompositionOptions = {
   readonly files: FileStore;
   /** The address of the API, for links to files. */
   readonly baseUrl: string;
+  readonly limits: ReturnType<typeof readCampaignLimits>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 };
@@ -95,6 +97,7 @@ async function startServices(
     webhooks,
     files,
     baseUrl,
+    limits,
   }: CompositionOptions,
 ): Promise<readonly ReplicatingService[]> {
   const onError = (error: Error): void => logger.error({ err: error }, "a service failed");
@@ -117,7 +120,12 @@ async function startServices(
     }),
   );
   const campaign = parts.use(
-    await createCampaignService({ ...own, bus, transports: { voucher: directTo([voucher]) } }),
+    await createCampaignService({
+      ...own,
+      ...limits,
+      bus,
+      transports: { voucher: directTo([voucher]) },
+    }),
   );
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);

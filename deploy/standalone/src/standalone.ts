@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import path from "node:path";
 
+import { readCampaignLimits } from "@scrip/campaign/config";
 import { ConfigError, type Env } from "@scrip/config";
 import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
 import { readFileStore } from "@scrip/export/service";
@@ -72,6 +73,7 @@ export async function startStandalone(
       baseUrl:
         env["SCRIP_BASE_URL"]?.replace(/\/$/, "") ??
         `http://${displayedHost(config.host)}:${config.port}`,
+      limits: readCampaignLimits(env),
       gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
       logger,
       metrics,

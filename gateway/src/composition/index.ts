@@ -4,11 +4,13 @@ import { newId } from "@scrip/ids";
 import type { Queryable } from "@scrip/postgres";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
+import { createCampaignActionsClient } from "./clients/campaign-actions.ts";
 import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
@@ -41,6 +43,7 @@ export function createCompositionDeps(
   { db, findSchemas }: { readonly db: Queryable } & Pick<CompositionDeps, "findSchemas">,
 ): CompositionDeps {
   const campaigns = transports.get(CampaignService.typeName);
+  const campaignActions = transports.get(CampaignActionService.typeName);
   const categories = transports.get(CategoryService.typeName);
   const rules = transports.get(ValidationRuleService.typeName);
   const products = transports.get(ProductService.typeName);
@@ -48,6 +51,7 @@ export function createCompositionDeps(
   const vouchers = transports.get(VoucherService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
+    campaignActions: campaignActions && createCampaignActionsClient(campaignActions),
     categories: categories && createCategoriesClient(categories),
     validationRules: rules && createValidationRulesClient(rules),
     units: products && createUnitsClient(products),

@@ -3,6 +3,7 @@ import type { NewId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 
 import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
+import type { CampaignActions } from "./clients/campaign-actions.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
 import type { Holdings } from "./clients/holdings.ts";
@@ -19,6 +20,7 @@ export type Target = { readonly rpc: DescMethodUnary; readonly httpMethod: strin
 /** What steps use. A client is undefined where the gateway has no connection to its service. */
 export type CompositionDeps = {
   readonly campaigns: Campaigns | undefined;
+  readonly campaignActions: CampaignActions | undefined;
   readonly categories: Categories | undefined;
   readonly validationRules: ValidationRules | undefined;
   readonly units: Units | undefined;

@@ -14,6 +14,7 @@ import { callSteps, compositionSteps } from "./steps.ts";
 const unused = {} as any;
 const deps: CompositionDeps = {
   campaigns: unused,
+  campaignActions: unused,
   categories: unused,
   validationRules: unused,
   units: unused,

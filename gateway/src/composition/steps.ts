@@ -3,6 +3,7 @@ import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
 import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
+import { generateCampaignVouchersStep } from "./generate-campaign-vouchers.ts";
 import { loadValidationRuleStep } from "./load-validation-rule.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
 import { rejectUnknownProductsStep } from "./reject-unknown-products.ts";
@@ -125,6 +126,15 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Calls `CampaignService.CreateVoucher`, because the campaign holds the voucher's template.",
     directGrpc: "Call `CampaignService.CreateVoucher`.",
     compile: createVoucherInCampaignStep,
+  },
+  {
+    name: "generate-campaign-vouchers",
+    runs: "instead of the call",
+    appliesTo: "`CampaignService.CreateCampaignVouchers` with `vouchers_count` above 1",
+    does: "Calls `CampaignActionService.GenerateCampaignVouchers`, which starts an async action; responds with 202 and its id.",
+    directGrpc:
+      "`CreateCampaignVouchers` creates up to 100 vouchers and returns the first; call `GenerateCampaignVouchers` for an async action.",
+    compile: generateCampaignVouchersStep,
   },
   {
     name: "evict-cached-categories",

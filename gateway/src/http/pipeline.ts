@@ -1,6 +1,10 @@
-import type { Message } from "@bufbuild/protobuf";
+import { isMessage, type Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
+import {
+  type AsyncActionStarted,
+  AsyncActionStartedSchema,
+} from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import {
   type Admission,
   type Admitted,
@@ -17,7 +21,7 @@ import type { CompletedResponses } from "../idempotency/completed-responses.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
 import type { CodeGuessing, CodeRequest } from "../limits/code-guessing.ts";
 import type { RequestKey } from "../store/idempotency.ts";
-import type { RequestParts } from "../transcode/index.ts";
+import { createTranscoder, type RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
 import { authorize, type AuthorizeDeps } from "./authorize.ts";
 import { type BodyLimits, expectedLength, readForm, readJsonBody } from "./body.ts";
@@ -165,6 +169,7 @@ async function callService(
   const tenant = await tenantOf(deps, context, work);
   const call = callOf(context, { ...work, tenant });
   const response = await callWithCodes(deps, work, () => route.invoke(message, call));
+  if (isStarted(response)) return { ...ACCEPTED, body: encodeStarted(response) };
   if (route.complete === undefined) return toHttpResponse(route, response, call);
   const completed = await route.complete(response, call.project.id, (error) =>
     deps.report(error, context),
@@ -235,6 +240,14 @@ const MANAGEMENT: Call["caller"] = { side: "management", id: "management" };
 const ANYONE: Call["caller"] = { side: "client", id: "anyone" };
 
 const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
+
+/** The work continues in an async action, also where the endpoint otherwise returns an object. */
+const isStarted = (message: Message): message is AsyncActionStarted =>
+  isMessage(message, AsyncActionStartedSchema);
+
+const ACCEPTED = { status: 202, contentType: JSON_TYPE } as const;
+
+const encodeStarted = createTranscoder().encoderOf(AsyncActionStartedSchema);
 
 /** A call that took effect has stored its response, so a caller that has left needs no encoding. */
 async function toHttpResponse(route: Route, message: Message, call: Call): Promise<HttpResponse> {

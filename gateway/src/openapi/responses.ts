@@ -1,6 +1,7 @@
 import { type Binding, rejectionKeysOf } from "@scrip/contract";
 import { catalogue, type ErrorKey, errorToProto } from "@scrip/errors";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
+import { AsyncActionStartedSchema } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 
 import { createTranscoder } from "../transcode/index.ts";
 import { endpointErrorsOf, keysByStatus } from "./error-keys.ts";
@@ -103,8 +104,18 @@ function successOf(binding: Binding, schemas: Schemas): Record<string, Response>
       ]),
       ...(!isEmpty && { content: contentOf(binding, schemas) }),
     },
+    ...(access.bulkCount !== "" && { "202": startedOf(access.bulkCount, schemas) }),
   };
 }
+
+/** The response when the count is above 1. */
+const startedOf = (bulkCount: string, schemas: Schemas): Response => ({
+  description: `An async action was started, because \`${bulkCount}\` is above 1.`,
+  headers: headerReferences(EVERY_RESPONSE),
+  content: {
+    "application/json": { schema: schemas.reference(AsyncActionStartedSchema, "response") },
+  },
+});
 
 function contentOf(
   { method, responseBody }: Binding,

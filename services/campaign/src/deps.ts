@@ -9,6 +9,8 @@ import type { DefinitionCaches } from "./loading/definition-cache.ts";
 export type Deps = Clients &
   Stores & {
     readonly newId: typeof newId;
+    /** Number of vouchers that a campaign may have. */
+    readonly maxVouchers: number;
     /** Set for a request with an idempotency key: commits each step by itself. */
     readonly step?: Stores;
   };

@@ -1,11 +1,14 @@
 import { keyedHandlers } from "@scrip/idempotency";
+import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { continueJob } from "./handlers/continue-job.ts";
 import { createCampaignVouchers } from "./handlers/create-campaign-vouchers.ts";
 import { createCampaign } from "./handlers/create-campaign.ts";
 import { createCategory } from "./handlers/create-category.ts";
@@ -19,17 +22,24 @@ import { disableCampaign } from "./handlers/disable-campaign.ts";
 import { disablePromotionTier } from "./handlers/disable-promotion-tier.ts";
 import { enableCampaign } from "./handlers/enable-campaign.ts";
 import { enablePromotionTier } from "./handlers/enable-promotion-tier.ts";
+import { failJob } from "./handlers/fail-job.ts";
+import { getBinEntry } from "./handlers/get-bin-entry.ts";
 import { getCampaign } from "./handlers/get-campaign.ts";
 import { getCategory } from "./handlers/get-category.ts";
 import { getPromotionStack } from "./handlers/get-promotion-stack.ts";
 import { getPromotionTier } from "./handlers/get-promotion-tier.ts";
 import { importCampaignVouchers } from "./handlers/import-campaign-vouchers.ts";
+import { listBinEntries } from "./handlers/list-bin-entries.ts";
 import { listCampaignStacks } from "./handlers/list-campaign-stacks.ts";
 import { listCampaignTiers } from "./handlers/list-campaign-tiers.ts";
 import { listCampaigns } from "./handlers/list-campaigns.ts";
 import { listCategories } from "./handlers/list-categories.ts";
 import { listPromotionStacks } from "./handlers/list-promotion-stacks.ts";
 import { listPromotionTiers } from "./handlers/list-promotion-tiers.ts";
+import { removeBinEntry } from "./handlers/remove-bin-entry.ts";
+import { requestDeletion } from "./handlers/request-deletion.ts";
+import { requestPurge } from "./handlers/request-purge.ts";
+import { requestVouchers } from "./handlers/request-vouchers.ts";
 import { resolveCampaigns } from "./handlers/resolve-campaigns.ts";
 import { resolveCategories } from "./handlers/resolve-categories.ts";
 import { updateCampaign } from "./handlers/update-campaign.ts";
@@ -66,6 +76,12 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       { importCampaignVouchers },
       { importCampaignVouchers: "steps" },
     ),
+    implement(
+      CampaignJobService,
+      { requestVouchers, requestDeletion, requestPurge, continueJob, failJob },
+      { requestVouchers: "steps" },
+    ),
+    implement(TrashBinService, { listBinEntries, getBinEntry, removeBinEntry }),
     implement(PromotionService, {
       createPromotionTier,
       listCampaignTiers,

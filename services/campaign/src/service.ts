@@ -31,6 +31,8 @@ export type CampaignOptions = {
   readonly bus: EventBus;
   /** Default: 15 days for the ids of handled events. */
   readonly retention?: Retention;
+  /** Number of vouchers that a campaign may have. */
+  readonly maxVouchers: number;
   readonly onError: (error: Error) => void;
 };
 
@@ -52,7 +54,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
   const vouchers = await projects.bus.subscribe({
     group: "campaign",
     topics: [VOUCHERS_TOPIC],
-    handler: onVoucher(db),
+    handler: onVoucher(db, newId),
   });
   parts.defer(() => vouchers.close(CONSUMERS_CLOSE_MS));
   const redemptions = await projects.bus.subscribe({
@@ -69,6 +71,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
     implementations: routes({
       db,
       newId,
+      maxVouchers: options.maxVouchers,
       definitions: createDefinitionCaches(db),
       onEvents: relay.wake,
       ...createClients(options.transports),

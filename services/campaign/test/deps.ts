@@ -1,9 +1,11 @@
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import { createPgEventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
+import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
@@ -40,13 +42,22 @@ export async function startCampaigns() {
 function startProcess(db: TestDatabase, voucher: Transport) {
   const definitions = createDefinitionCaches(db);
   const transport = createDirectTransport(
-    routes({ db, newId, definitions, onEvents: () => {}, ...createClients({ voucher }) }),
+    routes({
+      db,
+      newId,
+      definitions,
+      maxVouchers: 1_000_000,
+      onEvents: () => {},
+      ...createClients({ voucher }),
+    }),
   );
   return {
     campaigns: clientOf(CampaignService, transport),
     promotions: clientOf(PromotionService, transport),
     categories: clientOf(CategoryService, transport),
     imports: clientOf(CampaignImportService, transport),
+    jobs: clientOf(CampaignJobService, transport),
+    bin: clientOf(TrashBinService, transport),
   };
 }
 

@@ -40,8 +40,10 @@ describe("EnableCampaign and DisableCampaign", () => {
     await campaigns.disableCampaign({ campaignId: id }, call);
     await campaigns.disableCampaign({ campaignId: id }, call);
     const { rows } = await service.db.query<{ key: string; topic: string; payload: Uint8Array }>(
-      "select key, topic, payload from outbox where project_id = $1 order by created_at, id",
-      [call.project.id],
+      `select key, topic, payload from outbox
+        where project_id = $1 and type = $2
+        order by created_at, id`,
+      [call.project.id, LoyaltyProgramChangedSchema.typeName],
     );
     const events = rows.map(({ key, topic, payload }) => ({
       key,

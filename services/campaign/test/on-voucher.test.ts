@@ -1,4 +1,5 @@
 import { createPgEventBus, type DeliveredEvent } from "@scrip/events";
+import { newId } from "@scrip/ids";
 import {
   VoucherDeletedSchema,
   VoucherPublishedSchema,
@@ -15,7 +16,7 @@ import { startCampaigns } from "./deps.ts";
 const service = await startCampaigns();
 afterAll(() => service[Symbol.asyncDispose]());
 const { campaigns, db } = service;
-const handle = (events: readonly DeliveredEvent[]) => deliver(onVoucher(db), events);
+const handle = (events: readonly DeliveredEvent[]) => deliver(onVoucher(db, newId), events);
 
 describe("onVoucher", () => {
   test.each<{
@@ -89,7 +90,13 @@ test("the service is subscribed to the bus", async () => {
   const bus = await createPgEventBus({ url: database.url, onError: options.onError });
   {
     const transports = { voucher: createDirectTransport([]) };
-    await using started = await createCampaignService({ ...options, poolSize: 2, bus, transports });
+    await using started = await createCampaignService({
+      ...options,
+      poolSize: 2,
+      maxVouchers: 100,
+      bus,
+      transports,
+    });
     expect(await started.ready()).toBeUndefined();
     const { generated } = await newCampaignWithEvents();
     await bus.publish([generated()]);

@@ -1,6 +1,8 @@
 import type { Transport } from "@connectrpc/connect";
+import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
@@ -23,6 +25,8 @@ export type Clients = ReturnType<typeof createClients>;
 export const createClients = ({ validation, campaign, voucher, loyalty }: Transports) => ({
   campaigns: clientOf(CampaignService, campaign),
   categories: clientOf(CategoryService, campaign),
+  campaignJobs: clientOf(CampaignJobService, campaign),
+  bin: clientOf(TrashBinService, campaign),
   vouchers: clientOf(VoucherService, voucher),
   redemptions: clientOf(RedemptionService, voucher),
   holdings: clientOf(PublicationService, voucher),

@@ -1,5 +1,6 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import type { Implementation } from "@scrip/rpc";
@@ -12,9 +13,12 @@ import { createOrderExport } from "./handlers/create-order-export.ts";
 import { createPointsExpirationExport } from "./handlers/create-points-expiration-export.ts";
 import { createVoucherTransactionExport } from "./handlers/create-voucher-transaction-export.ts";
 import { createWebhook } from "./handlers/create-webhook.ts";
+import { deleteBinEntry } from "./handlers/delete-bin-entry.ts";
+import { deleteCampaign } from "./handlers/delete-campaign.ts";
 import { deleteExport } from "./handlers/delete-export.ts";
 import { deleteWebhook } from "./handlers/delete-webhook.ts";
 import { downloadExport } from "./handlers/download-export.ts";
+import { generateCampaignVouchers } from "./handlers/generate-campaign-vouchers.ts";
 import { getAsyncAction } from "./handlers/get-async-action.ts";
 import { getExport } from "./handlers/get-export.ts";
 import { getWebhookDelivery } from "./handlers/get-webhook-delivery.ts";
@@ -57,5 +61,10 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       getWebhookDelivery,
       replayWebhook,
     }),
+    implement(
+      CampaignActionService,
+      { deleteCampaign, generateCampaignVouchers, deleteBinEntry },
+      { generateCampaignVouchers: "steps" },
+    ),
   ];
 };

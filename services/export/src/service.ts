@@ -13,6 +13,7 @@ import {
 } from "@scrip/rpc";
 
 import { createClients, type Transports } from "./clients.ts";
+import { CAMPAIGNS_TOPIC, onCampaign } from "./events/on-campaign.ts";
 import type { FileStore } from "./files/file-store.ts";
 import { createJobDefinitions } from "./jobs/definitions.ts";
 import { startFileExpiry } from "./jobs/expire-files.ts";
@@ -52,6 +53,9 @@ export type ExportOptions = {
 
 /** A receiver that takes longer has failed. */
 const WEBHOOK_TIMEOUT_MS = 10_000;
+
+/** Time for a consumer to finish its batch; unfinished events are delivered again at the next start. */
+const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Creates the service without a server; both compositions mount it. */
 export async function createExportService(options: ExportOptions): Promise<ReplicatingService> {
@@ -94,6 +98,12 @@ export async function createExportService(options: ExportOptions): Promise<Repli
       findProject: projects.findProject,
     }),
   );
+  const campaigns = await projects.bus.subscribe({
+    group: "export-campaigns",
+    topics: [CAMPAIGNS_TOPIC],
+    handler: onCampaign(db),
+  });
+  parts.defer(() => campaigns.close(CONSUMERS_CLOSE_MS));
   const running = parts.move();
   return {
     name: "export",

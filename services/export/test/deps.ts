@@ -87,7 +87,11 @@ export async function startPlatform() {
     }),
   );
   const campaign = parts.use(
-    await createCampaignService({ ...own, transports: { voucher: direct(voucher) } }),
+    await createCampaignService({
+      maxVouchers: 1_000,
+      ...own,
+      transports: { voucher: direct(voucher) },
+    }),
   );
   const below = direct(loyalty, voucher, campaign);
   const validation = parts.use(

@@ -18,8 +18,8 @@ import { createClients } from "./clients.ts";
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
 import type { Transports } from "./clients/batching.ts";
 import { CUSTOMERS_TOPIC, onCustomer } from "./events/on-customer.ts";
+import { CAMPAIGNS_TOPIC, onDeletion, VOUCHERS_TOPIC } from "./events/on-deletion.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
-import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
 import { createCollectionsCache } from "./loading/collections.ts";
 import { createStackingRulesCache } from "./loading/stacking-rules.ts";
 import { createRuleCaches } from "./loading/validation-rules.ts";
@@ -120,6 +120,7 @@ export async function createValidationService(
 /** One consumer group per topic, so that a failing handler does not block the others. */
 const consumersOf = (db: Database, definitions: DefinitionVersions) => [
   { group: "validation", topic: REDEMPTIONS_TOPIC, handler: onRedemption({ db, newId }) },
-  { group: "validation-vouchers", topic: VOUCHERS_TOPIC, handler: onVoucher(db, definitions) },
+  { group: "validation-vouchers", topic: VOUCHERS_TOPIC, handler: onDeletion(db, definitions) },
+  { group: "validation-campaigns", topic: CAMPAIGNS_TOPIC, handler: onDeletion(db, definitions) },
   { group: "validation-customers", topic: CUSTOMERS_TOPIC, handler: onCustomer(db) },
 ];

@@ -44,7 +44,12 @@ export async function startServices() {
     }),
   );
   const campaign = parts.use(
-    await createCampaignService({ ...options, bus, transports: { voucher: transportTo(voucher) } }),
+    await createCampaignService({
+      ...options,
+      maxVouchers: 1_000,
+      bus,
+      transports: { voucher: transportTo(voucher) },
+    }),
   );
   const callees = transportTo(loyalty, voucher, campaign);
   const validation = parts.use(

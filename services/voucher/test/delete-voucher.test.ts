@@ -1,5 +1,8 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import {
+  VoucherDeletedSchema,
+  VoucherPurgedSchema,
+} from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { VOUCHERS_TOPIC } from "../src/events/voucher-published.ts";
@@ -37,17 +40,27 @@ describe("DeleteVoucher", () => {
     expect(await load()).toEqual([again.id, undefined]);
   });
 
-  test("emits one event, also when the code is freed later", async () => {
+  test("emits one event of the deletion, and another when the code is freed later", async () => {
     const { id, code } = await createDiscountVoucher(service);
     await service.vouchers.deleteVoucher({ code }, service.call());
     await service.vouchers.deleteVoucher({ code, force: true }, service.call());
     const { rows } = await service.db.query<{ topic: string; type: string; payload: Buffer }>(
-      "select topic, type, payload from outbox where key = $1",
+      "select topic, type, payload from outbox where key = $1 order by created_at, id",
       [id],
     );
-    expect(rows).toMatchObject([{ topic: VOUCHERS_TOPIC, type: VoucherDeletedSchema.typeName }]);
-    expect(rows.map(({ payload }) => fromBinary(VoucherDeletedSchema, payload))).toMatchObject([
-      { projectId: service.projectId, voucherId: id, date: { seconds: BigInt(NOON / 1000) } },
+    expect(rows).toMatchObject([
+      { topic: VOUCHERS_TOPIC, type: VoucherDeletedSchema.typeName },
+      { topic: VOUCHERS_TOPIC, type: VoucherPurgedSchema.typeName },
     ]);
+    const [deleted, purged] = rows.map(({ payload }) => payload);
+    const { projectId } = service;
+    expect(fromBinary(VoucherDeletedSchema, deleted!)).toMatchObject({
+      projectId,
+      voucherId: id,
+      code,
+      permanent: false,
+      date: { seconds: BigInt(NOON / 1000) },
+    });
+    expect(fromBinary(VoucherPurgedSchema, purged!)).toMatchObject({ projectId, voucherId: id });
   });
 });

@@ -77,6 +77,16 @@ const campaigns: readonly ErrorCase[] = [
     request: inCampaign(undefined, { discount: INVALID_DISCOUNT }),
   },
   {
+    rpc: "CampaignActionService.DeleteCampaign",
+    key: "resource_protected",
+    request: async (shop) => {
+      const { id } = await shop.campaign();
+      const protect = "update campaign.campaign set protected = true where id = $1";
+      await shop.sql(protect, [id]);
+      return { params: { campaign_id: id } };
+    },
+  },
+  {
     rpc: "CampaignService.UpdateCampaign",
     key: "resource_protected",
     request: async (shop) => {
@@ -104,7 +114,7 @@ const campaigns: readonly ErrorCase[] = [
     key: "invalid_campaign_params",
     request: async (shop) => ({
       params: { campaign_id: (await shop.campaign())["id"] },
-      query: { vouchers_count: 101 },
+      query: { vouchers_count: 5_000_001 },
     }),
   },
   {

@@ -1,4 +1,3 @@
-import { ApiError } from "@scrip/errors";
 import { enumName } from "@scrip/mapping";
 import {
   CampaignKind,
@@ -18,6 +17,7 @@ import type { ReferralProgram } from "../domain/referral-program.ts";
 import { parseDiscount } from "../mapping/discount.ts";
 import { parseChangedValidity } from "../mapping/validity.ts";
 import { checkedExpirationRules } from "../mapping/voucher-template.ts";
+import { requireUnprotected } from "./require-unprotected.ts";
 
 export type CampaignUpdate = {
   readonly request: UpdateCampaignRequest;
@@ -32,13 +32,7 @@ export type CampaignUpdate = {
 /** The campaign after an update. Fields that cannot change are ignored. */
 export function applyCampaignUpdate(campaign: Campaign, edit: CampaignUpdate): Campaign {
   const { request, sent, now } = edit;
-  if (campaign.isProtected) {
-    throw new ApiError("resource_protected", {
-      details: `Campaign ${campaign.id} is protected`,
-      resourceId: campaign.id,
-      resourceType: "campaign",
-    });
-  }
+  requireUnprotected(campaign);
   const validity = parseChangedValidity(campaign.validity, request, sent);
   const kind = updatedKind(campaign, edit);
   const joinOnce = sent.has("join_once") ? (request.joinOnce ?? false) : campaign.joinOnce;

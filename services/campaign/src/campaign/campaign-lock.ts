@@ -41,5 +41,7 @@ export async function acquireCampaignLock(
       });
     }
     await sleep(POLL_MS);
+    // It may have been deleted.
+    await requireCampaign(deps.db, projectId, lock.campaignId);
   }
 }

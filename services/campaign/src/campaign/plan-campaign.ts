@@ -10,23 +10,28 @@ import type { Call } from "@scrip/rpc";
 import { initialStatus } from "../domain/campaign-status.ts";
 import { type Campaign, effectiveJoinOnce, inferCampaignType } from "../domain/campaign.ts";
 import { checkNewCampaign, type CampaignParts } from "../domain/check-campaign.ts";
-import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
+import { invalidCampaign } from "../domain/errors.ts";
 import type { ReferralProgram } from "../domain/referral-program.ts";
 import { requireCodeCapacity } from "../mapping/code-config.ts";
 import { parseValidity } from "../mapping/validity.ts";
 import { parseVoucherTemplate } from "../mapping/voucher-template.ts";
+import { requireSize } from "./check-room.ts";
 
-/** Codes are created while the request waits. */
+/** Up to this number, codes are created before the response; a job generates more. */
 export const MAX_CODES_PER_REQUEST = 100n;
 
 export type CampaignPlan = {
   readonly campaign: Campaign;
-  /** Number of codes to create. */
+  /** Number of codes to create before the response. */
   readonly count: number;
+  /** Number of codes that a job generates. */
+  readonly jobCount: bigint;
 };
 
 /** What a new campaign refers to, resolved before. */
 export type NewCampaignReferences = {
+  /** Number of vouchers that a campaign may have. */
+  readonly maxVouchers: number;
   readonly id: string;
   readonly categoryId: string | undefined;
   readonly referralProgram: ReferralProgram | null;
@@ -36,19 +41,22 @@ export type NewCampaignReferences = {
 export function planCampaign(
   request: CreateCampaignRequest,
   call: Call,
-  { id, categoryId, referralProgram }: NewCampaignReferences,
+  { id, categoryId, referralProgram, maxVouchers }: NewCampaignReferences,
 ): CampaignPlan {
   const parts = campaignParts(request);
   const violation = checkNewCampaign(parts);
   if (violation !== null) throw invalidCampaign(violation);
   const { campaignType, kind } = parts;
   const count = requestedCount(parts);
+  requireSize(maxVouchers, 0n, count);
   const voucher = campaignType === "PROMOTION" ? null : parseVoucherTemplate(request.voucher, call);
   if (voucher?.code === null) requireCodeCapacity(voucher.codeConfig, count, call);
   const validity = parseValidity(request);
   const status = initialStatus(count);
   return {
-    count: Number(count),
+    ...(count > MAX_CODES_PER_REQUEST
+      ? { count: 0, jobCount: count }
+      : { count: Number(count), jobCount: 0n }),
     campaign: {
       id,
       name: request.name,
@@ -110,12 +118,5 @@ function campaignParts({
   };
 }
 
-function requestedCount({ kind, vouchersCount }: CampaignParts): bigint {
-  const count = kind === "STANDALONE" ? 1n : (vouchersCount ?? 0n);
-  if (count > MAX_CODES_PER_REQUEST) {
-    throw invalidCampaignParams(
-      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: larger campaigns are not supported yet`,
-    );
-  }
-  return count;
-}
+const requestedCount = ({ kind, vouchersCount }: CampaignParts): bigint =>
+  kind === "STANDALONE" ? 1n : (vouchersCount ?? 0n);

@@ -1,6 +1,9 @@
+import { enqueue } from "@scrip/events";
+import { CampaignChanged_Change } from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import { type Call, stepCall } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { campaignChanged } from "../events/campaign-events.ts";
 import { announceLoyaltyProgram } from "../events/loyalty-program-changed.ts";
 import { updateCampaignActive } from "../store/campaigns.ts";
 import { requireCampaign } from "./require-campaign.ts";
@@ -15,8 +18,10 @@ export async function setCampaignActive(
   const found = await requireCampaign(deps.db, project.id, campaignId);
   const { id } = found.campaign;
   await deps.definitions.write(project.id, async (tx) => {
-    const changed = await updateCampaignActive(tx, project.id, { id, active, at: now });
-    if (changed) await announceLoyaltyProgram(tx, project.id, { id, at: now });
+    if (!(await updateCampaignActive(tx, project.id, { id, active, at: now }))) return;
+    const change = CampaignChanged_Change[active ? "ENABLED" : "DISABLED"];
+    await enqueue(tx, [campaignChanged(deps.newId("event"), found.campaign, { call, change })]);
+    await announceLoyaltyProgram(tx, project.id, { id, at: now });
   });
   deps.onEvents();
   // Conversions and rewards of referral programs need it, also when a request is repeated.

@@ -7,9 +7,7 @@ import { LoyaltyProgramChangedSchema } from "@scrip/proto/scrip/events/v1/loyalt
 
 import type { Campaign, Json } from "../domain/campaign.ts";
 import { findCampaigns } from "../store/campaigns.ts";
-
-/** Changes of campaigns, key: campaign id. Published by this service. */
-const CAMPAIGNS_TOPIC = "scrip.campaigns.v1";
+import { CAMPAIGNS_TOPIC } from "./campaign-events.ts";
 
 /**
  * Announces the state of a loyalty program after a change in the same transaction, which holds the lock of its row;

@@ -6,14 +6,14 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
+import { requireSize } from "../campaign/check-room.ts";
 import { MAX_CODES_PER_REQUEST } from "../campaign/plan-campaign.ts";
+import { requestedVoucher } from "../campaign/requested-voucher.ts";
 import { requireCampaign } from "../campaign/require-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import type { Deps } from "../deps.ts";
-import type { Campaign } from "../domain/campaign.ts";
 import { checkVoucherCreation } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
-import { inheritFromCampaign, type VoucherItem } from "../mapping/campaign-voucher.ts";
 import { requireCodeCapacity, voucherCodeConfig } from "../mapping/code-config.ts";
 
 export const createCampaignVouchers =
@@ -23,7 +23,7 @@ export const createCampaignVouchers =
     await rejectEarly(deps, request, { call, count });
     const categoryId = await resolveCategoryId(deps, request, call);
     return addVouchers(deps, call, request.campaignId, (campaign) => {
-      const item = voucherItem(campaign, { request, call, categoryId });
+      const item = requestedVoucher(campaign, { request: { ...request, categoryId }, call });
       return Array.from({ length: count }, () => item);
     });
   };
@@ -31,7 +31,7 @@ export const createCampaignVouchers =
 function requestedCount({ vouchersCount = 1n, code }: CreateCampaignVouchersRequest): number {
   if (vouchersCount > MAX_CODES_PER_REQUEST) {
     throw invalidCampaignParams(
-      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST}: send several requests to add more vouchers`,
+      `Property .vouchers_count cannot be higher than ${MAX_CODES_PER_REQUEST} here: a job generates more vouchers`,
     );
   }
   if (code !== undefined && vouchersCount !== 1n) {
@@ -52,30 +52,10 @@ async function rejectEarly(
   const found = await requireCampaign(deps.db, call.project.id, request.campaignId);
   const violation = checkVoucherCreation(found.campaign);
   if (violation !== null) throw invalidCampaign(violation);
-  voucherItem(found.campaign, { request, call, categoryId: undefined });
+  const { campaign } = found;
+  requestedVoucher(campaign, { request, call });
+  requireSize(deps.maxVouchers, campaign.vouchersCount, BigInt(count));
   if (request.code !== undefined) return;
-  const { length, ...settings } = voucherCodeConfig(found.campaign, request.codeConfig, call);
+  const { length, ...settings } = voucherCodeConfig(campaign, request.codeConfig, call);
   requireCodeCapacity({ length: Number(length), ...settings }, count, call);
-}
-
-function voucherItem(
-  campaign: Campaign,
-  own: {
-    readonly request: CreateCampaignVouchersRequest;
-    readonly call: Call;
-    readonly categoryId: string | undefined;
-  },
-): VoucherItem {
-  const { request, call, categoryId } = own;
-  const { code, codeConfig, metadata, redemption, additionalInfo } = request;
-  return inheritFromCampaign(campaign, {
-    code,
-    codeConfig: voucherCodeConfig(campaign, codeConfig, call),
-    categoryId,
-    metadata,
-    redemption,
-    additionalInfo,
-    startDate: request.startDate,
-    expirationDate: request.expirationDate,
-  });
 }

@@ -1,5 +1,7 @@
 import { duplicate } from "@scrip/errors";
+import { enqueue } from "@scrip/events";
 import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { CampaignChanged_Change } from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import { acquireCampaignLock, lockTokenOf } from "../campaign/campaign-lock.ts";
@@ -8,10 +10,12 @@ import { type CampaignPlan, newCampaignType, planCampaign } from "../campaign/pl
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import { type Deps, stepDeps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
+import { campaignChanged } from "../events/campaign-events.ts";
 import {
   announceDeletedProgram,
   announceLoyaltyProgram,
 } from "../events/loyalty-program-changed.ts";
+import { addJob } from "../job/add-job.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { inheritFromCampaign } from "../mapping/campaign-voucher.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
@@ -27,17 +31,18 @@ export const createCampaign =
     const id = reservedOrNewId(request, call, () => deps.newId("camp"));
     const projectId = call.project.id;
     // Before the category, which a rejected request must not create.
+    const { maxVouchers } = deps;
     const referralProgram = await resolveReferralProgram(deps.db, projectId, {
       campaignType: newCampaignType(request),
       json: request.referralProgram,
     });
-    planCampaign(request, call, { id, categoryId: undefined, referralProgram });
+    planCampaign(request, call, { id, categoryId: undefined, referralProgram, maxVouchers });
     const tiers = await planTiers(deps, call, {
       campaignId: id,
       requests: request.promotion?.tiers ?? [],
     });
     const categoryId = await resolveCategoryId(deps, request, call);
-    const plan = planCampaign(request, call, { id, categoryId, referralProgram });
+    const plan = planCampaign(request, call, { id, categoryId, referralProgram, maxVouchers });
 
     const lock = { projectId, campaignId: id, token: lockTokenOf(call) };
     await insert(stepDeps(deps), call, { plan, tiers, lock });
@@ -71,6 +76,12 @@ async function insert(deps: Deps, call: Call, { plan, tiers, lock }: NewCampaign
     }
     for (const tier of tiers) await insertTier(tx, projectId, tier);
     await announceLoyaltyProgram(tx, projectId, { id: campaign.id, at: call.now });
+    const change = CampaignChanged_Change.CREATED;
+    await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);
+    if (plan.jobCount > 0n) {
+      const request = { id: deps.newId("aa"), campaignId: campaign.id, total: plan.jobCount };
+      await addJob(tx, { deps, call }, { ...request, type: "GENERATE" });
+    }
     return true;
   });
   deps.onEvents();

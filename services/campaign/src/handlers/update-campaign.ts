@@ -1,8 +1,12 @@
+import { toBinary } from "@bufbuild/protobuf";
 import { ApiError } from "@scrip/errors";
-import type {
-  CampaignService,
-  UpdateCampaignRequest,
+import { enqueue } from "@scrip/events";
+import {
+  type CampaignService,
+  type UpdateCampaignRequest,
+  UpdateCampaignRequestSchema,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { CampaignChanged_Change } from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import type { Call, Handler } from "@scrip/rpc";
 
 import { applyCampaignUpdate, changesCategory } from "../campaign/apply-campaign-update.ts";
@@ -13,11 +17,14 @@ import { type Deps, stepDeps } from "../deps.ts";
 import { statusAfterFailedUpdate } from "../domain/campaign-status.ts";
 import type { Campaign } from "../domain/campaign.ts";
 import type { ReferralProgram } from "../domain/referral-program.ts";
+import { campaignChanged } from "../events/campaign-events.ts";
 import { announceLoyaltyProgram } from "../events/loyalty-program-changed.ts";
+import { addJob } from "../job/add-job.ts";
 import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
-import { voucherUpdateToProto } from "../mapping/voucher-update.ts";
+import { changesVouchers, voucherUpdateToProto } from "../mapping/voucher-update.ts";
 import { resolveReferralProgram } from "../referral/resolve-referral-program.ts";
+import { findPending } from "../store/campaign-jobs.ts";
 import {
   releaseCampaignLock,
   setCampaignStatus,
@@ -46,18 +53,45 @@ export const updateCampaign =
         now: call.now,
       });
       const voucherUpdate = voucherUpdateToProto(campaign, request, sent);
+      const isJob = changesVouchers(voucherUpdate) && (await needsJob(steps, projectId, campaign));
       await steps.definitions.write(projectId, async (tx) => {
         await storeCampaign(tx, projectId, campaign);
         await announceLoyaltyProgram(tx, projectId, { id: campaign.id, at: call.now });
         if (voucherUpdate !== undefined) await setCampaignStatus(tx, lock, "MODIFYING");
+        const change = CampaignChanged_Change.UPDATED;
+        await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);
+        if (isJob) {
+          const { id: campaignId, vouchersCount: total } = campaign;
+          const stored = toBinary(UpdateCampaignRequestSchema, request);
+          const job = { id: deps.newId("aa"), campaignId, type: "UPDATE", total } as const;
+          await addJob(tx, { deps, call }, { ...job, request: stored });
+        }
       });
-      steps.onEvents();
-      if (voucherUpdate !== undefined) await deps.vouchers.updateVouchers(voucherUpdate, call);
+      deps.onEvents();
+      if (voucherUpdate === undefined) return;
+      // With a job, only what publications need of the campaign.
+      const now = isJob
+        ? { campaignId: campaign.id, campaign: voucherUpdate.campaign }
+        : voucherUpdate;
+      await deps.vouchers.updateVouchers(now, call);
     });
     const after = await requireCampaign(deps.db, projectId, before.id);
     const [view] = await loadCampaignTiers(deps.db, projectId, [after]);
     return campaignToProto(view ?? after, call.project);
   };
+
+/** Up to this number, vouchers are updated before the response. */
+const MAX_VOUCHERS_PER_REQUEST = 100n;
+
+/** Updates of many vouchers are jobs, and those behind a job, which are applied after it. */
+async function needsJob(
+  { db }: Pick<Deps, "db">,
+  projectId: string,
+  { id, vouchersCount }: Campaign,
+): Promise<boolean> {
+  if (vouchersCount > MAX_VOUCHERS_PER_REQUEST) return true;
+  return (await findPending(db, projectId, id)).next !== null;
+}
 
 /** Rejects an invalid request before its category is created; returns the new settings of a referral program. */
 async function rejectEarly(

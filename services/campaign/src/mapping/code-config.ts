@@ -68,7 +68,7 @@ export const codeSettingsToProto = (
   entropyBits: String(entropyBitsOf(requireMask({ length, ...settings }, project))),
 });
 
-function requireMask(config: CodeConfig, { caseSensitiveCodes }: Call["project"]): CodeMask {
+export function requireMask(config: CodeConfig, { caseSensitiveCodes }: Call["project"]): CodeMask {
   const parsed = parseCodeConfig(config, caseSensitiveCodes);
   if (parsed.kind === "mask") return parsed.mask;
   throw new ApiError("invalid_code_config", { details: parsed.text });

@@ -62,3 +62,9 @@ export function voucherUpdateToProto(
     updateMask: { paths },
   };
 }
+
+/** Whether an update concerns vouchers that exist, and not only those that publications create. */
+export const changesVouchers = (update: VoucherUpdate | undefined): boolean =>
+  (update?.updateMask?.paths?.length ?? 0) > 0 ||
+  Object.keys(update?.metadata ?? {}).length > 0 ||
+  (update?.unsetMetadataFields?.length ?? 0) > 0;

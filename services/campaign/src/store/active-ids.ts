@@ -22,7 +22,8 @@ export async function findActiveIds(
       db,
       `select t.project_id, t.id
          from promotion_tier t
-         join campaign p on p.project_id = t.project_id and p.id = t.campaign_id and p.active
+         join campaign p on p.project_id = t.project_id and p.id = t.campaign_id
+          and p.active and p.deleted_at is null
         where t.project_id = any($1::text[]) and t.active
         order by t.hierarchy, t.id`,
       projectIds,
@@ -31,7 +32,8 @@ export async function findActiveIds(
       db,
       `select s.project_id, s.id
          from promotion_stack s
-         join campaign p on p.project_id = s.project_id and p.id = s.campaign_id and p.active
+         join campaign p on p.project_id = s.project_id and p.id = s.campaign_id
+          and p.active and p.deleted_at is null
         where s.project_id = any($1::text[])
         order by s.id`,
       projectIds,
@@ -43,7 +45,7 @@ export async function findActiveIds(
         cross join lateral (
                 select project_id, id
                   from campaign
-                 where project_id = project.id and type = 'STANDALONE' and active
+                 where project_id = project.id and type = 'STANDALONE' and active and deleted_at is null
                  order by created_at desc, id desc
                  limit ${MAX_STANDALONE}
               ) p`,

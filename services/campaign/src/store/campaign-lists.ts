@@ -24,7 +24,7 @@ export async function listCampaigns(
   db: Queryable,
   { conditions, values, order, limit, offset }: CampaignListing,
 ): Promise<{ readonly records: readonly CampaignRecord[]; readonly total: bigint }> {
-  const from = `${FROM_CAMPAIGN} where ${["p.project_id = $1", ...conditions].join(" and ")}`;
+  const from = `${FROM_CAMPAIGN} where ${["p.project_id = $1", "p.deleted_at is null", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<CampaignRow>(db, {
     columns: CAMPAIGN_COLUMNS,
     from,

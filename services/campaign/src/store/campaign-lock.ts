@@ -25,7 +25,8 @@ export async function tryAcquireCampaignLock(
     `with p as (
        update campaign
           set turn = $3, turn_ends_at = now() + make_interval(secs => ${LOCK_SECONDS})
-        where project_id = $1 and id = $2 and (turn is null or turn = $3 or turn_ends_at < now())
+        where project_id = $1 and id = $2 and deleted_at is null
+          and (turn is null or turn = $3 or turn_ends_at < now())
        returning *
      )
      select ${CAMPAIGN_COLUMNS}
@@ -41,7 +42,10 @@ export type CampaignLockRelease = {
   readonly createdVouchers: number;
 };
 
-/** After its expiry the lock can belong to another change, which keeps it; created vouchers are counted anyway. */
+/**
+ * After its expiry the lock can belong to another change, which keeps it; created vouchers are counted anyway. While jobs
+ * of the campaign wait, its statuses are theirs.
+ */
 export async function releaseCampaignLock(
   db: Queryable,
   { projectId, campaignId, token }: CampaignLock,
@@ -50,8 +54,14 @@ export async function releaseCampaignLock(
   await db.query(
     `update campaign
         set turn = case when turn = $3 then null else turn end,
-            creation_status = $4, vouchers_generation_status = $4,
+            creation_status = case when waiting.jobs then creation_status else $4 end,
+            vouchers_generation_status =
+              case when waiting.jobs then vouchers_generation_status else $4 end,
             vouchers_count = vouchers_count + $5
+       from (select exists (
+                      select from campaign_job
+                       where project_id = $1 and campaign_id = $2 and status = 'PENDING') as jobs
+            ) waiting
       where project_id = $1 and id = $2`,
     [projectId, campaignId, token, status, createdVouchers],
   );

@@ -112,7 +112,7 @@ export async function findCampaign(
 ): Promise<CampaignRecord | undefined> {
   const { rows } = await db.query<CampaignRow>(
     `select ${CAMPAIGN_COLUMNS} ${FROM_CAMPAIGN}
-      where p.project_id = $1 and (p.id = $2 or p.name = $2)
+      where p.project_id = $1 and (p.id = $2 or p.name = $2) and p.deleted_at is null
       order by p.id = $2 desc
       limit 1`,
     [projectId, idOrName],
@@ -128,7 +128,8 @@ export async function findCampaigns(
   const { rows } = await db.query<CampaignRow & { position: bigint }>(
     `select key.position, ${CAMPAIGN_COLUMNS}
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, id, position)
-             join campaign p on p.project_id = key.project_id and p.id = key.id
+             join campaign p
+               on p.project_id = key.project_id and p.id = key.id and p.deleted_at is null
              left join category c on c.project_id = p.project_id and c.id = p.category_id`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
@@ -143,7 +144,8 @@ export async function findCampaignIds(
   const { rows } = await db.query<{ id: string; position: bigint }>(
     `select key.position, p.id
              from unnest($1::text[], $2::text[]) with ordinality as key (project_id, name, position)
-             join campaign p on p.project_id = key.project_id and p.name = key.name`,
+             join campaign p
+               on p.project_id = key.project_id and p.name = key.name and p.deleted_at is null`,
     [keys.map(({ projectId }) => projectId), keys.map(({ key }) => key)],
   );
   return inKeyOrder(keys, rows, ({ id }) => id);
@@ -217,7 +219,7 @@ export async function lockCampaignRow(
 ): Promise<CampaignRecord | undefined> {
   const { rows } = await tx.query<CampaignRow>(
     `select ${CAMPAIGN_COLUMNS} ${FROM_CAMPAIGN}
-      where p.project_id = $1 and (p.id = $2 or p.name = $2)
+      where p.project_id = $1 and (p.id = $2 or p.name = $2) and p.deleted_at is null
       order by p.id = $2 desc
       limit 1
         for no key update of p`,

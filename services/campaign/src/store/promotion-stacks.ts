@@ -51,7 +51,9 @@ const permanentColumns: ColumnTable<PromotionStack> = {
 
 const COLUMNS = `s.id, ${columnNames({ ...editableColumns, ...permanentColumns }, "s")},
   ${CATEGORY_COLUMNS}`;
-const JOIN = "left join category c on c.project_id = s.project_id and c.id = s.category_id";
+const JOIN = `join campaign p
+    on p.project_id = s.project_id and p.id = s.campaign_id and p.deleted_at is null
+  left join category c on c.project_id = s.project_id and c.id = s.category_id`;
 const FROM_STACK = `from promotion_stack s ${JOIN}`;
 
 export type StackKey = {

@@ -86,7 +86,8 @@ const permanentColumns: ColumnTable<PromotionTier> = {
 export const TIER_COLUMNS = `t.id, ${columnNames({ ...editableColumns, ...permanentColumns }, "t")},
   p.active as p_active, p.start_date as p_start_date, p.expiration_date as p_expiration_date,
   ${CATEGORY_COLUMNS}, ${TIER_USAGE_COLUMNS}`;
-const JOINS = `join campaign p on p.project_id = t.project_id and p.id = t.campaign_id
+const JOINS = `join campaign p
+    on p.project_id = t.project_id and p.id = t.campaign_id and p.deleted_at is null
   left join category c on c.project_id = t.project_id and c.id = t.category_id
   left join promotion_tier_usage u on u.project_id = t.project_id and u.tier_id = t.id`;
 export const FROM_TIER = `from promotion_tier t ${JOINS}`;
@@ -123,10 +124,12 @@ export async function shareLockTiers(
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const { rows } = await tx.query<{ id: string }>(
-    `select id from promotion_tier
-      where project_id = $1 and id = any($2::text[])
-      order by id
-        for key share`,
+    `select t.id from promotion_tier t
+       join campaign p
+         on p.project_id = t.project_id and p.id = t.campaign_id and p.deleted_at is null
+      where t.project_id = $1 and t.id = any($2::text[])
+      order by t.id
+        for key share of t`,
     [projectId, ids],
   );
   return new Set(rows.map(({ id }) => id));

@@ -1,6 +1,10 @@
+import { campaignJobs } from "../campaign/campaign-jobs.ts";
 import type { Deps } from "../deps.ts";
 import { exportJob } from "../export/export-job.ts";
 import type { AnyJobDefinition } from "./job-definition.ts";
 
 /** All types of jobs. */
-export const createJobDefinitions = (deps: Deps): readonly AnyJobDefinition[] => [exportJob(deps)];
+export const createJobDefinitions = (deps: Deps): readonly AnyJobDefinition[] => [
+  exportJob(deps),
+  ...campaignJobs(deps),
+];

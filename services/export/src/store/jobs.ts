@@ -17,7 +17,7 @@ export type JobStart = {
 /** The request that starts a job. */
 export type StartingCall = Pick<Call, "project" | "requestId" | "now">;
 
-/** Starts a job with the commit of the transaction. */
+/** Starts a job with the commit of the transaction; a job that has been started is not started again. */
 export async function startJob(
   tx: Queryable,
   { project, requestId, now }: StartingCall,
@@ -25,7 +25,8 @@ export async function startJob(
 ): Promise<void> {
   await tx.query(
     `insert into job (project_id, id, queue, type, request_id, input, total, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+         on conflict (project_id, id) do nothing`,
     [project.id, id, queue, type, requestId, JSON.stringify(input), total ?? null, new Date(now)],
   );
   await scheduleTurn(tx, { projectId: project.id, queue });

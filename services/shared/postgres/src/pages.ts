@@ -18,7 +18,7 @@ export type PageQuery = {
 export type ListPosition = {
   readonly column: string;
   readonly operator: "<" | ">";
-  readonly value: Date;
+  readonly value: Date | string;
 };
 
 export type Page = { readonly limit: number; readonly offset: number };
@@ -49,7 +49,7 @@ export async function readPage<Row extends QueryResultRow>(
   const position =
     after === undefined
       ? ""
-      : `and ${after.column} ${after.operator} $${values.length + 1}::timestamptz`;
+      : `and ${after.column} ${after.operator} $${values.length + 1}::${after.value instanceof Date ? "timestamptz" : "text"}`;
   const [{ rows }, { rows: counts }] = await Promise.all([
     db.query<Row>(
       `select ${columns} ${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`,

@@ -64,13 +64,17 @@ function voucherOf(
   const snapshot = voucher && voucherFromProto(voucher);
   if (!snapshot) return null;
   const { categories } = loaded;
+  const { campaignId } = voucher.voucher ?? {};
+  const campaign = campaignOf(campaignId);
+  // Its campaign was deleted, and a job deletes its vouchers.
+  if (campaignId !== undefined && campaign === null) return null;
   const card = loaded.cards.get(snapshot.id);
   const assignmentId = card?.assignment?.id;
   const rules = rulesOf(loaded, snapshot.id);
   return {
     ...snapshot,
     ...(card !== undefined && { value: cardValue(card) }),
-    campaign: campaignOf(voucher.voucher?.campaignId),
+    campaign,
     // Paying with points must satisfy the rules of the reward assignment too.
     rules: assignmentId === undefined ? rules : [...rules, ...rulesOf(loaded, assignmentId)],
     // A deleted category no longer counts.

@@ -4,6 +4,7 @@ import { instantToProto } from "@scrip/mapping";
 import {
   CampaignVouchersDeletedSchema,
   VoucherDeletedSchema,
+  VoucherPurgedSchema,
 } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
 import type { VoucherDefinition } from "../domain/voucher.ts";
@@ -34,6 +35,16 @@ export const voucherDeleted = (id: string, voucher: DeletedVoucher, at: number):
       ...(voucher.balance !== null && { balance: voucher.balance }),
     }),
   ),
+});
+
+/** The event of a deleted voucher whose code was freed. */
+export const voucherPurged = (id: string, projectId: string, voucherId: string): OutboxEvent => ({
+  projectId,
+  id,
+  topic: VOUCHERS_TOPIC,
+  type: VoucherPurgedSchema.typeName,
+  key: voucherId,
+  payload: toBinary(VoucherPurgedSchema, create(VoucherPurgedSchema, { projectId, voucherId })),
 });
 
 /** The event of vouchers that were deleted with their campaign. */

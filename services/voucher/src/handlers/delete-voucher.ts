@@ -3,7 +3,7 @@ import type { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { voucherDeleted } from "../events/voucher-deleted.ts";
+import { voucherDeleted, voucherPurged } from "../events/voucher-deleted.ts";
 import { deleteVoucher as markDeleted, freeCode } from "../store/voucher-writes.ts";
 import { lockVoucher } from "../voucher/edit-voucher.ts";
 
@@ -13,7 +13,11 @@ export const deleteVoucher =
   async ({ code, force = false }, call) => {
     const name = { projectId: call.project.id, code };
     await deps.db.transaction(async (tx) => {
-      if (force && (await freeCode(tx, name))) return;
+      const freed = force ? await freeCode(tx, name) : undefined;
+      if (freed !== undefined) {
+        await enqueue(tx, [voucherPurged(deps.newId("event"), call.project.id, freed)]);
+        return;
+      }
       const { definition, usage } = await lockVoucher(tx, call.project.id, code);
       await markDeleted(tx, definition, { at: call.now, freesCode: force });
       const deleted = { ...definition, permanent: force, balance: usage.balance };

@@ -257,6 +257,9 @@ export async function purgeVouchers(
      ), reservation as (
        delete from reservation r using unused
         where r.project_id = $1 and r.voucher_id = unused.id
+     ), imported as (
+       delete from imported_usage i using unused
+        where i.project_id = $1 and i.voucher_id = unused.id
      ), removed as (
        delete from voucher v using unused
         where v.project_id = $1 and v.id = unused.id

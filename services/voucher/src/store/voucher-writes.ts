@@ -279,14 +279,15 @@ export async function deleteVoucher(
   );
 }
 
-/** Frees the code of a deleted voucher; returns whether there was one. */
-export async function freeCode(tx: Queryable, name: VoucherLookup): Promise<boolean> {
-  const { rowCount } = await tx.query(
+/** Frees the code of a deleted voucher; returns its id, or undefined if there was none. */
+export async function freeCode(tx: Queryable, name: VoucherLookup): Promise<string | undefined> {
+  const { rows } = await tx.query<{ id: string }>(
     `update voucher
         set code_key = null
       where project_id = $1 and deleted_at is not null
-        and (code_key in ($2, $3) or (id = $2 and code_key is not null))`,
+        and (code_key in ($2, $3) or (id = $2 and code_key is not null))
+     returning id`,
     [name.projectId, name.code, foldedKeyOf(name.code)],
   );
-  return rowCount !== 0;
+  return rows[0]?.id;
 }

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/vouchers.proto.
  */
 export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKiAgoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAgSGwoObG95YWx0eV9wb2ludHMYCiABKANIAYgBAUIOCgxfY2FtcGFpZ25faWRCEQoPX2xveWFsdHlfcG9pbnRzIrQBCg5Ib2xkZXJBc3NpZ25lZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIrMBCg1Ib2xkZXJSZW1vdmVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhMKC2N1c3RvbWVyX2lkGAQgASgJEhEKCWhvbGRlcl9pZBgFIAEoCRIoCgRkYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQizwEKDlZvdWNoZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGNvZGUYBSABKAkSEQoJcGVybWFuZW50GAYgASgIEhQKB2JhbGFuY2UYByABKANIAYgBAUIOCgxfY2FtcGFpZ25faWRCCgoIX2JhbGFuY2UigQEKF0NhbXBhaWduVm91Y2hlcnNEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY2FtcGFpZ25faWQYAiABKAkSEwoLdm91Y2hlcl9pZHMYAyADKAkSKAoEZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinwIKE0dpZnRCYWxhbmNlQWRqdXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoOdHJhbnNhY3Rpb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEg0KBXRvdGFsGAYgASgDEg8KB2JhbGFuY2UYByABKAMSFgoJc291cmNlX2lkGAggASgJSAGIAQESEwoGcmVhc29uGAkgASgJSAKIAQESKAoEZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbmIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKiAgoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAgSGwoObG95YWx0eV9wb2ludHMYCiABKANIAYgBAUIOCgxfY2FtcGFpZ25faWRCEQoPX2xveWFsdHlfcG9pbnRzIrQBCg5Ib2xkZXJBc3NpZ25lZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIrMBCg1Ib2xkZXJSZW1vdmVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhMKC2N1c3RvbWVyX2lkGAQgASgJEhEKCWhvbGRlcl9pZBgFIAEoCRIoCgRkYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIOCgxfY2FtcGFpZ25faWQizwEKDlZvdWNoZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGNvZGUYBSABKAkSEQoJcGVybWFuZW50GAYgASgIEhQKB2JhbGFuY2UYByABKANIAYgBAUIOCgxfY2FtcGFpZ25faWRCCgoIX2JhbGFuY2UiNwoNVm91Y2hlclB1cmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkigQEKF0NhbXBhaWduVm91Y2hlcnNEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY2FtcGFpZ25faWQYAiABKAkSEwoLdm91Y2hlcl9pZHMYAyADKAkSKAoEZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAinwIKE0dpZnRCYWxhbmNlQWRqdXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESFgoOdHJhbnNhY3Rpb25faWQYBCABKAkSDgoGYW1vdW50GAUgASgDEg0KBXRvdGFsGAYgASgDEg8KB2JhbGFuY2UYByABKAMSFgoJc291cmNlX2lkGAggASgJSAGIAQESEwoGcmVhc29uGAkgASgJSAKIAQESKAoEZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbmIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * A voucher was published to a customer (topic `scrip.vouchers.v1`, key: voucher id). A publication of several
@@ -278,6 +278,34 @@ export const VoucherDeletedSchema: GenMessage<VoucherDeleted> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_vouchers, 3);
 
 /**
+ * The code of a deleted voucher was freed (topic `scrip.vouchers.v1`, key: voucher id).
+ *
+ * @generated from message scrip.events.v1.VoucherPurged
+ */
+export type VoucherPurged = Message<"scrip.events.v1.VoucherPurged"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the voucher (`v_…`).
+   *
+   * @generated from field: string voucher_id = 2;
+   */
+  voucherId: string;
+};
+
+/**
+ * Describes the message scrip.events.v1.VoucherPurged.
+ * Use `create(VoucherPurgedSchema)` to create a new message.
+ */
+export const VoucherPurgedSchema: GenMessage<VoucherPurged> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 4);
+
+/**
  * Vouchers of a campaign were deleted together with it (topic `scrip.vouchers.v1`, key: campaign id). Each voucher
  * is listed exactly once; no VoucherDeleted is emitted for it.
  *
@@ -318,7 +346,7 @@ export type CampaignVouchersDeleted = Message<"scrip.events.v1.CampaignVouchersD
  * Use `create(CampaignVouchersDeletedSchema)` to create a new message.
  */
 export const CampaignVouchersDeletedSchema: GenMessage<CampaignVouchersDeleted> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_vouchers, 4);
+  messageDesc(file_scrip_events_v1_vouchers, 5);
 
 /**
  * The balance of a gift voucher was adjusted (topic `scrip.vouchers.v1`, key: voucher id). Emitted exactly once
@@ -403,5 +431,5 @@ export type GiftBalanceAdjusted = Message<"scrip.events.v1.GiftBalanceAdjusted">
  * Use `create(GiftBalanceAdjustedSchema)` to create a new message.
  */
 export const GiftBalanceAdjustedSchema: GenMessage<GiftBalanceAdjusted> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_vouchers, 5);
+  messageDesc(file_scrip_events_v1_vouchers, 6);
 
