@@ -149,10 +149,29 @@ describe("a job that generates vouchers", () => {
       creationStatus: FAILED,
       vouchersGenerationStatus: FAILED,
     });
-    expect(await jobs.continueJob({ jobId }, call)).toMatchObject({ finished: true, done: 0n });
+    expect(await rejectionKey(jobs.continueJob({ jobId }, call))).toBe("invalid_campaign");
     const later = await request(call, id);
     await jobs.requestDeletion({ jobId: newId("aa"), campaignId: id }, call);
     expect(await rejectionKey(jobs.continueJob({ jobId: later.id }, call))).toBe("not_found");
+  });
+});
+
+describe("jobs of a campaign", () => {
+  test("run in the order of their requests, whichever action starts first", async () => {
+    const call = newCall();
+    const { id } = await newCoupons(service, call, { vouchersCount: 120n });
+    const [creation = ""] = await pendingJobs(call);
+    const { id: addition } = await request(call, id);
+    expect(await jobs.continueJob({ jobId: addition }, call)).toMatchObject({
+      done: 0n,
+      finished: false,
+    });
+    expect(await jobs.continueJob({ jobId: creation }, call)).toMatchObject({
+      done: 120n,
+      finished: true,
+    });
+    expect(await carryOut(call, addition)).toMatchObject({ done: 150n });
+    expect(await total(call, id)).toBe(270n);
   });
 });
 

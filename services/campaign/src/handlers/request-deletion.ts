@@ -13,6 +13,7 @@ import { addJob } from "../job/add-job.ts";
 import { runSmallJob } from "../job/run-small-job.ts";
 import { campaignJobToProto } from "../mapping/campaign-job.ts";
 import { insertBinEntries } from "../store/bin-entries.ts";
+import { failPending } from "../store/campaign-jobs.ts";
 import { markCampaignDeleted } from "../store/deleted-campaigns.ts";
 
 export const requestDeletion =
@@ -24,6 +25,7 @@ export const requestDeletion =
     const { record } = await acquireCampaignLock(deps, call, idOrName);
     const { id, name, vouchersCount: total } = record.campaign;
     const job = await deps.definitions.write(projectId, async (tx) => {
+      await failPending(tx, projectId, id);
       await markCampaignDeleted(tx, projectId, { id, at: call.now, permanent });
       if (!permanent) {
         const resource = { resourceId: id, resourceType: "campaign", resourceName: name } as const;

@@ -34,31 +34,55 @@ export async function insertJob(tx: Queryable, projectId: string, job: CampaignJ
   await tx.query(insertStatement(projectId, job));
 }
 
+const FROM_JOB = `select id, ${columnNames(columns)} from campaign_job where project_id = $1`;
+
 export async function findJob(
   db: Queryable,
   projectId: string,
   id: string,
 ): Promise<CampaignJob | undefined> {
+  const { rows } = await db.query<Row>(`${FROM_JOB} and id = $2`, [projectId, id]);
+  return rows[0] && jobFromRow(rows[0]);
+}
+
+/** The pending job of the campaign that was requested first. */
+export async function findFirstPending(
+  db: Queryable,
+  projectId: string,
+  campaignId: string,
+): Promise<CampaignJob | undefined> {
   const { rows } = await db.query<Row>(
-    `select id, ${columnNames(columns)} from campaign_job where project_id = $1 and id = $2`,
-    [projectId, id],
+    `${FROM_JOB} and campaign_id = $2 and status = 'PENDING' order by id limit 1`,
+    [projectId, campaignId],
   );
-  const row = rows[0];
-  return (
-    row && {
-      id: row.id,
-      campaignId: row.campaign_id,
-      type: row.type,
-      request: row.request,
-      permanent: row.permanent,
-      total: row.total,
-      done: row.done,
-      position: row.position,
-      status: row.status,
-      createdAt: row.created_at.getTime(),
-    }
+  return rows[0] && jobFromRow(rows[0]);
+}
+
+/** The pending jobs of a deleted campaign have nothing left to do. */
+export async function failPending(
+  tx: Queryable,
+  projectId: string,
+  campaignId: string,
+): Promise<void> {
+  await tx.query(
+    `update campaign_job set status = 'FAILED'
+      where project_id = $1 and campaign_id = $2 and status = 'PENDING'`,
+    [projectId, campaignId],
   );
 }
+
+const jobFromRow = (row: Row): CampaignJob => ({
+  id: row.id,
+  campaignId: row.campaign_id,
+  type: row.type,
+  request: row.request,
+  permanent: row.permanent,
+  total: row.total,
+  done: row.done,
+  position: row.position,
+  status: row.status,
+  createdAt: row.created_at.getTime(),
+});
 
 export type Advance = {
   readonly by: bigint;
