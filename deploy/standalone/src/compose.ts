@@ -111,21 +111,13 @@ async function startServices(
   const own = { databaseUrl, poolSize: POOL_SIZE, retention, onError };
   const { assetSecret, trackingSecret } = secrets;
   const loyalty = parts.use(await createLoyaltyService({ ...own, bus }));
+  const toLoyalty = { loyalty: directTo([loyalty]) };
   const voucher = parts.use(
-    await createVoucherService({
-      ...own,
-      bus,
-      assetSecret,
-      transports: { loyalty: directTo([loyalty]) },
-    }),
+    await createVoucherService({ ...own, bus, assetSecret, transports: toLoyalty }),
   );
+  const toVoucher = { voucher: directTo([voucher]) };
   const campaign = parts.use(
-    await createCampaignService({
-      ...own,
-      ...limits,
-      bus,
-      transports: { voucher: directTo([voucher]) },
-    }),
+    await createCampaignService({ ...own, ...limits, bus, transports: toVoucher }),
   );
   const below = [loyalty, campaign, voucher];
   const transport = directTo(below);
