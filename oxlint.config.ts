@@ -24,6 +24,7 @@ const IMPURE_PACKAGES = [
   "@scrip/**",
   "!@scrip/errors",
   "!@scrip/filters",
+  "!@scrip/metadata",
   "!@scrip/money",
   "!@scrip/rules",
   "node:*",

@@ -12,6 +12,8 @@ export type HttpConfig = {
   readonly admission: AdmissionSettings;
   readonly limits: RateLimitSettings;
   readonly maxBodyBytes: number;
+  /** Of a CSV file, which is stored as it arrives. */
+  readonly maxUploadBytes: number;
   readonly trustedProxies: number;
   readonly redisUrl: string | undefined;
   readonly management: ManagementCredentials;
@@ -30,6 +32,8 @@ export type GatewayConfig = {
 const DEFAULT_BODY_BYTES = 256 * 1024;
 /** Bodies are held in memory, so this bounds the memory per request. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const DEFAULT_UPLOAD_BYTES = 2 ** 31;
+const MAX_UPLOAD_BYTES = 2 ** 40;
 const MAX_DRAIN_SECONDS = 60;
 const DAY_SECONDS = 24 * 3_600;
 const MAX_LIMIT = 1_000_000_000;
@@ -52,6 +56,7 @@ export function readGatewayConfig(
       admission,
       limits: read,
       maxBodyBytes: read.maxBodyBytes,
+      maxUploadBytes: read.maxUploadBytes,
       trustedProxies: read.trustedProxies,
       redisUrl: read.redisUrl,
       baseUrl: read.baseUrl,
@@ -75,6 +80,10 @@ function readOwn(env: Env, defaults: Pick<HttpConfig, "drainSeconds">) {
     maxBodyBytes: {
       name: "SCRIP_MAX_BODY_BYTES",
       reader: variable.withDefault(variable.integer(1_024, MAX_BODY_BYTES), DEFAULT_BODY_BYTES),
+    },
+    maxUploadBytes: {
+      name: "SCRIP_MAX_UPLOAD_BYTES",
+      reader: variable.withDefault(variable.integer(1_024, MAX_UPLOAD_BYTES), DEFAULT_UPLOAD_BYTES),
     },
     trustedProxies: {
       name: "SCRIP_TRUSTED_PROXIES",

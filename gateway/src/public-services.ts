@@ -6,6 +6,7 @@ import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
+import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
@@ -60,6 +61,7 @@ export const publicServices: readonly DescService[] = [
   ExportService,
   CampaignActionService,
   TrashBinService,
+  ImportService,
 ];
 
 /** Implemented by the gateway itself. */

@@ -7,10 +7,11 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
+import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
 import { createRedis } from "@scrip/redis";
 import {
-  clientOf,
   type Admission,
+  clientOf,
   createAdmission,
   createDirectTransport,
   type ReadinessCheck,
@@ -27,7 +28,7 @@ import type { HttpConfig } from "./config.ts";
 import { createDocsSite } from "./docs/site.ts";
 import { createDeadlines } from "./http/deadlines.ts";
 import { createApiMiddleware } from "./http/middleware.ts";
-import type { PipelineDeps } from "./http/pipeline.ts";
+import type { AppendImportFile, PipelineDeps } from "./http/pipeline.ts";
 import { plainRoutes } from "./http/plain-routes.ts";
 import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
@@ -86,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(
     createApiMiddleware({
       router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
-      pipeline: pipelineOf(options, { limits, reports, admission }),
+      pipeline: pipelineOf(options, { limits, reports, admission, transports }),
       admission,
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
@@ -137,7 +138,9 @@ function pipelineOf(
     limits,
     reports,
     admission,
+    transports,
   }: {
+    readonly transports: ReadonlyMap<string, Transport>;
     readonly limits: RateLimits & Pick<CodeGuessingOptions, "shared">;
     readonly reports: RequestReports;
     readonly admission: Admission;
@@ -165,12 +168,19 @@ function pipelineOf(
     limits,
     admission,
     body: config,
+    appendImportFile: appendImportFileOf(transports),
     completedResponses: createCompletedResponses(service.db, reports.responseNotStored),
     findTenant: async (projectId) => {
       const project = await findProject(service.db, projectId);
       return project && toTenant(project);
     },
   };
+}
+
+function appendImportFileOf(transports: ReadonlyMap<string, Transport>): AppendImportFile {
+  const transport = transports.get(ImportService.typeName);
+  if (transport === undefined) return () => Promise.reject(new Error("there is no export service"));
+  return clientOf(ImportService, transport).appendImportFile;
 }
 
 function startLimits({ limits: settings, redisUrl }: HttpConfig, reports: RequestReports) {
@@ -200,7 +210,8 @@ function createHttpServer(app: Koa): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
-      requestTimeout: 30_000,
+      // Of a file; other requests end sooner (http/middleware.ts).
+      requestTimeout: 3_600_000,
       connectionsCheckingInterval: 1_000,
       // Longer than that of load balancers, which would otherwise use closed connections.
       keepAliveTimeout: 75_000,

@@ -97,6 +97,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
         admission: DEFAULT_ADMISSION,
         limits: NO_LIMITS,
         maxBodyBytes: 256 * 1024,
+        maxUploadBytes: 16 * 1024 * 1024,
         trustedProxies: 0,
         redisUrl: undefined,
         management: MANAGEMENT,

@@ -27,6 +27,28 @@ create table idempotent_request (
   constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
 );
 
+create table import_file (
+  project_id text not null,
+  id text not null,
+  bytes bigint default 0 not null,
+  parts bigint default 0 not null,
+  records bigint default 0 not null,
+  in_quotes boolean default false not null,
+  job_id text,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint import_file_pkey PRIMARY KEY (project_id, id)
+);
+
+create table import_part (
+  project_id text not null,
+  file_id text not null,
+  number bigint not null,
+  start bigint not null,
+  data bytea not null,
+  constraint import_part_pkey PRIMARY KEY (project_id, file_id, number),
+  constraint import_part_project_id_file_id_fkey FOREIGN KEY (project_id, file_id) REFERENCES import_file(project_id, id) ON DELETE CASCADE
+);
+
 create table inbox (
   project_id text not null,
   consumer text not null,

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
+import type { Schemas } from "@scrip/metadata";
 import {
   CreateCampaignRequestSchema,
   UpdateCampaignRequestSchema,
@@ -13,7 +14,6 @@ import { GetProjectRequestSchema } from "@scrip/proto/scrip/gateway/v1/projects_
 import { ValidateRequestSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { describe, expect, test } from "vitest";
 
-import type { Schemas } from "../domain/metadata-check.ts";
 import { enforceMetadataSchemas } from "./enforce-metadata-schema.ts";
 import { planMetadata } from "./metadata-plan.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 import { ApiError } from "@scrip/errors";
+import { metadataFaults, type Schemas } from "@scrip/metadata";
 
-import { metadataFaults, type Schemas } from "../domain/metadata-check.ts";
 import { type MetadataPlan, type OwnMetadata, planMetadata } from "./metadata-plan.ts";
 import type { CompileStep, Fields } from "./step.ts";
 

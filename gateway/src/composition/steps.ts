@@ -1,4 +1,5 @@
 import { assignValidationRulesStep } from "./assign-validation-rules.ts";
+import { attachMetadataSchemasStep } from "./attach-metadata-schemas.ts";
 import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
 import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
@@ -36,6 +37,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Rejects metadata that violates the project's metadata schemas (`metadata_validation_failed`).",
     directGrpc: "Metadata schemas are not enforced; gRPC callers are trusted.",
     compile: enforceMetadataSchemaStep,
+  },
+  {
+    name: "attach-metadata-schemas",
+    runs: "before the call",
+    appliesTo: "requests with a field `metadata_schemas`",
+    does: "Adds the project's metadata schemas, which the job of an import enforces item by item.",
+    directGrpc: "Imports without `metadata_schemas` do not enforce any.",
+    compile: attachMetadataSchemasStep,
   },
   {
     name: "reject-deletion-in-use",

@@ -1,7 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-
-import type { Definition, MetadataType } from "./metadata-types.ts";
-import { rankOf, typeFaultOf } from "./metadata-value.ts";
+import type { Definition, MetadataType } from "@scrip/metadata";
+import { rankOf, typeFaultOf } from "@scrip/metadata";
 
 const BOUNDS = ["lt", "lte", "gt", "gte"] as const;
 const LENGTHS = ["minLength", "maxLength", "exactLength"] as const;

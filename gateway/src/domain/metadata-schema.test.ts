@@ -1,7 +1,7 @@
+import type { Definition } from "@scrip/metadata";
 import { expect, test } from "vitest";
 
 import { mergeDefinitions } from "./metadata-schema.ts";
-import type { Definition } from "./metadata-types.ts";
 
 const defined = (definition: Partial<Definition> & Pick<Definition, "type">): Definition => ({
   array: false,

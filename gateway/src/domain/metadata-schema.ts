@@ -1,5 +1,6 @@
+import type { Definition, Definitions } from "@scrip/metadata";
+
 import { definitionFault } from "./metadata-definition.ts";
-import type { Definition, Definitions } from "./metadata-types.ts";
 
 /** Includes deleted definitions, because they can be restored. */
 const MAX_DEFINITIONS = 100;

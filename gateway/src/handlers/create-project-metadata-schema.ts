@@ -1,9 +1,9 @@
 import { duplicate, invalidPayload } from "@scrip/errors";
+import type { MetadataSchema } from "@scrip/metadata";
 import type { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import type { MetadataSchema } from "../domain/metadata-types.ts";
 import { definitionsFromProto, projectMetadataSchemaToProto } from "../mapping/metadata-schema.ts";
 import {
   editSchemas,

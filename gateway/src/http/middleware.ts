@@ -54,24 +54,42 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
       ? NO_ROUTE
       : router.match(ctx.req.method ?? "", context.path);
     if (match.kind === "none") {
-      if (await servedByPlainRoutes(context, next, options, fail)) return;
+      if (await servedByPlainRoutes(context, next, options, fail)) {
+        endUnreadBody(context);
+        return;
+      }
     }
     ctx.respond = false;
     let response: HttpResponse;
     try {
       rejectMalformedHeaders(ctx.req);
-      response = await options.deadlines.within(handleMatch(pipeline, context, match));
+      const handled = handleMatch(pipeline, context, match);
+      response = await (isUpload(match) ? handled : options.deadlines.within(handled));
     } catch (thrown) {
       response = fail(thrown, context);
       if (isRefusal(thrown)) pauseConnection(context);
     }
     writeResponse(context, response, options);
+    endUnreadBody(context);
     onRequest(context, response);
   };
 }
 
 /** Plain routes serve it. */
 const NO_ROUTE = { kind: "none" } as const;
+/** Receiving a file may take long; it has time limits of its own. */
+const isUpload = (match: Match<Route>): boolean => match.kind === "found" && match.route.upload;
+
+/** Most clients read the response only after sending the whole body. */
+const UNREAD_BODY_MS = 20_000;
+
+/** Node's own time limit for receiving requests is that of files. */
+function endUnreadBody({ req }: RequestContext): void {
+  if (req.complete || req.destroyed) return;
+  setTimeout(() => {
+    if (!req.complete) req.destroy();
+  }, UNREAD_BODY_MS).unref();
+}
 
 function createContext(ctx: Context, { clock, trustedProxies }: MiddlewareOptions): RequestContext {
   const { req, res } = ctx;

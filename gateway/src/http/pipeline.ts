@@ -1,5 +1,6 @@
 import { isMessage, type Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
+import { newId } from "@scrip/ids";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
 import {
   type AsyncActionStarted,
@@ -29,9 +30,17 @@ import { codeRequestOf, countMisses, rejectGuesser } from "./code-guessing.ts";
 import { JSON_TYPE } from "./error-response.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 import type { Route } from "./route.ts";
+import { receiveUpload, type UploadLimits } from "./upload.ts";
+
+/** Stores a part of an uploaded file in the export service. */
+export type AppendImportFile = (
+  part: { readonly fileId: string; readonly number: bigint; readonly data: Uint8Array },
+  call: Call,
+) => Promise<unknown>;
 
 export type PipelineDeps = AuthorizeDeps & {
-  readonly body: BodyLimits;
+  readonly body: BodyLimits & UploadLimits;
+  readonly appendImportFile: AppendImportFile;
   readonly admission: Admission;
   readonly completedResponses: CompletedResponses;
   readonly codeGuessing: CodeGuessing;
@@ -54,12 +63,15 @@ export async function handleRequest(
   if (route.output === "json") requireJsonAccepted(context.req.headers.accept);
   const key = idempotencyKeyOf(context, route);
   const maxBodyBytes = Math.max(deps.body.maxBodyBytes, route.bodyBytes);
-  const bytes = route.hasBody ? expectedLength(context.req, maxBodyBytes) : 0;
+  // A file is stored as it arrives, and takes no memory.
+  const bytes = route.hasBody && !route.upload ? expectedLength(context.req, maxBodyBytes) : 0;
   // Before the body is read, so that refusing costs little.
   const admitted = deps.admission.enter(projectOf(context, route), route.work.ofLength(bytes));
   try {
-    const input = await readInput({ context, route, params, maxBodyBytes });
-    const message = route.decode(input);
+    const input = route.upload
+      ? await readUpload(deps, { context, route, params })
+      : await readInput({ context, route, params, maxBodyBytes });
+    const message = withFile(route.decode(input), input);
     const codes = route.codes && codeRequestOf(context, message);
     if (codes !== undefined) rejectGuesser(deps.codeGuessing, codes);
     const admit = (work: number) => waitForTurn(context, admitted, work);
@@ -97,7 +109,7 @@ const projectOf = ({ principal, address }: RequestContext, { side }: Route): str
 
 type Request = Pick<Work, "route" | "message" | "codes" | "admit" | "signal"> & {
   readonly key: string | undefined;
-  readonly input: RequestParts;
+  readonly input: Input;
 };
 
 async function respond(
@@ -107,7 +119,7 @@ async function respond(
 ): Promise<HttpResponse> {
   if (key === undefined) return callService(deps, context, work);
 
-  const requestKey = requestKeyOf(context, work.route, key, input.body);
+  const requestKey = requestKeyOf(context, work.route, key, input.file?.hash ?? input.body);
   const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
   return callService(deps, context, { ...work, idempotency, requestKey });
 }
@@ -129,6 +141,39 @@ function requestKeyOf(
 function idempotencyKeyOf({ req }: RequestContext, route: Route): string | undefined {
   if (!route.hasBody || !route.isIdempotent) return undefined;
   return readIdempotencyKey(req.headers["idempotency-key"]);
+}
+
+type Input = RequestParts & {
+  /** Of an uploaded file. */
+  readonly file?: { readonly id: string; readonly hash: Buffer };
+};
+
+const withFile = (message: Message, { file }: Input): Message =>
+  file === undefined ? message : ({ ...message, fileId: file.id } as Message);
+
+/** Stores the file of the request; without one, its id stays empty. */
+async function readUpload(
+  { body, appendImportFile }: PipelineDeps,
+  {
+    context,
+    route,
+    params: path,
+  }: {
+    readonly context: RequestContext;
+    readonly route: Route;
+    readonly params: readonly string[];
+  },
+): Promise<Input> {
+  const { query, req, principal: tenant } = context;
+  const id = newId("imp");
+  const upload = await receiveUpload(req, body, (number, data) => {
+    const call = callOf(context, { route, tenant, admit: undefined, signal: undefined });
+    // Each part has the time limit of a request: the whole file may take much longer.
+    const deadline = Date.now() + REQUEST_DEADLINE_MS;
+    return appendImportFile({ fileId: id, number: BigInt(number), data }, { ...call, deadline });
+  });
+  const parts = { path, query, body: undefined };
+  return upload === undefined ? parts : { ...parts, file: { id, ...upload } };
 }
 
 async function readInput({
@@ -212,7 +257,8 @@ function callOf(
     idempotency,
     admit,
     signal,
-  }: Pick<Work, "route" | "idempotency" | "admit" | "signal"> & {
+  }: Pick<Work, "route" | "idempotency" | "signal"> & {
+    readonly admit: Call["admit"];
     readonly tenant: Tenant | undefined;
   },
 ): Call {
@@ -223,7 +269,8 @@ function callOf(
     isAbandoned: () => res.destroyed,
     project: tenant?.project ?? NO_PROJECT,
     requestId,
-    deadline: now + REQUEST_DEADLINE_MS,
+    // The time of the request, unless receiving its file took longer than a request may.
+    deadline: (route.upload ? Date.now() : now) + REQUEST_DEADLINE_MS,
     now: currentTimeOf(tenant, now),
     caller: principal?.caller ?? (route.side === "management" ? MANAGEMENT : ANYONE),
     ...(idempotency !== undefined && {

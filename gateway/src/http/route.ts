@@ -33,6 +33,8 @@ export type Route = {
   /** The query parameter that makes the call a bulk call when it is above 1, or an empty string. */
   readonly bulkCount: string;
   readonly form: boolean;
+  /** The body is a file, whose id the message gets. */
+  readonly upload: boolean;
   /** Lower bound of the body size limit; 0 where the configured limit applies. */
   readonly bodyBytes: number;
   readonly hasBody: boolean;
@@ -75,7 +77,8 @@ export function toRoute(
     bulk: access.bulk,
     bulkCount: access.bulkCount,
     form: access.form,
-    bodyBytes: access.large ? LARGE_BODY_BYTES : 0,
+    upload: access.upload,
+    bodyBytes: access.bulkBody ? BULK_BODY_BYTES : access.large ? LARGE_BODY_BYTES : 0,
     hasBody: httpMethod === "POST" || httpMethod === "PUT" || httpMethod === "PATCH",
     status: access.status === 0 ? (output === "empty" ? 204 : 200) : access.status,
     cacheSeconds: access.cacheSeconds,
@@ -90,13 +93,20 @@ export function toRoute(
       composition,
     ),
     complete: compileCompletion({ rpc, httpMethod }, composition),
-    ...transcoder.bind(binding, access.large ? LARGE_LIMITS : LIMITS),
+    ...transcoder.bind(
+      binding,
+      access.bulkBody ? BULK_LIMITS : access.large ? LARGE_LIMITS : LIMITS,
+    ),
   };
 }
 
 /** Room for the longest lists of the contract: 20,000 ids, or an order with 500 complete lines. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 const LARGE_LIMITS = { ...LIMITS, nodes: 50_000 };
+
+/** Imports and bulk updates. */
+const BULK_BODY_BYTES = 10 * 1024 * 1024;
+const BULK_LIMITS = { ...LIMITS, nodes: 1_000_000 };
 
 const isUnary = (rpc: DescMethod): rpc is DescMethodUnary => rpc.methodKind === "unary";
 

@@ -6,6 +6,7 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { timestampFromDate, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
+import type { Definition, Definitions, MetadataSchema, MetadataType } from "@scrip/metadata";
 import {
   type MetadataSchema as MetadataSchemaMessage,
   MetadataSchemaSchema,
@@ -14,13 +15,6 @@ import {
   type ProjectMetadataSchema,
   ProjectMetadataSchemaSchema,
 } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
-
-import type {
-  Definition,
-  Definitions,
-  MetadataSchema,
-  MetadataType,
-} from "../domain/metadata-types.ts";
 
 export const metadataSchemaToProto = (schema: MetadataSchema): MetadataSchemaMessage =>
   create(MetadataSchemaSchema, toMessage(schema));

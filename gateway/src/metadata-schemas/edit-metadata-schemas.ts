@@ -1,9 +1,9 @@
 import { invalidPayload, notFound } from "@scrip/errors";
+import type { Definitions, MetadataSchema } from "@scrip/metadata";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 import { mergeDefinitions, objectTypesOf } from "../domain/metadata-schema.ts";
-import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
 import { listMetadataSchemas } from "../store/metadata-schemas.ts";
 import { lockProject } from "../store/projects.ts";
 

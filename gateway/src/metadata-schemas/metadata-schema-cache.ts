@@ -1,3 +1,4 @@
+import type { Schemas } from "@scrip/metadata";
 import {
   createDefinitionCache,
   type DefinitionCache,
@@ -5,7 +6,6 @@ import {
   type Queryable,
 } from "@scrip/postgres";
 
-import type { Schemas } from "../domain/metadata-check.ts";
 import { findSchemasOfProjects } from "../store/metadata-schemas.ts";
 
 /** The metadata schemas of a project by related object; undefined where it has none. */

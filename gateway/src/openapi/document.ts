@@ -111,13 +111,29 @@ function toOperation(binding: Binding, { schemas, responses, ids }: OperationCon
 function bodyOf(binding: Binding, schemas: Schemas): Operation["requestBody"] {
   const { body, method, access } = binding;
   if (body === "none") return undefined;
+  if (access.upload) return FILE;
   const message = body === "all" ? method.input : body.message;
   if (message === undefined) throw new Error(`${method.name}: a request body must be a message`);
   const type = access.form ? "application/x-www-form-urlencoded" : "application/json";
-  const schema = schemas.reference(message, "request");
+  const reference = schemas.reference(message, "request");
+  const isList = body !== "all" && body.fieldKind === "list";
+  const schema = isList ? { type: "array" as const, items: reference } : reference;
   const isRequired = message.fields.some((field) => ruleOf(field).required);
   return { required: isRequired, content: { [type]: { schema } } };
 }
+
+const FILE: Operation["requestBody"] = {
+  required: true,
+  content: {
+    "multipart/form-data": {
+      schema: {
+        type: "object",
+        required: ["file"],
+        properties: { file: { type: "string", format: "binary" } },
+      },
+    },
+  },
+};
 
 /** The name of the RPC; further paths of the same RPC add their side or path parameters. */
 function operationIdOf({ method, segments, side, body }: Binding, ids: Set<string>): string {

@@ -1,4 +1,5 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
+import type { Definitions, MetadataSchema } from "@scrip/metadata";
 import {
   column,
   columnNames,
@@ -8,8 +9,6 @@ import {
   insertInto,
   updateOf,
 } from "@scrip/postgres";
-
-import type { Definitions, MetadataSchema } from "../domain/metadata-types.ts";
 
 type Row = {
   project_id: string;

@@ -1,10 +1,9 @@
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { enumNamesOf } from "@scrip/contract";
+import { enumNamesOf, parseTimestamp } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { parseDecimal } from "./decimal.ts";
 import { DecodeError } from "./decode-error.ts";
-import { parseTimestamp } from "./parse-timestamp.ts";
 
 /** Decodes one JSON value; the caller has handled null and absent values. */
 export type Decode = (value: JsonValue) => unknown;

@@ -3,14 +3,18 @@ import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
+import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
+import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import { ValidationExportService } from "@scrip/proto/scrip/validation/v1/exports_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { VoucherExportService } from "@scrip/proto/scrip/voucher/v1/exports_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherImportService } from "@scrip/proto/scrip/voucher/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf } from "@scrip/rpc";
 
@@ -39,4 +43,8 @@ export const createClients = ({ validation, campaign, voucher, loyalty }: Transp
     voucher: clientOf(VoucherExportService, voucher),
     loyalty: clientOf(LoyaltyExportService, loyalty),
   },
+  campaignImports: clientOf(CampaignImportService, campaign),
+  voucherImports: clientOf(VoucherImportService, voucher),
+  customerImports: clientOf(CustomerImportService, loyalty),
+  catalogueImports: clientOf(CatalogueImportService, validation),
 });

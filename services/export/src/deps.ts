@@ -4,6 +4,7 @@ import type { Database } from "@scrip/postgres";
 
 import type { Clients } from "./clients.ts";
 import type { FileStore } from "./files/file-store.ts";
+import type { ImportKinds } from "./imports/import-jobs.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
 
 /** The dependencies of handlers and jobs. The time comes from the call. */
@@ -16,6 +17,7 @@ export type Deps = Clients & {
   readonly webhooks: WebhookSettings;
   /** Looks for due deliveries now, instead of within a second. */
   readonly wakeWebhooks: () => void;
+  readonly importKinds: ImportKinds;
 };
 
 /** The dependencies for a request with an idempotency key. */

@@ -2,10 +2,18 @@ import { keyedHandlers } from "@scrip/idempotency";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
+import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { appendImportFile } from "./handlers/append-import-file.ts";
+import { bulkUpdateCustomersMetadata } from "./handlers/bulk-update-customers-metadata.ts";
+import { bulkUpdateCustomers } from "./handlers/bulk-update-customers.ts";
+import { bulkUpdateProductsMetadata } from "./handlers/bulk-update-products-metadata.ts";
+import { bulkUpdateProducts } from "./handlers/bulk-update-products.ts";
+import { bulkUpdateVouchersMetadata } from "./handlers/bulk-update-vouchers-metadata.ts";
+import { bulkUpdateVouchers } from "./handlers/bulk-update-vouchers.ts";
 import { createCampaignTransactionExport } from "./handlers/create-campaign-transaction-export.ts";
 import { createExport } from "./handlers/create-export.ts";
 import { createLoyaltyTransactionExport } from "./handlers/create-loyalty-transaction-export.ts";
@@ -24,6 +32,14 @@ import { getExport } from "./handlers/get-export.ts";
 import { getWebhookDelivery } from "./handlers/get-webhook-delivery.ts";
 import { getWebhookSecret } from "./handlers/get-webhook-secret.ts";
 import { getWebhook } from "./handlers/get-webhook.ts";
+import { importCampaignVouchersCsv } from "./handlers/import-campaign-vouchers-csv.ts";
+import { importCampaignVouchers } from "./handlers/import-campaign-vouchers.ts";
+import { importCustomersCsv } from "./handlers/import-customers-csv.ts";
+import { importOrders } from "./handlers/import-orders.ts";
+import { importProductsCsv } from "./handlers/import-products-csv.ts";
+import { importSkusCsv } from "./handlers/import-skus-csv.ts";
+import { importVouchersCsv } from "./handlers/import-vouchers-csv.ts";
+import { importVouchers } from "./handlers/import-vouchers.ts";
 import { listAsyncActions } from "./handlers/list-async-actions.ts";
 import { listExports } from "./handlers/list-exports.ts";
 import { listWebhookDeliveries } from "./handlers/list-webhook-deliveries.ts";
@@ -66,5 +82,22 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       { deleteCampaign, generateCampaignVouchers, deleteBinEntry },
       { generateCampaignVouchers: "steps" },
     ),
+    implement(ImportService, {
+      importCampaignVouchers,
+      importCampaignVouchersCsv,
+      importVouchers,
+      importVouchersCsv,
+      importCustomersCsv,
+      importProductsCsv,
+      importSkusCsv,
+      importOrders,
+      bulkUpdateVouchers,
+      bulkUpdateVouchersMetadata,
+      bulkUpdateCustomers,
+      bulkUpdateCustomersMetadata,
+      bulkUpdateProducts,
+      bulkUpdateProductsMetadata,
+      appendImportFile,
+    }),
   ];
 };

@@ -15,7 +15,9 @@ import {
 import { createClients, type Transports } from "./clients.ts";
 import { CAMPAIGNS_TOPIC, onCampaign } from "./events/on-campaign.ts";
 import type { FileStore } from "./files/file-store.ts";
+import { createImportKinds } from "./imports/import-jobs.ts";
 import { createJobDefinitions } from "./jobs/definitions.ts";
+import { startImportFileCleanup } from "./jobs/delete-import-files.ts";
 import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
@@ -88,8 +90,9 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   parts.use(startDeliveryTrim(db, onError));
   const { files, baseUrl } = options;
   const own = { db, newId, files, baseUrl, webhooks, wakeWebhooks: worker.wake };
-  const deps = { ...own, ...clients };
+  const deps = { ...own, ...clients, importKinds: createImportKinds(clients) };
   parts.use(startFileExpiry(deps, onError));
+  parts.use(startImportFileCleanup(db, onError));
   parts.use(
     await startJobWorker({
       ...access,

@@ -16,6 +16,7 @@ import { createVoucherService } from "@scrip/voucher/service";
 
 import { createClients } from "../src/clients.ts";
 import { createLocalFiles } from "../src/files/local-files.ts";
+import { createImportKinds } from "../src/imports/import-jobs.ts";
 import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
 import { startJobWorker } from "../src/jobs/job-worker.ts";
 import { routes } from "../src/routes.ts";
@@ -42,7 +43,8 @@ export async function startExports() {
   const none = createDirectTransport([]);
   const clients = createClients({ validation: none, campaign: none, voucher: none, loyalty: none });
   const files = createLocalFiles(await mkdtemp(path.join(tmpdir(), "scrip-exports-")));
-  const deps = { db, newId, files, baseUrl: "", ...clients, ...WEBHOOKS };
+  const importKinds = createImportKinds(clients);
+  const deps = { db, newId, files, baseUrl: "", importKinds, ...clients, ...WEBHOOKS };
   const transport = createDirectTransport(routes(deps));
   const errors: Error[] = [];
   const running = parts.move();

@@ -1,10 +1,12 @@
 import { campaignJobs } from "../campaign/campaign-jobs.ts";
 import type { Deps } from "../deps.ts";
 import { exportJob } from "../export/export-job.ts";
+import { createImportJobs } from "../imports/import-jobs.ts";
 import type { AnyJobDefinition } from "./job-definition.ts";
 
 /** All types of jobs. */
 export const createJobDefinitions = (deps: Deps): readonly AnyJobDefinition[] => [
   exportJob(deps),
   ...campaignJobs(deps),
+  ...createImportJobs(deps),
 ];

@@ -23,6 +23,21 @@ export const startAction = (
   action: Omit<JobStart, "queue">,
 ): Promise<void> => startJob(tx, call, { ...action, queue: "bulk" });
 
+/** Whether an async action of this type waits or runs. */
+export async function isActionUnfinished(
+  db: Queryable,
+  projectId: string,
+  type: string,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from job
+      where project_id = $1 and queue = 'bulk' and type = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
+      limit 1`,
+    [projectId, type],
+  );
+  return rows.length > 0;
+}
+
 type Row = {
   readonly id: string;
   readonly type: string;

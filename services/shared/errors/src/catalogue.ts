@@ -55,6 +55,7 @@ export const catalogue = {
   invalid_amount: { http: 400, message: "Invalid amount" },
   invalid_add_balance_params: { http: 400, message: "Invalid add balance params" },
   invalid_gift: { http: 400, message: "Invalid gift" },
+  duplicate_key: { http: 400, message: "Duplicate codes" },
   invalid_voucher: { http: 400, message: "Invalid voucher" },
   resource_protected: { http: 400, message: "Resource protected" },
   invalid_code_config: { http: 400, message: "Invalid code config" },

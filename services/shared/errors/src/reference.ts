@@ -165,6 +165,11 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     cause: "The requested gift credits are negative.",
     remedy: "Send `gift.credits` of zero or more.",
   },
+  duplicate_key: {
+    cause:
+      "An import has codes that exist in the project, or the same code several times. Nothing was imported.",
+    remedy: "Leave these codes out; `details` says how many there are.",
+  },
   invalid_voucher: {
     cause: "The voucher or its discount is malformed, or its type does not fit the operation.",
     remedy: "Correct the property that `details` names, or use a voucher of the expected type.",

@@ -13,6 +13,7 @@ export type IdPrefix =
   | "evcus"
   | "event"
   | "exp"
+  | "imp"
   | "lopb"
   | "lopp"
   | "ltr"

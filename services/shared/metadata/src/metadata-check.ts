@@ -4,7 +4,7 @@ import type { Definition, MetadataSchema } from "./metadata-types.ts";
 import { isSame, lengthOf, rankOf, typeFaultOf } from "./metadata-value.ts";
 
 /** The metadata schemas of a project, by related object. */
-export type Schemas = ReadonlyMap<string, MetadataSchema>;
+export type Schemas = ReadonlyMap<string, Pick<MetadataSchema, "properties" | "allowDefinedOnly">>;
 
 export type Submission = {
   /** Undefined when `metadata` was not sent. */
@@ -28,7 +28,7 @@ export function metadataFaults(
 type Place = { readonly schemas: Schemas; readonly isComplete: boolean; readonly path: string };
 
 function objectFaults(
-  { properties, allowDefinedOnly }: MetadataSchema,
+  { properties, allowDefinedOnly }: Pick<MetadataSchema, "properties" | "allowDefinedOnly">,
   object: JsonObject,
   place: Place,
 ): readonly string[] {

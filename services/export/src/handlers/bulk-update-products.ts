@@ -1,0 +1,20 @@
+import { create } from "@bufbuild/protobuf";
+import type { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
+import { CreateProductRequestSchema } from "@scrip/proto/scrip/validation/v1/products_pb";
+import type { Handler } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { startItems } from "../imports/start-import.ts";
+
+export const bulkUpdateProducts =
+  (deps: Deps): Handler<typeof ImportService.method.bulkUpdateProducts> =>
+  ({ products, metadataSchemas: schemas }, call) =>
+    startItems(deps, call, {
+      type: "PRODUCTS.BULK_UPDATE",
+      kind: deps.importKinds.products,
+      items: products.map((item) => {
+        const { $typeName: _, ...product } = item;
+        return create(CreateProductRequestSchema, product);
+      }),
+      schemas,
+    });

@@ -1,0 +1,133 @@
+import { toErrorResponse } from "@scrip/errors";
+import { newId } from "@scrip/ids";
+import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { ImportService, type ImportStarted } from "@scrip/proto/scrip/export/v1/imports_pb";
+import { afterAll, expect, test } from "vitest";
+
+import { newCall } from "./builders.ts";
+import { startPlatform } from "./deps.ts";
+
+const platform = await startPlatform();
+afterAll(() => platform[Symbol.asyncDispose]());
+const asyncActions = platform.client(AsyncActionService);
+const imports = platform.client(ImportService);
+
+const keyOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "not rejected",
+    (error: unknown) => toErrorResponse(error, "").error.key,
+  );
+
+/** Stores a file as the gateway does. */
+async function fileOf(call: ReturnType<typeof newCall>, csv: string): Promise<string> {
+  const fileId = newId("imp");
+  await imports.appendImportFile({ fileId, number: 0n, data: Buffer.from(csv) }, call);
+  return fileId;
+}
+
+test("every request of items starts an action of its type, with their number", async () => {
+  const call = newCall();
+  const metadata = { a: 1 };
+  const started: readonly (readonly [string, Promise<ImportStarted>])[] = [
+    ["VOUCHERS.IMPORT", imports.importVouchers({ vouchers: [{ code: "A" }] }, call)],
+    ["ORDERS.IMPORT", imports.importOrders({ orders: [{ sourceId: "a" }] }, call)],
+    ["VOUCHERS.BULK_UPDATE", imports.bulkUpdateVouchers({ vouchers: [{ code: "A" }] }, call)],
+    [
+      "VOUCHERS.METADATA_UPDATE",
+      imports.bulkUpdateVouchersMetadata({ codes: ["A"], metadata }, call),
+    ],
+    [
+      "CUSTOMERS.BULK_UPDATE",
+      imports.bulkUpdateCustomers({ customers: [{ sourceId: "a" }] }, call),
+    ],
+    [
+      "CUSTOMERS.METADATA_UPDATE",
+      imports.bulkUpdateCustomersMetadata({ sourceIds: ["a"], metadata }, call),
+    ],
+    ["PRODUCTS.BULK_UPDATE", imports.bulkUpdateProducts({ products: [{ sourceId: "a" }] }, call)],
+    [
+      "PRODUCTS.METADATA_UPDATE",
+      imports.bulkUpdateProductsMetadata({ sourceIds: ["a"], metadata }, call),
+    ],
+  ];
+  for (const [type, action] of started) {
+    const { asyncActionId } = await action;
+    expect(await asyncActions.getAsyncAction({ asyncActionId }, call)).toMatchObject({
+      type,
+      total: 1n,
+    });
+  }
+});
+
+test("every file starts an action of its type when it has the required columns", async () => {
+  const call = newCall();
+  const cases = [
+    [
+      "VOUCHERS.IMPORT_CSV",
+      "Code",
+      (fileId: string) => imports.importVouchersCsv({ fileId }, call),
+    ],
+    [
+      "CUSTOMERS.IMPORT_CSV",
+      "SOURCE ID,name",
+      (fileId: string) => imports.importCustomersCsv({ fileId }, call),
+    ],
+    [
+      "PRODUCTS.IMPORT_CSV",
+      "name",
+      (fileId: string) => imports.importProductsCsv({ fileId }, call),
+    ],
+    [
+      "SKUS.IMPORT_CSV",
+      "source_id,product_id",
+      (fileId: string) => imports.importSkusCsv({ fileId }, call),
+    ],
+  ] as const;
+  for (const [type, header, start] of cases) {
+    const { asyncActionId } = await start(await fileOf(call, `${header}\na\nb\n`));
+    expect(await asyncActions.getAsyncAction({ asyncActionId }, call)).toMatchObject({
+      type,
+      total: 2n,
+    });
+    expect(await keyOf(start(await fileOf(call, "other\na\n")))).toBe("invalid_payload");
+    expect(await keyOf(start(""))).toBe("invalid_payload");
+  }
+});
+
+test("rejects imports into unknown campaigns, and a file that another import has", async () => {
+  const call = newCall();
+  const fileId = await fileOf(call, "Code\na\n");
+  const campaignId = "camp_000000000000000000";
+  const vouchers = [{ code: "B" }];
+  expect(await keyOf(imports.importCampaignVouchers({ campaignId, vouchers }, call))).toBe(
+    "not_found",
+  );
+  expect(await keyOf(imports.importCampaignVouchersCsv({ campaignId, fileId }, call))).toBe(
+    "not_found",
+  );
+  await imports.importVouchersCsv({ fileId }, call);
+  expect(await keyOf(imports.importVouchersCsv({ fileId }, call))).toBe("invalid_payload");
+});
+
+test("starts one import for a key", async () => {
+  const call = newCall();
+  const keyed = { ...call, idempotency: { key: "k", requestHash: new Uint8Array([1]) } };
+  const vouchers = [{ code: "C" }];
+  const first = await imports.importVouchers({ vouchers }, keyed);
+  expect(await imports.importVouchers({ vouchers }, keyed)).toEqual(first);
+  const { asyncActions: all } = await asyncActions.listAsyncActions({}, call);
+  expect(all).toHaveLength(1);
+});
+
+test("parts of a file follow each other, and repeating one changes nothing", async () => {
+  const call = newCall();
+  const fileId = newId("imp");
+  const part = (number: bigint, data: Buffer) =>
+    imports.appendImportFile({ fileId, number, data }, call);
+  const first = Buffer.alloc(1024 * 1024, "a");
+  expect(await keyOf(part(1n, first))).toBe("invalid_payload");
+  expect(await part(0n, first)).toMatchObject({ bytes: 1_048_576n });
+  expect(await part(0n, first)).toMatchObject({ bytes: 1_048_576n });
+  expect(await part(1n, Buffer.from("\nb"))).toMatchObject({ bytes: 1_048_578n });
+  expect(await keyOf(part(2n, Buffer.from("c")))).toBe("invalid_payload");
+});
