@@ -14,6 +14,7 @@ import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
+import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
@@ -49,6 +50,7 @@ export const publicServices: readonly DescService[] = [
   SegmentService,
   RewardService,
   EarningRuleService,
+  PendingPointsService,
   ValidationService,
   QualificationService,
   OrderService,

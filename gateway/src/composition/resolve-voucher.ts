@@ -5,11 +5,17 @@ import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
 import type { FoundVoucher } from "./clients/vouchers.ts";
 import type { CompileStep, Fields, MessageFields } from "./step.ts";
 
-/** Loyalty, which receives custom events, must not call the service that owns the codes. */
+/** Loyalty, which receives custom events and owns points, must not call the service that owns the codes. */
 export const resolveVoucherStep: CompileStep = ({ rpc }, { vouchers }) => {
   const parts = partsWithCode(rpc.input);
-  if (parts.length === 0 || vouchers === undefined) return undefined;
+  const own = codeFieldOf(rpc.input);
+  if ((parts.length === 0 && own === undefined) || vouchers === undefined) return undefined;
   return (next) => async (message, call) => {
+    if (own !== undefined) {
+      const code = (message as MessageFields)[own] as string;
+      const voucher = eventVoucherOf(await vouchers.find(code, call));
+      return next(Object.assign({}, message, { voucher }), call);
+    }
     const resolved = await Promise.all(
       parts.map(async ({ part, code }): Promise<Fields> => {
         const fields = (message as MessageFields)[part] as Fields | undefined;
@@ -27,11 +33,13 @@ export const resolveVoucherStep: CompileStep = ({ rpc }, { vouchers }) => {
 const partsWithCode = (desc: DescMessage): readonly { part: string; code: string }[] =>
   desc.fields.flatMap((field) => {
     if (field.fieldKind !== "message") return [];
-    const code = field.message.fields.find(
-      (inner) => getOption(inner, rule).reference === Reference.VOUCHER,
-    );
-    return code === undefined ? [] : [{ part: field.localName, code: code.localName }];
+    const code = codeFieldOf(field.message);
+    return code === undefined ? [] : [{ part: field.localName, code }];
   });
+
+/** The field that names a voucher, as its local name. */
+const codeFieldOf = (desc: DescMessage): string | undefined =>
+  desc.fields.find((field) => getOption(field, rule).reference === Reference.VOUCHER)?.localName;
 
 const eventVoucherOf = (voucher: FoundVoucher): EventVoucher => ({
   $typeName: "scrip.loyalty.v1.EventVoucher",

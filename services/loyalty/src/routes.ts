@@ -5,12 +5,16 @@ import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_im
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
+import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
 import { adjustPoints } from "./handlers/adjust-points.ts";
+import { activatePendingPoints } from "./handlers/activate-pending-points.ts";
+import { adjustPendingPoints } from "./handlers/adjust-pending-points.ts";
+import { cancelPendingPoints } from "./handlers/cancel-pending-points.ts";
 import { createCustomEventSchema } from "./handlers/create-custom-event-schema.ts";
 import { createCustomEvent } from "./handlers/create-custom-event.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
@@ -46,8 +50,10 @@ import { listCustomers } from "./handlers/list-customers.ts";
 import { listEarningRules } from "./handlers/list-earning-rules.ts";
 import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
+import { listMemberPendingPoints } from "./handlers/list-member-pending-points.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
 import { listPointsLots } from "./handlers/list-points-lots.ts";
+import { listPendingPoints } from "./handlers/list-pending-points.ts";
 import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
 import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
@@ -91,6 +97,14 @@ const cardHandlers = {
   holdPoints,
 };
 
+const pendingPoints = {
+  listPendingPoints,
+  listMemberPendingPoints,
+  adjustPendingPoints,
+  activatePendingPoints,
+  cancelPendingPoints,
+};
+
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
   const implement = keyedHandlers(deps, bindToRequest);
@@ -121,6 +135,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       listCustomerSegments,
     }),
     implement(EarningRuleService, earningRules),
+    implement(PendingPointsService, pendingPoints),
     implement(RewardService, {
       createRewardAssignment,
       createReward,

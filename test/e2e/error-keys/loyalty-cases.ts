@@ -262,10 +262,49 @@ const members: readonly ErrorCase[] = [
   })),
 ];
 
+/** An entry of pending points of a new card. */
+async function pendingEntry(shop: Shop, status: string): Promise<Record<string, string>> {
+  const cards = `/v1/loyalties/${await program(shop)}/members`;
+  const { id, code } = await shop.create(cards, { customer: { source_id: newCode("ben") } });
+  const entry = newCode("lopp");
+  await shop.sql(
+    `insert into loyalty.loyalty_card (project_id, id, points, balance, pending_points, opened_at)
+     values ($1, $2, 0, 0, $3, now())`,
+    [shop.projectId, id, status === "PENDING" ? 5 : 0],
+  );
+  await shop.sql(
+    `insert into loyalty.pending_points (project_id, id, card_id, campaign_id, customer_id, points, status,
+                                         activates_on, cause, rule_id, details, created_at)
+     values ($1, $2, $3, 'camp', 'cust', 5, $4, current_date, 'test', 'ern', '{}', now())`,
+    [shop.projectId, entry, id, status],
+  );
+  return { member_id: code, pending_points_id: entry };
+}
+
+const pendingPoints: readonly ErrorCase[] = [
+  ...["Adjust", "Activate", "Cancel"].map((verb): ErrorCase => ({
+    rpc: `PendingPointsService.${verb}PendingPoints`,
+    key: "invalid_pending_points_state",
+    request: async (shop) => ({
+      params: await pendingEntry(shop, "CANCELED"),
+      body: verb === "Adjust" ? { points: 1 } : {},
+    }),
+  })),
+  {
+    rpc: "PendingPointsService.AdjustPendingPoints",
+    key: "invalid_amount",
+    request: async (shop) => ({
+      params: await pendingEntry(shop, "PENDING"),
+      body: { points: -5 },
+    }),
+  },
+];
+
 export const LOYALTY_CASES: readonly ErrorCase[] = [
   ...customers,
   ...customEvents,
   ...earningRules,
+  ...pendingPoints,
   ...rewards,
   ...members,
 ];

@@ -37,6 +37,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "CustomEventService.CreateCustomEvent": { event: "viewed", customer: ANN },
   "CustomEventService.CreateCustomEventSchema": { name: "viewed" },
   "EarningRuleService.UpdateEarningRule": {},
+  "PendingPointsService.AdjustPendingPoints": { points: 1 },
   "SegmentService.CreateSegment": { name: "segment", type: "static", customers: ["cust_none"] },
   "RewardService.CreateReward": COIN,
   "RewardService.UpdateReward": {},

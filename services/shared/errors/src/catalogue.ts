@@ -52,6 +52,7 @@ export const catalogue = {
   ambiguous_tracking_id: { http: 400, message: "Ambiguous trackingId" },
   invalid_order: { http: 400, message: "Invalid order" },
   invalid_expiration_date: { http: 400, message: "Invalid expiration date" },
+  invalid_pending_points_state: { http: 400, message: "Invalid pending points state" },
   invalid_amount: { http: 400, message: "Invalid amount" },
   invalid_add_balance_params: { http: 400, message: "Invalid add balance params" },
   invalid_gift: { http: 400, message: "Invalid gift" },

@@ -151,6 +151,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     cause: "Points are to be added that expire in the past.",
     remedy: "Send today or a later date of the project's time zone.",
   },
+  invalid_pending_points_state: {
+    cause: "The pending points were activated or canceled before.",
+    remedy: "Nothing can be changed any more: read the transactions of the card.",
+  },
   invalid_amount: {
     cause:
       "The points to pay with are worth nothing for this order, or a balance is to change by zero or beyond its maximum.",

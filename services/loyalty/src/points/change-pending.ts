@@ -1,0 +1,190 @@
+import { ApiError, notFound } from "@scrip/errors";
+import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+import type { EventVoucher } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { availablePoints, type Card, totalPoints } from "../domain/card.ts";
+import { expiryDate } from "../domain/expiry-date.ts";
+import { keyOf } from "../domain/key.ts";
+import { localDateAt } from "../domain/local-date.ts";
+import {
+  pendingPointsChangedEvent,
+  type PendingPointsChange,
+} from "../events/pending-points-changed.ts";
+import { lockCards, saveCards } from "../store/cards.ts";
+import { findEarningRule } from "../store/earning-rules.ts";
+import { findPrograms } from "../store/loyalty-programs.ts";
+import {
+  findPendingPoints,
+  type PendingPoints,
+  updatePendingPoints,
+} from "../store/pending-points.ts";
+import { movePoints } from "./move-points.ts";
+
+type PendingRequest = {
+  readonly memberId: string;
+  readonly pendingPointsId: string;
+  readonly voucher?: EventVoucher | undefined;
+};
+
+/** A pending entry with its card, both locked. */
+type LockedPending = { readonly entry: PendingPoints; readonly card: Card };
+
+/** What can be done with pending entries only, as errors say it. */
+type Purpose = "updated" | "activated" | "canceled";
+
+/** The id of the card of a request; other vouchers have no points. */
+export function requireCardId({
+  memberId,
+  voucher,
+}: Pick<PendingRequest, "memberId" | "voucher">): string {
+  if (voucher === undefined || !voucher.isLoyaltyCard) throw notFound("voucher", memberId);
+  return voucher.id;
+}
+
+async function lockPending(
+  tx: Queryable,
+  request: PendingRequest,
+  { projectId, purpose }: { readonly projectId: string; readonly purpose: Purpose },
+): Promise<LockedPending> {
+  const cardId = requireCardId(request);
+  const cards = await lockCards(tx, [{ projectId, cardId }]);
+  // After the lock of the card, which orders all changes of its entries.
+  const entry = await findPendingPoints(tx, projectId, request.pendingPointsId);
+  const card = cards.get(keyOf(projectId, cardId));
+  if (card === undefined || entry?.cardId !== cardId) {
+    throw notFound("pending_points", request.pendingPointsId);
+  }
+  if (entry.status !== "PENDING") {
+    throw new ApiError("invalid_pending_points_state", {
+      details: `Only pending points in 'PENDING' status can be ${purpose}. Current status: '${entry.status}'.`,
+    });
+  }
+  return { entry, card };
+}
+
+const record = (
+  tx: Queryable,
+  { newId }: Pick<Deps, "newId">,
+  change: PendingPointsChange,
+): Promise<void> => enqueue(tx, [pendingPointsChangedEvent(newId("event"), change)]);
+
+/** Adds points to an entry or takes them; returns the pending points of the card. */
+export const adjustPending = (
+  deps: Deps,
+  request: PendingRequest & { readonly points: bigint },
+  { project, now }: Call,
+): Promise<bigint> =>
+  deps.db.transaction(async (tx) => {
+    const purpose = "updated";
+    const { entry, card } = await lockPending(tx, request, { projectId: project.id, purpose });
+    const points = entry.points + request.points;
+    if (request.points === 0n || points <= 0n) {
+      throw new ApiError("invalid_amount", { details: "Amount has to be a valid positive number" });
+    }
+    const after = { ...entry, points };
+    const pendingPoints = card.pendingPoints + request.points;
+    await updatePendingPoints(tx, after, now);
+    await saveCards(tx, [{ ...card, pendingPoints }]);
+    await record(tx, deps, { entry: after, change: "UPDATED", points: request.points, at: now });
+    return pendingPoints;
+  });
+
+/** Takes an entry off the card; its points are never credited. */
+export const cancelPending = (
+  deps: Deps,
+  request: PendingRequest,
+  { project, now }: Call,
+): Promise<void> =>
+  deps.db.transaction(async (tx) => {
+    const purpose = "canceled";
+    const { entry, card } = await lockPending(tx, request, { projectId: project.id, purpose });
+    const after = { ...entry, status: "CANCELED" as const };
+    await updatePendingPoints(tx, after, now);
+    await saveCards(tx, [{ ...card, pendingPoints: card.pendingPoints - entry.points }]);
+    await record(tx, deps, { entry: after, change: "CANCELED", points: -entry.points, at: now });
+  });
+
+export type Activation = {
+  readonly points: bigint;
+  readonly total: bigint;
+  readonly balance: bigint;
+};
+
+/** Credits an entry to its card on request. */
+export const activatePending = (
+  deps: Deps,
+  request: PendingRequest,
+  { project, now }: Call,
+): Promise<Activation> =>
+  deps.db.transaction(async (tx) => {
+    const purpose = "activated";
+    const { entry } = await lockPending(tx, request, { projectId: project.id, purpose });
+    const [card] = await activateEntries(tx, deps, [entry], {
+      at: now,
+      timeZone: project.timeZone,
+      source: null,
+    });
+    if (card === undefined) throw new Error("an activated entry has a card");
+    return { points: entry.points, total: totalPoints(card), balance: availablePoints(card) };
+  });
+
+/**
+ * Credits pending entries of one project in the caller's transaction, with points that expire as if they had been earned
+ * on the day of the activation: by the earning rule, else by the program. Returns the cards in the order of the entries.
+ * The nightly job calls it with the entries that `findDuePendingPoints` returns.
+ */
+export async function activateEntries(
+  tx: Queryable,
+  deps: Pick<Deps, "newId">,
+  entries: readonly PendingPoints[],
+  {
+    at,
+    timeZone,
+    source,
+  }: { readonly at: number; readonly timeZone: string; readonly source: "Automation" | null },
+): Promise<readonly Card[]> {
+  const today = localDateAt(timeZone, at);
+  const programs = await findPrograms(tx, entries);
+  const expirations = await Promise.all(
+    entries.map(async ({ projectId, campaignId, ruleId }) => {
+      const rule = await findEarningRule(tx, { projectId, campaignId, id: ruleId });
+      const program = programs.get(keyOf(projectId, campaignId));
+      return expiryDate(rule?.expirationRules ?? program?.expirationRules ?? null, today);
+    }),
+  );
+  const decisions = await movePoints(
+    tx,
+    deps,
+    entries.map((entry, index) => ({
+      // The card is open: it has pending points.
+      card: { projectId: entry.projectId, cardId: entry.cardId, initialPoints: 0n },
+      type: "PENDING_POINTS_ACTIVATION" as const,
+      points: entry.points,
+      pendingPoints: -entry.points,
+      expiresOn: expirations[index] ?? null,
+      cause: entry.id,
+      at,
+      today,
+      source,
+      details: JSON.stringify({ ...entry.details, pending_points: { id: entry.id } }),
+    })),
+  );
+  for (const [index, entry] of entries.entries()) {
+    const decision = decisions[index];
+    if (decision?.kind === "rejected") {
+      throw new ApiError(decision.key, { details: `Only ${decision.limit} points can be added` });
+    }
+    const after = { ...entry, status: "ACTIVATED" as const };
+    await updatePendingPoints(tx, after, at);
+    await record(tx, deps as Deps, {
+      entry: after,
+      change: "ACTIVATED",
+      points: -entry.points,
+      at,
+    });
+  }
+  return decisions.flatMap((decision) => (decision.kind === "rejected" ? [] : [decision.card]));
+}
