@@ -179,12 +179,12 @@ export async function activateEntries(
     }
     const after = { ...entry, status: "ACTIVATED" as const };
     await updatePendingPoints(tx, after, at);
-    await record(tx, deps as Deps, {
+    await record(tx, deps, {
       entry: after,
       change: "ACTIVATED",
       points: -entry.points,
       at,
     });
   }
-  return decisions.flatMap((decision) => (decision.kind === "rejected" ? [] : [decision.card]));
+  return decisions.flatMap((decision) => (decision.kind === "moved" ? [decision.card] : []));
 }

@@ -1,0 +1,103 @@
+import { afterAll, describe, expect, test } from "vitest";
+
+import { startLoyalty } from "./deps.ts";
+import { earningIn, PER_EURO } from "./earning-programs.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { earn, setUp, join } = earningIn(loyalty);
+
+describe("pending points", () => {
+  const voucherOf = (id: string, campaignId: string) => ({
+    id,
+    code: "CARD",
+    campaignId,
+    isLoyaltyCard: true,
+    isReferralCode: false,
+  });
+
+  async function withPending(amounts: readonly bigint[]) {
+    const rule = { ...PER_EURO, pendingPoints: { periodType: "DAY", periodValue: 14n } };
+    const program = await setUp([rule]);
+    const { customerId, cardId } = await join(program);
+    for (const amount of amounts) await earn([program.paid(customerId, amount)]);
+    const member = { memberId: "CARD", voucher: voucherOf(cardId, program.campaignId) };
+    const { pendingPoints } = loyalty;
+    const list = (request: object = {}) =>
+      pendingPoints.listMemberPendingPoints({ ...member, order: "id", ...request }, program.call);
+    const ids = (await list()).data.map(({ id }) => id);
+    return { program, cardId, member, list, ids };
+  }
+  const change = (member: object, pendingPointsId = "") => ({ ...member, pendingPointsId });
+  const details = (text: RegExp) => ({ options: { details: expect.stringMatching(text) } });
+
+  test("are listed by page for a card and for a program, with what granted them", async () => {
+    const { program, cardId, list, ids } = await withPending([1_000n, 2_000n, 3_000n]);
+    const page = await list({ limit: 2n });
+    expect(page).toMatchObject({ hasMore: true, moreStartingAfter: ids[1] });
+    const [first] = page.data;
+    expect(first).toMatchObject({
+      voucherId: cardId,
+      campaignId: program.campaignId,
+      points: 10n,
+      activatesAt: "2026-03-15",
+      details: { event: { type: "customer.order.paid" }, order: { source_id: "o-1" } },
+    });
+    const next = await list({ limit: 2n, startingAfterId: ids[1] });
+    expect([next.hasMore, next.data.map(({ points }) => points)]).toEqual([false, [30n]]);
+    const all = await loyalty.pendingPoints.listPendingPoints(
+      { campaignId: program.campaignId },
+      program.call,
+    );
+    expect(all.data.map(({ points }) => points)).toEqual([30n, 20n, 10n]);
+    await expect(list({ campaignId: "Other" })).rejects.toThrow(/not found/i);
+    expect((await list({ campaignId: "Club" })).data).toHaveLength(3);
+  });
+
+  test("are adjusted while a point is left, activated or canceled once, and count as pending until then", async () => {
+    const { program, cardId, member, list, ids } = await withPending([1_000n, 2_000n, 3_000n]);
+    const { call } = program;
+    const [first, second, third] = ids;
+    const { pendingPoints } = loyalty;
+    const adjust = (points: bigint) =>
+      pendingPoints.adjustPendingPoints({ ...change(member, first), points }, call);
+    expect(await adjust(-9n)).toMatchObject({ points: -9n, total: 51n, operationType: "MANUAL" });
+    for (const points of [-1n, 0n]) {
+      await expect(adjust(points)).rejects.toMatchObject({ key: "invalid_amount" });
+    }
+    const activated = await pendingPoints.activatePendingPoints(change(member, second), call);
+    expect(activated).toMatchObject({ points: 20n, total: 20n, balance: 20n });
+    await pendingPoints.cancelPendingPoints(change(member, third), call);
+    expect((await list()).data.map(({ points }) => points)).toEqual([1n]);
+    expect(await program.ledger()).toMatchObject([
+      {
+        card_id: cardId,
+        type: "PENDING_POINTS_ACTIVATION",
+        source: null,
+        points: 20n,
+        lots: { "2026-04-01": 20 },
+        details: { pending_points: { id: second } },
+      },
+    ]);
+    const again = pendingPoints.activatePendingPoints(change(member, second), call);
+    await expect(again).rejects.toMatchObject(
+      details(/be activated\. Current status: 'ACTIVATED'/),
+    );
+    const canceled = pendingPoints.cancelPendingPoints(change(member, third), call);
+    await expect(canceled).rejects.toMatchObject(
+      details(/be canceled\. Current status: 'CANCELED'/),
+    );
+    expect((await program.pending())[0]).toMatchObject({ pending_points: 1n });
+    expect(await program.violations()).toEqual([]);
+  });
+
+  test("are activated once by concurrent requests", async () => {
+    const { program, member, ids } = await withPending([1_000n]);
+    const attempts = Array.from({ length: 4 }, () =>
+      loyalty.pendingPoints.activatePendingPoints(change(member, ids[0]), program.call),
+    );
+    const outcomes = await Promise.allSettled(attempts);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(await program.ledger()).toHaveLength(1);
+  });
+});
