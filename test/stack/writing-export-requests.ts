@@ -41,3 +41,35 @@ export function exportRows<Row extends object, Effect extends object>(
     ),
   };
 }
+
+/** Rows of webhooks. */
+export function webhookRows<Row extends object, Effect extends object>(
+  { webhook }: Fixtures,
+  projectId: string,
+  { post, put, rows }: Tools<Row, Effect> & Pick<Writers<Row>, "put">,
+): Record<string, Row & Effect & { readonly by: "management" }> {
+  const path = `/management/v1/projects/${projectId}/webhooks`;
+  const by = { by: "management" as const };
+  const one = (column: string, value: string): Effect =>
+    rows("export.webhook", `${column} = $2`, 1, [value]);
+  const events = ["voucher.published"];
+  return {
+    "WebhookService.CreateWebhook": {
+      ...by,
+      ...post(path, { target_url: "https://created.example/", events }),
+      ...one("target_url", "https://created.example/"),
+    },
+    "WebhookService.UpdateWebhook": {
+      ...by,
+      ...put(`${path}/${webhook}`, { target_url: "https://updated.example/" }),
+      ...one("target_url", "https://updated.example/"),
+    },
+    "WebhookService.ReplayWebhook": {
+      ...by,
+      ...post(`${path}/${webhook}/replay`, { since: "2026-01-01T00:00:00Z" }),
+      ...one("id", webhook),
+    },
+  };
+}
+
+type Writers<Row> = { readonly put: (path: string, body?: Json) => Row };

@@ -74,6 +74,12 @@ export async function createFixtures(
       "id"
     ],
     schema: await idOf(management.post(`${otherPath}/metadata-schemas`, schemaOf("sku"))),
+    webhook: await idOf(
+      management.post(`${path}/webhooks`, {
+        target_url: "https://shop.example/",
+        events: ["customer.deleted"],
+      }),
+    ),
     stackingPath: `${path}/stacking-rules`,
     otherStacking,
     otherSchemas: `${otherPath}/metadata-schemas`,

@@ -1,6 +1,6 @@
 import { type Json, managementApi, newCode, newProject, type StackAccess } from "./api.ts";
 import { orderAbove, voucherBody } from "./rule-builders.ts";
-import { exportRows } from "./writing-export-requests.ts";
+import { exportRows, webhookRows } from "./writing-export-requests.ts";
 import { createFixtures, type Fixtures, ORDER, schemaOf, TIER } from "./writing-fixtures.ts";
 
 /** A valid request of an RPC that a POST or PUT path is bound to. */
@@ -68,6 +68,7 @@ function rowsOf(fixtures: Fixtures, projectId: string): Record<string, Row> {
     ...decisionRows(fixtures, { tag, post, put, rows }),
     ...catalogueRows(fixtures, { tag, post, put, rows }),
     ...exportRows(fixtures, { post, rows }),
+    ...webhookRows(fixtures, projectId, { post, put, rows }),
   };
 }
 
