@@ -5,6 +5,7 @@ import type { Queryable } from "@scrip/postgres";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -13,6 +14,7 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { createCampaignActionsClient } from "./clients/campaign-actions.ts";
 import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
+import { createDueJobsClient } from "./clients/due-jobs.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
@@ -49,6 +51,7 @@ export function createCompositionDeps(
   const products = transports.get(ProductService.typeName);
   const publications = transports.get(PublicationService.typeName);
   const vouchers = transports.get(VoucherService.typeName);
+  const loyalty = transports.get(CustomerService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
     campaignActions: campaignActions && createCampaignActionsClient(campaignActions),
@@ -57,6 +60,7 @@ export function createCompositionDeps(
     units: products && createUnitsClient(products),
     holdings: publications && createHoldingsClient(publications),
     vouchers: vouchers && createVouchersClient(vouchers),
+    dueJobs: loyalty && createDueJobsClient(loyalty),
     findSchemas,
     reserveIds: async ({ project, idempotency }) =>
       idempotency === undefined

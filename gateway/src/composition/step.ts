@@ -6,6 +6,7 @@ import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
 import type { CampaignActions } from "./clients/campaign-actions.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
+import type { DueJobs } from "./clients/due-jobs.ts";
 import type { Holdings } from "./clients/holdings.ts";
 import type { Units } from "./clients/units.ts";
 import type { ValidationRules } from "./clients/validation-rules.ts";
@@ -26,6 +27,7 @@ export type CompositionDeps = {
   readonly units: Units | undefined;
   readonly holdings: Holdings | undefined;
   readonly vouchers: Vouchers | undefined;
+  readonly dueJobs: DueJobs | undefined;
   readonly findSchemas: FindSchemas;
   /** Ids for objects that the request creates; for one with an idempotency key, the same at each repetition. */
   readonly reserveIds: (call: Call) => Promise<NewId>;

@@ -19,6 +19,7 @@ const deps: CompositionDeps = {
   validationRules: unused,
   units: unused,
   holdings: unused,
+  dueJobs: unused,
   vouchers: unused,
   findSchemas: () => undefined,
   reserveIds: unused,

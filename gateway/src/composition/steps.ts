@@ -13,6 +13,7 @@ import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
 import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
 import { resolveVoucherStep } from "./resolve-voucher.ts";
+import { runDueJobsStep } from "./run-due-jobs.ts";
 import type { CompileStep } from "./step.ts";
 
 export type StepDescription = {
@@ -152,6 +153,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Drops the project's cached categories, so that responses show the change immediately.",
     directGrpc: "Not needed: services do not cache category names.",
     compile: evictCachedCategoriesStep,
+  },
+  {
+    name: "run-due-jobs",
+    runs: "after the call",
+    appliesTo: "`ProjectService.SetClock`",
+    does: "Runs the nightly jobs of the loyalty service that fell due at the new time.",
+    directGrpc: "Not needed: the gateway itself serves the RPC.",
+    compile: runDueJobsStep,
   },
 ];
 

@@ -6,6 +6,7 @@ import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
+import { JobService } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
@@ -64,6 +65,7 @@ import { reservePoints } from "./handlers/reserve-points.ts";
 import { resolveCustomers } from "./handlers/resolve-customers.ts";
 import { resolvePointsHolds } from "./handlers/resolve-points-holds.ts";
 import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.ts";
+import { runDueJobs } from "./handlers/run-due-jobs.ts";
 import { transferPoints } from "./handlers/transfer-points.ts";
 import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
@@ -156,5 +158,6 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     }),
     implement(LoyaltyExportService, { exportRows }),
     implement(CardService, cardHandlers),
+    implement(JobService, { runDueJobs }),
   ];
 };

@@ -22,6 +22,7 @@ import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
 import { CUSTOMERS_TOPIC } from "./events/topics.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
+import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
@@ -64,6 +65,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
+  parts.use(startNightlyJobs(deps, onError));
   const running = parts.move();
   return {
     name: "loyalty",

@@ -1,11 +1,13 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { newId } from "@scrip/ids";
 import { LoyaltyProgramChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { addDays, localDateAt } from "../src/domain/local-date.ts";
 import { onLoyaltyProgram } from "../src/events/on-loyalty-program.ts";
+import { runDueNights } from "../src/jobs/nightly.ts";
 import { deliveryFrom, holdIdOf, newBatchCall, newEvent, newLoyaltyCard } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 
@@ -147,6 +149,32 @@ describe("points past their date", () => {
       ["POINTS_EXPIRATION", -10n, 5n],
       ["POINTS_ADDITION", 1n, 6n],
     ]);
+    expect(await card.violations()).toEqual([]);
+  });
+
+  test("expire night by night, once, also when jobs run concurrently and a hold keeps some", async () => {
+    const card = newLoyaltyCard(loyalty, 5n);
+    const lot = (points: bigint, days: number) => ({
+      type: "POINTS_ADDITION" as const,
+      points,
+      expiresOn: addDays(TODAY, days),
+    });
+    await card.move(lot(10n, 1));
+    await card.move(lot(20n, 200));
+    await card.move(lot(40n, 500));
+    const held = holdIdOf(await card.hold(4n));
+    const deps = { db, newId, onEvents: () => {} };
+    const night = { projectId: card.projectId, timeZone: "UTC", now: Date.now() + 365 * DAY_MS };
+    const finished = await Promise.all([1, 2, 3].map(() => runDueNights(deps, night)));
+    expect(finished).toEqual([true, true, true]);
+    await card.claim(held, "r_1");
+    expect(await runDueNights(deps, night)).toBe(true);
+    expect((await card.ledger()).slice(3)).toEqual([
+      ["POINTS_EXPIRATION", -6n, 69n],
+      ["POINTS_REDEMPTION", -4n, 65n],
+      ["POINTS_EXPIRATION", -20n, 45n],
+    ]);
+    expect(await card.balances()).toMatchObject({ balance: 45n });
     expect(await card.violations()).toEqual([]);
   });
 

@@ -1,0 +1,30 @@
+import { addDays } from "../domain/local-date.ts";
+import { expireDue } from "../points/expire-due.ts";
+import { lockCards } from "../store/cards.ts";
+import { findDueCards, findNextExpiration } from "../store/due-points.ts";
+import type { NightlyStep } from "./nightly-step.ts";
+
+const BATCH = 500;
+
+/** Points expire at the midnight after the last day on which they can be spent. */
+export const expirePointsStep: NightlyStep = {
+  nextDate: async (db, projectId, { after, until }) => {
+    const last = await findNextExpiration(db, projectId, { from: after, before: until });
+    return last === null ? null : addDays(last, 1);
+  },
+  run: async ({ db, newId, onEvents }, { projectId, date, at }, isOver) => {
+    // Each card once: what pending holds keep from expiring stays due.
+    for (let lastId = ""; ;) {
+      if (isOver()) return false;
+      const ids = await findDueCards(db, { projectId, before: date, after: lastId, limit: BATCH });
+      if (ids.length === 0) return true;
+      await db.transaction(async (tx) => {
+        const names = ids.map((cardId) => ({ projectId, cardId }));
+        const cards = await lockCards(tx, names);
+        await expireDue(tx, { newId }, { cards, times: new Map([[projectId, at]]) });
+      });
+      onEvents();
+      lastId = ids.at(-1) ?? "";
+    }
+  },
+};

@@ -1,0 +1,70 @@
+import { startPeriodicJob } from "@scrip/rpc";
+import { instantAt } from "@scrip/rules";
+
+import { epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
+import { listProjectsWithDuePoints } from "../store/due-points.ts";
+import { expirePointsStep } from "./expire-points.ts";
+import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
+
+/**
+ * The steps of a night in their order (docs/loyalty.md#nightly-jobs). A step that lets points in comes before the one that
+ * expires them.
+ */
+const NIGHTLY_STEPS: readonly NightlyStep[] = [expirePointsStep];
+
+export type DueNights = {
+  readonly projectId: string;
+  readonly timeZone: string;
+  /** The project's current time. */
+  readonly now: number;
+};
+
+/**
+ * Runs the nights of a project that are due, in order: one night's steps, then those of the next night with work. Nights
+ * without work cost nothing, so a year takes seconds. Returns false if `isOver` ended it before.
+ */
+export async function runDueNights(
+  deps: NightlyDeps,
+  { projectId, timeZone, now }: DueNights,
+  isOver: () => boolean = () => false,
+): Promise<boolean> {
+  const until = localDateAt(timeZone, now);
+  let after: LocalDate | null = null;
+  for (;;) {
+    const date = await nextNight(deps, projectId, { after, until });
+    if (date === null) return true;
+    const night = { projectId, timeZone, date, at: instantAt(timeZone, epochDayOf(date), 0) };
+    for (const step of NIGHTLY_STEPS) if (!(await step.run(deps, night, isOver))) return false;
+    after = date;
+  }
+}
+
+/** The first date that is due in any step. */
+async function nextNight(
+  { db }: NightlyDeps,
+  projectId: string,
+  range: { readonly after: LocalDate | null; readonly until: LocalDate },
+): Promise<LocalDate | null> {
+  const dates = await Promise.all(
+    NIGHTLY_STEPS.map(({ nextDate }) => nextDate(db, projectId, range)),
+  );
+  return dates.filter((date) => date !== null).toSorted()[0] ?? null;
+}
+
+const EVERY_MS = 60_000;
+
+/** Runs the nights of all projects within a minute of their midnight, until disposed. */
+export const startNightlyJobs = (
+  deps: NightlyDeps,
+  onError: (error: Error) => void,
+): AsyncDisposable =>
+  startPeriodicJob({
+    everyMs: EVERY_MS,
+    onError,
+    work: async () => {
+      const projects = await listProjectsWithDuePoints(deps.db);
+      for (const { sandboxNow, ...project } of projects) {
+        await runDueNights(deps, { ...project, now: sandboxNow ?? Date.now() });
+      }
+    },
+  });

@@ -1,0 +1,70 @@
+import type { Queryable } from "@scrip/postgres";
+
+export type DueProject = {
+  readonly projectId: string;
+  readonly timeZone: string;
+  /** The clock of a sandbox that has one of its own. */
+  readonly sandboxNow: number | null;
+};
+
+/** Projects with points that are past their date on the project's calendar. */
+export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly DueProject[]> {
+  const { rows } = await db.query<{
+    project_id: string;
+    time_zone: string;
+    sandbox_now: Date | null;
+  }>(
+    `select project_id, time_zone, sandbox_now
+       from project p
+      where not deleted
+        and exists (select from loyalty_card c
+                     where c.project_id = p.project_id
+                       and c.next_expires_on
+                             < (coalesce(p.sandbox_now, now()) at time zone p.time_zone)::date)`,
+  );
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    timeZone: row.time_zone,
+    sandboxNow: row.sandbox_now?.getTime() ?? null,
+  }));
+}
+
+/** The earliest date of a card's lots in this range; null without one. */
+export async function findNextExpiration(
+  db: Queryable,
+  projectId: string,
+  { from, before }: { readonly from: string | null; readonly before: string },
+): Promise<string | null> {
+  const { rows } = await db.query<{ date: string | null }>(
+    `select min(next_expires_on) as date from loyalty_card
+      where project_id = $1 and next_expires_on < $2::date
+        and ($3::date is null or next_expires_on >= $3::date)`,
+    [projectId, before, from],
+  );
+  return rows[0]?.date ?? null;
+}
+
+/** Ids of cards with lots before a date, in their order. */
+export async function findDueCards(
+  db: Queryable,
+  {
+    projectId,
+    before,
+    after,
+    limit,
+  }: {
+    readonly projectId: string;
+    readonly before: string;
+    readonly after: string;
+    readonly limit: number;
+  },
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from loyalty_card
+      where project_id = $1 and next_expires_on < $2::date and id > $3
+      order by id
+      limit $4`,
+    [projectId, before, after, limit],
+  );
+  return rows.map(({ id }) => id);
+}
