@@ -5,8 +5,8 @@ import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_im
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
-import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { JobService } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
+import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
