@@ -3,6 +3,7 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
+import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
@@ -45,6 +46,7 @@ export const publicServices: readonly DescService[] = [
   CategoryService,
   CampaignService,
   PromotionService,
+  ReferralTierService,
   CustomerService,
   CustomEventService,
   SegmentService,

@@ -184,6 +184,24 @@ create table promotion_tier_usage (
   constraint promotion_tier_usage_of_a_tier FOREIGN KEY (project_id, tier_id) REFERENCES promotion_tier(project_id, id) ON DELETE CASCADE
 );
 
+create table referral_tier (
+  project_id text not null,
+  id text not null,
+  campaign_id text not null,
+  name text not null,
+  condition_type text not null,
+  count bigint not null,
+  segment_id text,
+  reward jsonb not null,
+  active boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint referral_tier_pkey PRIMARY KEY (project_id, id),
+  constraint referral_tier_condition_known CHECK (condition_type = ANY (ARRAY['EACH_UNIQUE_REFEREE'::text, 'MINIMUM_UNIQUE_REFEREES'::text])),
+  constraint referral_tier_count_positive CHECK (count > 0),
+  constraint referral_tier_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
+);
+
 CREATE INDEX bin_entry_project_parent ON bin_entry USING btree (project_id, resource_parent_id) WHERE resource_parent_id IS NOT NULL;
 
 CREATE UNIQUE INDEX bin_entry_project_resource ON bin_entry USING btree (project_id, resource_id);
@@ -209,3 +227,5 @@ CREATE INDEX promotion_stack_project_created_at ON promotion_stack USING btree (
 CREATE INDEX promotion_tier_project_campaign ON promotion_tier USING btree (project_id, campaign_id, hierarchy);
 
 CREATE INDEX promotion_tier_project_created_at ON promotion_tier USING btree (project_id, created_at, id);
+
+CREATE INDEX referral_tier_project_campaign ON referral_tier USING btree (project_id, campaign_id, id);

@@ -136,21 +136,25 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
       details: { balance: { amount: 500, balance: 1500 } },
     });
     const annId = (await customerOf(ann))["id"];
-    expect(await customerOf(ann)).toMatchObject({
-      referrals: {
-        total: 1,
-        campaigns: [
-          {
-            campaign_id: campaign["id"],
-            referrer_id: referrerId,
-            related_object_id: first["id"],
-            related_object_type: "redemption",
-          },
-        ],
-      },
-    });
+    await expect
+      .poll(() => customerOf(ann))
+      .toMatchObject({
+        referrals: {
+          total: 1,
+          campaigns: [
+            {
+              campaign_id: campaign["id"],
+              referrer_id: referrerId,
+              related_object_id: first["id"],
+              related_object_type: "redemption",
+            },
+          ],
+        },
+      });
+    await expect
+      .poll(async () => (await customerOf(referrer))["loyalty"])
+      .toMatchObject({ points: 45, referred_customers: 2 });
     const counted = await customerOf(referrer);
-    expect(counted["loyalty"]).toMatchObject({ points: 45, referred_customers: 2 });
     expect(counted["loyalty"].campaigns[campaign["name"]]).toMatchObject({
       referred_customers: 2,
     });
@@ -177,10 +181,9 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
     await ok(send(ann, { referral: { code, referrer_id: referrerId } }));
     await ok(send(ann));
     await expect.poll(async () => (await holding(ann, gift))?.["gift"].balance).toBe(1001);
-    expect((await customerOf(ann))["referrals"]).toMatchObject({
-      total: 1,
-      campaigns: [{ related_object_type: "event" }],
-    });
+    await expect
+      .poll(async () => (await customerOf(ann))["referrals"])
+      .toMatchObject({ total: 1, campaigns: [{ related_object_type: "event" }] });
     // The discount applies, and the redemption is no conversion.
     expect((await customerOf(bob))["referrals"].total).toBe(0);
     expect((await errorOf(send(referrer)))[1]).toBe("referrer_not_permitted_to_redeem");
@@ -204,12 +207,65 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
     await expect
       .poll(async () => (await customerOf(referrerId))["loyalty"].referred_customers)
       .toBe(2);
-    expect((await customerOf(ann))["referrals"]).toMatchObject({
-      total: 1,
-      campaigns: [{ related_object_id: paid["id"], related_object_type: "order" }],
-    });
-    expect((await customerOf(bob))["referrals"].total).toBe(1);
+    await expect
+      .poll(async () => (await customerOf(ann))["referrals"])
+      .toMatchObject({
+        total: 1,
+        campaigns: [{ related_object_id: paid["id"], related_object_type: "order" }],
+      });
+    await expect.poll(async () => (await customerOf(bob))["referrals"].total).toBe(1);
     expect((await customerOf(eve))["referrals"].total).toBe(0);
+  });
+
+  test("tiers are managed in their program, and pay the referrer", async () => {
+    const gift = await giftCampaign();
+    const { code, campaign, referrer } = await publishedCode(await program());
+    const path = `/v1/referrals/${campaign["id"]}/tiers`;
+    const tier = (name: string, type: string, count: number, amount: number): Promise<Json> =>
+      ok(
+        api.post(path, {
+          name,
+          condition: { type, count },
+          reward: rewardOf(gift, "GIFT_VOUCHER", amount),
+        }),
+      );
+    const each = await tier("each", "EACH_UNIQUE_REFEREE", 1, 9);
+    const two = await tier("two", "MINIMUM_UNIQUE_REFEREES", 2, 100);
+    const off = await tier("off", "EACH_UNIQUE_REFEREE", 1, 5000);
+    expect(each).toEqual({
+      object: "referral_tier",
+      id: expect.stringMatching(/^rtr_[0-9a-f]{18}$/),
+      campaign_id: campaign["id"],
+      name: "each",
+      condition: { type: "EACH_UNIQUE_REFEREE", count: 1 },
+      segment_id: null,
+      reward: {
+        related_object_parent: { id: gift["id"], name: gift["name"], object: "CAMPAIGN" },
+        type: "GIFT_VOUCHER",
+        amount: 9,
+      },
+      active: true,
+      created_at: expect.any(String),
+      updated_at: null,
+    });
+    expect(await ok(api.post(`${path}/${off["id"]}/disable`))).toMatchObject({ active: false });
+    const cheap = { reward: rewardOf(gift, "GIFT_VOUCHER", 1) };
+    expect(await ok(api.put(`${path}/${each["id"]}`, cheap))).toMatchObject({
+      name: "each",
+      reward: { amount: 1 },
+    });
+    const gone = await tier("gone", "EACH_UNIQUE_REFEREE", 1, 9000);
+    expect((await api.delete(`${path}/${gone["id"]}`)).status).toBe(204);
+    expect((await errorOf(api.delete(`${path}/${gone["id"]}`)))[2]).toBe("referral_tier");
+    expect(await ok(api.get(path))).toMatchObject({
+      data: [{ id: each["id"] }, { id: two["id"] }, { id: off["id"], active: false }],
+      total: 3,
+    });
+    expect((await errorOf(api.get(`/v1/referrals/${gift["id"]}/tiers`)))[2]).toBe("campaign");
+    for (const name of ["ann", "bob", "eve"]) await ok(redeem(code, newCode(name)));
+    await expect
+      .poll(async () => (await holding(referrer, gift))?.["gift"].balance)
+      .toBe(1000 + 3 * 1 + 100);
   });
 
   test("a reward waits while its campaign is disabled, and the redeemable shows it", async () => {

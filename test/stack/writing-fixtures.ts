@@ -48,6 +48,21 @@ export async function createFixtures(
     const published = { campaign: id, customer: { source_id: "referrer" } };
     return (await ok(api.post("/v1/publications", published)))["voucher"].code;
   };
+  /** The path of a tier, and its body. */
+  const referralTier = async () => {
+    const { id: parent } = await campaign({
+      campaign_type: "GIFT_VOUCHERS",
+      voucher: { type: "GIFT_VOUCHER", gift: { amount: 1 } },
+    });
+    const { id } = await campaign({ campaign_type: "REFERRAL_PROGRAM" });
+    const body = {
+      name: "tier",
+      condition: { type: "EACH_UNIQUE_REFEREE" },
+      reward: { related_object_parent: { id: parent }, type: "GIFT_VOUCHER", amount: 1 },
+    };
+    const path = `/v1/referrals/${id}/tiers`;
+    return { path, body, tierId: await idOf(api.post(path, body)) };
+  };
   const codes = await Promise.all(Array.from({ length: 10 }, () => voucher()));
   return {
     rule,
@@ -69,6 +84,7 @@ export async function createFixtures(
     campaigns: await Promise.all([1, 2, 3, 4, 5].map(() => campaign())),
     published: await campaign({ vouchers_count: 3 }),
     referralCode: await referralCode(),
+    referralTier: await referralTier(),
     redemptions: await Promise.all([redeemed(), redeemed()]),
     apiKey: (await ok(management.post(`${path}/api-keys`, { name: "blocked", kind: "server" })))[
       "id"

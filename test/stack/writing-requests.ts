@@ -175,7 +175,7 @@ function voucherRows(
 }
 
 function campaignRows(
-  { campaigns, category, promotion, tiers, stack, rule }: Fixtures,
+  { campaigns, category, promotion, tiers, stack, rule, referralTier }: Fixtures,
   { tag, post, put, rows }: Tools,
 ): Record<string, Row> {
   const [updated, enabled, disabled, filled, filledWithCode] = campaigns.map(
@@ -213,6 +213,19 @@ function campaignRows(
       ...post(`/v1/campaigns/${filledWithCode}/vouchers?vouchers_count=2`),
       ...rows("campaign.campaign", "id = $2 and vouchers_count = 2", 1, [filledWithCode ?? ""]),
     },
+    "ReferralTierService.CreateReferralTier": {
+      ...post(referralTier.path, { ...referralTier.body, name: tag }),
+      ...rows("campaign.referral_tier", "name = $2", 1, [tag]),
+    },
+    "ReferralTierService.UpdateReferralTier": put(`${referralTier.path}/${referralTier.tierId}`, {
+      name: "changed",
+    }),
+    "ReferralTierService.EnableReferralTier": post(
+      `${referralTier.path}/${referralTier.tierId}/enable`,
+    ),
+    "ReferralTierService.DisableReferralTier": post(
+      `${referralTier.path}/${referralTier.tierId}/disable`,
+    ),
     "PromotionService.CreatePromotionTier": {
       ...post(`/v1/promotions/${promotion}/tiers`, {
         ...TIER,

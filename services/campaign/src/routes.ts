@@ -4,6 +4,7 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
+import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import type { Implementation } from "@scrip/rpc";
 
@@ -14,16 +15,20 @@ import { createCampaign } from "./handlers/create-campaign.ts";
 import { createCategory } from "./handlers/create-category.ts";
 import { createPromotionStack } from "./handlers/create-promotion-stack.ts";
 import { createPromotionTier } from "./handlers/create-promotion-tier.ts";
+import { createReferralTier } from "./handlers/create-referral-tier.ts";
 import { createVoucher } from "./handlers/create-voucher.ts";
 import { deleteCategory } from "./handlers/delete-category.ts";
 import { deletePromotionStack } from "./handlers/delete-promotion-stack.ts";
 import { deletePromotionTier } from "./handlers/delete-promotion-tier.ts";
+import { deleteReferralTier } from "./handlers/delete-referral-tier.ts";
 import { disableCampaign } from "./handlers/disable-campaign.ts";
 import { disablePromotionTier } from "./handlers/disable-promotion-tier.ts";
+import { disableReferralTier } from "./handlers/disable-referral-tier.ts";
 import { enableCampaign } from "./handlers/enable-campaign.ts";
 import { enablePromotionTier } from "./handlers/enable-promotion-tier.ts";
 import { failJob } from "./handlers/fail-job.ts";
 import { getBinEntry } from "./handlers/get-bin-entry.ts";
+import { enableReferralTier } from "./handlers/enable-referral-tier.ts";
 import { getCampaign } from "./handlers/get-campaign.ts";
 import { getCategory } from "./handlers/get-category.ts";
 import { getPromotionStack } from "./handlers/get-promotion-stack.ts";
@@ -40,12 +45,14 @@ import { removeBinEntry } from "./handlers/remove-bin-entry.ts";
 import { requestDeletion } from "./handlers/request-deletion.ts";
 import { requestPurge } from "./handlers/request-purge.ts";
 import { requestVouchers } from "./handlers/request-vouchers.ts";
+import { listReferralTiers } from "./handlers/list-referral-tiers.ts";
 import { resolveCampaigns } from "./handlers/resolve-campaigns.ts";
 import { resolveCategories } from "./handlers/resolve-categories.ts";
 import { updateCampaign } from "./handlers/update-campaign.ts";
 import { updateCategory } from "./handlers/update-category.ts";
 import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
 import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
+import { updateReferralTier } from "./handlers/update-referral-tier.ts";
 
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
@@ -97,6 +104,14 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       getPromotionStack,
       updatePromotionStack,
       deletePromotionStack,
+    }),
+    implement(ReferralTierService, {
+      createReferralTier,
+      listReferralTiers,
+      updateReferralTier,
+      deleteReferralTier,
+      enableReferralTier,
+      disableReferralTier,
     }),
     implement(CategoryService, {
       createCategory,

@@ -6,6 +6,7 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
+import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
@@ -55,6 +56,7 @@ function startProcess(db: TestDatabase, voucher: Transport) {
     campaigns: clientOf(CampaignService, transport),
     promotions: clientOf(PromotionService, transport),
     categories: clientOf(CategoryService, transport),
+    referralTiers: clientOf(ReferralTierService, transport),
     imports: clientOf(CampaignImportService, transport),
     jobs: clientOf(CampaignJobService, transport),
     bin: clientOf(TrashBinService, transport),

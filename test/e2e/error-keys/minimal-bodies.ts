@@ -25,6 +25,11 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "MemberService.TransferMemberPoints": [{ code: "none", points: 1 }],
   "PublicationService.CreatePublication": { voucher: "none", customer: ANN },
   "PublicationService.CreateMember": { customer: ANN },
+  "ReferralTierService.CreateReferralTier": {
+    name: "tier",
+    condition: { type: "EACH_UNIQUE_REFEREE" },
+    reward: { related_object_parent: { id: "camp_none" }, type: "GIFT_VOUCHER", amount: 1 },
+  },
   "ReferralService.CreateHolders": { holders: [ANN] },
   "CategoryService.CreateCategory": { name: "category", hierarchy: 1 },
   "CategoryService.UpdateCategory": { name: "category", hierarchy: 1 },

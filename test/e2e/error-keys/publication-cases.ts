@@ -41,6 +41,20 @@ async function referralCode(shop: Shop): Promise<Record<string, string>> {
   return { campaign_id: id, member_id: code };
 }
 
+const giftCampaign = async (shop: Shop): Promise<string> =>
+  (
+    await shop.campaign({
+      campaign_type: "GIFT_VOUCHERS",
+      voucher: { type: "GIFT_VOUCHER", gift: { amount: 1 } },
+    })
+  )["id"];
+
+const tierOf = (campaignId: string): Json => ({
+  name: "tier",
+  condition: { type: "EACH_UNIQUE_REFEREE" },
+  reward: { related_object_parent: { id: campaignId }, type: "GIFT_VOUCHER", amount: 1 },
+});
+
 export const PUBLICATION_CASES: readonly ErrorCase[] = [
   {
     rpc: "PublicationService.CreatePublication",
@@ -175,6 +189,37 @@ export const PUBLICATION_CASES: readonly ErrorCase[] = [
       const { data } = (await shop.api.get(`/v1/referrals/members/${params["member_id"]}/holders`))
         .body;
       return { params: { ...params, holder_id: data[0].id } };
+    },
+  },
+  {
+    rpc: "ReferralTierService.CreateReferralTier",
+    key: "invalid_campaign",
+    request: async (shop) => ({
+      params: { campaign_id: (await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" }))["id"] },
+      body: tierOf((await shop.campaign())["id"]),
+    }),
+  },
+  {
+    rpc: "ReferralTierService.CreateReferralTier",
+    key: "invalid_campaign_params",
+    request: async (shop) => {
+      const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
+      const body = tierOf(await giftCampaign(shop));
+      for (let count = 0; count < 100; count += 1) {
+        await shop.create(`/v1/referrals/${id}/tiers`, body);
+      }
+      return { params: { campaign_id: id }, body };
+    },
+  },
+  {
+    rpc: "ReferralTierService.UpdateReferralTier",
+    key: "invalid_campaign",
+    request: async (shop) => {
+      const { id } = await shop.campaign({ campaign_type: "REFERRAL_PROGRAM" });
+      const body = tierOf(await giftCampaign(shop));
+      const tier = await shop.create(`/v1/referrals/${id}/tiers`, body);
+      const { reward } = tierOf((await shop.campaign())["id"]);
+      return { params: { campaign_id: id, tier_id: tier["id"] }, body: { reward } };
     },
   },
 ];

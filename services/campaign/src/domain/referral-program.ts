@@ -33,3 +33,17 @@ export const campaignTypeOfReward = (
   type: ReferralRewardType,
 ): "GIFT_VOUCHERS" | "LOYALTY_PROGRAM" =>
   type === "GIFT_VOUCHER" ? "GIFT_VOUCHERS" : "LOYALTY_PROGRAM";
+
+/** What a referrer gets for a number of referees. Times are epoch milliseconds. */
+export type ReferralTier = {
+  readonly id: string;
+  readonly campaignId: string;
+  readonly name: string;
+  readonly conditionType: string;
+  readonly count: bigint;
+  readonly segmentId: string | null;
+  readonly reward: ReferralReward;
+  readonly active: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number | null;
+};
