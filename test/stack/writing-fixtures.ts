@@ -48,7 +48,7 @@ export async function createFixtures(
     const published = { campaign: id, customer: { source_id: "referrer" } };
     return (await ok(api.post("/v1/publications", published)))["voucher"].code;
   };
-  /** The path of a tier, and its body. */
+  /** A tier and its body. */
   const referralTier = async () => {
     const { id: parent } = await campaign({
       campaign_type: "GIFT_VOUCHERS",
@@ -60,8 +60,8 @@ export async function createFixtures(
       condition: { type: "EACH_UNIQUE_REFEREE" },
       reward: { related_object_parent: { id: parent }, type: "GIFT_VOUCHER", amount: 1 },
     };
-    const path = `/v1/referrals/${id}/tiers`;
-    return { path, body, tierId: await idOf(api.post(path, body)) };
+    const tiersPath = `/v1/referrals/${id}/tiers`;
+    return { tiersPath, body, path: `${tiersPath}/${await idOf(api.post(tiersPath, body))}` };
   };
   const codes = await Promise.all(Array.from({ length: 10 }, () => voucher()));
   return {

@@ -214,18 +214,12 @@ function campaignRows(
       ...rows("campaign.campaign", "id = $2 and vouchers_count = 2", 1, [filledWithCode ?? ""]),
     },
     "ReferralTierService.CreateReferralTier": {
-      ...post(referralTier.path, { ...referralTier.body, name: tag }),
+      ...post(referralTier.tiersPath, { ...referralTier.body, name: tag }),
       ...rows("campaign.referral_tier", "name = $2", 1, [tag]),
     },
-    "ReferralTierService.UpdateReferralTier": put(`${referralTier.path}/${referralTier.tierId}`, {
-      name: "changed",
-    }),
-    "ReferralTierService.EnableReferralTier": post(
-      `${referralTier.path}/${referralTier.tierId}/enable`,
-    ),
-    "ReferralTierService.DisableReferralTier": post(
-      `${referralTier.path}/${referralTier.tierId}/disable`,
-    ),
+    "ReferralTierService.UpdateReferralTier": put(referralTier.path, { name: "changed" }),
+    "ReferralTierService.EnableReferralTier": post(`${referralTier.path}/enable`),
+    "ReferralTierService.DisableReferralTier": post(`${referralTier.path}/disable`),
     "PromotionService.CreatePromotionTier": {
       ...post(`/v1/promotions/${promotion}/tiers`, {
         ...TIER,

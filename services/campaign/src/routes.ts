@@ -54,6 +54,15 @@ import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
 import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
 import { updateReferralTier } from "./handlers/update-referral-tier.ts";
 
+const referralTiers = {
+  createReferralTier,
+  listReferralTiers,
+  updateReferralTier,
+  deleteReferralTier,
+  enableReferralTier,
+  disableReferralTier,
+};
+
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
   const implement = keyedHandlers(deps, bindToRequest);
@@ -105,14 +114,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       updatePromotionStack,
       deletePromotionStack,
     }),
-    implement(ReferralTierService, {
-      createReferralTier,
-      listReferralTiers,
-      updateReferralTier,
-      deleteReferralTier,
-      enableReferralTier,
-      disableReferralTier,
-    }),
+    implement(ReferralTierService, referralTiers),
     implement(CategoryService, {
       createCategory,
       listCategories,

@@ -22,8 +22,12 @@ test("tiers are changed only together with their replica in the voucher service"
   const { id: tierId } = await referralTiers.createReferralTier({ campaignId, ...body }, call);
   const path = { campaignId, tierId };
   service.network.isUp = false;
-  await expect(referralTiers.disableReferralTier(path, call)).rejects.toThrow();
-  await expect(referralTiers.deleteReferralTier(path, call)).rejects.toThrow();
+  await expect(referralTiers.disableReferralTier(path, call)).rejects.toThrow(
+    /unreachable|deadline/,
+  );
+  await expect(referralTiers.deleteReferralTier(path, call)).rejects.toThrow(
+    /unreachable|deadline/,
+  );
   service.network.isUp = true;
   const list = async () => (await referralTiers.listReferralTiers({ campaignId }, call)).data;
   expect(await list()).toMatchObject([{ id: tierId, active: true }]);
