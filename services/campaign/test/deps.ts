@@ -5,8 +5,8 @@ import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
-import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
+import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
