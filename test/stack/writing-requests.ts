@@ -1,4 +1,5 @@
 import { type Json, managementApi, newCode, newProject, type StackAccess } from "./api.ts";
+import { referralTierRows } from "./referral-tier-requests.ts";
 import { orderAbove, voucherBody } from "./rule-builders.ts";
 import { exportRows, webhookRows } from "./writing-export-requests.ts";
 import { createFixtures, type Fixtures, ORDER, schemaOf, TIER } from "./writing-fixtures.ts";
@@ -213,13 +214,7 @@ function campaignRows(
       ...post(`/v1/campaigns/${filledWithCode}/vouchers?vouchers_count=2`),
       ...rows("campaign.campaign", "id = $2 and vouchers_count = 2", 1, [filledWithCode ?? ""]),
     },
-    "ReferralTierService.CreateReferralTier": {
-      ...post(referralTier.tiersPath, { ...referralTier.body, name: tag }),
-      ...rows("campaign.referral_tier", "name = $2", 1, [tag]),
-    },
-    "ReferralTierService.UpdateReferralTier": put(referralTier.path, { name: "changed" }),
-    "ReferralTierService.EnableReferralTier": post(`${referralTier.path}/enable`),
-    "ReferralTierService.DisableReferralTier": post(`${referralTier.path}/disable`),
+    ...referralTierRows(referralTier, { tag, post, put, rows }),
     "PromotionService.CreatePromotionTier": {
       ...post(`/v1/promotions/${promotion}/tiers`, {
         ...TIER,

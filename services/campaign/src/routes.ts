@@ -54,6 +54,15 @@ import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
 import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
 import { updateReferralTier } from "./handlers/update-referral-tier.ts";
 
+const categories = {
+  createCategory,
+  listCategories,
+  getCategory,
+  updateCategory,
+  deleteCategory,
+  resolveCategories,
+};
+
 const referralTiers = {
   createReferralTier,
   listReferralTiers,
@@ -115,13 +124,6 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       deletePromotionStack,
     }),
     implement(ReferralTierService, referralTiers),
-    implement(CategoryService, {
-      createCategory,
-      listCategories,
-      getCategory,
-      updateCategory,
-      deleteCategory,
-      resolveCategories,
-    }),
+    implement(CategoryService, categories),
   ];
 };
