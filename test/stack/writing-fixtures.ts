@@ -1,6 +1,7 @@
 import { type Api, type Json, newCode } from "./api.ts";
 import { createLoyaltyProgram } from "./loyalty-program.ts";
 import { ok, orderAbove, ruleBuilders, TEN_PERCENT } from "./rule-builders.ts";
+import { createLoyaltyFixtures } from "./writing-loyalty-requests.ts";
 
 export type Fixtures = Awaited<ReturnType<typeof createFixtures>>;
 
@@ -90,6 +91,7 @@ export async function createFixtures(
       "id"
     ],
     schema: await idOf(management.post(`${otherPath}/metadata-schemas`, schemaOf("sku"))),
+    loyalty: await createLoyaltyFixtures(api, management, projectId),
     webhook: await idOf(
       management.post(`${path}/webhooks`, {
         target_url: "https://shop.example/",

@@ -3,6 +3,7 @@ import { referralTierRows } from "./referral-tier-requests.ts";
 import { orderAbove, voucherBody } from "./rule-builders.ts";
 import { exportRows, webhookRows } from "./writing-export-requests.ts";
 import { createFixtures, type Fixtures, ORDER, schemaOf, TIER } from "./writing-fixtures.ts";
+import { earningRows } from "./writing-loyalty-requests.ts";
 
 /** A valid request of an RPC that a POST or PUT path is bound to. */
 export type WritingRequest = {
@@ -69,6 +70,7 @@ function rowsOf(fixtures: Fixtures, projectId: string): Record<string, Row> {
     ...decisionRows(fixtures, { tag, post, put, rows }),
     ...catalogueRows(fixtures, { tag, post, put, rows }),
     ...exportRows(fixtures, { post, rows }),
+    ...earningRows(fixtures.loyalty, { post, put, rows }),
     ...webhookRows(fixtures, projectId, { post, put, rows }),
   };
 }

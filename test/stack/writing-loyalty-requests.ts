@@ -1,0 +1,109 @@
+import { vi } from "vitest";
+
+import { type Api, type Json, newCode } from "./api.ts";
+import { createLoyaltyProgram } from "./loyalty-program.ts";
+import { ok } from "./rule-builders.ts";
+
+export type LoyaltyFixtures = Awaited<ReturnType<typeof createLoyaltyFixtures>>;
+
+/** A program with an earning rule whose points are pending, a card with three entries of them, and another card. */
+export async function createLoyaltyFixtures(api: Api, management: Api, projectId: string) {
+  const schemas = `/management/v1/projects/${projectId}/custom-event-schemas`;
+  const { id: schemaId } = await ok(management.post(schemas, { name: "visited" }));
+  const { campaignId, createCard } = await createLoyaltyProgram(api);
+  const [card, source] = [await createCard(), await createCard()];
+  const rules = `/v1/loyalties/${campaignId}/earning-rules`;
+  const created = await api.post(rules, [
+    {
+      event: "order.paid",
+      loyalty: { type: "FIXED", points: 5 },
+      pending_points: { period_type: "DAY", period_value: 30 },
+      source: { banner: "pending" },
+    },
+  ]);
+  const [{ id: ruleId }] = created.body as unknown as readonly [Json];
+  const order = (): Promise<Json> =>
+    ok(api.post("/v1/orders", { amount: 100, status: "PAID", customer: card.customer }));
+  await Promise.all([order(), order(), order()]);
+  const pending = await vi.waitFor(
+    async () => {
+      const { data } = await ok(api.get(`/v1/loyalties/members/${card.code}/pending-points`));
+      if (data.length < 3) throw new Error("points are not pending yet");
+      return (data as readonly Json[]).map(({ id }) => String(id));
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  return { schemas, schemaId, campaignId, card, source, rules, ruleId, pending };
+}
+
+type Tools<Row, Effect> = {
+  readonly post: (path: string, body?: Json) => Row;
+  readonly put: (path: string, body?: Json) => Row;
+  readonly rows: (
+    table: string,
+    condition?: string,
+    count?: number,
+    values?: readonly string[],
+  ) => Effect;
+};
+
+/** Rows of events, earning rules and points. */
+export function earningRows<Row extends object, Effect extends object>(
+  { schemas, schemaId, card, source, rules, ruleId, pending, campaignId }: LoyaltyFixtures,
+  { post, put, rows }: Tools<Row, Effect>,
+): Record<string, Row & Partial<Effect> & { readonly by?: "management" }> {
+  const tag = newCode("points");
+  const by = { by: "management" as const };
+  const member = `/v1/loyalties/members/${card.code}`;
+  const entry = (sourceId: string): Effect =>
+    rows("loyalty.ledger_entry", "source_id = $2", 1, [sourceId]);
+  const [adjusted, activated, canceled] = pending;
+  return {
+    "MemberService.AdjustMemberBalance": {
+      ...post(`${member}/balance`, { points: 7, source_id: `${tag} balance` }),
+      ...entry(`${tag} balance`),
+    },
+    "MemberService.TransferMemberPoints": {
+      ...post(`/v1/loyalties/${campaignId}/members/${card.code}/transfers`, [
+        { code: source.code, points: 3, source_id: `${tag} transfer` },
+      ]),
+      ...rows("loyalty.ledger_entry", "source_id = $2", 2, [`${tag} transfer`]),
+    },
+    "CustomEventService.CreateCustomEvent": {
+      ...post("/v1/events", { event: "visited", customer: card.customer, metadata: { tag } }),
+      ...rows("loyalty.custom_event", "metadata ->> 'tag' = $2", 1, [tag]),
+    },
+    "CustomEventService.CreateCustomEventSchema": {
+      ...by,
+      ...post(schemas, { name: tag }),
+      ...rows("loyalty.custom_event_schema", "name = $2", 1, [tag]),
+    },
+    "CustomEventService.UpdateCustomEventSchema": {
+      ...by,
+      ...put(`${schemas}/${schemaId}`, {
+        schema: { properties: { tag: { type: "string", optional: true } } },
+      }),
+    },
+    "EarningRuleService.CreateEarningRules": {
+      // A list is a body too.
+      ...post(rules, [
+        { event: "visited", loyalty: { type: "FIXED", points: 1 }, metadata: { tag } },
+      ] as unknown as Json),
+      ...rows("loyalty.earning_rule", "metadata ->> 'tag' = $2", 1, [tag]),
+    },
+    "EarningRuleService.UpdateEarningRule": put(`${rules}/${ruleId}`, {
+      source: { banner: "changed" },
+    }),
+    "EarningRuleService.DisableEarningRule": post(`${rules}/${ruleId}/disable`),
+    "EarningRuleService.EnableEarningRule": post(`${rules}/${ruleId}/enable`),
+    "PendingPointsService.AdjustPendingPoints": {
+      ...post(`${member}/pending-points/${adjusted}/balance`, { points: 2 }),
+      ...rows("loyalty.pending_points", "id = $2 and points = 7", 1, [String(adjusted)]),
+    },
+    "PendingPointsService.ActivatePendingPoints": {
+      ...post(`${member}/pending-points/${activated}/activate`),
+      ...rows("loyalty.ledger_entry", "type = 'PENDING_POINTS_ACTIVATION'"),
+    },
+    "PendingPointsService.CancelPendingPoints": post(`${member}/pending-points/${canceled}/cancel`),
+  };
+}
