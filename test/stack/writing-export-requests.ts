@@ -1,8 +1,8 @@
-import type { Json } from "./api.ts";
+import { type Json, newCode } from "./api.ts";
 import type { Fixtures } from "./writing-fixtures.ts";
 
 type Tools<Row, Effect> = {
-  readonly post: (path: string, body?: Json) => Row;
+  readonly post: (path: string, body?: Json | readonly Json[]) => Row;
   readonly rows: (
     table: string,
     condition?: string,
@@ -39,6 +39,55 @@ export function exportRows<Row extends object, Effect extends object>(
       `/v1/vouchers/${gift}/transactions/export`,
       "amount",
     ),
+  };
+}
+
+/** Rows of imports and bulk updates. */
+export function importRows<Row extends object, Effect extends object>(
+  { published, codes, customer, product }: Fixtures,
+  { post, rows }: Tools<Row, Effect>,
+): Record<string, Row & Partial<Effect>> {
+  const tag = newCode("import");
+  const code = (name: string) => rows("voucher.voucher", "code = $2", 1, [`${tag}-${name}`]);
+  const metadata = { imported: tag };
+  return {
+    "ImportService.ImportCampaignVouchers": {
+      ...post(`/v1/campaigns/${published["id"]}/import`, [{ code: `${tag}-campaign` }]),
+      ...code("campaign"),
+    },
+    "ImportService.ImportVouchers": {
+      ...post("/v1/vouchers/import", [
+        { code: `${tag}-alone`, type: "GIFT_VOUCHER", gift: { amount: 100 } },
+      ]),
+      ...code("alone"),
+    },
+    "ImportService.ImportOrders": {
+      ...post("/v1/orders/import", [{ source_id: `${tag} order`, amount: 100 }]),
+      ...rows("validation.shop_order", "source_id = $2", 1, [`${tag} order`]),
+    },
+    "ImportService.BulkUpdateVouchers": post("/v1/vouchers/bulk/async", [
+      { code: codes[0], metadata },
+    ]),
+    "ImportService.BulkUpdateVouchersMetadata": post("/v1/vouchers/metadata/async", {
+      codes: [codes[1]],
+      metadata,
+    }),
+    "ImportService.BulkUpdateCustomers": {
+      ...post("/v1/customers/bulk/async", [{ source_id: `${tag} customer` }]),
+      ...rows("loyalty.customer", "source_id = $2", 1, [`${tag} customer`]),
+    },
+    "ImportService.BulkUpdateCustomersMetadata": post("/v1/customers/metadata/async", {
+      source_ids: [customer],
+      metadata,
+    }),
+    "ImportService.BulkUpdateProducts": {
+      ...post("/v1/products/bulk/async", [{ source_id: `${tag} product`, name: "Product" }]),
+      ...rows("validation.product", "source_id = $2", 1, [`${tag} product`]),
+    },
+    "ImportService.BulkUpdateProductsMetadata": post("/v1/products/metadata/async", {
+      source_ids: [product],
+      metadata,
+    }),
   };
 }
 

@@ -31,13 +31,13 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
       if (data.length < 3) throw new Error("points are not pending yet");
       return (data as readonly Json[]).map(({ id }) => String(id));
     },
-    { timeout: 20_000, interval: 200 },
+    { timeout: 40_000, interval: 200 },
   );
   return { schemas, schemaId, campaignId, card, source, rules, ruleId, pending };
 }
 
 type Tools<Row, Effect> = {
-  readonly post: (path: string, body?: Json) => Row;
+  readonly post: (path: string, body?: Json | readonly Json[]) => Row;
   readonly put: (path: string, body?: Json) => Row;
   readonly rows: (
     table: string,
@@ -85,10 +85,9 @@ export function earningRows<Row extends object, Effect extends object>(
       }),
     },
     "EarningRuleService.CreateEarningRules": {
-      // A list is a body too.
       ...post(rules, [
         { event: "visited", loyalty: { type: "FIXED", points: 1 }, metadata: { tag } },
-      ] as unknown as Json),
+      ]),
       ...rows("loyalty.earning_rule", "metadata ->> 'tag' = $2", 1, [tag]),
     },
     "EarningRuleService.UpdateEarningRule": put(`${rules}/${ruleId}`, {

@@ -1,7 +1,7 @@
 import { type Json, managementApi, newCode, newProject, type StackAccess } from "./api.ts";
 import { referralTierRows } from "./referral-tier-requests.ts";
 import { orderAbove, voucherBody } from "./rule-builders.ts";
-import { exportRows, webhookRows } from "./writing-export-requests.ts";
+import { exportRows, importRows, webhookRows } from "./writing-export-requests.ts";
 import { createFixtures, type Fixtures, ORDER, schemaOf, TIER } from "./writing-fixtures.ts";
 import { earningRows } from "./writing-loyalty-requests.ts";
 
@@ -11,7 +11,7 @@ export type WritingRequest = {
   readonly rpc: string;
   readonly method: "POST" | "PUT";
   readonly path: string;
-  readonly body: Json;
+  readonly body: Json | readonly Json[];
   readonly headers: Readonly<Record<string, string>>;
   /** Counts the effects: a statement over the database of all services, and its result after one request. */
   readonly effect?: {
@@ -22,7 +22,7 @@ export type WritingRequest = {
 };
 
 type Row = Omit<WritingRequest, "rpc" | "headers" | "body"> & {
-  readonly body?: Json;
+  readonly body?: Json | readonly Json[];
   readonly by?: "server" | "management" | "client";
 };
 
@@ -60,7 +60,11 @@ function rowsOf(fixtures: Fixtures, projectId: string): Record<string, Row> {
       count,
     },
   });
-  const post = (path: string, body: Json = {}): Row => ({ method: "POST", path, body });
+  const post = (path: string, body: Json | readonly Json[] = {}): Row => ({
+    method: "POST",
+    path,
+    body,
+  });
   const put = (path: string, body: Json = {}): Row => ({ method: "PUT", path, body });
   return {
     ...gatewayRows(fixtures, { projectId, post, put }),
@@ -71,6 +75,7 @@ function rowsOf(fixtures: Fixtures, projectId: string): Record<string, Row> {
     ...catalogueRows(fixtures, { tag, post, put, rows }),
     ...exportRows(fixtures, { post, rows }),
     ...earningRows(fixtures.loyalty, { post, put, rows }),
+    ...importRows(fixtures, { post, rows }),
     ...webhookRows(fixtures, projectId, { post, put, rows }),
   };
 }

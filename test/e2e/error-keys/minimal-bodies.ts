@@ -62,4 +62,9 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
     related_object_type: "voucher",
     related_object_id: "none",
   },
+  "WebhookService.CreateWebhook": {
+    target_url: "https://shop.example/",
+    events: ["voucher.published"],
+  },
+  "WebhookService.ReplayWebhook": { since: "2026-01-01T00:00:00Z" },
 };
