@@ -1,5 +1,7 @@
+import { newId } from "@scrip/ids";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { runDueNights } from "../src/jobs/nightly.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn, PER_EURO } from "./earning-programs.ts";
 
@@ -89,6 +91,22 @@ describe("pending points", () => {
     );
     expect((await program.pending())[0]).toMatchObject({ pending_points: 1n });
     expect(await program.violations()).toEqual([]);
+  });
+
+  test("become active at midnight of their date, once, also when jobs run concurrently", async () => {
+    const { program, list } = await withPending([1_000n, 2_000n]);
+    const deps = { db: loyalty.db, newId, onEvents: () => {} };
+    const projectId = program.call.project.id;
+    const until = (date: string) => ({ projectId, timeZone: "UTC", now: Date.parse(date) });
+    expect(await runDueNights(deps, until("2026-03-14T23:59:59Z"))).toBe(true);
+    expect((await list()).data).toHaveLength(2);
+    const night = until("2026-03-15T00:00:00Z");
+    await Promise.all([1, 2, 3].map(() => runDueNights(deps, night)));
+    expect((await list()).data).toEqual([]);
+    expect(await program.ledger()).toMatchObject([
+      { type: "PENDING_POINTS_ACTIVATION", points: 10n, source: "Automation" },
+      { type: "PENDING_POINTS_ACTIVATION", points: 20n, source: "Automation" },
+    ]);
   });
 
   test("are activated once by concurrent requests", async () => {

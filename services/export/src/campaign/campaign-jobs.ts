@@ -8,8 +8,6 @@ const VERBS = {
   "CAMPAIGN.VOUCHERS_DELETE": "Deleted",
 } as const;
 
-export type CampaignActionType = keyof typeof VERBS;
-
 /**
  * The campaign service knows how far its jobs are, so the position only says that there is more. A repeated slice has
  * no second effect, and its count is the difference to what is stored here.

@@ -1,5 +1,5 @@
 /** Names of the events that a webhook can subscribe to (docs/webhooks.md#events). */
-export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
+const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("business_validation_rule", "created", "updated", "deleted"),
   ...names("business_validation_rule.assignment", "created", "deleted"),
   ...names("campaign", "created", "updated", "deleted", "enabled", "disabled", "vouchers.added"),

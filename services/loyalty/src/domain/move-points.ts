@@ -102,7 +102,7 @@ export type MovePointsResult = {
 };
 
 /** The most points that a card can be given in total. */
-export const MAX_POINTS = 10_000_000_000_000n;
+const MAX_POINTS = 10_000_000_000_000n;
 
 /**
  * Decides movements over locked cards, in order: each sees the effects of those before it, and every card first

@@ -3,6 +3,7 @@ import { instantAt } from "@scrip/rules";
 
 import { epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
 import { listProjectsWithDuePoints } from "../store/due-points.ts";
+import { activatePendingPointsStep } from "./activate-pending-points.ts";
 import { expirePointsStep } from "./expire-points.ts";
 import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
 
@@ -10,7 +11,7 @@ import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
  * The steps of a night in their order (docs/loyalty.md#nightly-jobs). A step that lets points in comes before the one that
  * expires them.
  */
-const NIGHTLY_STEPS: readonly NightlyStep[] = [expirePointsStep];
+const NIGHTLY_STEPS: readonly NightlyStep[] = [activatePendingPointsStep, expirePointsStep];
 
 export type DueNights = {
   readonly projectId: string;

@@ -134,7 +134,7 @@ export const activatePending = (
 /**
  * Credits pending entries of one project in the caller's transaction, with points that expire as if they had been earned
  * on the day of the activation: by the earning rule, else by the program. Returns the cards in the order of the entries.
- * The nightly job calls it with the entries that `findDuePendingPoints` returns.
+ * The cards must be locked.
  */
 export async function activateEntries(
   tx: Queryable,

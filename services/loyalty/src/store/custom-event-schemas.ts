@@ -61,18 +61,6 @@ export async function findEventSchema(
   return rows[0];
 }
 
-export async function findEventSchemaByName(
-  db: Queryable,
-  projectId: string,
-  name: string,
-): Promise<EventSchemaRow | undefined> {
-  const { rows } = await db.query<EventSchemaRow>(
-    `select ${COLUMNS} from custom_event_schema where project_id = $1 and name = $2`,
-    [projectId, name],
-  );
-  return rows[0];
-}
-
 export async function updateEventSchema(
   tx: Queryable,
   projectId: string,

@@ -7,7 +7,7 @@ export type DueProject = {
   readonly sandboxNow: number | null;
 };
 
-/** Projects with points that are past their date on the project's calendar. */
+/** Projects with points that expire or become active by the date on the project's calendar. */
 export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly DueProject[]> {
   const { rows } = await db.query<{
     project_id: string;
@@ -16,11 +16,13 @@ export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly
   }>(
     `select project_id, time_zone, sandbox_now
        from project p
+      cross join lateral (select (coalesce(p.sandbox_now, now()) at time zone p.time_zone)::date as date) today
       where not deleted
-        and exists (select from loyalty_card c
-                     where c.project_id = p.project_id
-                       and c.next_expires_on
-                             < (coalesce(p.sandbox_now, now()) at time zone p.time_zone)::date)`,
+        and (exists (select from loyalty_card c
+                      where c.project_id = p.project_id and c.next_expires_on < today.date)
+          or exists (select from pending_points e
+                      where e.project_id = p.project_id and e.status = 'PENDING'
+                        and e.activates_on <= today.date))`,
   );
   return rows.map((row) => ({
     projectId: row.project_id,

@@ -58,20 +58,6 @@ export async function deleteMembers(db: Queryable, cards: readonly CardKey[]): P
   );
 }
 
-/** Members by `keyOf` of project and card. */
-export async function findMembers(
-  db: Queryable,
-  cards: readonly CardKey[],
-): Promise<ReadonlyMap<string, LoyaltyMember>> {
-  if (cards.length === 0) return new Map();
-  const { rows } = await db.query<MemberRow>(
-    `select ${COLUMNS} from loyalty_member
-      where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))`,
-    [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
-  );
-  return new Map(rows.map((row) => [keyOf(row.project_id, row.card_id), memberFromRow(row)]));
-}
-
 /** The cards that customers hold, by `keyOf` of project and customer. */
 export async function findMembersOfCustomers(
   db: Queryable,

@@ -21,7 +21,7 @@ export type PendingPoints = {
   readonly createdAt: number;
 };
 
-type PendingRow = {
+export type PendingRow = {
   project_id: string;
   id: string;
   card_id: string;
@@ -37,10 +37,10 @@ type PendingRow = {
   created_at: Date;
 };
 
-const COLUMNS = `project_id, id, card_id, campaign_id, customer_id, order_id, points, status,
+export const COLUMNS = `project_id, id, card_id, campaign_id, customer_id, order_id, points, status,
   activates_on::text, cause, rule_id, details, created_at`;
 
-const fromRow = (row: PendingRow): PendingPoints => ({
+export const fromRow = (row: PendingRow): PendingPoints => ({
   projectId: row.project_id,
   id: row.id,
   cardId: row.card_id,
@@ -173,20 +173,6 @@ export async function listPendingPoints(
       order by id ${descending ? "desc" : "asc"}
       limit $${values.length + 2}`,
     [...values, afterId ?? (descending ? LAST : FIRST), limit],
-  );
-  return rows.map(fromRow);
-}
-
-/** Entries that become active on this day or before, oldest first. */
-export async function findDuePendingPoints(
-  db: Queryable,
-  { projectId, today, limit }: { projectId: string; today: LocalDate; limit: number },
-): Promise<readonly PendingPoints[]> {
-  const { rows } = await db.query<PendingRow>(
-    `select ${COLUMNS} from pending_points
-      where project_id = $1 and status = 'PENDING' and activates_on <= $2::date
-      order by activates_on, id limit $3`,
-    [projectId, today, limit],
   );
   return rows.map(fromRow);
 }

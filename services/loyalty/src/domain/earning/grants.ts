@@ -86,21 +86,17 @@ export function decideGrants(trigger: EarningTrigger, state: EarningState): Earn
   return { grants, withoutCard: [...withoutCard.values()] };
 }
 
-export const pointsOf = (rule: EarningRule, subject: EarningSubject): bigint =>
+const pointsOf = (rule: EarningRule, subject: EarningSubject): bigint =>
   earnedPoints(rule.calculation, subject);
 
 /** Active and inside its time limits, in a program that is. */
-export const isLive = (
-  rule: EarningRule,
-  program: LoyaltyProgram,
-  { time }: EarningSubject,
-): boolean =>
+const isLive = (rule: EarningRule, program: LoyaltyProgram, { time }: EarningSubject): boolean =>
   rule.active &&
   program.active &&
   !program.deleted &&
   evaluateValidity(rule.validity, program.validity, time) === "open";
 
-export function holds(
+function holds(
   { validationRuleId }: EarningRule,
   { conditionOf, subject }: Pick<EarningState, "conditionOf" | "subject">,
 ): boolean {
