@@ -32,6 +32,7 @@ await enableClientFeatures(gateway, {
   client_publish_enabled: true,
   client_list_vouchers_enabled: true,
   client_create_customer_enabled: true,
+  client_loyalty_events_enabled: true,
 });
 
 /** Endpoints of a scope, by the first segment of their path (docs/authentication.md#scopes). */

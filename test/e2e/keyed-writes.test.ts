@@ -43,7 +43,7 @@ async function send(request: WritingRequest, key: string, more: object = {}): Pr
 const withMore = (body: Json | readonly Json[], more: object): unknown =>
   Array.isArray(body)
     ? (body as readonly Json[]).map((item, index) => (index === 0 ? { ...item, ...more } : item))
-    : { ...body, ...more };
+    : { ...(body as Json), ...more };
 
 /** Whether a repetition returns the same response. */
 const isFinal = ({ status, text }: Response): boolean =>

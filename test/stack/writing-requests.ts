@@ -2,7 +2,8 @@ import { type Json, managementApi, newCode, newProject, type StackAccess } from 
 import { referralTierRows } from "./referral-tier-requests.ts";
 import { orderAbove, voucherBody } from "./rule-builders.ts";
 import { exportRows, importRows, webhookRows } from "./writing-export-requests.ts";
-import { createFixtures, type Fixtures, ORDER, schemaOf, TIER } from "./writing-fixtures.ts";
+import { createFixtures, type Fixtures, ORDER, TIER } from "./writing-fixtures.ts";
+import { gatewayRows } from "./writing-gateway-requests.ts";
 import { earningRows } from "./writing-loyalty-requests.ts";
 
 /** A valid request of an RPC that a POST or PUT path is bound to. */
@@ -92,33 +93,6 @@ type Tools = {
   readonly put: (path: string, body?: Json) => Row;
   readonly rows: Rows;
 };
-
-function gatewayRows(
-  { apiKey, schema, otherSchemas, otherId }: Fixtures,
-  { projectId, post, put }: Pick<Tools, "post" | "put"> & { readonly projectId: string },
-): Record<string, Row> {
-  const path = `/management/v1/projects/${projectId}`;
-  const by = { by: "management" as const };
-  return {
-    "ProjectService.UpdateProject": { ...put(path, { description: "changed" }), ...by },
-    "ProjectService.SetClock": { ...put(`${path}/clock`, { now: null }), ...by },
-    "ProjectService.BlockApiKey": { ...post(`${path}/api-keys/${apiKey}/block`), ...by },
-    "MetadataSchemaService.CreateProjectMetadataSchema": {
-      ...post(otherSchemas, schemaOf("reward")),
-      effect: {
-        sql: `select count(*)::int as count from gateway.metadata_schema
-               where project_id = $1 and related_object = 'reward'`,
-        values: [otherId],
-        count: 1,
-      },
-      ...by,
-    },
-    "MetadataSchemaService.UpdateProjectMetadataSchema": {
-      ...put(`${otherSchemas}/${schema}`, { properties: { more: { type: "number" } } }),
-      ...by,
-    },
-  };
-}
 
 function voucherRows(
   { codes, rule, published, program, customer, gift, referralCode }: Fixtures,

@@ -96,7 +96,7 @@ describe("AdjustBalance", () => {
       [gift.code, 0n, "invalid_amount"],
       [gift.code, 10_000_000_000_000n, "invalid_amount"],
       [discount.code, 1n, "invalid_add_balance_params"],
-      [card.code, 1n, "invalid_add_balance_params"],
+      [card.code, 1n, "not_published"],
       ["nothing", 1n, "not_found"],
     ] as const) {
       await expect(
