@@ -25,9 +25,15 @@ const SLOW_FILES =
 const rankOf = ({ moduleId }: TestSpecification): number => (SLOW_FILES.test(moduleId) ? 0 : 1);
 
 /** They fill the machine, or hold locks that delay other requests of a shared stack. */
-const FILES_ALONE = ["concurrent-redemptions", "contested", "locked-rows", "overload"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
+const FILES_ALONE = [
+  "concurrent-redemptions",
+  "contested",
+  "keyed-writes",
+  "locked-rows",
+  "model",
+  "overload",
+  "stress-*",
+].map((name) => `test/e2e/${name}.test.ts`);
 
 /** Vitest starts large files first; small files that take long would keep one worker busy at the end. */
 class SlowFilesFirst extends BaseSequencer {
