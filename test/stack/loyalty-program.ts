@@ -20,11 +20,13 @@ export async function createLoyaltyProgram(
     coin = { exchange_ratio: 20, points_ratio: 100 },
     quantity,
     rules = [],
+    autoJoin = false,
   }: {
     readonly points?: number;
     readonly coin?: Json;
     readonly quantity?: number;
     readonly rules?: readonly string[];
+    readonly autoJoin?: boolean;
   } = {},
 ): Promise<LoyaltyProgram> {
   const campaign = await ok(
@@ -32,6 +34,7 @@ export async function createLoyaltyProgram(
       name: newCode("program"),
       campaign_type: "LOYALTY_PROGRAM",
       type: "AUTO_UPDATE",
+      auto_join: autoJoin,
       voucher: {
         type: "LOYALTY_CARD",
         loyalty_card: { points },

@@ -28,7 +28,7 @@ export async function createFixtures(
   );
   const tier = (): Promise<string> => idOf(api.post(`/v1/promotions/${promotion}/tiers`, TIER));
   const tiers = await inOrder([tier, tier, tier]);
-  const program = await createLoyaltyProgram(api);
+  const program = await createLoyaltyProgram(api, { autoJoin: true });
   const reward = () =>
     idOf(
       api.post("/v1/rewards", {

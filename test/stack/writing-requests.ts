@@ -225,7 +225,9 @@ function loyaltyRows(
 ): Record<string, Row> {
   const [updated, assigned] = rewards;
   const { rewardId, assignmentId, campaignId } = program;
+  const qualify = `/v1/loyalties/${campaignId}/qualifications`;
   return {
+    "QualificationService.EstimatePoints": post(qualify, { customer: { id: customer }, ...ORDER }),
     "CustomerService.CreateCustomer": {
       ...post("/v1/customers", { name: tag }),
       ...rows("loyalty.customer", "name = $2", 1, [tag]),

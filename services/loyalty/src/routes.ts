@@ -33,6 +33,7 @@ import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
 import { disableEarningRule } from "./handlers/disable-earning-rule.ts";
 import { enableEarningRule } from "./handlers/enable-earning-rule.ts";
+import { estimateEarnings } from "./handlers/estimate-earnings.ts";
 import { exportRows } from "./handlers/export-rows.ts";
 import { getCardBalances } from "./handlers/get-card-balances.ts";
 import { getCustomEventSchema } from "./handlers/get-custom-event-schema.ts";
@@ -82,6 +83,7 @@ const earningRules = {
   deleteEarningRule,
   enableEarningRule,
   disableEarningRule,
+  estimateEarnings,
 };
 
 const cardHandlers = {

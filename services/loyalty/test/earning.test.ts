@@ -187,3 +187,37 @@ const shuffled = <Item>(items: readonly Item[]): readonly Item[] =>
     .map((item, index) => ({ item, rank: ((index * 7_919) % 104_729) % 101 }))
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ item }) => item);
+
+test("EstimateEarnings sums the live rules of a program that hold, pending points included, and credits nothing", async () => {
+  const wholesale = {
+    rules: {
+      "1": { name: "customer.metadata", property: "kind", conditions: { $is: ["wholesale"] } },
+      "2": { name: "customer.segment", conditions: { $is: ["seg_1"] } },
+      logic: "1 or 2",
+    },
+    changed_at: new Date(NOON).toISOString(),
+  };
+  const fixed = (points: bigint) => ({
+    event: "order.paid",
+    loyalty: { type: "FIXED", points },
+  });
+  const program = await setUp([
+    PER_EURO,
+    { ...fixed(100n), pendingPoints: { periodType: "DAY", periodValue: 14n } },
+    { ...fixed(1_000n), validationRuleId: "val_1", validationRule: wholesale },
+    { ...fixed(10_000n), active: false },
+    { ...fixed(10_000n), startDate: { seconds: BigInt((NOON + DAY) / 1_000), nanos: 0 } },
+    { event: "viewed", loyalty: { type: "FIXED", points: 10_000n } },
+  ]);
+  const { campaignId, call } = program;
+  const other = [{ ...fixed(10_000n) }];
+  await earningRules.createEarningRules({ campaignId: newId("camp"), rules: other }, call);
+  const estimate = async (fields: object): Promise<bigint> => {
+    const request = { campaignId, order: { amount: 1_250n }, ...fields };
+    return (await earningRules.estimateEarnings(request, call)).points;
+  };
+  expect(await estimate({})).toBe(112n);
+  expect(await estimate({ customerMetadata: { kind: "wholesale" } })).toBe(1_112n);
+  expect(await estimate({ segmentIds: ["seg_1"] })).toBe(1_112n);
+  expect(await program.ledger()).toEqual([]);
+});

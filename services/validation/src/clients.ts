@@ -26,6 +26,11 @@ import {
   type CustomerQuerySchema,
   CustomerService,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import {
+  EarningRuleService,
+  type EstimateEarningsRequestSchema,
+  type EstimateEarningsResponse,
+} from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import type {
   RewardAssignmentQuery,
   RewardAssignmentResult,
@@ -60,6 +65,11 @@ import {
   type VoucherResult,
   type VoucherQuery,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import {
+  type ListVouchersRequestSchema,
+  type ListVouchersResponse,
+  VoucherService,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
@@ -85,6 +95,14 @@ export type Clients = {
     request: MessageInitShape<typeof ListSegmentsRequestSchema>,
     call: Call,
   ) => Promise<ListSegmentsResponse>;
+  readonly listVouchers: (
+    request: MessageInitShape<typeof ListVouchersRequestSchema>,
+    call: Call,
+  ) => Promise<ListVouchersResponse>;
+  readonly estimateEarnings: (
+    request: MessageInitShape<typeof EstimateEarningsRequestSchema>,
+    call: Call,
+  ) => Promise<EstimateEarningsResponse>;
   readonly loadCards: (query: CardsQuery) => Promise<CardsResult>;
   readonly holdPoints: (command: HoldPointsCommand) => Promise<HoldPointsOutcome>;
   readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
@@ -128,7 +146,10 @@ export function createClients(
 function redemptionClients(transport: Transport, batched: Batched) {
   const redemptions = clientOf(RedemptionService, transport);
   const candidates = clientOf(CandidateService, transport);
+  const vouchers = clientOf(VoucherService, transport);
   return {
+    listVouchers: (request: MessageInitShape<typeof ListVouchersRequestSchema>, call: Call) =>
+      vouchers.listVouchers(request, call),
     loadVouchers: batched("load_vouchers", async (queries: readonly VoucherQuery[]) => {
       const request = { $typeName: LoadVouchersRequestSchema.typeName, queries: [...queries] };
       return (await redemptions.loadVouchers(request, serviceCall())).results;
@@ -205,7 +226,12 @@ function campaignClients(transport: Transport, batched: Batched) {
 function customerClients(transport: Transport, batched: Batched) {
   const customers = clientOf(CustomerService, transport);
   const segments = clientOf(SegmentService, transport);
+  const earningRules = clientOf(EarningRuleService, transport);
   return {
+    estimateEarnings: (
+      request: MessageInitShape<typeof EstimateEarningsRequestSchema>,
+      call: Call,
+    ) => earningRules.estimateEarnings(request, call),
     listSegments: (request: MessageInitShape<typeof ListSegmentsRequestSchema>, call: Call) =>
       segments.listSegments(request, call),
     resolveCustomer: batched(

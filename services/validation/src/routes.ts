@@ -25,6 +25,7 @@ import { deleteProduct } from "./handlers/delete-product.ts";
 import { deleteSku } from "./handlers/delete-sku.ts";
 import { deleteStackingRules } from "./handlers/delete-stacking-rules.ts";
 import { deleteValidationRule } from "./handlers/delete-validation-rule.ts";
+import { estimatePoints } from "./handlers/estimate-points.ts";
 import { exportRows } from "./handlers/export-rows.ts";
 import { getOrder } from "./handlers/get-order.ts";
 import { getProductCollection } from "./handlers/get-product-collection.ts";
@@ -97,8 +98,13 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     ),
     implement(
       QualificationService,
-      { qualify, qualifyVouchers, qualifyCampaigns },
-      { qualify: "repeatable", qualifyVouchers: "repeatable", qualifyCampaigns: "repeatable" },
+      { qualify, qualifyVouchers, qualifyCampaigns, estimatePoints },
+      {
+        qualify: "repeatable",
+        qualifyVouchers: "repeatable",
+        qualifyCampaigns: "repeatable",
+        estimatePoints: "repeatable",
+      },
     ),
     queuedEdits(
       deps.orderQueue,

@@ -6,6 +6,7 @@ import { createLoyaltyService } from "@scrip/loyalty/service";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
+import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
@@ -74,6 +75,7 @@ export async function startServices() {
     collections: clientOf(ProductCollectionService, own),
     rules: clientOf(ValidationRuleService, own),
     stackingRules: clientOf(StackingRulesService, own),
+    earningRules: clientOf(EarningRuleService, callees),
     vouchers: clientOf(VoucherService, callees),
     campaigns: clientOf(CampaignService, callees),
     promotions: clientOf(PromotionService, callees),

@@ -1,3 +1,4 @@
+import { toErrorResponse } from "@scrip/errors";
 import {
   type Campaign,
   CampaignKind,
@@ -122,5 +123,93 @@ describe("QualifyCampaigns", () => {
       rejectionKey(qualifications.qualifyCampaigns(request, call()));
     expect(await qualify({ customer: { id: "cust_000000000000000000" } })).toBe("not_found");
     expect(await qualify({ order: { amount: -1n } })).toBe("invalid_order");
+  });
+});
+
+describe("EstimatePoints", () => {
+  /** A program that customers join automatically: a point per euro, and another for each shirt. */
+  const createProgram = async (call: Call, fields: NewCampaign = {}): Promise<Campaign> => {
+    const program = await createCampaign(call, {
+      campaignType: CampaignType.LOYALTY_PROGRAM,
+      voucher: { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 0n } },
+      autoJoin: true,
+      ...fields,
+    });
+    const shirts = { every: 1n, points: 1n, object: "product", id: "shirt" };
+    const rules = [
+      {
+        calculationType: "ORDER_AMOUNT",
+        order: { amount: { every: 100n, points: 1n } },
+      },
+      { calculationType: "ORDER_ITEMS_QUANTITY", orderItems: { quantity: shirts } },
+    ].map((calculation) => ({
+      event: "order.paid",
+      loyalty: { type: "PROPORTIONAL", ...calculation },
+    }));
+    await services.earningRules.createEarningRules({ campaignId: program.id, rules }, call);
+    return program;
+  };
+  const customer = { sourceId: "ann" };
+  const shirts = { relatedObject: "product", sourceId: "shirt", price: 1_000n, quantity: 3n };
+
+  test("sums the points of inline orders, stored ones, and stored ones with sent fields on top", async () => {
+    const call = newProject();
+    const { id: campaignId, name } = await createProgram(call());
+    const pointsOf = async (sent: object): Promise<bigint> => {
+      const request = { campaignId, customer, order: sent };
+      const { campaign, pointsEstimation } = await qualifications.estimatePoints(request, call());
+      expect(campaign).toMatchObject({ id: campaignId, name });
+      return pointsEstimation;
+    };
+    expect(await pointsOf({ amount: 1_250n })).toBe(12n);
+    expect(await pointsOf({ sourceId: "new", items: [shirts] })).toBe(33n);
+    expect(await pointsOf({ sourceId: "new", metadata: { gift: true } })).toBe(0n);
+
+    await services.orders.createOrder({ sourceId: "cart", items: [shirts] }, call());
+    await services.orders.createOrder({ sourceId: "flat", amount: 700n }, call());
+    expect(await pointsOf({ sourceId: "cart" })).toBe(33n);
+    expect(await pointsOf({ sourceId: "cart", items: [{ ...shirts, quantity: 1n }] })).toBe(11n);
+    expect(await pointsOf({ sourceId: "flat", amount: 900n })).toBe(9n);
+    // Nothing was stored.
+    expect(await pointsOf({ sourceId: "flat" })).toBe(7n);
+    expect(await services.orders.listOrders({}, call())).toMatchObject({ total: 2n });
+  });
+
+  test("rejects what is missing or unknown, programs that are not live, and customers who are not members", async () => {
+    const call = newProject();
+    const { id } = await createProgram(call());
+    const closed = await createProgram(call(), { autoJoin: false });
+    const over = await createProgram(call(), { expirationDate: { seconds: 1_000n, nanos: 0 } });
+    const rejection = (request: object, campaignId = id): Promise<unknown> =>
+      qualifications.estimatePoints({ campaignId, customer, order, ...request }, call()).then(
+        () => "not rejected",
+        (error: unknown) => toErrorResponse(error, "").error,
+      );
+
+    const invalid = { key: "invalid_payload", details: "Property .customer must be object" };
+    expect(await rejection({ customer: undefined })).toMatchObject(invalid);
+    expect(await rejection({ order: undefined })).toMatchObject({
+      details: "Property .order must be object",
+    });
+    expect(await rejection({ customer: { name: "Ann" } })).toMatchObject({
+      key: "invalid_payload",
+    });
+    for (const unknown of [
+      { customer: { id: "cust_unknown" } },
+      { order: { sourceId: "unknown" } },
+      { order: { id: "ord_unknown", amount: 1n } },
+    ]) {
+      expect(await rejection(unknown)).toMatchObject({ key: "not_found" });
+    }
+    expect(await rejection({}, "camp_unknown")).toMatchObject({ key: "not_found" });
+    expect(await rejection({ order: { items: [{ ...shirts, price: -1n }] } })).toMatchObject({
+      key: "invalid_order",
+      details: expect.stringContaining("Property .order.items[0].price "),
+    });
+    expect(await rejection({}, over.id)).toMatchObject({
+      key: "campaign_not_active",
+      message: `Loyalty campaign '${over.id}' is not active`,
+    });
+    expect(await rejection({}, closed.id)).toMatchObject({ key: "campaign_not_allow_auto_join" });
   });
 });

@@ -44,6 +44,8 @@ const never = async () => {
 const UNUSED_CLIENTS = {
   resolveRewardAssignment: never,
   listSegments: never,
+  listVouchers: never,
+  estimateEarnings: never,
   loadCards: never,
   holdPoints: never,
   reservePoints: never,

@@ -1,6 +1,6 @@
 import { type Json, newCode } from "../../stack/api.ts";
 import type { ErrorCase } from "./error-case.ts";
-import { program, referralCode } from "./fixtures.ts";
+import { ANN, program, referralCode } from "./fixtures.ts";
 import type { Shop } from "./shop.ts";
 
 const customers: readonly ErrorCase[] = [
@@ -300,7 +300,49 @@ const pendingPoints: readonly ErrorCase[] = [
   },
 ];
 
+/** An estimation for a program and a customer. */
+const estimationOf = (campaign: string, customer: Json, order: Json = { amount: 1_000 }) => ({
+  params: { campaign_id: campaign },
+  body: { customer, order },
+});
+
+const estimations: readonly ErrorCase[] = [
+  {
+    key: "campaign_not_active",
+    request: async (shop: Shop) => {
+      const campaign = await program(shop);
+      await shop.create(`/v1/campaigns/${campaign}/disable`);
+      return estimationOf(campaign, ANN);
+    },
+  },
+  {
+    key: "loyalty_card_not_active",
+    request: async (shop: Shop) => {
+      const campaign = await program(shop);
+      const customer = { source_id: newCode("ann") };
+      const { code } = await shop.create(`/v1/loyalties/${campaign}/members`, { customer });
+      await shop.create(`/v1/vouchers/${code}/disable`);
+      return estimationOf(campaign, customer);
+    },
+  },
+  {
+    key: "campaign_not_allow_auto_join",
+    request: async (shop: Shop) => estimationOf(await program(shop), { source_id: newCode("ann") }),
+  },
+  {
+    key: "invalid_order",
+    request: async (shop: Shop) => estimationOf(await program(shop), ANN, { amount: -1 }),
+  },
+  {
+    key: "metadata_validation_failed",
+    project: "schemas" as const,
+    request: async (shop: Shop) =>
+      estimationOf(await program(shop), ANN, { amount: 1, ...WRONG_METADATA }),
+  },
+].map((each) => ({ rpc: "QualificationService.EstimatePoints", ...each }));
+
 export const LOYALTY_CASES: readonly ErrorCase[] = [
+  ...estimations,
   ...customers,
   ...customEvents,
   ...earningRules,

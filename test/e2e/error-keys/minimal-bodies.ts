@@ -49,6 +49,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "RewardService.CreateRewardAssignment": { campaign: "camp_none" },
   "ValidationService.Validate": { redeemables: [{ object: "voucher", id: "none" }] },
   "ValidationService.Redeem": { redeemables: [{ object: "voucher", id: "none" }] },
+  "QualificationService.EstimatePoints": { customer: ANN, order: { amount: 1 } },
   "ProductService.CreateProduct": { name: "Tea" },
   "ProductService.CreateSku": { sku: "Green tea" },
   "ProductCollectionService.CreateProductCollection": {

@@ -45,7 +45,7 @@ export function earningTriggerOf(event: EventEnvelope): EarningTrigger | undefin
   };
 }
 
-const earningOrderFromProto = (order: Order): EarningOrder => ({
+export const earningOrderFromProto = (order: Order): EarningOrder => ({
   id: order.id ?? null,
   sourceId: order.sourceId ?? null,
   amount: order.amount,

@@ -53,6 +53,12 @@ export const catalogue = {
   invalid_order: { http: 400, message: "Invalid order" },
   invalid_expiration_date: { http: 400, message: "Invalid expiration date" },
   invalid_pending_points_state: { http: 400, message: "Invalid pending points state" },
+  campaign_not_active: { http: 400, message: "Loyalty campaign is not active" },
+  loyalty_card_not_active: { http: 400, message: "Customer's loyalty card is not active" },
+  campaign_not_allow_auto_join: {
+    http: 400,
+    message: "Customers do not join the loyalty campaign automatically",
+  },
   invalid_amount: { http: 400, message: "Invalid amount" },
   invalid_add_balance_params: { http: 400, message: "Invalid add balance params" },
   invalid_gift: { http: 400, message: "Invalid gift" },

@@ -155,6 +155,19 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     cause: "The pending points were activated or canceled before.",
     remedy: "Nothing can be changed any more: read the transactions of the card.",
   },
+  campaign_not_active: {
+    cause: "The loyalty program is disabled or outside its time limits.",
+    remedy: "Enable the campaign or change its dates.",
+  },
+  loyalty_card_not_active: {
+    cause: "The customer's card of the loyalty program is disabled.",
+    remedy: "Enable the card.",
+  },
+  campaign_not_allow_auto_join: {
+    cause:
+      "The customer is not a member of the loyalty program, and the program has no `auto_join`.",
+    remedy: "Assign a card to the customer first, or set `auto_join` of the campaign.",
+  },
   invalid_amount: {
     cause:
       "The points to pay with are worth nothing for this order, or a balance is to change by zero or beyond its maximum.",

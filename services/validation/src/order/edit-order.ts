@@ -121,8 +121,8 @@ async function idOf(
   return result.customer.id;
 }
 
-/** The stored order with the sent fields on top. */
-function updatedOrder(request: OrderRequest, stored: Order | null): Order {
+/** The stored order with the sent fields on top. Errors name the order by its path in the request. */
+export function updatedOrder(request: OrderRequest, stored: Order | null, path = ""): Order {
   const updatedFields = new Set(request.updateMask?.paths);
   const replaced = updatedFields.has("items") || request.items.length > 0;
   const base = stored === null || !replaced ? stored : { ...stored, items: [] };
@@ -144,10 +144,10 @@ function updatedOrder(request: OrderRequest, stored: Order | null): Order {
       ...(sourceId !== undefined && { sourceId }),
     };
   }
-  return orderToProto(figuresOf(request, base), input, base);
+  return orderToProto(figuresOf(request, base, path), input, base);
 }
 
-function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
+function figuresOf(request: OrderRequest, base: Order | null, path: string): OrderFigures {
   const lines =
     request.items.length > 0
       ? request.items.map((item) => ({
@@ -169,6 +169,5 @@ function figuresOf(request: OrderRequest, base: Order | null): OrderFigures {
   });
   if (outcome.kind === "figures") return outcome.figures;
   const { key, details } = outcome.rejection;
-  // Decisions name the order as a part of the request; here it is the request.
-  throw new ApiError(key, { details: details?.replace("Property .order.", "Property .") });
+  throw new ApiError(key, { details: details?.replace("Property .order.", `Property ${path}.`) });
 }

@@ -86,7 +86,7 @@ export function decideGrants(trigger: EarningTrigger, state: EarningState): Earn
   return { grants, withoutCard: [...withoutCard.values()] };
 }
 
-const pointsOf = (rule: EarningRule, subject: EarningSubject): bigint =>
+export const pointsOf = (rule: EarningRule, subject: EarningSubject): bigint =>
   earnedPoints(rule.calculation, subject);
 
 /** Active and inside its time limits, in a program that is. */
@@ -96,7 +96,7 @@ const isLive = (rule: EarningRule, program: LoyaltyProgram, { time }: EarningSub
   !program.deleted &&
   evaluateValidity(rule.validity, program.validity, time) === "open";
 
-function holds(
+export function holds(
   { validationRuleId }: EarningRule,
   { conditionOf, subject }: Pick<EarningState, "conditionOf" | "subject">,
 ): boolean {
