@@ -72,7 +72,7 @@ describe.each(COMPOSITIONS)("jobs of campaigns and the bin (%s)", async (composi
     const update = { discount: percent(25), description: "more" };
     expect(await ok(api.put(`/v1/campaigns/${id}`, update))).toMatchObject({ description: "more" });
     await expect
-      .poll(async () => (await get(id))["creation_status"], { timeout: 20_000 })
+      .poll(async () => (await get(id))["creation_status"], { timeout: 60_000 })
       .toBe("DONE");
     const filters = "filters[discount.percent_off][conditions][$is][0]=25";
     expect(await ok(api.get(`/v1/vouchers?campaign_id=${id}&${filters}`))).toMatchObject({

@@ -33,7 +33,7 @@ describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
     [
       { voucher: { discount: percent(1) }, vouchers_count: 5_000_001 },
       "invalid_campaign_params",
-      "cannot be higher than 100",
+      "can have up to 5000000 vouchers",
     ],
     [
       {

@@ -313,6 +313,7 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     const referee = async () => (await api.get(`/v1/customers/${bob}`)).body;
     const redeemed = async () => (await referee())["summary"].redemptions.total_redeemed;
     await expect.poll(redeemed, EVENT_TIMEOUT).toBe(2);
+    await expect.poll(async () => (await referee())["referrals"].total, EVENT_TIMEOUT).toBe(1);
     expect((await referee())["referrals"]).toEqual({
       total: 1,
       campaigns: [

@@ -60,12 +60,12 @@ describe.each(COMPOSITIONS)(
       ]);
       expect(await errorOf(api.post(`${path}?order=code`, body))).toEqual([
         400,
-        "invalid_payload",
+        "invalid_query_params",
         expect.stringContaining(".order"),
       ]);
       expect(await errorOf(api.post(`${path}?limit=51`, body))).toEqual([
         400,
-        "invalid_payload",
+        "invalid_query_params",
         expect.stringContaining(".limit"),
       ]);
     });

@@ -125,7 +125,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
         expect(delivery).toMatchObject({ attempts: 1, response_status: 500, error: "status 500" });
         return delivery as Json;
       },
-      { timeout: 20_000, interval: 100 },
+      { timeout: 40_000, interval: 100 },
     );
     const pause = Date.parse(failed["next_attempt_at"]) - Date.parse(failed["last_attempt_at"]);
     expect(pause).toBe(60_000);
@@ -134,7 +134,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
       management.post(`${hooks}/${hook["id"]}/replay`, { since: failed["created_at"] }),
     );
     expect(replayed).toEqual({ replayed: 1, has_more: false });
-    const [first, second] = await vi.waitFor(() => expectCount(path, 2), { timeout: 10_000 });
+    const [first, second] = await vi.waitFor(() => expectCount(path, 2), { timeout: 30_000 });
     expect(second?.body).toBe(first?.body);
     await vi.waitFor(async () => {
       expect(await deliveriesOf(hook)).toMatchObject([{ status: "SUCCEEDED", attempts: 2 }]);
@@ -152,7 +152,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
       await ok(api.post("/v1/publications", { customer, voucher: code }));
     };
     await Promise.all(Array.from({ length: 30 }, publish));
-    await vi.waitFor(() => expectCount(quick, 30), { timeout: 8_000, interval: 100 });
+    await vi.waitFor(() => expectCount(quick, 30), { timeout: 30_000, interval: 100 });
     expect(receiver.of(stuck).length).toBeLessThan(30);
   });
 
@@ -165,7 +165,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
       api.post("/v1/publications", { customer: { source_id: newCode("c") }, voucher: code }),
     );
     // A redirect is a failure.
-    await vi.waitFor(() => expectCount(path, 1), { timeout: 20_000 });
+    await vi.waitFor(() => expectCount(path, 1), { timeout: 40_000 });
     const changed = await ok(
       management.put(`${hooks}/${hook["id"]}`, { active: false, events: ["customer.deleted"] }),
     );

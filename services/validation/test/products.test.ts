@@ -241,13 +241,13 @@ describe("imports", () => {
 
   test("creates each product once when imports run concurrently", async () => {
     const call = newProject();
-    const items = Array.from({ length: 100 }, (_, index) => ({ sourceId: `p-${index}` }));
+    const items = Array.from({ length: 30 }, (_, index) => ({ sourceId: `p-${index}` }));
     const runs = await Promise.all(
       [items, items.toReversed(), items].map((order) =>
         services.imports.importProducts({ items: order }, call()),
       ),
     );
-    expect(runs.flatMap(({ outcomes }) => resultsOf(outcomes))).toHaveLength(300);
-    expect(await products.listProducts({}, call())).toMatchObject({ total: 100n });
+    expect(runs.flatMap(({ outcomes }) => resultsOf(outcomes))).toHaveLength(90);
+    expect(await products.listProducts({}, call())).toMatchObject({ total: 30n });
   });
 });

@@ -7,6 +7,8 @@ export type CaseRequest = {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Json;
   readonly body?: Json;
+  /** Content of the uploaded file. */
+  readonly file?: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 

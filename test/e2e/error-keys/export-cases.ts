@@ -48,3 +48,42 @@ export const EXPORT_CASES: readonly ErrorCase[] = [
     request: async (shop) => ({ params: { code: await shop.voucher() }, body: {} }),
   },
 ];
+
+/** Requests of imports that are refused as a whole. */
+export const IMPORT_CASES: readonly ErrorCase[] = [
+  {
+    rpc: "ImportService.ImportCampaignVouchers",
+    key: "invalid_campaign",
+    request: async (shop) => ({ ...(await promotion(shop)), body: [{ code: "A-CODE" }] }),
+  },
+  {
+    rpc: "ImportService.ImportCampaignVouchersCsv",
+    key: "invalid_campaign",
+    request: promotion,
+  },
+  ...["ImportCampaignVouchers", "ImportVouchers"].flatMap((rpc): ErrorCase[] => [
+    {
+      rpc: `ImportService.${rpc}`,
+      key: "invalid_voucher",
+      request: async (shop) => ({ ...(await coupons(shop)), body: [{ ...GIFT }] }),
+    },
+    {
+      rpc: `ImportService.${rpc}`,
+      key: "duplicate_key",
+      request: async (shop) => {
+        const code = await shop.voucher();
+        return { ...(await coupons(shop)), body: [{ ...GIFT, code }] };
+      },
+    },
+  ]),
+];
+
+async function promotion(shop: Shop): Promise<Target> {
+  const { id } = await shop.campaign({ campaign_type: "PROMOTION", voucher: undefined });
+  return { params: { campaign_id: id } };
+}
+
+async function coupons(shop: Shop): Promise<Target> {
+  const { id } = await shop.campaign();
+  return { params: { campaign_id: id } };
+}

@@ -63,6 +63,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
     related_object_type: "voucher",
     related_object_id: "none",
   },
+  "ImportService.ImportCampaignVouchers": [{ code: "A-CODE" }],
   "WebhookService.CreateWebhook": {
     target_url: "https://shop.example/",
     events: ["voucher.published"],

@@ -1,7 +1,7 @@
 import { CAMPAIGN_CASES } from "./campaign-cases.ts";
 import { CATALOGUE_CASES } from "./catalogue-cases.ts";
 import type { ErrorCase } from "./error-case.ts";
-import { EXPORT_CASES } from "./export-cases.ts";
+import { EXPORT_CASES, IMPORT_CASES } from "./export-cases.ts";
 import { LOYALTY_CASES } from "./loyalty-cases.ts";
 import { MANAGEMENT_CASES } from "./management-cases.ts";
 import { PUBLICATION_CASES } from "./publication-cases.ts";
@@ -18,4 +18,5 @@ export const RESOURCE_CASES: readonly ErrorCase[] = [
   ...CATALOGUE_CASES,
   ...REDEMPTION_CASES,
   ...EXPORT_CASES,
+  ...IMPORT_CASES,
 ];

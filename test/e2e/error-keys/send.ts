@@ -9,7 +9,7 @@ export async function send(
   url: string,
   shop: Shop,
   binding: Binding,
-  { params = {}, query = {}, body, headers = {} }: CaseRequest,
+  { params = {}, query = {}, body, file, headers = {} }: CaseRequest,
 ): Promise<ApiResponse> {
   const { httpMethod, access } = binding;
   const path = binding.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -21,11 +21,11 @@ export async function send(
     method: httpMethod,
     headers: {
       ...credentials(shop, binding),
-      ...(hasBody && !access.form && { "content-type": "application/json" }),
+      ...(hasBody && !access.form && !access.upload && { "content-type": "application/json" }),
       ...headers,
     },
     ...(hasBody && {
-      body: access.form ? new URLSearchParams(flatten(body ?? {})) : JSON.stringify(body ?? {}),
+      body: access.upload ? upload(file) : bodyOf(access.form, body ?? {}),
     }),
   });
   const text = await response.text();
@@ -52,6 +52,15 @@ function credentials(shop: Shop, { side }: Binding): Readonly<Record<string, str
     default:
       return side satisfies never;
   }
+}
+
+const bodyOf = (isForm: boolean, body: Json): URLSearchParams | string =>
+  isForm ? new URLSearchParams(flatten(body)) : JSON.stringify(body);
+
+function upload(content = "Code\nA-CODE\n"): FormData {
+  const form = new FormData();
+  form.set("file", new Blob([content], { type: "text/csv" }), "rows.csv");
+  return form;
 }
 
 /** `order[items][0][price]`, as query strings nest objects and lists. */

@@ -143,7 +143,7 @@ async function checkCluster({ folder, data }: Cluster): Promise<void> {
 
 /** Defaults that an operator can change with `alter system`. Durability settings stay on, as in PostgreSQL. */
 const DEFAULTS = [
-  "max_connections=200",
+  "max_connections=400",
   "shared_buffers=256MB",
   // Rare checkpoints: each is followed by full page images in the log, which slow many small commits.
   "max_wal_size=2GB",

@@ -72,6 +72,10 @@ async function importOnce<Name extends Kind>(
       throw error;
     }
   });
-  await saveEntries(tx, kind, { projectId, rows: [...changed.values()] });
+  // In one order: concurrent batches that create the same entries wait for each other, without a deadlock.
+  const rows = [...changed.values()].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  await saveEntries(tx, kind, { projectId, rows });
   return results;
 }
+
+const orderOf = ({ source_id: sourceId, id }: Rows[Kind]): string => sourceId ?? id;
