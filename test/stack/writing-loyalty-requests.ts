@@ -13,14 +13,24 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
   const { campaignId, createCard } = await createLoyaltyProgram(api);
   const [card, source] = [await createCard(), await createCard()];
   const rules = `/v1/loyalties/${campaignId}/earning-rules`;
-  const created = await api.post(rules, [
-    {
-      event: "order.paid",
-      loyalty: { type: "FIXED", points: 5 },
-      pending_points: { period_type: "DAY", period_value: 30 },
-      source: { banner: "pending" },
+  const create = () =>
+    api.post(rules, [
+      {
+        event: "order.paid",
+        loyalty: { type: "FIXED", points: 5 },
+        pending_points: { period_type: "DAY", period_value: 30 },
+        source: { banner: "pending" },
+      },
+    ]);
+  // After a crash, the program may take some seconds to arrive.
+  const created = await vi.waitFor(
+    async () => {
+      const response = await create();
+      if (response.status !== 200) throw new Error(response.text);
+      return response;
     },
-  ]);
+    { timeout: 40_000, interval: 500 },
+  );
   const [{ id: ruleId }] = created.body as unknown as readonly [Json];
   const order = (): Promise<Json> =>
     ok(api.post("/v1/orders", { amount: 100, status: "PAID", customer: card.customer }));

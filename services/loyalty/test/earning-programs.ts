@@ -2,6 +2,7 @@ import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DeliveredEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
+import type { Queryable } from "@scrip/postgres";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
   CardRequestedSchema,
@@ -12,6 +13,7 @@ import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb
 import type { NewEarningRuleSchema } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 
 import { createDeps } from "../src/deps.ts";
+import type { LoyaltyProgram } from "../src/domain/loyalty-program.ts";
 import { onEarningEvent } from "../src/events/on-earning-event.ts";
 import { onMember, VOUCHERS_TOPIC } from "../src/events/on-member.ts";
 import { ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
@@ -46,26 +48,7 @@ export function earningIn(loyalty: Loyalty) {
     const call = newCall();
     const projectId = call.project.id;
     const campaignId = newId("camp");
-    await savePrograms(db, [
-      {
-        projectId,
-        id: campaignId,
-        name: "Club",
-        active,
-        autoJoin,
-        validity: {
-          startDate: null,
-          expirationDate: null,
-          timeframe: null,
-          daysOfWeek: null,
-          hours: null,
-        },
-        expirationRules: { period_type: "MONTH", period_value: 1 },
-        tiersExpiration: null,
-        initialPoints: 0n,
-        deleted: false,
-      },
-    ]);
+    await storeProgram(db, { projectId, id: campaignId, active, autoJoin });
     const { rules: created } = await earningRules.createEarningRules({ campaignId, rules }, call);
     const newCustomer = async (): Promise<string> =>
       (await customers.createCustomer({ sourceId: newId("cust") }, call)).id;
@@ -155,3 +138,28 @@ export function earningIn(loyalty: Loyalty) {
 
   return { earn, publish, setUp, join };
 }
+
+/** A program as its event brings it. */
+export const storeProgram = (
+  db: Queryable,
+  program: Pick<LoyaltyProgram, "projectId" | "id"> & Partial<LoyaltyProgram>,
+): Promise<void> =>
+  savePrograms(db, [
+    {
+      name: "Club",
+      active: true,
+      autoJoin: false,
+      validity: {
+        startDate: null,
+        expirationDate: null,
+        timeframe: null,
+        daysOfWeek: null,
+        hours: null,
+      },
+      expirationRules: { period_type: "MONTH", period_value: 1 },
+      tiersExpiration: null,
+      initialPoints: 0n,
+      deleted: false,
+      ...program,
+    },
+  ]);

@@ -8,6 +8,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { newCall } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
+import { storeProgram } from "./earning-programs.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
@@ -37,8 +38,10 @@ const conditions: JsonObject = {
 const setUp = () => {
   const call = newCall();
   const campaignId = "camp_1";
-  const createRules = (...rules: Rule[]) =>
-    earningRules.createEarningRules({ campaignId, rules }, call).then((created) => created.rules);
+  const createRules = async (...rules: Rule[]) => {
+    await storeProgram(loyalty.db, { projectId: call.project.id, id: campaignId });
+    return (await earningRules.createEarningRules({ campaignId, rules }, call)).rules;
+  };
   return { call, campaignId, createRules };
 };
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
-import { DAY, earningIn, PER_EURO } from "./earning-programs.ts";
+import { DAY, earningIn, PER_EURO, storeProgram } from "./earning-programs.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
@@ -211,7 +211,9 @@ test("EstimateEarnings sums the live rules of a program that hold, pending point
   ]);
   const { campaignId, call } = program;
   const other = [{ ...fixed(10_000n) }];
-  await earningRules.createEarningRules({ campaignId: newId("camp"), rules: other }, call);
+  const otherId = newId("camp");
+  await storeProgram(loyalty.db, { projectId: call.project.id, id: otherId });
+  await earningRules.createEarningRules({ campaignId: otherId, rules: other }, call);
   const estimate = async (fields: object): Promise<bigint> => {
     const request = { campaignId, order: { amount: 1_250n }, ...fields };
     return (await earningRules.estimateEarnings(request, call)).points;

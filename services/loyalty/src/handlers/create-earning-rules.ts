@@ -10,6 +10,7 @@ import type { Deps } from "../deps.ts";
 import { newEarningRule } from "../earning/new-earning-rule.ts";
 import { storeValidationRules } from "../earning/write-rules.ts";
 import { earningRuleToProto } from "../mapping/earning-rule.ts";
+import { findProgram } from "../points/find-program.ts";
 import { countEarningRules, insertEarningRule } from "../store/earning-rules.ts";
 
 /** All of them are loaded together, and evaluated for every event of their kind. */
@@ -22,6 +23,8 @@ export const createEarningRules =
     const rules = await Promise.all(
       requests.map((request) => newEarningRule(deps, request, { projectId, campaignId, now })),
     );
+    // Events of a program that has not arrived yet would earn nothing.
+    await findProgram(deps, projectId, campaignId);
     await deps.definitions.write(projectId, async (tx) => {
       const total = (await countEarningRules(tx, projectId)) + BigInt(rules.length);
       if (total > MAX_RULES) {
