@@ -59,10 +59,51 @@ export async function callManagement(
   });
 }
 
+/** Requests an access token for the key of one side of the API. */
+export async function requestToken(
+  settings: Settings,
+  { client = false, scope }: { readonly client?: boolean; readonly scope: string },
+): Promise<JsonObject> {
+  return callHttp(settings, {
+    method: "POST",
+    path: "/v1/oauth/token",
+    headers: {
+      "X-App-Id": settings.need(client ? "SCRIP_CLIENT_APP_ID" : "SCRIP_APP_ID"),
+      "X-App-Token": settings.need(client ? "SCRIP_CLIENT_TOKEN" : "SCRIP_APP_TOKEN"),
+      "Content-Type": "application/x-www-form-urlencoded",
+    },
+    body: new URLSearchParams({ grant_type: "client_credentials", scope }).toString(),
+  });
+}
+
+const PAGE_SIZE = 100;
+/** The API has at most 100 pages of 100. */
+const MAX_PAGES = 100;
+
+/** All rows of a list, page by page; `list` requests it with the query of a page. */
+export async function listAll(
+  list: (query: string) => Promise<JsonObject>,
+): Promise<readonly JsonObject[]> {
+  const rows: JsonObject[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const found = rowsOf(await list(`?limit=${PAGE_SIZE}&page=${page}`));
+    rows.push(...found);
+    if (found.length < PAGE_SIZE) return rows;
+  }
+  throw new CliError(`the list has more than ${MAX_PAGES * PAGE_SIZE} entries`);
+}
+
+/** The rows of a list; its `data_ref` names the array. */
+export const rowsOf = (list: JsonObject): JsonObject[] =>
+  list[String(list["data_ref"])] as JsonObject[];
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as JsonObject) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

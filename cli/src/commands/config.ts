@@ -4,11 +4,12 @@ import type { Command } from "commander";
 
 import { CliError, EXIT_FAILED, usageError } from "../cli-error.ts";
 import { Change, describeStep } from "../config/apply.ts";
-import { formatFile, parseFile } from "../config/file.ts";
+import { type ConfigFile, formatFile, parseFile } from "../config/file.ts";
 import { type Plan, planChanges, type Step } from "../config/plan.ts";
 import { openProject, type ProjectApi } from "../config/project-api.ts";
 import { type ConfigItems, loadProject, type StoredItem } from "../config/project-state.ts";
 import type { Context } from "../context.ts";
+import { isJsonObject } from "../http.ts";
 
 type ExportOptions = { readonly output?: string };
 type ApplyOptions = { readonly delete?: boolean };
@@ -56,6 +57,7 @@ async function exportConfig(
 
 type Loaded = {
   readonly api: ProjectApi;
+  readonly file: ConfigFile;
   readonly current: ConfigItems<StoredItem>;
   readonly plan: Plan;
 };
@@ -67,7 +69,7 @@ async function loadPlan({ settings }: Context, project: string, name: string): P
   const file = parseFile(text, name);
   const api = await openProject(settings, project);
   const current = await loadProject(api);
-  return { api, current, plan: planChanges(file, current) };
+  return { api, file, current, plan: planChanges(file, current) };
 }
 
 async function printPlan(context: Context, project: string, file: string): Promise<void> {
@@ -81,11 +83,15 @@ async function printPlan(context: Context, project: string, file: string): Promi
 async function applyConfig(
   context: Context,
   project: string,
-  file: string,
+  name: string,
   options: ApplyOptions,
 ): Promise<void> {
-  const { api, current, plan } = await loadPlan(context, project, file);
+  const { api, file, current, plan } = await loadPlan(context, project, name);
   if (plan.problems.length > 0) throw new CliError(plan.problems.join("; "));
+  if (plan.steps.length === 0) {
+    context.print({ json: planToJson(plan), text: "nothing to change" });
+    return;
+  }
   const deletions = plan.steps.filter(({ action }) => action === "delete");
   if (deletions.length > 0 && options.delete !== true) {
     throw usageError(
@@ -98,19 +104,16 @@ async function applyConfig(
       context.note(describeStep(step));
       await change.run(step);
     }
-    await verify(context, project, file);
+    await verify(api, file);
   } catch (error) {
     await undo(change, error as Error);
   }
-  context.print({
-    json: planToJson(plan),
-    text: plan.steps.length === 0 ? "nothing to change" : `${plan.steps.length} changes applied`,
-  });
+  context.print({ json: planToJson(plan), text: `${plan.steps.length} changes applied` });
 }
 
 /** The API ignores what it does not know, such as a misspelt field. */
-async function verify(context: Context, project: string, file: string): Promise<void> {
-  const { plan } = await loadPlan(context, project, file);
+async function verify(api: ProjectApi, file: ConfigFile): Promise<void> {
+  const plan = planChanges(file, await loadProject(api));
   if (plan.steps.length === 0) return;
   throw new CliError(`the API did not accept:\n${planToText(plan)}`);
 }
@@ -145,13 +148,10 @@ const stepLines = (step: Step): string[] => [
 
 /** One line per value that changes, however deep it is nested. */
 function leafChanges(path: string, from: unknown, to: unknown): string[] {
-  if (!isMap(from) || !isMap(to)) {
+  if (!isJsonObject(from) || !isJsonObject(to)) {
     const [before, after] = [JSON.stringify(from ?? null), JSON.stringify(to ?? null)];
     return before === after ? [] : [`    ${path}: ${before} -> ${after}`];
   }
   const keys = new Set([...Object.keys(from), ...Object.keys(to)]);
   return [...keys].flatMap((key) => leafChanges(`${path}.${key}`, from[key], to[key]));
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

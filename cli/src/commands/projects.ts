@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 
 import { usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
-import { callManagement, type JsonObject } from "../http.ts";
+import { callManagement, type JsonObject, listAll } from "../http.ts";
 import { formatFields, formatTable } from "../output.ts";
 import { confirmed, encode } from "./arguments.ts";
 
@@ -75,14 +75,7 @@ const addSettings = (command: Command): Command =>
     );
 
 async function listProjects({ settings, print }: Context): Promise<void> {
-  const projects: JsonObject[] = [];
-  // The API has at most 100 pages of 100.
-  for (let page = 1; page <= 100; page += 1) {
-    const response = await callManagement(settings, "GET", `?limit=100&page=${page}`);
-    const items = response["data"] as JsonObject[];
-    projects.push(...items);
-    if (items.length < 100) break;
-  }
+  const projects = await listAll((query) => callManagement(settings, "GET", query));
   print({
     json: projects,
     text: formatTable(

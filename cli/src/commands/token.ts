@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import type { Context } from "../context.ts";
-import { callHttp } from "../http.ts";
+import { requestToken } from "../http.ts";
 
 type TokenOptions = { readonly scope?: string[]; readonly client?: boolean };
 
@@ -17,16 +17,7 @@ export function addToken(program: Command, context: Context): void {
 async function printToken({ settings, print }: Context, options: TokenOptions): Promise<void> {
   const client = options.client === true;
   const scope = options.scope?.join(" ") ?? (client ? "client_api" : "api");
-  const token = await callHttp(settings, {
-    method: "POST",
-    path: "/v1/oauth/token",
-    headers: {
-      "X-App-Id": settings.need(client ? "SCRIP_CLIENT_APP_ID" : "SCRIP_APP_ID"),
-      "X-App-Token": settings.need(client ? "SCRIP_CLIENT_TOKEN" : "SCRIP_APP_TOKEN"),
-      "Content-Type": "application/x-www-form-urlencoded",
-    },
-    body: new URLSearchParams({ grant_type: "client_credentials", scope }).toString(),
-  });
+  const token = await requestToken(settings, { client, scope });
   // Without a label, so that a script can write `Authorization: Bearer $(npx scrip token)`.
   print({ json: token, text: String(token["access_token"]) });
 }

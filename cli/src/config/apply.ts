@@ -59,8 +59,10 @@ export class Change {
 
   async #create(path: string, item: ConfigItem): Promise<void> {
     const { section } = item;
+    const write = this.#write(item);
     const id = await section.create?.(this.#api, {
-      ...this.#write(item),
+      ...write,
+      value: withoutNulls(write.value),
       id: "",
       before: {},
       changed: Object.keys(item.value),
@@ -117,6 +119,9 @@ export class Change {
     return id;
   }
 }
+
+const withoutNulls = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 
 export const describeStep = (step: Step): string => {
   const sign = { create: "+", update: "~", delete: "-" }[step.action];

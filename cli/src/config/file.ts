@@ -1,8 +1,8 @@
 import { parseDocument, stringify } from "yaml";
 
 import { CliError } from "../cli-error.ts";
-import type { JsonObject } from "../http.ts";
-import { type ConfigItem, type ConfigItems, pathOf } from "./project-state.ts";
+import { isJsonObject, type JsonObject } from "../http.ts";
+import { type ConfigItem, type ConfigItems, nameOf, pathOf } from "./project-state.ts";
 import type { Section } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
 
@@ -29,7 +29,7 @@ function formatSection(section: Section, all: ConfigItems): unknown {
   if (section.single === true) return items[0] === undefined ? undefined : formatValue(items[0]);
   if (section.parent === undefined)
     return Object.fromEntries(items.map((item) => [item.name, formatValue(item)]));
-  const parents = Map.groupBy(items, ({ parent }) => parentName(parent));
+  const parents = Map.groupBy(items, ({ parent }) => nameOf(parent ?? ""));
   return Object.fromEntries(
     [...parents]
       .toSorted(([a], [b]) => compare(a, b))
@@ -39,8 +39,6 @@ function formatSection(section: Section, all: ConfigItems): unknown {
       ]),
   );
 }
-
-const parentName = (path: string | undefined): string => path?.replace(/^[^/]*\//, "") ?? "";
 
 const byName = (a: ConfigItem, b: ConfigItem): number => compare(a.name, b.name);
 
@@ -77,7 +75,7 @@ export function parseFile(text: string, fileName: string): ConfigFile {
   const mistakes = document.errors.map(({ message }) => message);
   if (mistakes.length > 0) throw new CliError(`${fileName}: ${mistakes.join("; ")}`);
   const content: unknown = document.toJS({ maxAliasCount: 0 });
-  if (!isObject(content)) throw new CliError(`${fileName} is not a configuration file`);
+  if (!isJsonObject(content)) throw new CliError(`${fileName} is not a configuration file`);
   const { version, ...rest } = content;
   if (version !== VERSION) throw new CliError(`${fileName}: version must be ${VERSION}`);
   const problems: string[] = [];
@@ -114,7 +112,7 @@ function addItem(
   { items, problems }: Parsed,
 ): void {
   const path = pathOf(item.section, item.name, item.parent);
-  if (!isObject(value ?? {})) {
+  if (!isJsonObject(value ?? {})) {
     problems.push(`${path} must be a map`);
     return;
   }
@@ -130,10 +128,7 @@ function entries(
   { problems }: Parsed,
 ): readonly (readonly [string, unknown])[] {
   if (content === null) return [];
-  if (isObject(content)) return Object.entries(content);
+  if (isJsonObject(content)) return Object.entries(content);
   problems.push(`${path} must be a map`);
   return [];
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

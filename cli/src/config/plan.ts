@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-import type { JsonObject } from "../http.ts";
+import { isJsonObject } from "../http.ts";
 import type { ConfigFile } from "./file.ts";
 import {
   type ConfigItem,
@@ -95,7 +95,7 @@ const COMPLETE_MAPS = new Set([
 
 /** What the project has of the parts that the file mentions: the API adds defaults to the others. */
 function comparable(field: string, wanted: unknown, stored: unknown): unknown {
-  if (COMPLETE_MAPS.has(field) || !isMap(wanted) || !isMap(stored)) return stored;
+  if (COMPLETE_MAPS.has(field) || !isJsonObject(wanted) || !isJsonObject(stored)) return stored;
   return Object.fromEntries(
     Object.entries(wanted).map(([key, value]) => [key, comparable(key, value, stored[key])]),
   );
@@ -103,7 +103,7 @@ function comparable(field: string, wanted: unknown, stored: unknown): unknown {
 
 /** The value to write: parts that the file leaves out keep their values. */
 function merge(field: string, wanted: unknown, stored: unknown): unknown {
-  if (COMPLETE_MAPS.has(field) || !isMap(wanted) || !isMap(stored)) return wanted;
+  if (COMPLETE_MAPS.has(field) || !isJsonObject(wanted) || !isJsonObject(stored)) return wanted;
   // Another type of discount or reward has other fields.
   if (wanted["type"] !== undefined && wanted["type"] !== stored["type"]) return wanted;
   const merged = Object.entries(wanted).map(([key, value]) => [
@@ -112,9 +112,6 @@ function merge(field: string, wanted: unknown, stored: unknown): unknown {
   ]);
   return { ...stored, ...Object.fromEntries(merged) };
 }
-
-const isMap = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Parts of the template of a campaign's vouchers that a campaign keeps. */
 const FIXED_TEMPLATE = ["type", "redemption", "code_config"];
@@ -126,7 +123,7 @@ function fixedPart(
   stored: unknown,
 ): string | undefined {
   if (section.fixed?.includes(field) === true) return field;
-  if (field !== "voucher" || !isMap(to) || !isMap(stored)) return undefined;
+  if (field !== "voucher" || !isJsonObject(to) || !isJsonObject(stored)) return undefined;
   const part = FIXED_TEMPLATE.find(
     (each) => !isEqual(to[each], comparable(each, to[each], stored[each])),
   );

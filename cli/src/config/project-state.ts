@@ -20,9 +20,12 @@ export type ConfigItems<Item extends ConfigItem = ConfigItem> = ReadonlyMap<stri
 
 export function pathOf(section: Section, name: string, parent?: string): string {
   if (section.single === true) return section.name;
-  const owner = parent === undefined ? "" : `${parent.slice(parent.indexOf("/") + 1)}/`;
+  const owner = parent === undefined ? "" : `${nameOf(parent)}/`;
   return `${section.name}/${owner}${name}`;
 }
+
+/** The path without its section. */
+export const nameOf = (path: string): string => path.slice(path.indexOf("/") + 1);
 
 type Named = { readonly section: Section; readonly item: LoadedItem; readonly path: string };
 
@@ -79,9 +82,10 @@ function nameItems(loaded: ReadonlyMap<string, readonly LoadedItem[]>): readonly
   return named;
 }
 
-/** The last part of the path of the object with this id. */
-const nameIn = (paths: ReadonlyMap<string, string>, id: string): string =>
-  paths.get(id)?.replace(/^[^/]*\//, "") ?? id;
+const nameIn = (paths: ReadonlyMap<string, string>, id: string): string => {
+  const path = paths.get(id);
+  return path === undefined ? id : nameOf(path);
+};
 
 /** Products and SKUs are not part of the file: references use their `source_id`. */
 async function addCatalogue(

@@ -1,6 +1,6 @@
 import { encode } from "../commands/arguments.ts";
-import type { JsonObject } from "../http.ts";
-import { type ProjectApi, rowsOf } from "./project-api.ts";
+import { type JsonObject, rowsOf } from "../http.ts";
+import type { ProjectApi } from "./project-api.ts";
 
 /** An object as the API returns it. `parent` is the id of the object that it belongs to. */
 export type LoadedItem = {
@@ -15,7 +15,7 @@ export type Write = {
   readonly id: string;
   readonly parent: string;
   readonly name: string;
-  /** What the object shall be. */
+  /** What the object shall be; a new one without nulls. */
   readonly value: JsonObject;
   /** What the object is, in the fields that change. */
   readonly before: JsonObject;
@@ -70,7 +70,27 @@ export function rulesOf(source: JsonObject): JsonObject {
   return rules.length > 0 ? { validation_rules: rules } : {};
 }
 
-export async function changeRules(api: ProjectApi, type: string, write: Write): Promise<void> {
+/** Updates the fields, and then the rules, whose assignments have endpoints of their own. */
+export async function updateWithRules(
+  api: ProjectApi,
+  write: Write,
+  {
+    type,
+    path,
+    bodyOf = (fields) => fields,
+  }: {
+    readonly type: string;
+    readonly path: string;
+    readonly bodyOf?: (fields: JsonObject) => JsonObject;
+  },
+): Promise<void> {
+  const { validation_rules: _, ...fields } = changes(write);
+  const body = bodyOf(fields);
+  if (Object.keys(body).length > 0) await api.call("PUT", path, body);
+  await changeRules(api, type, write);
+}
+
+async function changeRules(api: ProjectApi, type: string, write: Write): Promise<void> {
   if (!write.changed.includes("validation_rules")) return;
   const wanted = (write.value["validation_rules"] ?? []) as string[];
   const present = rowsOf(
@@ -101,18 +121,35 @@ export const resource = ({ name, path, fields, fixed }: Resource): Section => ({
   name,
   fields,
   ...(fixed && { fixed }),
-  load: async (api) =>
-    (await api.listAll(path)).map((each) => ({
-      id: idOf(each),
-      name: String(each["name"]),
-      value: pick(each, fields),
-    })),
+  load: (api) => loadItems(api, path, { valueOf: (row) => pick(row, fields) }),
   create: async (api, write) =>
     idOf(await api.call("POST", path, { name: write.name, ...write.value })),
   update: async (api, write) =>
     void (await api.call("PUT", `${path}/${write.id}`, { name: write.name, ...changes(write) })),
   remove: async (api, { id }) => void (await api.call("DELETE", `${path}/${id}`)),
 });
+
+/** Reads a list of the API; `name` is the field that names the objects in the file. */
+export async function loadItems(
+  api: ProjectApi,
+  path: string,
+  {
+    parent,
+    name = "name",
+    valueOf,
+  }: {
+    readonly parent?: string;
+    readonly name?: string;
+    readonly valueOf: (row: JsonObject) => JsonObject;
+  },
+): Promise<readonly LoadedItem[]> {
+  return (await api.listAll(path)).map((row) => ({
+    id: idOf(row),
+    name: String(row[name]),
+    ...(parent !== undefined && { parent }),
+    value: valueOf(row),
+  }));
+}
 
 export async function loadOfParents(
   parents: readonly LoadedItem[],
@@ -122,6 +159,3 @@ export async function loadOfParents(
   for (const parent of parents) items.push(...(await load(parent)));
   return items;
 }
-
-export const withoutNulls = (fields: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));

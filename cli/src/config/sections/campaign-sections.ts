@@ -1,14 +1,14 @@
 import type { JsonObject } from "../../http.ts";
 import {
-  changeRules,
   changes,
   idOf,
   type LoadedItem,
+  loadItems,
   loadOfParents,
   pick,
   rulesOf,
   type Section,
-  withoutNulls,
+  updateWithRules,
 } from "../section.ts";
 
 const VALIDITY = [
@@ -37,6 +37,9 @@ const CAMPAIGN = [
   "loyalty_tiers_expiration",
 ];
 
+/** The state and the voucher template are changed by other requests or fields. */
+const CAMPAIGN_UPDATES = CAMPAIGN.filter((field) => field !== "active" && field !== "voucher");
+
 /** Parts of `voucher` that an update of a campaign accepts, as fields of their own. */
 const VOUCHER_UPDATES = ["discount", "gift", "loyalty_card"];
 
@@ -44,37 +47,38 @@ export const campaigns: Section = {
   name: "campaigns",
   fields: CAMPAIGN,
   fixed: ["campaign_type", "use_voucher_metadata_schema"],
-  load: async (api) =>
-    (await api.listAll("/v1/campaigns")).map((each) => ({
-      id: idOf(each),
-      name: String(each["name"]),
-      value: {
-        ...pick(each, CAMPAIGN),
-        ...rulesOf(each),
-        ...(each["voucher"] !== undefined && {
-          voucher: templateOf(each["voucher"] as JsonObject),
-        }),
-      },
-    })),
+  load: (api) =>
+    loadItems(api, "/v1/campaigns", {
+      valueOf: (row) => ({
+        ...pick(row, CAMPAIGN),
+        ...rulesOf(row),
+        ...(row["voucher"] !== undefined && { voucher: templateOf(row["voucher"] as JsonObject) }),
+      }),
+    }),
   create: async (api, { name, value }) => {
     const { active, ...fields } = value;
     const id = idOf(
-      await api.call("POST", "/v1/campaigns", { name, vouchers_count: 0, ...withoutNulls(fields) }),
+      await api.call("POST", "/v1/campaigns", { name, vouchers_count: 0, ...fields }),
     );
     if (active === false) await api.call("POST", `/v1/campaigns/${id}/disable`, {});
     return id;
   },
   update: async (api, write) => {
     const path = `/v1/campaigns/${write.id}`;
-    const { active, voucher, validation_rules: _, ...fields } = changes(write);
-    const body = {
-      ...fields,
-      ...(voucher !== undefined && pick(voucher as JsonObject, VOUCHER_UPDATES)),
-    };
-    if (Object.keys(body).length > 0) await api.call("PUT", path, body);
-    await changeRules(api, "campaign", write);
-    if (active !== undefined)
-      await api.call("POST", `${path}/${active === false ? "disable" : "enable"}`, {});
+    await updateWithRules(api, write, {
+      type: "campaign",
+      path,
+      bodyOf: (fields) => ({
+        ...pick(fields, CAMPAIGN_UPDATES),
+        ...pick((fields["voucher"] ?? {}) as JsonObject, VOUCHER_UPDATES),
+      }),
+    });
+    if (write.changed.includes("active"))
+      await api.call(
+        "POST",
+        `${path}/${write.value["active"] === false ? "disable" : "enable"}`,
+        {},
+      );
   },
   remove: async (api, { id }) => void (await api.call("DELETE", `/v1/campaigns/${id}?force=true`)),
 };
@@ -119,24 +123,19 @@ export const promotionTiers: Section = {
   parent: "campaigns",
   fields: TIER,
   load: async (api, parents) =>
-    loadOfParents(promotionsOf(parents), async ({ id: parent }) =>
-      (await api.listAll(`/v1/promotions/${parent}/tiers`)).map((each) => ({
-        id: idOf(each),
-        name: String(each["name"]),
+    loadOfParents(promotionsOf(parents), ({ id: parent }) =>
+      loadItems(api, `/v1/promotions/${parent}/tiers`, {
         parent,
-        value: { ...pick(each, TIER), ...rulesOf(each), action: actionOf(each) },
-      })),
+        valueOf: (row) => ({ ...pick(row, TIER), ...rulesOf(row), action: actionOf(row) }),
+      }),
     ),
   create: async (api, { parent, name, value }) =>
-    idOf(
-      await api.call("POST", `/v1/promotions/${parent}/tiers`, { name, ...withoutNulls(value) }),
-    ),
-  update: async (api, write) => {
-    const { validation_rules: _, ...body } = changes(write);
-    if (Object.keys(body).length > 0)
-      await api.call("PUT", `/v1/promotions/tiers/${write.id}`, body);
-    await changeRules(api, "promotion_tier", write);
-  },
+    idOf(await api.call("POST", `/v1/promotions/${parent}/tiers`, { name, ...value })),
+  update: (api, write) =>
+    updateWithRules(api, write, {
+      type: "promotion_tier",
+      path: `/v1/promotions/tiers/${write.id}`,
+    }),
   remove: async (api, { id }) => void (await api.call("DELETE", `/v1/promotions/tiers/${id}`)),
 };
 
@@ -155,18 +154,14 @@ export const promotionStacks: Section = {
   parent: "campaigns",
   fields: STACK,
   load: async (api, parents) =>
-    loadOfParents(promotionsOf(parents), async ({ id: parent }) =>
-      (await api.listAll(`/v1/promotions/${parent}/stacks`)).map((each) => ({
-        id: idOf(each),
-        name: String(each["name"]),
+    loadOfParents(promotionsOf(parents), ({ id: parent }) =>
+      loadItems(api, `/v1/promotions/${parent}/stacks`, {
         parent,
-        value: pick(each, STACK),
-      })),
+        valueOf: (row) => pick(row, STACK),
+      }),
     ),
   create: async (api, { parent, name, value }) =>
-    idOf(
-      await api.call("POST", `/v1/promotions/${parent}/stacks`, { name, ...withoutNulls(value) }),
-    ),
+    idOf(await api.call("POST", `/v1/promotions/${parent}/stacks`, { name, ...value })),
   update: async (api, write) =>
     void (await api.call(
       "PUT",

@@ -1,4 +1,4 @@
-import { rowsOf } from "../project-api.ts";
+import { rowsOf } from "../../http.ts";
 import { changes, idOf, pick, type Section } from "../section.ts";
 
 const SETTINGS = [

@@ -1,13 +1,12 @@
 import {
-  changeRules,
-  changes,
   idOf,
+  loadItems,
   loadOfParents,
   pick,
   resource,
   rulesOf,
   type Section,
-  withoutNulls,
+  updateWithRules,
 } from "../section.ts";
 
 export const rewards = resource({
@@ -25,27 +24,25 @@ export const rewardAssignments: Section = {
   namedBy: "campaigns",
   fields: ASSIGNMENT,
   load: async (api, parents) =>
-    loadOfParents(parents, async ({ id: parent }) =>
-      (await api.listAll(`/v1/rewards/${parent}/assignments`)).map((each) => ({
-        id: idOf(each),
-        name: String(each["related_object_id"]),
+    loadOfParents(parents, ({ id: parent }) =>
+      loadItems(api, `/v1/rewards/${parent}/assignments`, {
         parent,
-        value: { ...pick(each, ASSIGNMENT), ...rulesOf(each) },
-      })),
+        name: "related_object_id",
+        valueOf: (row) => ({ ...pick(row, ASSIGNMENT), ...rulesOf(row) }),
+      }),
     ),
   create: async (api, { parent, name, value }) =>
     idOf(
       await api.call("POST", `/v1/rewards/${parent}/assignments`, {
         campaign: name,
-        ...withoutNulls(value),
+        ...value,
       }),
     ),
-  update: async (api, write) => {
-    const { validation_rules: _, ...body } = changes(write);
-    if (Object.keys(body).length > 0)
-      await api.call("PUT", `/v1/rewards/${write.parent}/assignments/${write.id}`, body);
-    await changeRules(api, "reward_assignment", write);
-  },
+  update: (api, write) =>
+    updateWithRules(api, write, {
+      type: "reward_assignment",
+      path: `/v1/rewards/${write.parent}/assignments/${write.id}`,
+    }),
   remove: async (api, { id, parent }) =>
     void (await api.call("DELETE", `/v1/rewards/${parent}/assignments/${id}`)),
 };
