@@ -1,6 +1,7 @@
 import type { DescService } from "@bufbuild/protobuf";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { LoyaltyProgramService } from "@scrip/proto/scrip/campaign/v1/loyalty_programs_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
@@ -45,6 +46,7 @@ export const publicServices: readonly DescService[] = [
   MemberService,
   CategoryService,
   CampaignService,
+  LoyaltyProgramService,
   PromotionService,
   ReferralTierService,
   CustomerService,

@@ -157,7 +157,7 @@ function voucherRows(
 }
 
 function campaignRows(
-  { campaigns, category, promotion, tiers, stack, rule, referralTier }: Fixtures,
+  { campaigns, category, promotion, tiers, stack, rule, referralTier, loyalty }: Fixtures,
   { tag, post, put, rows }: Tools,
 ): Record<string, Row> {
   const [updated, enabled, disabled, filled, filledWithCode] = campaigns.map(
@@ -184,6 +184,17 @@ function campaignRows(
     },
     "CampaignService.UpdateCampaign": put(`/v1/campaigns/${updated}`, {
       metadata: { changed: true },
+    }),
+    "LoyaltyProgramService.CreateCampaign": {
+      ...post("/v1/loyalties", {
+        name: `${tag} program`,
+        vouchers_count: 2,
+        voucher: { loyalty_card: { points: 0 } },
+      }),
+      ...rows("voucher.voucher", "campaign_name = $2", 2, [`${tag} program`]),
+    },
+    "LoyaltyProgramService.UpdateCampaign": put(`/v1/loyalties/${loyalty.campaignId}`, {
+      description: "changed",
     }),
     "CampaignService.EnableCampaign": post(`/v1/campaigns/${enabled}/enable`),
     "CampaignService.DisableCampaign": post(`/v1/campaigns/${disabled}/disable`),

@@ -214,7 +214,13 @@ async function callService(
   const tenant = await tenantOf(deps, context, work);
   const call = callOf(context, { ...work, tenant });
   const response = await callWithCodes(deps, work, () => route.invoke(message, call));
-  if (isStarted(response)) return { ...ACCEPTED, body: encodeStarted(response) };
+  if (isStarted(response)) {
+    return {
+      status: route.startedStatus,
+      contentType: JSON_TYPE,
+      body: encodeStarted(response),
+    };
+  }
   if (route.complete === undefined) return toHttpResponse(route, response, call);
   const completed = await route.complete(response, call.project.id, (error) =>
     deps.report(error, context),
@@ -291,8 +297,6 @@ const NO_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes
 /** The work continues in an async action, also where the endpoint otherwise returns an object. */
 const isStarted = (message: Message): message is AsyncActionStarted =>
   isMessage(message, AsyncActionStartedSchema);
-
-const ACCEPTED = { status: 202, contentType: JSON_TYPE } as const;
 
 const encodeStarted = createTranscoder().encoderOf(AsyncActionStartedSchema);
 

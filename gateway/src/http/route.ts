@@ -39,6 +39,8 @@ export type Route = {
   readonly bodyBytes: number;
   readonly hasBody: boolean;
   readonly status: number;
+  /** HTTP status of a response that is a started async action. */
+  readonly startedStatus: number;
   readonly cacheSeconds: number;
   /** Whether the owning service stores the response to an Idempotency-Key. */
   readonly isIdempotent: boolean;
@@ -81,6 +83,7 @@ export function toRoute(
     bodyBytes: access.bulkBody ? BULK_BODY_BYTES : access.large ? LARGE_BODY_BYTES : 0,
     hasBody: httpMethod === "POST" || httpMethod === "PUT" || httpMethod === "PATCH",
     status: access.status === 0 ? (output === "empty" ? 204 : 200) : access.status,
+    startedStatus: access.status === 0 ? 202 : access.status,
     cacheSeconds: access.cacheSeconds,
     isIdempotent: access.idempotency !== Idempotency.NONE,
     output,

@@ -2,6 +2,7 @@ import { keyedHandlers } from "@scrip/idempotency";
 import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { LoyaltyProgramService } from "@scrip/proto/scrip/campaign/v1/loyalty_programs_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
@@ -42,6 +43,7 @@ import { listCategories } from "./handlers/list-categories.ts";
 import { listPromotionStacks } from "./handlers/list-promotion-stacks.ts";
 import { listPromotionTiers } from "./handlers/list-promotion-tiers.ts";
 import { listReferralTiers } from "./handlers/list-referral-tiers.ts";
+import { loyaltyPrograms } from "./handlers/loyalty-programs.ts";
 import { removeBinEntry } from "./handlers/remove-bin-entry.ts";
 import { requestDeletion } from "./handlers/request-deletion.ts";
 import { requestPurge } from "./handlers/request-purge.ts";
@@ -96,6 +98,10 @@ export const routes = (deps: Deps): readonly Implementation[] => {
         createVoucher: "steps",
       },
     ),
+    implement(LoyaltyProgramService, loyaltyPrograms, {
+      createCampaign: "steps",
+      updateCampaign: "steps",
+    }),
     implement(
       CampaignImportService,
       { importCampaignVouchers },

@@ -24,6 +24,7 @@ import { createWebhook } from "./handlers/create-webhook.ts";
 import { deleteBinEntry } from "./handlers/delete-bin-entry.ts";
 import { deleteCampaign } from "./handlers/delete-campaign.ts";
 import { deleteExport } from "./handlers/delete-export.ts";
+import { deleteLoyaltyProgram } from "./handlers/delete-loyalty-program.ts";
 import { deleteWebhook } from "./handlers/delete-webhook.ts";
 import { downloadExport } from "./handlers/download-export.ts";
 import { generateCampaignVouchers } from "./handlers/generate-campaign-vouchers.ts";
@@ -79,7 +80,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     }),
     implement(
       CampaignActionService,
-      { deleteCampaign, generateCampaignVouchers, deleteBinEntry },
+      { deleteCampaign, deleteLoyaltyProgram, generateCampaignVouchers, deleteBinEntry },
       { generateCampaignVouchers: "steps" },
     ),
     implement(ImportService, {

@@ -129,6 +129,66 @@ const campaigns: readonly ErrorCase[] = [
   },
 ];
 
+const PROGRAM = { loyalty_card: { points: 0 } };
+
+const inProgram = (body: Json) => async (shop: Shop) => ({
+  params: { campaign_id: (await shop.campaign(PROGRAM_FIELDS))["id"] },
+  body,
+});
+
+const PROGRAM_FIELDS = { campaign_type: "LOYALTY_PROGRAM", voucher: PROGRAM };
+
+const protectedProgram = async (shop: Shop, body: Json) => {
+  const { id } = await shop.campaign(PROGRAM_FIELDS);
+  await shop.sql("update campaign.campaign set protected = true where id = $1", [id]);
+  return { params: { campaign_id: id }, body };
+};
+
+const loyaltyPrograms: readonly ErrorCase[] = [
+  {
+    rpc: "LoyaltyProgramService.CreateCampaign",
+    key: "duplicate_found",
+    request: async (shop) => ({
+      body: { name: (await shop.campaign())["name"], voucher: PROGRAM },
+    }),
+  },
+  {
+    rpc: "LoyaltyProgramService.CreateCampaign",
+    key: "invalid_campaign",
+    request: { body: { name: "another type", campaign_type: "GIFT_VOUCHERS", voucher: PROGRAM } },
+  },
+  {
+    rpc: "LoyaltyProgramService.CreateCampaign",
+    key: "invalid_campaign_params",
+    request: { body: { name: "over", voucher: PROGRAM, ...CONTRADICTING_DATES } },
+  },
+  {
+    rpc: "LoyaltyProgramService.CreateCampaign",
+    key: "invalid_code_config",
+    request: { body: { name: "no code", voucher: { ...PROGRAM, code_config: { length: 0 } } } },
+  },
+  {
+    rpc: "LoyaltyProgramService.UpdateCampaign",
+    key: "invalid_campaign",
+    request: inProgram({ type: "STANDALONE" }),
+  },
+  {
+    rpc: "LoyaltyProgramService.UpdateCampaign",
+    key: "invalid_campaign_params",
+    request: inProgram(CONTRADICTING_DATES),
+  },
+  {
+    rpc: "LoyaltyProgramService.UpdateCampaign",
+    key: "resource_protected",
+    request: (shop) => protectedProgram(shop, { description: "changed" }),
+  },
+  {
+    rpc: "CampaignActionService.DeleteLoyaltyProgram",
+    key: "resource_protected",
+    request: (shop) => protectedProgram(shop, {}),
+  },
+];
+
 const promotions: readonly ErrorCase[] = [
   {
     rpc: "PromotionService.CreatePromotionTier",
@@ -204,4 +264,8 @@ const promotions: readonly ErrorCase[] = [
   },
 ];
 
-export const CAMPAIGN_CASES: readonly ErrorCase[] = [...campaigns, ...promotions];
+export const CAMPAIGN_CASES: readonly ErrorCase[] = [
+  ...campaigns,
+  ...loyaltyPrograms,
+  ...promotions,
+];

@@ -34,6 +34,10 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "CategoryService.CreateCategory": { name: "category", hierarchy: 1 },
   "CategoryService.UpdateCategory": { name: "category", hierarchy: 1 },
   "CampaignService.CreateCampaign": { name: "campaign", voucher: DISCOUNT_VOUCHER },
+  "LoyaltyProgramService.CreateCampaign": {
+    name: "program",
+    voucher: { loyalty_card: { points: 0 } },
+  },
   "PromotionService.CreatePromotionTier": TIER,
   "PromotionService.UpdatePromotionTier": TIER,
   "PromotionService.CreatePromotionStack": { name: "stack", tiers: { ids: ["promo_none"] } },

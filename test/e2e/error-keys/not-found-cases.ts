@@ -9,6 +9,7 @@ const UNKNOWN_CUSTOMER = { customer: { id: "cust_none" } };
 const UNKNOWN_REFERENCES: Readonly<Record<string, CaseRequest>> = {
   "VoucherService.CreateVoucher": { body: { category_id: "cat_none" } },
   "CampaignService.CreateCampaign": { body: { category_id: "cat_none" } },
+  "LoyaltyProgramService.CreateCampaign": { body: { category_id: "cat_none" } },
   "CustomerService.CreateCustomer": { body: { id: "cust_none", source_id: undefined } },
   "CustomEventService.CreateCustomEvent": { body: UNKNOWN_CUSTOMER },
   "RewardService.CreateReward": {

@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/export/v1/campaign_actions.proto.
  */
 export const file_scrip_export_v1_campaign_actions: GenFile = /*@__PURE__*/
-  fileDesc("CiZzY3JpcC9leHBvcnQvdjEvY2FtcGFpZ25fYWN0aW9ucy5wcm90bxIPc2NyaXAuZXhwb3J0LnYxIm0KH0dlbmVyYXRlQ2FtcGFpZ25Wb3VjaGVyc1JlcXVlc3QSSgoIdm91Y2hlcnMYASABKAsyMC5zY3JpcC5jYW1wYWlnbi52MS5DcmVhdGVDYW1wYWlnblZvdWNoZXJzUmVxdWVzdEIGmrUYAggBIlMKFURlbGV0ZUNhbXBhaWduUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAhISCgVmb3JjZRgCIAEoCEgAiAEBQggKBl9mb3JjZSI2ChVEZWxldGVCaW5FbnRyeVJlcXVlc3QSHQoMYmluX2VudHJ5X2lkGAEgASgJQgeatRgDMP8BMrEEChVDYW1wYWlnbkFjdGlvblNlcnZpY2USuQEKDkRlbGV0ZUNhbXBhaWduEiYuc2NyaXAuZXhwb3J0LnYxLkRlbGV0ZUNhbXBhaWduUmVxdWVzdBojLnNjcmlwLmV4cG9ydC52MS5Bc3luY0FjdGlvblN0YXJ0ZWQiWoq1GBAKCWNhbXBhaWduc0ABUMoBorUYCW5vdF9mb3VuZKK1GBJyZXNvdXJjZV9wcm90ZWN0ZWSC0+STAh0qGy92MS9jYW1wYWlnbnMve2NhbXBhaWduX2lkfRLGAQoYR2VuZXJhdGVDYW1wYWlnblZvdWNoZXJzEjAuc2NyaXAuZXhwb3J0LnYxLkdlbmVyYXRlQ2FtcGFpZ25Wb3VjaGVyc1JlcXVlc3QaIy5zY3JpcC5leHBvcnQudjEuQXN5bmNBY3Rpb25TdGFydGVkIlOitRgJbm90X2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26itRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOitRgTaW52YWxpZF9jb2RlX2NvbmZpZxKSAQoORGVsZXRlQmluRW50cnkSJi5zY3JpcC5leHBvcnQudjEuRGVsZXRlQmluRW50cnlSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IkCKtRgLCgl0cmFzaC1iaW6itRgJbm90X2ZvdW5kgtPkkwIeKhwvdjEvdHJhc2gtYmluL3tiaW5fZW50cnlfaWR9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_scrip_campaign_v1_campaigns, file_scrip_export_v1_async_actions, file_scrip_options_v1_options]);
+  fileDesc("CiZzY3JpcC9leHBvcnQvdjEvY2FtcGFpZ25fYWN0aW9ucy5wcm90bxIPc2NyaXAuZXhwb3J0LnYxIm0KH0dlbmVyYXRlQ2FtcGFpZ25Wb3VjaGVyc1JlcXVlc3QSSgoIdm91Y2hlcnMYASABKAsyMC5zY3JpcC5jYW1wYWlnbi52MS5DcmVhdGVDYW1wYWlnblZvdWNoZXJzUmVxdWVzdEIGmrUYAggBIlMKFURlbGV0ZUNhbXBhaWduUmVxdWVzdBIcCgtjYW1wYWlnbl9pZBgBIAEoCUIHmrUYAzCsAhISCgVmb3JjZRgCIAEoCEgAiAEBQggKBl9mb3JjZSJcChtEZWxldGVMb3lhbHR5UHJvZ3JhbVJlcXVlc3QSHwoLY2FtcGFpZ25faWQYASABKAlCCpq1GAYwrAKQAQgSEgoFZm9yY2UYAiABKAhIAIgBAUIICgZfZm9yY2UiNgoVRGVsZXRlQmluRW50cnlSZXF1ZXN0Eh0KDGJpbl9lbnRyeV9pZBgBIAEoCUIHmrUYAzD/ATL5BQoVQ2FtcGFpZ25BY3Rpb25TZXJ2aWNlErkBCg5EZWxldGVDYW1wYWlnbhImLnNjcmlwLmV4cG9ydC52MS5EZWxldGVDYW1wYWlnblJlcXVlc3QaIy5zY3JpcC5leHBvcnQudjEuQXN5bmNBY3Rpb25TdGFydGVkIlqKtRgQCgljYW1wYWlnbnNAAVDKAaK1GAlub3RfZm91bmSitRgScmVzb3VyY2VfcHJvdGVjdGVkgtPkkwIdKhsvdjEvY2FtcGFpZ25zL3tjYW1wYWlnbl9pZH0SxQEKFERlbGV0ZUxveWFsdHlQcm9ncmFtEiwuc2NyaXAuZXhwb3J0LnYxLkRlbGV0ZUxveWFsdHlQcm9ncmFtUmVxdWVzdBojLnNjcmlwLmV4cG9ydC52MS5Bc3luY0FjdGlvblN0YXJ0ZWQiWoq1GBAKCWxveWFsdGllc0ABUMgBorUYCW5vdF9mb3VuZKK1GBJyZXNvdXJjZV9wcm90ZWN0ZWSC0+STAh0qGy92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfRLGAQoYR2VuZXJhdGVDYW1wYWlnblZvdWNoZXJzEjAuc2NyaXAuZXhwb3J0LnYxLkdlbmVyYXRlQ2FtcGFpZ25Wb3VjaGVyc1JlcXVlc3QaIy5zY3JpcC5leHBvcnQudjEuQXN5bmNBY3Rpb25TdGFydGVkIlOitRgJbm90X2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26itRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOitRgTaW52YWxpZF9jb2RlX2NvbmZpZxKSAQoORGVsZXRlQmluRW50cnkSJi5zY3JpcC5leHBvcnQudjEuRGVsZXRlQmluRW50cnlSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5IkCKtRgLCgl0cmFzaC1iaW6itRgJbm90X2ZvdW5kgtPkkwIeKhwvdjEvdHJhc2gtYmluL3tiaW5fZW50cnlfaWR9YgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_scrip_campaign_v1_campaigns, file_scrip_export_v1_async_actions, file_scrip_options_v1_options]);
 
 /**
  * @generated from message scrip.export.v1.GenerateCampaignVouchersRequest
@@ -66,6 +66,32 @@ export const DeleteCampaignRequestSchema: GenMessage<DeleteCampaignRequest> = /*
   messageDesc(file_scrip_export_v1_campaign_actions, 1);
 
 /**
+ * @generated from message scrip.export.v1.DeleteLoyaltyProgramRequest
+ */
+export type DeleteLoyaltyProgramRequest = Message<"scrip.export.v1.DeleteLoyaltyProgramRequest"> & {
+  /**
+   * Id or exact name of the loyalty program.
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * `true`: for good, without the bin. Default: `false`.
+   *
+   * @generated from field: optional bool force = 2;
+   */
+  force?: boolean | undefined;
+};
+
+/**
+ * Describes the message scrip.export.v1.DeleteLoyaltyProgramRequest.
+ * Use `create(DeleteLoyaltyProgramRequestSchema)` to create a new message.
+ */
+export const DeleteLoyaltyProgramRequestSchema: GenMessage<DeleteLoyaltyProgramRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_export_v1_campaign_actions, 2);
+
+/**
  * @generated from message scrip.export.v1.DeleteBinEntryRequest
  */
 export type DeleteBinEntryRequest = Message<"scrip.export.v1.DeleteBinEntryRequest"> & {
@@ -82,7 +108,7 @@ export type DeleteBinEntryRequest = Message<"scrip.export.v1.DeleteBinEntryReque
  * Use `create(DeleteBinEntryRequestSchema)` to create a new message.
  */
 export const DeleteBinEntryRequestSchema: GenMessage<DeleteBinEntryRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_export_v1_campaign_actions, 2);
+  messageDesc(file_scrip_export_v1_campaign_actions, 3);
 
 /**
  * Requests about many vouchers of a campaign: each starts an async action.
@@ -100,6 +126,17 @@ export const CampaignActionService: GenService<{
   deleteCampaign: {
     methodKind: "unary";
     input: typeof DeleteCampaignRequestSchema;
+    output: typeof AsyncActionStartedSchema;
+  },
+  /**
+   * Deletes a loyalty program. Like DeleteCampaign, with status 200. Errors: `not_found` (also for campaigns of other
+   * types), `resource_protected`.
+   *
+   * @generated from rpc scrip.export.v1.CampaignActionService.DeleteLoyaltyProgram
+   */
+  deleteLoyaltyProgram: {
+    methodKind: "unary";
+    input: typeof DeleteLoyaltyProgramRequestSchema;
     output: typeof AsyncActionStartedSchema;
   },
   /**
