@@ -31,7 +31,7 @@ function planOf(
   for (const field of desc.fields) {
     const { reference } = getOption(field, rule);
     const isLoyaltyProgram = reference === Reference.LOYALTY_PROGRAM;
-    if (isLoyaltyProgram || reference === Reference.REWARD_CAMPAIGN) {
+    if (isLoyaltyProgram || reference === Reference.REQUIRED_CAMPAIGN) {
       const type = isLoyaltyProgram ? undefined : desc.fields.find(({ name }) => name === "type");
       return { path: [field.localName], isLoyaltyProgram, type: type?.localName };
     }

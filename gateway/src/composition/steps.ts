@@ -75,7 +75,7 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
   {
     name: "resolve-required-campaign",
     runs: "before the call",
-    appliesTo: "`REFERENCE_LOYALTY_PROGRAM` and `REFERENCE_REWARD_CAMPAIGN`",
+    appliesTo: "`REFERENCE_LOYALTY_PROGRAM` and `REFERENCE_REQUIRED_CAMPAIGN`",
     does: "Replaces the name of a campaign with its id; 404 when there is no such campaign.",
     directGrpc: "Services accept campaign ids only and do not check that the campaign exists.",
     compile: resolveRequiredCampaignStep,

@@ -38,6 +38,7 @@ import { getQr } from "./handlers/get-qr.ts";
 import { getRedemption } from "./handlers/get-redemption.ts";
 import { getVoucher } from "./handlers/get-voucher.ts";
 import { importVouchers } from "./handlers/import-vouchers.ts";
+import { listCampaignTransactions } from "./handlers/list-campaign-transactions.ts";
 import { listCandidates } from "./handlers/list-candidates.ts";
 import { listCardTransactions } from "./handlers/list-card-transactions.ts";
 import { listCustomerRedeemables } from "./handlers/list-customer-redeemables.ts";
@@ -128,6 +129,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       {
         adjustBalance,
         listCardTransactions,
+        listCampaignTransactions,
         listMemberTransactions,
       },
       { adjustBalance: "steps" },

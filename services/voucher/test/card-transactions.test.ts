@@ -1,11 +1,16 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   CardService,
   type ListLedgerEntriesRequest,
   ListLedgerEntriesResponseSchema,
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
-import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import {
+  type CreateVoucherRequestSchema,
+  VoucherType,
+} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -49,10 +54,25 @@ const cards = clientOf(
     },
   ]),
 );
-const transactions = clientOf(
-  TransactionService,
-  createDirectTransport(routes({ ...depsOf(service.db), cards })),
-);
+const transport = createDirectTransport(routes({ ...depsOf(service.db), cards }));
+const transactions = clientOf(TransactionService, transport);
+const campaignVouchers = clientOf(CampaignVoucherService, transport);
+
+/** Creates vouchers in a campaign, and returns their ids in this order. */
+async function createInCampaign(
+  id: string,
+  vouchers: readonly MessageInitShape<typeof CreateVoucherRequestSchema>[],
+): Promise<readonly string[]> {
+  const campaign = { id, name: id, campaignType: "ANY" };
+  const items = vouchers.map((voucher) => ({ voucher }));
+  const { outcomes } = await campaignVouchers.createVouchers({ campaign, items }, service.call());
+  return outcomes.map(({ outcome }) => {
+    if (outcome.case !== "voucher") throw new Error(`rejected: ${outcome.value?.details}`);
+    return outcome.value.id;
+  });
+}
+
+const gift = (amount: bigint) => ({ type: VoucherType.GIFT_VOUCHER, gift: { amount } });
 
 const card = await service.vouchers.createVoucher(
   { code: "CARD-1", type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 15n } },
@@ -127,6 +147,70 @@ describe("ListCardTransactions", () => {
     await expect(list({ filters: { nope: { conditions: { $is: [1] } } } })).rejects.toMatchObject({
       key: "invalid_query_params",
     });
+  });
+});
+
+describe("ListCampaignTransactions", () => {
+  const ofCampaign = (request: Parameters<typeof transactions.listCampaignTransactions>[0]) =>
+    transactions.listCampaignTransactions(request, service.call());
+
+  test("lists the ledgers of all gift vouchers of a campaign page by page", async () => {
+    const ids = await createInCampaign("camp_gifts", [gift(100n), gift(200n), gift(300n)]);
+    await createInCampaign("camp_others", [gift(400n)]);
+    await transactions.adjustBalance({ code: ids[1] ?? "", amount: -50n }, service.call());
+
+    for (const order of ["id", "-id"]) {
+      const pages: [string, bigint | undefined][] = [];
+      let startingAfterId: string | undefined;
+      do {
+        const page = await ofCampaign({
+          campaignId: "camp_gifts",
+          limit: 1n,
+          order,
+          startingAfterId,
+        });
+        pages.push(
+          ...page.data.map(({ voucherId, details }): [string, bigint | undefined] => [
+            voucherId,
+            details?.balance?.amount,
+          ]),
+        );
+        startingAfterId = page.moreStartingAfter;
+      } while (startingAfterId !== undefined);
+      const expected = [
+        [ids[0], 100n],
+        [ids[1], 200n],
+        [ids[1], -50n],
+        [ids[2], 300n],
+      ];
+      expect(pages).toEqual(order === "id" ? expected : expected.toReversed());
+    }
+    const filters = { voucher_id: { conditions: { $in: [ids[1] ?? ""] } } };
+    const ofOne = await ofCampaign({ campaignId: "camp_gifts", filters });
+    expect(ofOne).toMatchObject({ hasMore: false, data: [{ campaignId: "camp_gifts" }, {}] });
+    // A cursor is a position: an id of no transaction works, too.
+    const behindAll = await ofCampaign({ campaignId: "camp_gifts", startingAfterId: "vtx_" });
+    expect(behindAll.data).toEqual([]);
+  });
+
+  test("lists the ledger of a loyalty program, and nothing of other campaigns", async () => {
+    await createInCampaign("camp_club", [
+      { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 15n } },
+    ]);
+    await createInCampaign("camp_coupons", [
+      {
+        type: VoucherType.DISCOUNT_VOUCHER,
+        discount: { type: DiscountType.PERCENT, percentOff: "10" },
+      },
+    ]);
+
+    expect((await ofCampaign({ campaignId: "camp_club" })).data).toHaveLength(ENTRIES.length);
+    for (const campaignId of ["camp_coupons", "camp_empty"]) {
+      expect(await ofCampaign({ campaignId })).toMatchObject({ data: [], hasMore: false });
+      await expect(
+        ofCampaign({ campaignId, filters: { nope: { conditions: { $is: [1] } } } }),
+      ).rejects.toMatchObject({ key: "invalid_query_params" });
+    }
   });
 });
 

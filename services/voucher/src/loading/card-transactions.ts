@@ -14,7 +14,12 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type GiftEntry, giftEntryFilters, listGiftEntries } from "../store/gift-ledger.ts";
+import {
+  campaignGiftEntryFilters,
+  type GiftEntry,
+  giftEntryFilters,
+  listGiftEntries,
+} from "../store/gift-ledger.ts";
 import { findRedemptions, type StoredRedemption } from "../store/redemptions.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVoucher } from "../store/vouchers.ts";
@@ -57,17 +62,41 @@ export type TransactionsRequest = {
 };
 
 /** One page of the ledger of a gift voucher, and the cursor of the next one. */
-export async function giftTransactions(
+export const giftTransactions = (
   deps: Deps,
-  { definition }: StoredVoucher,
+  { definition: { id, campaignId } }: StoredVoucher,
+  options: { readonly request: TransactionsRequest; readonly call: Call },
+): Promise<CardTransactions> => giftPage(deps, { of: "voucher", id, campaignId }, options);
+
+/** The same of all gift vouchers of a campaign, sorted by voucher and then by time. */
+export const giftCampaignTransactions = (
+  deps: Deps,
+  campaignId: string,
+  options: { readonly request: TransactionsRequest; readonly call: Call },
+): Promise<CardTransactions> =>
+  giftPage(deps, { of: "campaign", id: campaignId, campaignId }, options);
+
+async function giftPage(
+  deps: Deps,
+  {
+    of,
+    id,
+    campaignId,
+  }: {
+    readonly of: "voucher" | "campaign";
+    readonly id: string;
+    readonly campaignId: string | null;
+  },
   { request, call }: { readonly request: TransactionsRequest; readonly call: Call },
 ): Promise<CardTransactions> {
   const projectId = call.project.id;
   const limit = Number(request.limit ?? DEFAULT_LIMIT);
-  const values: unknown[] = [projectId, definition.id];
+  const values: unknown[] = [projectId, id];
+  const fields = of === "voucher" ? giftEntryFilters : campaignGiftEntryFilters;
   const entries = await listGiftEntries(deps.db, {
+    of,
     conditions: [
-      filterCondition(request.filters, { fields: giftEntryFilters, call, values }),
+      filterCondition(request.filters, { fields, call, values }),
       ...timeRangeConditions("l.created_at", request.createdAt, values),
     ],
     values,
@@ -87,7 +116,7 @@ export async function giftTransactions(
     $typeName: "scrip.voucher.v1.CardTransactions",
     data: page.map((entry) =>
       giftTransaction(entry, {
-        voucher: definition,
+        campaignId,
         redemption: redemptions.get(entry.redemptionId ?? ""),
       }),
     ),
@@ -99,20 +128,20 @@ export async function giftTransactions(
 function giftTransaction(
   entry: GiftEntry,
   {
-    voucher,
+    campaignId,
     redemption,
   }: {
-    readonly voucher: StoredVoucher["definition"];
+    readonly campaignId: string | null;
     readonly redemption: StoredRedemption | undefined;
   },
 ): CardTransaction {
-  const { redemptionId, rollbackId, source, sourceId, reason } = entry;
+  const { voucherId, redemptionId, rollbackId, source, sourceId, reason } = entry;
   const order = redemption && orderOf(redemption);
   return create(CardTransactionSchema, {
     id: entry.id,
-    voucherId: voucher.id,
+    voucherId,
     type: giftTransactionType(entry),
-    ...(voucher.campaignId !== null && { campaignId: voucher.campaignId }),
+    ...(campaignId !== null && { campaignId }),
     ...(source !== null && { source }),
     ...(sourceId !== null && { sourceId }),
     ...(reason !== null && { reason }),
@@ -123,7 +152,7 @@ function giftTransaction(
         total: entry.totalAfter,
         amount: entry.amount,
         balance: entry.balanceAfter,
-        relatedObject: { id: voucher.id, type: "voucher" },
+        relatedObject: { id: voucherId, type: "voucher" },
       },
       ...(order !== undefined && { order }),
       ...(redemptionId !== null && { redemption: { id: redemptionId } }),

@@ -22,6 +22,23 @@ export async function countCodes(
   return rows[0]?.count ?? 0n;
 }
 
+/** The type that all vouchers of a campaign have; undefined when it has none. */
+export async function findTypeOfCampaign(
+  db: Queryable,
+  projectId: string,
+  campaignId: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ type: string }>(
+    `select type
+       from voucher
+      where project_id = $1 and campaign_id = $2
+      order by id
+      limit 1`,
+    [projectId, campaignId],
+  );
+  return rows[0]?.type;
+}
+
 /** The next ids of a campaign's vouchers after one of them, in order. */
 export async function listCampaignVoucherIds(
   db: Queryable,

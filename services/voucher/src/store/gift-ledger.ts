@@ -6,6 +6,7 @@ import type { GiftUsage } from "../domain/usage.ts";
 /** One change of the credits of a gift voucher. */
 export type GiftEntry = {
   readonly id: string;
+  readonly voucherId: string;
   readonly amount: bigint;
   readonly balanceAfter: bigint;
   readonly redemptionId: string | null;
@@ -22,6 +23,7 @@ export type GiftEntry = {
 
 type GiftEntryRow = {
   id: string;
+  voucher_id: string;
   amount: bigint;
   balance_after: bigint;
   total_after: bigint;
@@ -33,8 +35,12 @@ type GiftEntryRow = {
   created_at: Date;
 };
 
-/** Entries have no id of their own: it is made of the voucher and the version, and sorts by the version. */
-const ID = `('vtx_' || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
+const ID_PREFIX = "vtx_";
+/** Characters of a voucher's id behind its prefix. */
+const OPAQUE_LENGTH = 18;
+
+/** Entries have no id of their own: it is made of the voucher and the version, and sorts by both. */
+const ID = `('${ID_PREFIX}' || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
 
 /** The same id, for an entry that is written. */
 export const giftEntryId = (voucherId: string, version: bigint): string =>
@@ -53,10 +59,16 @@ export const giftEntryFilters: FilterFields = {
   },
 };
 
+/** The filters of a whole campaign. */
+export const campaignGiftEntryFilters: FilterFields = {
+  named: { ...giftEntryFilters.named, voucher_id: { type: "text", sql: "l.voucher_id" } },
+};
+
 export type GiftEntryListing = {
+  readonly of: "voucher" | "campaign";
   /** Over `voucher_ledger_entry l`, all of which must hold. */
   readonly conditions: readonly string[];
-  /** The project and the voucher, and the values of the conditions. */
+  /** The project and the voucher or campaign, and the values of the conditions. */
   readonly values: readonly unknown[];
   readonly descending: boolean;
   /** The last id of the previous page. */
@@ -64,28 +76,51 @@ export type GiftEntryListing = {
   readonly limit: number;
 };
 
-/** A page of the ledger of a gift voucher. */
+const SCOPES = {
+  voucher: { join: "", condition: "l.voucher_id = $2", order: ["l.version"] },
+  // The vouchers are read in the order of their index, so that a page does not read the whole campaign.
+  campaign: {
+    join: "join voucher v on v.project_id = l.project_id and v.id = l.voucher_id",
+    condition: "v.project_id = $1 and v.campaign_id = $2",
+    order: ["v.id", "l.version"],
+  },
+} as const;
+
+/** A page of the ledger of a gift voucher, or of all gift vouchers of a campaign. */
 export async function listGiftEntries(
   db: Queryable,
-  { conditions, values, descending, after, limit }: GiftEntryListing,
+  { of, conditions, values, descending, after, limit }: GiftEntryListing,
 ): Promise<readonly GiftEntry[]> {
-  const position = `${ID} collate "C" ${descending ? "<" : ">"} $${values.length + 1}`;
+  const { join, condition, order } = SCOPES[of];
+  const direction = descending ? "desc" : "asc";
+  const where = ["l.project_id = $1", condition, ...conditions];
+  const allValues = [...values];
+  if (after !== null) {
+    allValues.push(after);
+    where.push(`${ID} collate "C" ${descending ? "<" : ">"} $${allValues.length}`);
+  }
+  // Implied by the position, in a form that the index of the campaign's vouchers can use.
+  if (after?.startsWith(ID_PREFIX) === true && of === "campaign") {
+    allValues.push(`v_${after.slice(ID_PREFIX.length, ID_PREFIX.length + OPAQUE_LENGTH)}`);
+    where.push(`v.id ${descending ? "<=" : ">="} $${allValues.length}`);
+  }
   const { rows } = await db.query<GiftEntryRow>(
-    `select ${ID} as id, l.amount, l.balance_after, ${TOTAL_AFTER} as total_after, l.redemption_id,
-            b.id as rollback_id, l.source, l.source_id, l.reason, l.created_at
+    `select ${ID} as id, l.voucher_id, l.amount, l.balance_after, ${TOTAL_AFTER} as total_after,
+            l.redemption_id, b.id as rollback_id, l.source, l.source_id, l.reason, l.created_at
        from voucher_ledger_entry l
+       ${join}
        left join redemption r on r.project_id = l.project_id and r.id = l.redemption_id
        left join redemption_rollback b
          on b.project_id = l.project_id and b.redemption_id = l.redemption_id
         and b.status = 'SUCCEEDED' and l.amount > 0
-      where ${["l.project_id = $1", "l.voucher_id = $2", ...conditions].join(" and ")}
-            ${after === null ? "" : `and ${position}`}
-      order by l.version ${descending ? "desc" : "asc"}
+      where ${where.join(" and ")}
+      order by ${order.map((column) => `${column} ${direction}`).join(", ")}
       limit ${limit}`,
-    after === null ? values : [...values, after],
+    allValues,
   );
   return rows.map((row) => ({
     id: row.id,
+    voucherId: row.voucher_id,
     amount: row.amount,
     balanceAfter: row.balance_after,
     redemptionId: row.redemption_id,

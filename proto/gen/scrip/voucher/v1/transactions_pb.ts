@@ -16,7 +16,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/transactions.proto.
  */
 export const file_scrip_voucher_v1_transactions: GenFile = /*@__PURE__*/
-  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLEAQoUQWRqdXN0QmFsYW5jZVJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIuCgZhbW91bnQYAiABKANCGZq1GBUIARiAwLWM+9z9//8BIIDAyvOEowJIAIgBARIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUQATD/AUgBiAEBEh4KBnJlYXNvbhgEIAEoCUIJmrUYBRABMOgHSAKIAQFCCQoHX2Ftb3VudEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24i5gEKEUJhbGFuY2VBZGp1c3RtZW50EhMKBmFtb3VudBgBIAEoA0gAiAEBEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMSDAoEdHlwZRgEIAEoCRIWCg5vcGVyYXRpb25fdHlwZRgFIAEoCRI8Cg5yZWxhdGVkX29iamVjdBgGIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBnBvaW50cxgHIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19hbW91bnRCCQoHX3BvaW50cyK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLMBgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQESNAoTZGVzdGluYXRpb25fdm91Y2hlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoOc291cmNlX3ZvdWNoZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBWV2ZW50GAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxlYXJuaW5nX3J1bGUYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3NlZ21lbnQYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGN1c3RvbV9ldmVudBgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoMZXZlbnRfc2NoZW1hGAwgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxsb3lhbHR5X3RpZXIYDSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKE2hvbGRlcl9sb3lhbHR5X3RpZXIYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDnBlbmRpbmdfcG9pbnRzGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIICgZfb3JkZXJCDQoLX3JlZGVtcHRpb25CCQoHX3Jld2FyZEILCglfcm9sbGJhY2si0wEKFkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USDAoEdHlwZRgBIAEoCRINCgV0b3RhbBgCIAEoAxITCgZwb2ludHMYAyABKANIAIgBARIPCgdiYWxhbmNlGAQgASgDEjwKDnJlbGF0ZWRfb2JqZWN0GAUgASgLMiQuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvblJlbGF0ZWQSEwoGYW1vdW50GAYgASgDSAGIAQE6DZK1GAkKB2JhbGFuY2VCCQoHX3BvaW50c0IJCgdfYW1vdW50Ii4KElRyYW5zYWN0aW9uUmVsYXRlZBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJIkwKEFRyYW5zYWN0aW9uT3JkZXISCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBAUIMCgpfc291cmNlX2lkIh8KEVRyYW5zYWN0aW9uT2JqZWN0EgoKAmlkGAEgASgJIkMKEVRyYW5zYWN0aW9uUmV3YXJkEgoKAmlkGAEgASgJEhkKBG5hbWUYAiABKAlCBpq1GAIQAUgAiAEBQgcKBV9uYW1lMv8FChJUcmFuc2FjdGlvblNlcnZpY2USmwIKDUFkanVzdEJhbGFuY2USJi5zY3JpcC52b3VjaGVyLnYxLkFkanVzdEJhbGFuY2VSZXF1ZXN0GiMuc2NyaXAudm91Y2hlci52MS5CYWxhbmNlQWRqdXN0bWVudCK8AYq1GAwKCHZvdWNoZXJzcAGitRgJbm90X2ZvdW5korUYGmludmFsaWRfYWRkX2JhbGFuY2VfcGFyYW1zorUYDmludmFsaWRfYW1vdW50orUYFGdpZnRfYW1vdW50X2V4Y2VlZGVkorUYHGxveWFsdHlfY2FyZF9wb2ludHNfZXhjZWVkZWSitRgNbm90X3B1Ymxpc2hlZILT5JMCIDoBKiIbL3YxL3ZvdWNoZXJzL3tjb2RlfS9iYWxhbmNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnNiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLEAQoUQWRqdXN0QmFsYW5jZVJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIuCgZhbW91bnQYAiABKANCGZq1GBUIARiAwLWM+9z9//8BIIDAyvOEowJIAIgBARIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUQATD/AUgBiAEBEh4KBnJlYXNvbhgEIAEoCUIJmrUYBRABMOgHSAKIAQFCCQoHX2Ftb3VudEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24i5gEKEUJhbGFuY2VBZGp1c3RtZW50EhMKBmFtb3VudBgBIAEoA0gAiAEBEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMSDAoEdHlwZRgEIAEoCRIWCg5vcGVyYXRpb25fdHlwZRgFIAEoCRI8Cg5yZWxhdGVkX29iamVjdBgGIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBnBvaW50cxgHIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19hbW91bnRCCQoHX3BvaW50cyK2AgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXQi8wIKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCLEAgofTGlzdENhbXBhaWduVHJhbnNhY3Rpb25zUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCRIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIhCgVvcmRlchgDIAEoCUINmrUYCXICaWRyAy1pZEgBiAEBEicKEXN0YXJ0aW5nX2FmdGVyX2lkGAQgASgJQgeatRgDMP8BSAKIAQESKAoHZmlsdGVycxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgGIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIA4gBAUIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdCKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLMBgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQESNAoTZGVzdGluYXRpb25fdm91Y2hlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoOc291cmNlX3ZvdWNoZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBWV2ZW50GAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxlYXJuaW5nX3J1bGUYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3NlZ21lbnQYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGN1c3RvbV9ldmVudBgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoMZXZlbnRfc2NoZW1hGAwgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxsb3lhbHR5X3RpZXIYDSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKE2hvbGRlcl9sb3lhbHR5X3RpZXIYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDnBlbmRpbmdfcG9pbnRzGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIICgZfb3JkZXJCDQoLX3JlZGVtcHRpb25CCQoHX3Jld2FyZEILCglfcm9sbGJhY2si0wEKFkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USDAoEdHlwZRgBIAEoCRINCgV0b3RhbBgCIAEoAxITCgZwb2ludHMYAyABKANIAIgBARIPCgdiYWxhbmNlGAQgASgDEjwKDnJlbGF0ZWRfb2JqZWN0GAUgASgLMiQuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvblJlbGF0ZWQSEwoGYW1vdW50GAYgASgDSAGIAQE6DZK1GAkKB2JhbGFuY2VCCQoHX3BvaW50c0IJCgdfYW1vdW50Ii4KElRyYW5zYWN0aW9uUmVsYXRlZBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJIkwKEFRyYW5zYWN0aW9uT3JkZXISCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBAUIMCgpfc291cmNlX2lkIh8KEVRyYW5zYWN0aW9uT2JqZWN0EgoKAmlkGAEgASgJIkMKEVRyYW5zYWN0aW9uUmV3YXJkEgoKAmlkGAEgASgJEhkKBG5hbWUYAiABKAlCBpq1GAIQAUgAiAEBQgcKBV9uYW1lMsEHChJUcmFuc2FjdGlvblNlcnZpY2USmwIKDUFkanVzdEJhbGFuY2USJi5zY3JpcC52b3VjaGVyLnYxLkFkanVzdEJhbGFuY2VSZXF1ZXN0GiMuc2NyaXAudm91Y2hlci52MS5CYWxhbmNlQWRqdXN0bWVudCK8AYq1GAwKCHZvdWNoZXJzcAGitRgJbm90X2ZvdW5korUYGmludmFsaWRfYWRkX2JhbGFuY2VfcGFyYW1zorUYDmludmFsaWRfYW1vdW50orUYFGdpZnRfYW1vdW50X2V4Y2VlZGVkorUYHGxveWFsdHlfY2FyZF9wb2ludHNfZXhjZWVkZWSitRgNbm90X3B1Ymxpc2hlZILT5JMCIDoBKiIbL3YxL3ZvdWNoZXJzL3tjb2RlfS9iYWxhbmNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnMSvwEKGExpc3RDYW1wYWlnblRyYW5zYWN0aW9ucxIxLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhbXBhaWduVHJhbnNhY3Rpb25zUmVxdWVzdBoiLnNjcmlwLnZvdWNoZXIudjEuQ2FyZFRyYW5zYWN0aW9ucyJMirUYCwoJY2FtcGFpZ25zorUYCW5vdF9mb3VuZILT5JMCKhIoL3YxL2NhbXBhaWducy97Y2FtcGFpZ25faWR9L3RyYW5zYWN0aW9uc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
 
 /**
  * @generated from message scrip.voucher.v1.AdjustBalanceRequest
@@ -237,6 +237,60 @@ export const ListMemberTransactionsRequestSchema: GenMessage<ListMemberTransacti
   messageDesc(file_scrip_voucher_v1_transactions, 3);
 
 /**
+ * @generated from message scrip.voucher.v1.ListCampaignTransactionsRequest
+ */
+export type ListCampaignTransactionsRequest = Message<"scrip.voucher.v1.ListCampaignTransactionsRequest"> & {
+  /**
+   * Id or exact name of the campaign.
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * Number of transactions on a page, 1 to 100. Default: 10.
+   *
+   * @generated from field: optional int64 limit = 2;
+   */
+  limit?: bigint | undefined;
+
+  /**
+   * `id` (oldest first) or `-id` (newest first). Default: `-id`.
+   *
+   * @generated from field: optional string order = 3;
+   */
+  order?: string | undefined;
+
+  /**
+   * Cursor: `more_starting_after` of the previous page.
+   *
+   * @generated from field: optional string starting_after_id = 4;
+   */
+  startingAfterId?: string | undefined;
+
+  /**
+   * Conditions on `id`, `voucher_id` and `created_at` (docs/filters-and-listing.md#filters).
+   *
+   * @generated from field: google.protobuf.Struct filters = 5;
+   */
+  filters?: JsonObject | undefined;
+
+  /**
+   * Only transactions that were created in this range.
+   *
+   * @generated from field: optional scrip.common.v1.TimeRange created_at = 6;
+   */
+  createdAt?: TimeRange | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ListCampaignTransactionsRequest.
+ * Use `create(ListCampaignTransactionsRequestSchema)` to create a new message.
+ */
+export const ListCampaignTransactionsRequestSchema: GenMessage<ListCampaignTransactionsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 4);
+
+/**
  * A page of transactions.
  *
  * @generated from message scrip.voucher.v1.CardTransactions
@@ -269,7 +323,7 @@ export type CardTransactions = Message<"scrip.voucher.v1.CardTransactions"> & {
  * Use `create(CardTransactionsSchema)` to create a new message.
  */
 export const CardTransactionsSchema: GenMessage<CardTransactions> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 4);
+  messageDesc(file_scrip_voucher_v1_transactions, 5);
 
 /**
  * One change of the points of a loyalty card.
@@ -355,7 +409,7 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
  * Use `create(CardTransactionSchema)` to create a new message.
  */
 export const CardTransactionSchema: GenMessage<CardTransaction> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 5);
+  messageDesc(file_scrip_voucher_v1_transactions, 6);
 
 /**
  * What a transaction changed and what it belongs to.
@@ -474,7 +528,7 @@ export type CardTransactionDetails = Message<"scrip.voucher.v1.CardTransactionDe
  * Use `create(CardTransactionDetailsSchema)` to create a new message.
  */
 export const CardTransactionDetailsSchema: GenMessage<CardTransactionDetails> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 6);
+  messageDesc(file_scrip_voucher_v1_transactions, 7);
 
 /**
  * Change of a card's points.
@@ -531,7 +585,7 @@ export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBa
  * Use `create(CardTransactionBalanceSchema)` to create a new message.
  */
 export const CardTransactionBalanceSchema: GenMessage<CardTransactionBalance> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 7);
+  messageDesc(file_scrip_voucher_v1_transactions, 8);
 
 /**
  * Reference to the loyalty card.
@@ -559,7 +613,7 @@ export type TransactionRelated = Message<"scrip.voucher.v1.TransactionRelated"> 
  * Use `create(TransactionRelatedSchema)` to create a new message.
  */
 export const TransactionRelatedSchema: GenMessage<TransactionRelated> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 8);
+  messageDesc(file_scrip_voucher_v1_transactions, 9);
 
 /**
  * Order of a transaction.
@@ -587,7 +641,7 @@ export type TransactionOrder = Message<"scrip.voucher.v1.TransactionOrder"> & {
  * Use `create(TransactionOrderSchema)` to create a new message.
  */
 export const TransactionOrderSchema: GenMessage<TransactionOrder> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 9);
+  messageDesc(file_scrip_voucher_v1_transactions, 10);
 
 /**
  * Reference to a redemption or rollback.
@@ -608,7 +662,7 @@ export type TransactionObject = Message<"scrip.voucher.v1.TransactionObject"> & 
  * Use `create(TransactionObjectSchema)` to create a new message.
  */
 export const TransactionObjectSchema: GenMessage<TransactionObject> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 10);
+  messageDesc(file_scrip_voucher_v1_transactions, 11);
 
 /**
  * Reward of a transaction.
@@ -636,7 +690,7 @@ export type TransactionReward = Message<"scrip.voucher.v1.TransactionReward"> & 
  * Use `create(TransactionRewardSchema)` to create a new message.
  */
 export const TransactionRewardSchema: GenMessage<TransactionReward> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 11);
+  messageDesc(file_scrip_voucher_v1_transactions, 12);
 
 /**
  * Adjusts balances, and lists the transactions of loyalty cards and gift vouchers
@@ -686,6 +740,18 @@ export const TransactionService: GenService<{
   listMemberTransactions: {
     methodKind: "unary";
     input: typeof ListMemberTransactionsRequestSchema;
+    output: typeof CardTransactionsSchema;
+  },
+  /**
+   * Lists the transactions of all vouchers of a campaign: of the cards of a loyalty program in the order of time, of
+   * gift vouchers in the order in which the vouchers were created and, for each of them, in the order of time. `id`
+   * reverses both; newest first by default. Other campaigns have none. Errors: `not_found` (an unknown campaign).
+   *
+   * @generated from rpc scrip.voucher.v1.TransactionService.ListCampaignTransactions
+   */
+  listCampaignTransactions: {
+    methodKind: "unary";
+    input: typeof ListCampaignTransactionsRequestSchema;
     output: typeof CardTransactionsSchema;
   },
 }> = /*@__PURE__*/
