@@ -1,23 +1,35 @@
-import { createReadStream } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createReadStream, readFileSync } from "node:fs";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
 
 import { Client } from "pg";
 import { to as copyTo } from "pg-copy-streams";
 
-import { type Api, openApi } from "./api.ts";
-import { copyVoucher, createVoucher } from "./fixtures.ts";
+import { serverApi } from "../stack/api.ts";
+import { type Stack, startComposition } from "../stack/compositions.ts";
+import { ok } from "../stack/rule-builders.ts";
+import { copyVoucher } from "./fixtures.ts";
+import { residentMiB } from "./machine.ts";
 import { openBenchDatabase } from "./postgres.ts";
-import { type Standalone, startStandalone } from "./standalone.ts";
 
 /**
- * Compares an export of vouchers with a bare COPY of the same rows on the same server, and measures its memory:
- * node scripts/run.mjs node test/load/export.ts [rows]
+ * Compares an export of vouchers with a bare COPY of the same rows on the same server, and measures the memory of each
+ * process (README.md#exports).
  */
-const ROWS = Number(process.argv[2] ?? 5_000_000);
-const ROUNDS = 3;
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: "string", default: "5000000" },
+    rounds: { type: "string", default: "3" },
+    /** Number of times that the process is killed while it writes the last export. */
+    kills: { type: "string", default: "10" },
+    distributed: { type: "boolean", default: false },
+  },
+});
+const ROWS = Number(options.rows);
+const KILLS = Number(options.kills);
 const NAME = "EXPORTED";
 const FIELDS = ["code", "voucher_type", "value", "discount_type", "redemption_count", "created_at"];
 
@@ -31,42 +43,95 @@ const BARE = `copy (
 const folder = await mkdtemp(path.join(tmpdir(), "scrip-export-bench-"));
 try {
   await using database = await openBenchDatabase(path.join(folder, "postgres"));
-  const databaseUrl = await database.create("exports");
-  const options = { databaseUrl, dataDir: path.join(folder, "scrip") };
-  let scrip = await startStandalone(options);
-  await using running = { [Symbol.asyncDispose]: () => scrip[Symbol.asyncDispose]() };
-  const api = await openApi(scrip);
-  await createVoucher(api, NAME, []);
+  const url = await database.create("exports");
+  await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
+    database: { url, [Symbol.asyncDispose]: async () => {} },
+    nodeArgs: options.distributed ? [] : ["--min-semi-space-size=64", "--max-semi-space-size=64"],
+  });
+  const api = await serverApi(stack);
+  const discount = { type: "PERCENT", percent_off: 10 };
+  await ok(api.post("/v1/vouchers", { code: NAME, type: "DISCOUNT_VOUCHER", discount }));
+  const startExport = async (): Promise<string> => {
+    const parameters = { fields: FIELDS };
+    return (await ok(api.post("/v1/exports", { exported_object: "voucher", parameters })))["id"];
+  };
   console.log(`copying a voucher ${ROWS} times`);
-  await copyVoucher(databaseUrl, { name: NAME, prefix: "0", copies: ROWS - 1 });
-  const client = new Client({ connectionString: databaseUrl });
+  await copyVoucher(url, { name: NAME, prefix: "0", copies: ROWS - 1 });
+  const client = new Client({ connectionString: url });
+  client.on("error", () => {});
   await client.connect();
   await client.query("vacuum analyze voucher.voucher, voucher.voucher_usage");
-  const idle = await residentMib(scrip);
-  for (let round = 1; round <= ROUNDS; round += 1) {
+  const idle = memoryOf(stack);
+  for (let round = 1; round <= Number(options.rounds); round += 1) {
     const bare = await timeCopy(client);
-    const exported = await timeExport(scrip, { api, client });
+    const startedAt = performance.now();
+    const peak = new Map(idle);
+    const { processed } = await reach(client, await startExport(), ({ status }) => {
+      for (const [name, mib] of memoryOf(stack)) peak.set(name, Math.max(mib, peak.get(name) ?? 0));
+      return status === "DONE";
+    });
+    const seconds = (performance.now() - startedAt) / 1_000;
     console.log(
-      `round ${round}: COPY ${bare.seconds.toFixed(1)} s, ${bare.mib.toFixed(0)} MiB; export ` +
-        `${exported.seconds.toFixed(1)} s, ${exported.rows} rows; ratio ` +
-        `${(bare.seconds / exported.seconds).toFixed(2)}; memory ${idle.toFixed(0)} → ${exported.peak.toFixed(0)} MiB`,
+      `round ${round}: COPY ${bare.seconds.toFixed(1)} s, ${bare.mib.toFixed(0)} MiB; export ${seconds.toFixed(1)} s, ` +
+        `${processed} rows; ratio ${(bare.seconds / seconds).toFixed(2)}; MiB before and at most: ${[
+          ...peak,
+        ]
+          .map(([name, mib]) => `${name} ${idle.get(name)?.toFixed(0)} → ${mib.toFixed(0)}`)
+          .join(", ")}`,
     );
   }
-  const killed = await startExport(api);
-  await reach(client, killed, ({ in_slice: rows }) => Number(rows) > ROWS / 3);
-  process.kill(scrip.pid, "SIGKILL");
-  const killedAt = performance.now();
-  await running[Symbol.asyncDispose]();
-  scrip = await startStandalone(options);
-  const { processed } = await reach(client, killed, ({ status }) => status === "DONE");
-  const seconds = (performance.now() - killedAt) / 1_000;
-  const { size, lines } = await fileOf(client, killed);
-  console.log(
-    `killed half-way: done ${seconds.toFixed(1)} s later, ${processed} rows, ${lines - 1} in the file of ${size} bytes`,
-  );
+  if (KILLS > 0) await killWhileWriting(stack, client, await startExport());
   await client.end();
 } finally {
   await rm(folder, { recursive: true, force: true });
+}
+
+/** Kills the process that writes, each time after another random number of rows, and inspects the file at the end. */
+async function killWhileWriting(stack: Stack, client: Client, id: string): Promise<void> {
+  const before = await fileNames(stack);
+  const points: number[] = [];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const point = Math.random();
+    const { run: last = "0" } = (await jobOf(client, id)) ?? {};
+    const isDue = (job: Job): boolean =>
+      (kill === 0 || Number(job.run) > Number(last)) && Number(job.in_slice) >= point * ROWS * 0.95;
+    const job = await reach(client, id, (at) => at.status === "DONE" || isDue(at));
+    if (job.status === "DONE") throw new Error("the export was written before it was killed");
+    points.push(Math.round((100 * Number(job.in_slice)) / ROWS));
+    await stack.crash(options.distributed ? "export" : undefined);
+  }
+  const killedAt = performance.now();
+  const { processed } = await reach(client, id, ({ status }) => status === "DONE");
+  const after = await fileNames(stack);
+  const files = after.filter((name) => name.endsWith(".csv") && !before.includes(name));
+  const [file = ""] = files;
+  const { lines, distinct } = await rowsOf(path.join(path.dirname(stack.log), "exports", file));
+  console.log(
+    `killed ${KILLS} times, at ${points.join(", ")} % of the rows: done ${((performance.now() - killedAt) / 1_000).toFixed(1)} s ` +
+      `after the last start, ${processed} rows; ${files.length} file with ${lines - 1} rows, ${distinct} different codes`,
+  );
+}
+
+const fileNames = async (stack: Stack): Promise<readonly string[]> =>
+  readdir(path.join(path.dirname(stack.log), "exports"), { recursive: true });
+
+async function rowsOf(
+  file: string,
+): Promise<{ readonly lines: number; readonly distinct: number }> {
+  // The codes end with consecutive numbers.
+  const seen = new Uint8Array(ROWS + 1);
+  let lines = 0;
+  let rest = "";
+  for await (const chunk of createReadStream(file, "utf8")) {
+    const parts = (rest + String(chunk)).split("\n");
+    rest = parts.pop() ?? "";
+    lines += parts.length;
+    for (const line of parts) {
+      const number = /^EXPORTED(?:-(\d+))?,/.exec(line);
+      if (number !== null) seen[Number(number[1] ?? 0)] = 1;
+    }
+  }
+  return { lines, distinct: seen.reduce((sum, one) => sum + one, 0) };
 }
 
 async function timeCopy(
@@ -78,58 +143,37 @@ async function timeCopy(
   return { seconds: (performance.now() - startedAt) / 1_000, mib: bytes / 2 ** 20 };
 }
 
-/** From the request to the first poll that sees the file. */
-async function timeExport(
-  scrip: Standalone,
-  { api, client }: { readonly api: Api; readonly client: Client },
-) {
-  const startedAt = performance.now();
-  const id = await startExport(api);
-  let peak = 0;
-  const { processed: rows } = await reach(client, id, async ({ status }) => {
-    peak = Math.max(peak, await residentMib(scrip));
-    return status === "DONE";
-  });
-  return { seconds: (performance.now() - startedAt) / 1_000, rows, peak };
+type Job = {
+  readonly status: string;
+  readonly processed: string;
+  readonly in_slice: string;
+  readonly run: string;
+};
+
+async function jobOf(client: Client, id: string): Promise<Job | undefined> {
+  const { rows } = await client.query<Job>(
+    "select status, processed, in_slice, run from export.job where id = $1",
+    [id],
+  );
+  return rows[0];
 }
 
-function startExport(api: Api): Promise<string> {
-  return api.create("/v1/exports", { exported_object: "voucher", parameters: { fields: FIELDS } });
-}
-
-type Job = { readonly status: string; readonly processed: string; readonly in_slice: string };
-
-async function reach(
-  client: Client,
-  id: string,
-  isReached: (job: Job) => boolean | Promise<boolean>,
-): Promise<Job> {
+async function reach(client: Client, id: string, isReached: (job: Job) => boolean): Promise<Job> {
   for (;;) {
-    const { rows } = await client.query<Job>(
-      "select status, processed, in_slice from export.job where id = $1",
-      [id],
-    );
-    const [job] = rows;
+    const job = await jobOf(client, id);
     if (job === undefined || job.status === "FAILED") throw new Error("the export failed");
-    if (await isReached(job)) return job;
+    if (isReached(job)) return job;
     await sleep(50);
   }
 }
 
-async function fileOf(client: Client, id: string) {
-  const { rows } = await client.query<{ file_key: string; file_size: string }>(
-    "select file_key, file_size from export.export where id = $1",
-    [id],
+/** Resident memory by process, in MiB. */
+function memoryOf(stack: Stack): ReadonlyMap<string, number> {
+  return new Map(
+    stack.pids().map((pid) => {
+      const [, name = ""] =
+        /(\w+)\/src\/main\.ts/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? [];
+      return [name, residentMiB(pid)];
+    }),
   );
-  const file = path.join(folder, "scrip/exports", rows[0]?.file_key ?? "");
-  let lines = 0;
-  for await (const chunk of createReadStream(file)) {
-    for (const byte of chunk as Buffer) if (byte === 0x0a) lines += 1;
-  }
-  return { size: rows[0]?.file_size, lines };
-}
-
-async function residentMib({ pid }: Standalone): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
 }

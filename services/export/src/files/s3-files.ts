@@ -27,6 +27,8 @@ const PARTS_AT_ONCE = 2;
 export function createS3Files({ bucket, region, endpoint, credentials }: S3Options): FileStore {
   const client = new S3Client({
     region,
+    // Some stores send the checksum of the whole object with a part of it.
+    responseChecksumValidation: "WHEN_REQUIRED",
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...(credentials !== undefined && { credentials }),
   });
