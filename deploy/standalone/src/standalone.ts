@@ -69,7 +69,7 @@ export async function startStandalone(
       secrets,
       retention: readRetention(env),
       webhooks: readWebhookSettings(env),
-      files: readFileStore(env, path.join(folder, "exports")),
+      files: await readFileStore(env, path.join(folder, "exports")),
       baseUrl:
         env["SCRIP_BASE_URL"]?.replace(/\/$/, "") ??
         `http://${displayedHost(config.host)}:${config.port}`,

@@ -6,11 +6,11 @@ import { readFileStore } from "./files/settings.ts";
 import { createExportService } from "./service.ts";
 import { readWebhookSettings } from "./webhooks/webhook-settings.ts";
 
-await runProcess("export", (env, { logger, transportTo }) => {
+await runProcess("export", async (env, { logger, transportTo }) => {
   const database = readDatabaseConfig(env);
   const retention = readRetention(env);
   const webhooks = readWebhookSettings(env);
-  const files = readFileStore(env);
+  const files = await readFileStore(env);
   const { baseUrl } = readEnv(env, {
     baseUrl: { name: "SCRIP_BASE_URL", reader: variable.withDefault(variable.url, "") },
   });

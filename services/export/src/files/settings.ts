@@ -4,10 +4,9 @@ import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
 
 import type { FileStore } from "./file-store.ts";
 import { createLocalFiles } from "./local-files.ts";
-import { createS3Files } from "./s3-files.ts";
 
 /** Files of exports: in a bucket if SCRIP_EXPORT_BUCKET is set, else in a folder. */
-export function readFileStore(env: Env, defaultFolder?: string): FileStore {
+export async function readFileStore(env: Env, defaultFolder?: string): Promise<FileStore> {
   const { folder, bucket, endpoint, region } = readEnv(env, {
     folder: { name: "SCRIP_EXPORT_FOLDER", reader: variable.optional(variable.text) },
     bucket: { name: "SCRIP_EXPORT_BUCKET", reader: variable.optional(variable.text) },
@@ -17,7 +16,11 @@ export function readFileStore(env: Env, defaultFolder?: string): FileStore {
       reader: variable.withDefault(variable.text, "us-east-1"),
     },
   });
-  if (bucket !== undefined) return createS3Files({ bucket, region, endpoint });
+  if (bucket !== undefined) {
+    // The SDK takes 50 MiB, which a process that writes to a folder does without.
+    const { createS3Files } = await import("./s3-files.ts");
+    return createS3Files({ bucket, region, endpoint });
+  }
   const local = folder ?? defaultFolder;
   if (local === undefined) {
     throw new ConfigError(

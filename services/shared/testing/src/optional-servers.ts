@@ -17,6 +17,11 @@ export const OPTIONAL_SERVERS: readonly OptionalServer[] = [
     isAvailable: () => findRedis() !== undefined,
     remedy: "install redis-server, set TEST_REDIS_URL, or start Docker",
   },
+  {
+    name: "s3",
+    isAvailable: () => runs("rclone", ["serve", "s3", "--help"]),
+    remedy: "install rclone 1.65 or later, whose `serve s3` is the store",
+  },
 ];
 
 export type RedisSource = { readonly url: string } | "program" | "container";
