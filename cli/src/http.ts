@@ -103,7 +103,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    return typeof value === "object" && value !== null ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
   }

@@ -6,6 +6,7 @@ import { afterAll, expect, test } from "vitest";
 
 import type { Environment } from "../src/settings.ts";
 import { scrip, startInstallation } from "./installation.ts";
+import { startProxy } from "./proxy.ts";
 
 const installation = await startInstallation();
 const folder = await mkdtemp(path.join(tmpdir(), "scrip-config-"));
@@ -21,6 +22,10 @@ metadata_schemas:
   voucher:
     properties:
       season: {type: string, optional: true}
+custom_event_schemas:
+  review:
+    properties:
+      stars: {type: number}
 categories:
   summer: {hierarchy: 1}
 segments:
@@ -58,6 +63,16 @@ campaigns:
   Club:
     campaign_type: LOYALTY_PROGRAM
     voucher: {type: LOYALTY_CARD, loyalty_card: {points: 5}}
+  Friends:
+    campaign_type: REFERRAL_PROGRAM
+    voucher: {type: DISCOUNT_VOUCHER, discount: {type: AMOUNT, amount_off: 500}}
+    referral_program:
+      conversion_event_type: custom_event
+      custom_event: {id: $ref:custom_event_schemas/review}
+      referrer_reward:
+        related_object_parent: {id: $ref:campaigns/Club}
+        type: LOYALTY_CARD
+        amount: 10
 promotion_tiers:
   Spring:
     shirts:
@@ -71,6 +86,27 @@ rewards:
 reward_assignments:
   ten off:
     Club: {}
+earning_rules:
+  Club:
+    review:
+      event: review
+      custom_event: {schema_id: $ref:custom_event_schemas/review}
+      loyalty: {type: FIXED, points: 20}
+    Two points for each shirt:
+      event: order.paid
+      active: false
+      loyalty:
+        type: PROPORTIONAL
+        calculation_type: ORDER_ITEMS_QUANTITY
+        order_items: {quantity: {every: 1, points: 2, object: product, id: $ref:products/shirt}}
+      pending_points: {period_type: DAY, period_value: 14}
+      metadata: {season: summer}
+referral_tiers:
+  Friends:
+    five friends:
+      condition: {type: MINIMUM_UNIQUE_REFEREES, count: 5}
+      segment_id: $ref:segments/vips
+      reward: {related_object_parent: {id: $ref:campaigns/Club}, type: LOYALTY_CARD, amount: 100}
 stacking_rules:
   exclusive_categories: [$ref:categories/summer]
 `;
@@ -135,13 +171,14 @@ test("applies a file to an empty project, and changes nothing the second time", 
   expect(first).toMatchObject({
     exitCode: 0,
     errors: expect.stringContaining("+ campaigns/Summer"),
-    out: "14 changes applied\n",
+    out: "19 changes applied\n",
   });
   expect(await apply(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "nothing to change\n" });
   expect(await plan(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "no differences\n" });
   const { campaigns } = await call(applied.env, "GET", "/v1/campaigns");
   expect(campaigns.map((each: { name: string }) => each.name).toSorted()).toEqual([
     "Club",
+    "Friends",
     "Spring",
     "Summer",
   ]);
@@ -153,6 +190,31 @@ test("exports the same text from the project and from its copy", async () => {
   expect(await apply(copy, text)).toMatchObject({ exitCode: 0 });
   expect(await exported(copy)).toBe(text);
   expect(text).not.toMatch(/_[0-9a-f]{18}/);
+});
+
+test("changes the rules, tiers and schemas of programs, and back", async () => {
+  const before = await exported(applied);
+  const changed = CONFIG.replace("stars: {type: number}", "text: {type: string, optional: true}")
+    .replace("points: 20}", "points: 30}\n      validation_rule_id: $ref:validation_rules/reviews")
+    .replace(
+      "validation_rules:\n",
+      "validation_rules:\n  reviews: {rules: {logic: '1', '1': {name: customer.segment, conditions: {$is: [$ref:segments/vips]}}}}\n",
+    )
+    .replace("active: false\n", "active: true\n")
+    .replace(
+      "points: 2, object: product, id: $ref:products/shirt",
+      "points: 3, applicable_to: [{object: products_collection, id: $ref:product_collections/tops}]",
+    )
+    .replace("pending_points: {period_type: DAY, period_value: 14}", "pending_points: null")
+    .replace("count: 5}", "count: 6}\n      active: false");
+  expect(await apply(applied, changed)).toMatchObject({ exitCode: 0 });
+  expect(await plan(applied, changed)).toMatchObject({ exitCode: 0 });
+  const text = await exported(applied);
+  expect(text).not.toContain("stars");
+  expect(text).not.toContain("pending_points");
+  const back = before.replace("type: FIXED\n", "type: FIXED\n      validation_rule_id: null\n");
+  expect(await apply(applied, back, "--delete")).toMatchObject({ exitCode: 0 });
+  expect(await exported(applied)).toBe(before);
 });
 
 test("plans and applies changes, and deletes only with --delete", async () => {
@@ -192,6 +254,29 @@ test("undoes all changes when the API rejects one or ignores a field", async () 
     errors: expect.stringMatching(/amount_limt[^]*All changes were undone\./),
   });
   expect(await exported(applied)).toBe(before);
+});
+
+test("undoes all changes when the response of any request is lost", async () => {
+  const before = await exported(applied);
+  const changed = CONFIG.replace("percent_off: 10", "percent_off: 20")
+    .replace("metadata: {season: summer}", "active: false\n    metadata: {season: winter}")
+    .replace("Spring: {", "Autumn: {active: false, campaign_type: PROMOTION}\n  Spring: {")
+    .replace("stars: {type: number}", "text: {type: string}")
+    .replace("count: 5}", "count: 6}\n      active: false")
+    .replace(/promotion_stacks:\n.*\n.*\n/, "promotion_stacks: {}\n");
+  await using proxy = await startProxy(installation.url);
+  const project = { ...applied, env: { ...applied.env, SCRIP_BASE_URL: proxy.url } };
+  let lost = 0;
+  for (;;) {
+    proxy.loseResponse(lost + 1);
+    const result = await apply(project, changed, "--delete");
+    if (result.exitCode === 0) break;
+    expect(result.errors).toMatch(/does not respond[^]*All changes were undone\./);
+    expect(await exported(applied)).toBe(before);
+    lost += 1;
+  }
+  expect(lost).toBe(8);
+  expect(await apply(applied, before, "--delete")).toMatchObject({ exitCode: 0 });
 });
 
 test.each([

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 
 import { CliError, EXIT_FAILED, usageError } from "../cli-error.ts";
-import { Change, describeStep } from "../config/apply.ts";
+import { Change, describeStep, restore } from "../config/apply.ts";
 import { type ConfigFile, formatFile, parseFile } from "../config/file.ts";
 import { type Plan, planChanges, type Step } from "../config/plan.ts";
 import { openProject, type ProjectApi } from "../config/project-api.ts";
@@ -98,7 +98,7 @@ async function applyConfig(
       `the file leaves out ${deletions.map(({ path }) => path).join(", ")}: repeat the command with --delete, or add them to the file`,
     );
   }
-  const change = await Change.prepare(api, plan, current);
+  const change = await Change.prepare(api, plan.steps, current);
   try {
     for (const step of plan.steps) {
       context.note(describeStep(step));
@@ -106,7 +106,8 @@ async function applyConfig(
     }
     await verify(api, file);
   } catch (error) {
-    await undo(change, error as Error);
+    const paths = new Set(plan.steps.map(({ path }) => path));
+    await undo(() => restore(api, paths, current), error as Error);
   }
   context.print({ json: planToJson(plan), text: `${plan.steps.length} changes applied` });
 }
@@ -118,8 +119,8 @@ async function verify(api: ProjectApi, file: ConfigFile): Promise<void> {
   throw new CliError(`the API did not accept:\n${planToText(plan)}`);
 }
 
-async function undo(change: Change, error: Error): Promise<never> {
-  const failures = await change.undo();
+async function undo(run: () => Promise<readonly string[]>, error: Error): Promise<never> {
+  const failures = await run().catch((problem: Error) => [problem.message]);
   const outcome =
     failures.length === 0
       ? "All changes were undone."

@@ -1,24 +1,23 @@
 import { CliError } from "../cli-error.ts";
 import { encode } from "../commands/arguments.ts";
 import type { JsonObject } from "../http.ts";
-import type { Plan, Step } from "./plan.ts";
+import { planRestore, type Step } from "./plan.ts";
 import type { ProjectApi } from "./project-api.ts";
 import {
   type ConfigItem,
   type ConfigItems,
   isCataloguePath,
+  loadProject,
   type StoredItem,
 } from "./project-state.ts";
 import { pathsIn, resolveReferences } from "./references.ts";
 
 type Ids = Map<string, string>;
-type Undo = { readonly path: string; readonly run: () => Promise<void> };
 
-/** Makes the changes that can be undone, so that either all of them take effect or none. */
+/** Makes the changes of a plan, one after another. */
 export class Change {
   readonly #api: ProjectApi;
   readonly #ids: Ids;
-  readonly #undos: Undo[] = [];
 
   private constructor(api: ProjectApi, ids: Ids) {
     this.#api = api;
@@ -28,11 +27,14 @@ export class Change {
   /** Resolves everything that the plan refers to before anything is written. */
   static async prepare(
     api: ProjectApi,
-    plan: Plan,
+    steps: readonly Step[],
     current: ConfigItems<StoredItem>,
   ): Promise<Change> {
     const ids = new Map([...current].map(([path, { id }]) => [path, id]));
-    const items = plan.steps.map((step) => (step.action === "delete" ? step.current : step.item));
+    const items = steps.flatMap((step) => [
+      ...(step.action === "delete" ? [] : [step.item]),
+      ...(step.action === "create" ? [] : [step.current]),
+    ]);
     for (const path of pathsIn(items.map(({ value }) => value))) {
       if (!isCataloguePath(path)) continue;
       const [resource = "", ...source] = path.split("/");
@@ -45,22 +47,12 @@ export class Change {
   async run(step: Step): Promise<void> {
     if (step.action === "create") await this.#create(step.path, step.item);
     else if (step.action === "update") await this.#update(step);
-    else await this.#delete(step.path, step.current);
-  }
-
-  /** Undoes the changes, the last one first; returns what could not be undone. */
-  async undo(): Promise<readonly string[]> {
-    const failures: string[] = [];
-    for (const { path, run } of this.#undos.toReversed()) {
-      await run().catch((error: Error) => failures.push(`${path}: ${error.message}`));
-    }
-    return failures;
+    else await this.#delete(step.current);
   }
 
   async #create(path: string, item: ConfigItem): Promise<void> {
-    const { section } = item;
     const write = this.#write(item);
-    const id = await section.create?.(this.#api, {
+    const id = await item.section.create?.(this.#api, {
       ...write,
       value: withoutNulls(write.value),
       id: "",
@@ -69,35 +61,19 @@ export class Change {
     });
     if (id === undefined) throw new CliError(`${path} cannot be created`);
     this.#ids.set(path, id);
-    const parent = this.#idOf(item.parent);
-    this.#undos.push({ path, run: async () => section.remove?.(this.#api, { id, parent }) });
   }
 
-  async #update({ path, item, current, changes }: Step & { action: "update" }): Promise<void> {
-    const { section } = item;
-    const changed = changes.map(({ field }) => field);
-    const after = this.#write({ ...item, value: { ...current.value, ...item.value } });
-    const before = this.#write(current);
-    const { id } = current;
-    // First: an update of several requests may stop halfway.
-    this.#undos.push({
-      path,
-      run: async () => section.update?.(this.#api, { ...before, id, before: after.value, changed }),
+  async #update({ item, current, changes }: Step & { action: "update" }): Promise<void> {
+    await item.section.update?.(this.#api, {
+      ...this.#write({ ...item, value: { ...current.value, ...item.value } }),
+      id: current.id,
+      before: this.#write(current).value,
+      changed: changes.map(({ field }) => field),
     });
-    await section.update?.(this.#api, { ...after, id, before: before.value, changed });
   }
 
-  async #delete(path: string, current: StoredItem): Promise<void> {
-    const parent = this.#idOf(current.parent);
-    await current.section.remove?.(this.#api, { id: current.id, parent });
-    this.#undos.push({
-      path,
-      run: async () => {
-        if (current.section.name === "campaigns")
-          throw new CliError("a deleted campaign cannot be restored");
-        await this.#create(path, current);
-      },
-    });
+  async #delete({ section, id, parent }: StoredItem): Promise<void> {
+    await section.remove?.(this.#api, { id, parent: this.#idOf(parent) });
   }
 
   #write({ section, parent, name, value }: ConfigItem): {
@@ -127,3 +103,28 @@ export const describeStep = (step: Step): string => {
   const sign = { create: "+", update: "~", delete: "-" }[step.action];
   return `${sign} ${step.path}`;
 };
+
+/**
+ * Makes the objects at the paths what they were, whatever became of the requests that changed
+ * them: a request whose response was lost may have taken effect. Returns what could not be undone.
+ */
+export async function restore(
+  api: ProjectApi,
+  paths: ReadonlySet<string>,
+  before: ConfigItems<StoredItem>,
+): Promise<readonly string[]> {
+  const current = await loadProject(api);
+  const steps = planRestore(paths, before, current);
+  const change = await Change.prepare(api, steps, current);
+  const failures = new Map<string, string>();
+  for (const step of steps) {
+    const { path } = step;
+    if (step.action === "create" && step.item.section.name === "campaigns") {
+      failures.set(path, "a deleted campaign cannot be restored");
+    } else {
+      await change.run(step).catch((error: Error) => failures.set(path, error.message));
+    }
+  }
+  const remaining = planRestore(paths, before, await loadProject(api));
+  return remaining.map(({ path }) => `${path}: ${failures.get(path) ?? "changes remain"}`);
+}

@@ -119,7 +119,7 @@ function addItem(
   const fields = (value ?? {}) as JsonObject;
   const unknown = Object.keys(fields).filter((field) => !item.section.fields.includes(field));
   problems.push(...unknown.map((field) => `${path} has an unknown field ${field}`));
-  items.set(path, { ...item, value: fields });
+  items.set(path, { ...item, value: item.section.normalize?.(fields) ?? fields });
 }
 
 function entries(

@@ -47,8 +47,35 @@ export function planChanges(file: ConfigFile, current: ConfigItems<StoredItem>):
       if (!known(target)) problems.push(`${path} refers to ${target}, which does not exist`);
     }
   }
-  const steps = [...orderWrites(writes, problems), ...planDeletions(file, current)];
-  return { steps, problems };
+  const deletions = planDeletions(current, (path) => isDeleted(path, file, current));
+  return { steps: [...orderWrites(writes, problems), ...deletions], problems };
+}
+
+/** The steps that make the objects at the paths what they were, to the last field. */
+export function planRestore(
+  paths: ReadonlySet<string>,
+  before: ConfigItems,
+  current: ConfigItems<StoredItem>,
+): readonly Step[] {
+  const writes = [...before]
+    .filter(([path]) => paths.has(path))
+    .flatMap(([path, item]) => restoreItem(path, item, current.get(path)));
+  const deletions = planDeletions(current, (path) => paths.has(path) && !before.has(path));
+  return [...orderWrites(writes, []), ...deletions];
+}
+
+function restoreItem(path: string, item: ConfigItem, current: StoredItem | undefined): Step[] {
+  if (current === undefined) return [{ action: "create", path, item }];
+  const changes = item.section.fields
+    .map((field) => ({
+      field,
+      from: current.value[field] ?? null,
+      to: item.value[field] ?? null,
+    }))
+    .filter(({ from, to }) => !isEqual(from, to));
+  if (changes.length === 0) return [];
+  const value = Object.fromEntries(changes.map(({ field, to }) => [field, to]));
+  return [{ action: "update", path, item: { ...item, value }, current, changes }];
 }
 
 function planItem(
@@ -188,12 +215,14 @@ const isDeleted = (path: string, file: ConfigFile, current: ConfigItems<StoredIt
 };
 
 /** Referring objects first; campaigns last, because a deleted campaign cannot be restored. */
-function planDeletions(file: ConfigFile, current: ConfigItems<StoredItem>): readonly Step[] {
-  return [...current]
-    .filter(([path]) => isDeleted(path, file, current))
+const planDeletions = (
+  current: ConfigItems<StoredItem>,
+  filter: (path: string) => boolean,
+): readonly Step[] =>
+  [...current]
+    .filter(([path]) => filter(path))
     .toSorted(([, a], [, b]) => deletionRank(a) - deletionRank(b))
     .map(([path, item]) => ({ action: "delete", path, current: item }));
-}
 
 const deletionRank = ({ section }: StoredItem): number =>
   section.name === "campaigns" ? SECTIONS.length : SECTIONS.length - SECTIONS.indexOf(section);

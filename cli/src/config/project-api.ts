@@ -13,7 +13,11 @@ import type { Settings } from "../settings.ts";
 /** The API of one project, with its API key and the management credentials. */
 export type ProjectApi = {
   readonly id: string;
-  call(method: string, path: string, body?: JsonObject): Promise<JsonObject>;
+  call(
+    method: string,
+    path: string,
+    body?: JsonObject | readonly JsonObject[],
+  ): Promise<JsonObject>;
   manage(method: string, path: string, body?: JsonObject): Promise<JsonObject>;
   /** All pages of a list. */
   listAll(path: string): Promise<readonly JsonObject[]>;

@@ -36,6 +36,8 @@ export type Section = {
   readonly fixed?: readonly string[];
   /** The name is the name of an object of this section, not a name of its own. */
   readonly namedBy?: string;
+  /** Of several forms that mean the same, the one that the API returns. */
+  normalize?(value: JsonObject): JsonObject;
   load(api: ProjectApi, parents: readonly LoadedItem[]): Promise<readonly LoadedItem[]>;
   create?(api: ProjectApi, write: Write): Promise<string>;
   update?(api: ProjectApi, write: Write): Promise<void>;
@@ -121,7 +123,7 @@ export const resource = ({ name, path, fields, fixed }: Resource): Section => ({
   name,
   fields,
   ...(fixed && { fixed }),
-  load: (api) => loadItems(api, path, { valueOf: (row) => pick(row, fields) }),
+  load: async (api) => toItems(await api.listAll(path), { valueOf: (row) => pick(row, fields) }),
   create: async (api, write) =>
     idOf(await api.call("POST", path, { name: write.name, ...write.value })),
   update: async (api, write) =>
@@ -129,27 +131,25 @@ export const resource = ({ name, path, fields, fixed }: Resource): Section => ({
   remove: async (api, { id }) => void (await api.call("DELETE", `${path}/${id}`)),
 });
 
-/** Reads a list of the API; `name` is the field that names the objects in the file. */
-export async function loadItems(
-  api: ProjectApi,
-  path: string,
+/** Turns the rows of a list of the API into items. */
+export const toItems = (
+  rows: readonly JsonObject[],
   {
     parent,
-    name = "name",
+    nameOf = (row) => row["name"],
     valueOf,
   }: {
     readonly parent?: string;
-    readonly name?: string;
+    readonly nameOf?: (row: JsonObject) => unknown;
     readonly valueOf: (row: JsonObject) => JsonObject;
   },
-): Promise<readonly LoadedItem[]> {
-  return (await api.listAll(path)).map((row) => ({
+): readonly LoadedItem[] =>
+  rows.map((row) => ({
     id: idOf(row),
-    name: String(row[name]),
+    name: String(nameOf(row)),
     ...(parent !== undefined && { parent }),
     value: valueOf(row),
   }));
-}
 
 export async function loadOfParents(
   parents: readonly LoadedItem[],

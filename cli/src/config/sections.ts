@@ -1,6 +1,12 @@
 import type { Section } from "./section.ts";
 import { campaigns, promotionStacks, promotionTiers } from "./sections/campaign-sections.ts";
-import { metadataSchemas, settings, stackingRules } from "./sections/project-sections.ts";
+import { earningRules, referralTiers } from "./sections/program-sections.ts";
+import {
+  customEventSchemas,
+  metadataSchemas,
+  settings,
+  stackingRules,
+} from "./sections/project-sections.ts";
 import { rewardAssignments, rewards } from "./sections/reward-sections.ts";
 import { categories, collections, segments, validationRules } from "./sections/rule-sections.ts";
 
@@ -8,6 +14,7 @@ import { categories, collections, segments, validationRules } from "./sections/r
 export const SECTIONS: readonly Section[] = [
   settings,
   metadataSchemas,
+  customEventSchemas,
   categories,
   segments,
   collections,
@@ -17,5 +24,7 @@ export const SECTIONS: readonly Section[] = [
   promotionStacks,
   rewards,
   rewardAssignments,
+  earningRules,
+  referralTiers,
   stackingRules,
 ];

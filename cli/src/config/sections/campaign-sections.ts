@@ -3,15 +3,15 @@ import {
   changes,
   idOf,
   type LoadedItem,
-  loadItems,
   loadOfParents,
   pick,
   rulesOf,
   type Section,
+  toItems,
   updateWithRules,
 } from "../section.ts";
 
-const VALIDITY = [
+export const VALIDITY = [
   "start_date",
   "expiration_date",
   "validity_timeframe",
@@ -47,11 +47,14 @@ export const campaigns: Section = {
   name: "campaigns",
   fields: CAMPAIGN,
   fixed: ["campaign_type", "use_voucher_metadata_schema"],
-  load: (api) =>
-    loadItems(api, "/v1/campaigns", {
+  load: async (api) =>
+    toItems(await api.listAll("/v1/campaigns"), {
       valueOf: (row) => ({
         ...pick(row, CAMPAIGN),
         ...rulesOf(row),
+        ...(row["referral_program"] !== undefined && {
+          referral_program: programOf(row["referral_program"] as JsonObject),
+        }),
         ...(row["voucher"] !== undefined && { voucher: templateOf(row["voucher"] as JsonObject) }),
       }),
     }),
@@ -99,6 +102,24 @@ function templateOf(voucher: JsonObject): JsonObject {
   };
 }
 
+function programOf(program: JsonObject): JsonObject {
+  const { referee_reward: referee, referrer_reward: referrer } = program as Record<
+    string,
+    JsonObject | null
+  >;
+  return {
+    ...program,
+    ...(referee && { referee_reward: withParentId(referee) }),
+    ...(referrer && { referrer_reward: withParentId(referrer) }),
+  };
+}
+
+/** Responses name the campaign of a reward beside its id. */
+export const withParentId = (reward: JsonObject): JsonObject => ({
+  ...reward,
+  related_object_parent: pick(reward["related_object_parent"] as JsonObject, ["id"]),
+});
+
 /** Responses describe the product of a unit discount beside its id. */
 function withoutSummaries(discount: JsonObject): JsonObject {
   const { product: _product, sku: _sku, units, ...fields } = discount;
@@ -123,8 +144,8 @@ export const promotionTiers: Section = {
   parent: "campaigns",
   fields: TIER,
   load: async (api, parents) =>
-    loadOfParents(promotionsOf(parents), ({ id: parent }) =>
-      loadItems(api, `/v1/promotions/${parent}/tiers`, {
+    loadOfParents(ofType("PROMOTION", parents), async ({ id: parent }) =>
+      toItems(await api.listAll(`/v1/promotions/${parent}/tiers`), {
         parent,
         valueOf: (row) => ({ ...pick(row, TIER), ...rulesOf(row), action: actionOf(row) }),
       }),
@@ -139,8 +160,9 @@ export const promotionTiers: Section = {
   remove: async (api, { id }) => void (await api.call("DELETE", `/v1/promotions/tiers/${id}`)),
 };
 
-const promotionsOf = (parents: readonly LoadedItem[]): readonly LoadedItem[] =>
-  parents.filter(({ value }) => value["campaign_type"] === "PROMOTION");
+/** The campaigns of one type. */
+export const ofType = (type: string, parents: readonly LoadedItem[]): readonly LoadedItem[] =>
+  parents.filter(({ value }) => value["campaign_type"] === type);
 
 function actionOf(tier: JsonObject): JsonObject {
   const action = tier["action"] as JsonObject;
@@ -154,8 +176,8 @@ export const promotionStacks: Section = {
   parent: "campaigns",
   fields: STACK,
   load: async (api, parents) =>
-    loadOfParents(promotionsOf(parents), ({ id: parent }) =>
-      loadItems(api, `/v1/promotions/${parent}/stacks`, {
+    loadOfParents(ofType("PROMOTION", parents), async ({ id: parent }) =>
+      toItems(await api.listAll(`/v1/promotions/${parent}/stacks`), {
         parent,
         valueOf: (row) => pick(row, STACK),
       }),

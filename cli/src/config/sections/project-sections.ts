@@ -1,5 +1,5 @@
-import { rowsOf } from "../../http.ts";
-import { changes, idOf, pick, type Section } from "../section.ts";
+import { type JsonObject, rowsOf } from "../../http.ts";
+import { changes, idOf, pick, type Section, toItems, type Write } from "../section.ts";
 
 const SETTINGS = [
   "timezone",
@@ -32,20 +32,54 @@ const SCHEMA = ["allow_defined_only", "properties"];
 export const metadataSchemas: Section = {
   name: "metadata_schemas",
   fields: SCHEMA,
-  load: async (api) => {
-    const schemas = rowsOf(await api.manage("GET", "/metadata-schemas?limit=100"));
-    return schemas.map((each) => ({
-      id: idOf(each),
-      name: String(each["related_object"]),
-      value: pick(each, SCHEMA),
-    }));
-  },
+  load: async (api) =>
+    toItems(rowsOf(await api.manage("GET", "/metadata-schemas")), {
+      nameOf: (row) => row["related_object"],
+      valueOf: (row) => ({ ...pick(row, SCHEMA), properties: definitionsOf(row["properties"]) }),
+    }),
   create: async (api, { name, value }) =>
     idOf(await api.manage("POST", "/metadata-schemas", { related_object: name, ...value })),
   update: async (api, write) =>
-    void (await api.manage("PUT", `/metadata-schemas/${write.id}`, changes(write))),
+    void (await api.manage("PUT", `/metadata-schemas/${write.id}`, schemaChanges(write))),
   remove: async (api, { id }) => void (await api.manage("DELETE", `/metadata-schemas/${id}`)),
 };
+
+export const customEventSchemas: Section = {
+  name: "custom_event_schemas",
+  fields: ["properties"],
+  load: async (api) =>
+    toItems(rowsOf(await api.manage("GET", "/custom-event-schemas")), {
+      valueOf: (row) => ({
+        properties: definitionsOf((row["schema"] as JsonObject)["properties"]),
+      }),
+    }),
+  create: async (api, { name, value }) =>
+    idOf(await api.manage("POST", "/custom-event-schemas", { name, schema: value })),
+  update: async (api, write) =>
+    void (await api.manage("PUT", `/custom-event-schemas/${write.id}`, {
+      schema: schemaChanges(write),
+    })),
+  remove: async (api, { id }) => void (await api.manage("DELETE", `/custom-event-schemas/${id}`)),
+};
+
+const definitionsOf = (properties: unknown): JsonObject =>
+  Object.fromEntries(
+    Object.entries(properties as Readonly<Record<string, JsonObject>>).filter(
+      ([, definition]) => definition["deleted"] !== true,
+    ),
+  );
+
+/** Updates replace the definitions that they name, so those that shall go are marked as deleted. */
+function schemaChanges(write: Write): JsonObject {
+  const fields = changes(write);
+  if (fields["properties"] === undefined) return fields;
+  const before = (write.before["properties"] ?? {}) as Readonly<Record<string, JsonObject>>;
+  const deleted = Object.entries(before).map(([key, each]) => [key, { ...each, deleted: true }]);
+  return {
+    ...fields,
+    properties: { ...Object.fromEntries(deleted), ...(fields["properties"] as JsonObject | null) },
+  };
+}
 
 const STACKING = [
   "redeemables_limit",
@@ -74,11 +108,10 @@ export const stackingRules: Section = {
   single: true,
   fields: STACKING,
   load: async (api) =>
-    rowsOf(await api.manage("GET", "/stacking-rules")).map((each) => ({
-      id: idOf(each),
-      name: "",
-      value: pick(each, STACKING),
-    })),
+    toItems(rowsOf(await api.manage("GET", "/stacking-rules")), {
+      nameOf: () => "",
+      valueOf: (row) => pick(row, STACKING),
+    }),
   create: async (api, { value }) => idOf(await api.manage("POST", "/stacking-rules", value)),
   update: async (api, write) =>
     void (await api.manage("PUT", `/stacking-rules/${write.id}`, changes(write))),

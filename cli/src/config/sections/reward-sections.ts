@@ -1,11 +1,11 @@
 import {
   idOf,
-  loadItems,
   loadOfParents,
   pick,
   resource,
   rulesOf,
   type Section,
+  toItems,
   updateWithRules,
 } from "../section.ts";
 
@@ -24,10 +24,10 @@ export const rewardAssignments: Section = {
   namedBy: "campaigns",
   fields: ASSIGNMENT,
   load: async (api, parents) =>
-    loadOfParents(parents, ({ id: parent }) =>
-      loadItems(api, `/v1/rewards/${parent}/assignments`, {
+    loadOfParents(parents, async ({ id: parent }) =>
+      toItems(await api.listAll(`/v1/rewards/${parent}/assignments`), {
         parent,
-        name: "related_object_id",
+        nameOf: (row) => row["related_object_id"],
         valueOf: (row) => ({ ...pick(row, ASSIGNMENT), ...rulesOf(row) }),
       }),
     ),
