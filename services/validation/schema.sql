@@ -118,6 +118,8 @@ create table shop_order (
   updated_at timestamp with time zone,
   paid_event_id text,
   claimed_process integer,
+  awaited_process integer,
+  awaited_until timestamp with time zone,
   constraint shop_order_pkey PRIMARY KEY (project_id, id),
   constraint shop_order_known_status CHECK (status = ANY (ARRAY['CREATED'::text, 'PAID'::text, 'CANCELED'::text, 'FULFILLED'::text])),
   constraint shop_order_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)

@@ -8,6 +8,7 @@ import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
 import type { OrderQueue } from "./order/order-queue.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
+import type { OrderWait } from "./store/order-claims.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 
 /** Everything a handler may use. The clock is `call.now`. */
@@ -31,6 +32,8 @@ export type Deps = {
   readonly processId: number;
   /** Requests of this process that use the same order. */
   readonly orderQueue: OrderQueue;
+  /** Reserves the next turn with an order that another process holds, outside any transaction. */
+  readonly awaitOrder: (wait: OrderWait) => Promise<void>;
   /** Call after a transaction that may have written events. */
   readonly onEvents: () => void;
   /** Reports errors that do not fail their request. */

@@ -26,6 +26,7 @@ import { createRuleCaches } from "./loading/validation-rules.ts";
 import { createOrderQueue } from "./order/order-queue.ts";
 import { routes } from "./routes.ts";
 import { type CatalogueQuery, findInCatalogue } from "./store/catalogue-lookup.ts";
+import { awaitOrder } from "./store/order-claims.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
 import { saveOrdersWithFreeSourceIds } from "./store/order-source-ids.ts";
 
@@ -107,6 +108,7 @@ export async function createValidationService(
       saveOrder,
       processId: processLock.id,
       orderQueue: createOrderQueue(ORDER_QUEUE),
+      awaitOrder: (wait) => awaitOrder(db, wait),
       onEvents: relay.wake,
       onError,
       trackingSecret,

@@ -8,6 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import {
   abandonOrder,
+  awaitOrder,
   type OrderClaimRequest,
   claimOrder,
   releaseOrder,
@@ -77,6 +78,28 @@ test("releases a claim only for its claimant", async () => {
   await claimOrder(db, claim);
   await releaseOrder(db, { ...claim, id: claim.newId, by: "somebody else" });
   expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
+});
+
+test("gives the next turn with an order to the process that waits, and to all when its wait expires", async () => {
+  const claim = buildClaim("cart-turns");
+  const { projectId, key } = claim;
+  const waiting = { ...claim, by: "waiting", process: 2 };
+  const third = { ...claim, by: "third", process: 3 };
+  const save = () => saveOrders(db, [{ projectId, order: orderOf(claim), at }]);
+  await claimOrder(db, claim);
+  await awaitOrder(db, waiting);
+  await awaitOrder(db, third);
+  await save();
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
+  expect(await claimOrder(db, third)).toMatchObject({ kind: "taken" });
+  expect(await claimOrder(db, waiting)).toMatchObject({ kind: "claimed" });
+  await awaitOrder(db, third);
+  await save();
+  await db.query(
+    "update shop_order set awaited_until = now() - interval '1 ms' where project_id = $1 and source_id = $2",
+    [projectId, key.value],
+  );
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "claimed" });
 });
 
 test("lets another request take over an expired claim", async () => {

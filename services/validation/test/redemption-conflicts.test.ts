@@ -25,6 +25,7 @@ import { createRuleCaches } from "../src/loading/validation-rules.ts";
 import { createOrderQueue } from "../src/order/order-queue.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
+import { awaitOrder } from "../src/store/order-claims.ts";
 
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
@@ -87,6 +88,7 @@ function createVoucherWithOutcomes(
     saveOrder,
     processId: 1,
     orderQueue: createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 }),
+    awaitOrder: (wait) => awaitOrder(db, wait),
     onEvents: () => {},
     onError: (error) => errors.push(error),
     trackingSecret: "secret",

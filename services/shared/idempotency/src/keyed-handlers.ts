@@ -2,7 +2,13 @@ import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import { accessOf, httpMethodsOf } from "@scrip/contract";
 import { ApiError, errorFromProto } from "@scrip/errors";
 import type { NewId } from "@scrip/ids";
-import { type Database, isRetryable, type Queryable, sqlState } from "@scrip/postgres";
+import {
+  type Database,
+  isLockTimeout,
+  isRetryable,
+  type Queryable,
+  sqlState,
+} from "@scrip/postgres";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 import {
   type Call,
@@ -274,13 +280,11 @@ function allowWaiting(tx: Queryable): void {
   tx.query(`set local idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}`).catch(() => {});
 }
 
-const LOCK_NOT_AVAILABLE = "55P03";
-
 async function whileUnlocked<T>(claim: () => Promise<T>): Promise<T> {
   try {
     return await claim();
   } catch (error) {
-    if (sqlState(error) === LOCK_NOT_AVAILABLE) throw new ApiError("idempotency_in_progress");
+    if (isLockTimeout(error)) throw new ApiError("idempotency_in_progress");
     throw error;
   }
 }

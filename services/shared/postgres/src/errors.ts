@@ -45,6 +45,9 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
+/** Another transaction held a lock for longer than `lock_timeout`. */
+export const isLockTimeout = (error: unknown): boolean => sqlState(error) === "55P03";
+
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   violates(error, UNIQUE_VIOLATION, constraint);
 

@@ -44,6 +44,7 @@ export {
   isRetryable,
   isUnavailable,
   isForeignKeyViolation,
+  isLockTimeout,
   isUniqueViolation,
   sqlState,
 } from "./errors.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "pg";
 
-import { sqlState } from "./errors.ts";
+import { isLockTimeout, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 
 /**
@@ -233,7 +233,6 @@ async function deleteFromDefault(
   }
 }
 
-const LOCK_NOT_AVAILABLE = "55P03";
 const CHECK_VIOLATION = "23514";
 
 /** Until the lock is free within the short timeout. */
@@ -242,7 +241,7 @@ async function patiently<Result>(change: () => Promise<Result>): Promise<Result>
     try {
       return await change();
     } catch (error) {
-      if (attempt === ATTEMPTS || sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt === ATTEMPTS || !isLockTimeout(error)) throw error;
       await sleep(PAUSE_MS);
     }
   }

@@ -1,12 +1,20 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { notFound, ApiError } from "@scrip/errors";
+import { isLockTimeout } from "@scrip/postgres";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import { pauseBeforeRetry } from "../commit/commit-retry.ts";
 import type { Deps } from "../deps.ts";
 import { orderKey } from "../mapping/order.ts";
-import { abandonOrder, CLAIM_SECONDS, claimOrder, releaseOrder } from "../store/order-claims.ts";
+import {
+  abandonOrder,
+  CLAIM_SECONDS,
+  claimOrder,
+  type ClaimOutcome,
+  type OrderClaimRequest,
+  releaseOrder,
+} from "../store/order-claims.ts";
 import type { OrderKey } from "../store/orders.ts";
 import type { OrderQueue } from "./order-queue.ts";
 
@@ -30,10 +38,13 @@ export type OrderClaim = {
 /** Whether a request has committed; unknown when the response of the commit was lost. */
 export type CommitState = "none" | "committed" | "unknown";
 
-type ClaimDeps = Pick<Deps, "db" | "newId" | "orderQueue" | "processId">;
+type ClaimDeps = Pick<Deps, "awaitOrder" | "db" | "newId" | "orderQueue" | "processId">;
 
 /** Time reserved for the request itself. */
 const RESERVE_MS = 1_500;
+
+/** Pauses stop growing early: the next turn is reserved for this process. */
+const MAX_PAUSE_ATTEMPT = 2;
 
 /**
  * Claims the order that the request references, or allocates the id of a new one. Waits while other
@@ -113,16 +124,17 @@ const waitUntil = ({ maxWaitMs }: OrderQueue, { deadline }: Call): number =>
 
 /** Other processes may hold the order, or requests that name it otherwise. */
 async function claimOnceFree(
-  { db, newId, orderQueue, processId }: ClaimDeps,
+  deps: ClaimDeps,
   call: Call,
   key: OrderKey,
 ): Promise<OrderClaim | undefined> {
+  const { db, newId, orderQueue, processId } = deps;
   const projectId = call.project.id;
   const by = call.idempotency?.key ?? call.requestId;
   const until = waitUntil(orderQueue, call);
   const at = new Date(call.now);
   for (let attempt = 0; ; attempt += 1) {
-    const claim = await claimOrder(db, {
+    const claim = await tryToClaim(deps, {
       projectId,
       key,
       by,
@@ -146,11 +158,28 @@ async function claimOnceFree(
         return undefined;
       case "taken":
         if (claim.by === call.idempotency?.key) throw new ApiError("idempotency_in_progress");
-        if (!(await pauseBeforeRetry(attempt, until))) throw multipleRequests(key);
+        if (!(await pauseBeforeRetry(Math.min(attempt, MAX_PAUSE_ATTEMPT), until))) {
+          throw multipleRequests(key);
+        }
         break;
       default:
         return claim satisfies never;
     }
+  }
+}
+
+/** The transaction of an idempotency key locks the order until it ends. */
+async function tryToClaim(
+  { db, awaitOrder }: Pick<Deps, "awaitOrder" | "db">,
+  request: OrderClaimRequest,
+): Promise<ClaimOutcome> {
+  try {
+    const claim = await claimOrder(db, request);
+    if (claim.kind === "taken" && claim.by !== request.by) await awaitOrder(request);
+    return claim;
+  } catch (error) {
+    if (isLockTimeout(error)) return { kind: "taken", by: "" };
+    throw error;
   }
 }
 

@@ -55,15 +55,14 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
     );
     if (rowCount === 1) return { kind: "claimed", id: claim.newId, order: null };
   }
-  // By id, an order that was never stored does not exist.
-  const where = `project_id = $1 and ${
-    key.column === "id" ? "id = $2 and document is not null" : "source_id = $2"
-  }`;
+  const where = matches(key);
   const { rows } = await db.query<{ id: string; document: Buffer | null }>(
     `update shop_order
-        set claimed_by = $3, claimed_process = $4, claimed_until = ${CLAIM_END}
+        set claimed_by = $3, claimed_process = $4, claimed_until = ${CLAIM_END},
+            awaited_process = null, awaited_until = null
       where ${where}
         and (claimed_until is null or ${claimEnded("claimed_until", "claimed_process")})
+        and (awaited_until is null or awaited_process = $4 or awaited_until < clock_timestamp())
       returning id, document`,
     [projectId, key.value, by, process],
   );
@@ -81,6 +80,36 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
     ? { kind: "not_found" }
     : { kind: "taken", by: others[0]?.claimed_by ?? "" };
 }
+
+export type OrderWait = Pick<OrderClaimRequest, "projectId" | "key" | "process">;
+
+/** How long a process that waits has the next turn unless it asks again: several of its attempts to claim. */
+const TURN_MS = 500;
+
+/**
+ * Reserves the next turn with a claimed order for a process: until then, other processes cannot claim it. The process
+ * that holds the claim could otherwise pass the order from one of its requests to the next forever.
+ */
+export async function awaitOrder(
+  db: Queryable,
+  { projectId, key, process }: OrderWait,
+): Promise<void> {
+  await db.query(
+    `update shop_order
+        set awaited_process = $3,
+            awaited_until = clock_timestamp() + interval '${TURN_MS} milliseconds'
+      where ${matches(key)}
+        and claimed_until is not null
+        and (awaited_until is null
+             or awaited_until < clock_timestamp()
+                + case when awaited_process = $3 then interval '${TURN_MS / 2} milliseconds' else interval '0' end)`,
+    [projectId, key.value, process],
+  );
+}
+
+/** SQL condition on the columns of an order. By id, an order that was never stored does not exist. */
+const matches = ({ column }: OrderKey): string =>
+  `project_id = $1 and ${column === "id" ? "id = $2 and document is not null" : "source_id = $2"}`;
 
 /** Releases a claim when nothing was committed. */
 export async function releaseOrder(

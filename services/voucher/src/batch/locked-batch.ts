@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type Database, isRetryable, type Queryable, sqlState } from "@scrip/postgres";
+import {
+  type Database,
+  isLockTimeout,
+  isRetryable,
+  type Queryable,
+  sqlState,
+} from "@scrip/postgres";
 
 import type { Contention } from "./contention.ts";
 import { contentionKeys, type LockedRows, lockRows, type RowKeys } from "./lock-rows.ts";
@@ -41,7 +47,7 @@ export async function runLocked<Result>(
     try {
       return await attempt(context, batch, lockWait);
     } catch (error) {
-      if (lockWait === "short" && sqlState(error) === LOCK_TIMEOUT) {
+      if (lockWait === "short" && isLockTimeout(error)) {
         lockWait = "none";
         continue;
       }
@@ -53,8 +59,6 @@ export async function runLocked<Result>(
     }
   }
 }
-
-const LOCK_TIMEOUT = "55P03";
 
 function attempt<Result>(
   { db, contention }: { readonly db: Database; readonly contention: Contention },
