@@ -96,6 +96,7 @@ async function insertFirstProject(
     sandbox: keys.sandbox,
     sandboxNow: null,
     webhookVersion: null,
+    webhookEvents: [],
     apiVersion: null,
     createdAt,
     updatedAt: null,

@@ -14,6 +14,7 @@ import {
   type FindSchemas,
   createMetadataSchemaCache,
 } from "./metadata-schemas/metadata-schema-cache.ts";
+import { createFollowWebhooks, type FollowWebhooks } from "./projects/follow-webhooks.ts";
 import { routes } from "./routes.ts";
 
 export type GatewayServiceOptions = {
@@ -36,6 +37,7 @@ export type GatewayService = Service & {
   readonly db: Queryable;
   readonly credentialCache: CredentialCache;
   readonly findSchemas: FindSchemas;
+  readonly followWebhooks: FollowWebhooks;
   readonly clock: () => number;
   /** Whether the bootstrap keys belong to a project. */
   readonly hasBootstrapKeys: boolean;
@@ -93,6 +95,7 @@ export async function createGatewayService(
     db,
     credentialCache,
     findSchemas: createMetadataSchemaCache(db, definitions),
+    followWebhooks: createFollowWebhooks({ db, credentialCache, onEvents: relay.wake }),
     clock,
     hasBootstrapKeys,
     ready: createReadiness(db, (error) =>

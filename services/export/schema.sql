@@ -105,6 +105,7 @@ create table project (
   case_sensitive_codes boolean not null,
   default_code_config text,
   sandbox_now timestamp with time zone,
+  webhook_events jsonb default '[]'::jsonb not null,
   constraint project_pkey PRIMARY KEY (project_id)
 );
 

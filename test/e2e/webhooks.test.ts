@@ -28,7 +28,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const management = managementApi(stack);
   const { id: projectId, api } = await newProject(stack);
-  const { createVoucher } = ruleBuilders(api);
+  const { createRule, createVoucher } = ruleBuilders(api);
   const hooks = `/management/v1/projects/${projectId}/webhooks`;
 
   const createHook = (path: string, body: Json = {}): Promise<Json> =>
@@ -111,6 +111,99 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
     expect(received.map(({ body }) => body)).toContain(single["body"]);
   });
 
+  test("sends the changes that requests make to resources, only to projects that receive them", async () => {
+    const path = newCode("changes");
+    const names = [
+      "voucher.created",
+      "voucher.updated",
+      "voucher.disabled",
+      "campaign.created",
+      "campaign.vouchers.added",
+      "campaign.promotion_tier.created",
+      "campaign.promotion_tier.deleted",
+      "customer.created",
+      "customer.updated",
+      "customer.order.created",
+      "customer.order.canceled",
+      "product.created",
+      "product.updated",
+      "business_validation_rule.created",
+      "business_validation_rule.deleted",
+      "export.completed",
+    ];
+    await createHook(path, { events: names });
+    // Other names are not published: the webhook would not receive them.
+    const { code, id: voucherId } = await createVoucher();
+    await ok(api.put(`/v1/vouchers/${code}`, { metadata: { season: "summer" } }));
+    await ok(api.post(`/v1/vouchers/${code}/disable`));
+    await ok(api.post(`/v1/vouchers/${code}/enable`));
+    const program = await ok(
+      api.post("/v1/campaigns", {
+        name: newCode("camp"),
+        campaign_type: "DISCOUNT_COUPONS",
+        voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "AMOUNT", amount_off: 100 } },
+      }),
+    );
+    const added = await ok(api.post(`/v1/campaigns/${program["id"]}/vouchers`));
+    const promotion = await ok(
+      api.post("/v1/campaigns", { name: newCode("promo"), campaign_type: "PROMOTION" }),
+    );
+    const tier = await ok(
+      api.post(`/v1/promotions/${promotion["id"]}/tiers`, {
+        name: "tier",
+        banner: "banner",
+        action: { discount: { type: "AMOUNT", amount_off: 100 } },
+      }),
+    );
+    await api.delete(`/v1/promotions/tiers/${tier["id"]}`);
+    const source = newCode("ada");
+    const customer = await ok(api.post("/v1/customers", { source_id: source }));
+    await ok(api.post("/v1/customers", { source_id: source, name: "Ada" }));
+    const order = await ok(api.post("/v1/orders", { amount: 1_000 }));
+    await ok(api.put(`/v1/orders/${order["id"]}`, { status: "CANCELED" }));
+    // With a key, the change is published once, whatever is repeated.
+    const headers = { "idempotency-key": newCode("key") };
+    const product = { source_id: newCode("prod"), name: "Tea" };
+    await ok(api.post("/v1/products", product, headers));
+    await ok(api.post("/v1/products", product, headers));
+    await ok(api.post("/v1/products", { ...product, name: "Coffee" }));
+    const rule = await createRule();
+    await api.delete(`/v1/validation-rules/${rule["id"]}`);
+    await ok(api.post("/v1/exports", { exported_object: "customer" }));
+
+    const expected = [...names, "campaign.created", "voucher.created"];
+    const bodies = await vi.waitFor(
+      () => {
+        const received: Json[] = receiver.of(path).map(({ body }) => JSON.parse(body));
+        expect(received.map((body) => body["type"]).toSorted()).toEqual(expected.toSorted());
+        return received;
+      },
+      { timeout: 40_000, interval: 100 },
+    );
+    const dataOf = (type: string): Json[] =>
+      bodies.filter((body) => body["type"] === type).map((body) => body["data"]);
+    expect(dataOf("voucher.updated")).toEqual([
+      { voucher: expect.objectContaining({ id: voucherId, metadata: { season: "summer" } }) },
+    ]);
+    expect(dataOf("campaign.vouchers.added")).toEqual([
+      { voucher: expect.objectContaining({ code: added["code"] }) },
+    ]);
+    expect(dataOf("campaign.promotion_tier.deleted")).toEqual([
+      { promotion_tier: { object: "promotion_tier", id: tier["id"] } },
+    ]);
+    expect(dataOf("customer.created")).toEqual([
+      { customer: expect.objectContaining({ id: customer["id"], name: null }) },
+    ]);
+    expect(dataOf("product.updated")).toEqual([
+      { product: expect.objectContaining({ name: "Coffee" }) },
+    ]);
+    expect(dataOf("export.completed")).toEqual([
+      { export: expect.objectContaining({ status: "DONE" }) },
+    ]);
+    const ofVoucher = bodies.filter(({ event }) => event.aggregate_id === voucherId);
+    expect(ofVoucher.map(({ event }) => event.sequence).toSorted()).toEqual([1, 2, 3]);
+  });
+
   test("repeats a failed delivery later with the same body, and at once when it is replayed", async () => {
     const path = newCode("fail");
     receiver.respond(path, (response) => void response.writeHead(500).end());
@@ -183,6 +276,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
   test.each([
     [{ events: [] }, "events"],
     [{ events: ["voucher.exploded"] }, ".events[0] is not the name of an event"],
+    [{ events: ["customer.segment.entered"] }, ".events[0] is an event that Scrip does not send"],
     [{ target_url: "shop.example" }, ".target_url must be a URL"],
     [{ target_url: "ftp://shop.example" }, ".target_url must be an https URL"],
     [{ headers: { Host: "x" } }, ".headers.Host is set by Scrip"],

@@ -70,6 +70,7 @@ function toContext(project: Project): ProjectContext {
     ...(project.defaultCodeConfig !== null && {
       codeConfig: JSON.stringify(project.defaultCodeConfig),
     }),
+    ...(project.webhookEvents.length > 0 && { webhookEvents: project.webhookEvents }),
   };
 }
 

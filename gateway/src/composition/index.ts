@@ -5,6 +5,7 @@ import type { Queryable } from "@scrip/postgres";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
+import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
@@ -19,6 +20,7 @@ import { createHoldingsClient } from "./clients/holdings.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
 import { createVouchersClient } from "./clients/vouchers.ts";
+import { createWebhooksClient } from "./clients/webhooks.ts";
 import { storeRejections } from "./rejection.ts";
 import type { CompositionDeps, Invoke, Target } from "./step.ts";
 import { callSteps } from "./steps.ts";
@@ -42,7 +44,11 @@ const FIRST_WITHOUT_REJECTIONS = "assign-validation-rules";
 
 export function createCompositionDeps(
   transports: ReadonlyMap<string, Transport>,
-  { db, findSchemas }: { readonly db: Queryable } & Pick<CompositionDeps, "findSchemas">,
+  {
+    db,
+    findSchemas,
+    followWebhooks,
+  }: { readonly db: Queryable } & Pick<CompositionDeps, "findSchemas" | "followWebhooks">,
 ): CompositionDeps {
   const campaigns = transports.get(CampaignService.typeName);
   const campaignActions = transports.get(CampaignActionService.typeName);
@@ -52,6 +58,7 @@ export function createCompositionDeps(
   const publications = transports.get(PublicationService.typeName);
   const vouchers = transports.get(VoucherService.typeName);
   const loyalty = transports.get(CustomerService.typeName);
+  const webhooks = transports.get(WebhookService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
     campaignActions: campaignActions && createCampaignActionsClient(campaignActions),
@@ -61,6 +68,8 @@ export function createCompositionDeps(
     holdings: publications && createHoldingsClient(publications),
     vouchers: vouchers && createVouchersClient(vouchers),
     dueJobs: loyalty && createDueJobsClient(loyalty),
+    webhooks: webhooks && createWebhooksClient(webhooks),
+    followWebhooks,
     findSchemas,
     reserveIds: async ({ project, idempotency }) =>
       idempotency === undefined

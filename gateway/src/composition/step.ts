@@ -3,6 +3,7 @@ import type { NewId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 
 import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
+import type { FollowWebhooks } from "../projects/follow-webhooks.ts";
 import type { CampaignActions } from "./clients/campaign-actions.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
@@ -11,6 +12,7 @@ import type { Holdings } from "./clients/holdings.ts";
 import type { Units } from "./clients/units.ts";
 import type { ValidationRules } from "./clients/validation-rules.ts";
 import type { Vouchers } from "./clients/vouchers.ts";
+import type { Webhooks } from "./clients/webhooks.ts";
 
 /** Sends a request message to the owning service and returns its response. */
 export type Invoke = (message: Message, call: Call) => Promise<Message>;
@@ -28,6 +30,8 @@ export type CompositionDeps = {
   readonly holdings: Holdings | undefined;
   readonly vouchers: Vouchers | undefined;
   readonly dueJobs: DueJobs | undefined;
+  readonly webhooks: Webhooks | undefined;
+  readonly followWebhooks: FollowWebhooks;
   readonly findSchemas: FindSchemas;
   /** Ids for objects that the request creates; for one with an idempotency key, the same at each repetition. */
   readonly reserveIds: (call: Call) => Promise<NewId>;

@@ -21,6 +21,8 @@ const deps: CompositionDeps = {
   holdings: unused,
   dueJobs: unused,
   vouchers: unused,
+  webhooks: unused,
+  followWebhooks: unused,
   findSchemas: () => undefined,
   reserveIds: unused,
 };

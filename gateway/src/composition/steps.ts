@@ -4,6 +4,7 @@ import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
 import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
+import { followWebhooksStep } from "./follow-webhooks.ts";
 import { generateCampaignVouchersStep } from "./generate-campaign-vouchers.ts";
 import { loadValidationRuleStep } from "./load-validation-rule.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
@@ -161,6 +162,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Runs the nightly jobs of the loyalty service that fell due at the new time.",
     directGrpc: "Not needed: the gateway itself serves the RPC.",
     compile: runDueJobsStep,
+  },
+  {
+    name: "follow-webhooks",
+    runs: "after the call",
+    appliesTo: "`CreateWebhook`, `UpdateWebhook` and `DeleteWebhook`",
+    does: "Stores in the project which events its webhooks receive, so that services publish these.",
+    directGrpc: "Webhooks have management paths only, which the gateway serves.",
+    compile: followWebhooksStep,
   },
 ];
 

@@ -21,6 +21,8 @@ export type Project = {
   /** Time of the sandbox clock in epoch milliseconds; null for real time. */
   readonly sandboxNow: number | null;
   readonly webhookVersion: string | null;
+  /** Names of the events that its webhooks receive. */
+  readonly webhookEvents: readonly string[];
   readonly apiVersion: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date | null;

@@ -30,6 +30,7 @@ export const projectChangedEvent = (project: PublishedProject): OutboxEvent => (
         defaultCodeConfig: JSON.stringify(project.defaultCodeConfig),
       }),
       ...(project.sandboxNow !== null && { sandboxNow: timestampFromMs(project.sandboxNow) }),
+      webhookEvents: [...project.webhookEvents],
     }),
   ),
 });

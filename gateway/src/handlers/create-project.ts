@@ -77,6 +77,7 @@ function parse(request: CreateProjectRequest, id: string, createdAt: Date): Proj
     sandbox: request.sandbox ?? false,
     sandboxNow: null,
     webhookVersion: request.webhookVersion ?? null,
+    webhookEvents: [],
     apiVersion: request.apiVersion ?? null,
     createdAt,
     updatedAt: null,

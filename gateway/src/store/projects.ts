@@ -17,6 +17,7 @@ export type ProjectRow = {
   sandbox: boolean;
   sandbox_now: Date | null;
   webhook_version: string | null;
+  webhook_events: string[];
   api_version: string | null;
   created_at: Date;
   updated_at: Date | null;
@@ -45,6 +46,7 @@ const editableColumns: ColumnTable<Project> = {
   client_features: column.single("text[]", ({ clientFeatures }) => clientFeatures),
   sandbox_now: column.timestamp(({ sandboxNow }) => sandboxNow),
   webhook_version: column.text(({ webhookVersion }) => webhookVersion),
+  webhook_events: column.single("text[]", ({ webhookEvents }) => webhookEvents),
   api_version: column.text(({ apiVersion }) => apiVersion),
   updated_at: column.timestamp(({ updatedAt }) => updatedAt && updatedAt.getTime()),
   first_weekday: column.single("smallint", ({ firstWeekday }) => firstWeekday),
@@ -183,6 +185,7 @@ export function projectFromRow(row: ProjectRow): Project {
     sandbox: row.sandbox,
     sandboxNow: row.sandbox_now === null ? null : row.sandbox_now.getTime(),
     webhookVersion: row.webhook_version,
+    webhookEvents: row.webhook_events,
     apiVersion: row.api_version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -10,6 +10,7 @@ import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_im
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
 import { continueJob } from "./handlers/continue-job.ts";
 import { createCampaignVouchers } from "./handlers/create-campaign-vouchers.ts";
 import { createCampaign } from "./handlers/create-campaign.ts";
@@ -76,7 +77,7 @@ const referralTiers = {
 
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
-  const implement = keyedHandlers(deps, bindToRequest);
+  const implement = keyedHandlers(deps, bindToRequest, RESOURCE_CHANGES);
   return [
     implement(
       CampaignService,

@@ -12,6 +12,7 @@ import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
 import { activatePendingPoints } from "./handlers/activate-pending-points.ts";
 import { adjustPendingPoints } from "./handlers/adjust-pending-points.ts";
 import { adjustPoints } from "./handlers/adjust-points.ts";
@@ -111,7 +112,7 @@ const pendingPoints = {
 
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
-  const implement = keyedHandlers(deps, bindToRequest);
+  const implement = keyedHandlers(deps, bindToRequest, RESOURCE_CHANGES);
   return [
     implement(CustomerService, {
       createCustomer,

@@ -11,6 +11,7 @@ import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
 import { assignRules } from "./handlers/assign-rules.ts";
 import { createAssignment } from "./handlers/create-assignment.ts";
 import { createOrder } from "./handlers/create-order.ts";
@@ -72,7 +73,7 @@ import { queuedEdits } from "./order/queued-edits.ts";
 
 /** All RPCs of this service: one line and one file each. */
 export const routes = (deps: Deps): readonly Implementation[] => {
-  const implement = keyedHandlers(deps, bindToRequest);
+  const implement = keyedHandlers(deps, bindToRequest, RESOURCE_CHANGES);
   return [
     implement(
       ValidationService,

@@ -12,6 +12,7 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
+import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
 import { adjustBalance } from "./handlers/adjust-balance.ts";
 import { adjustMemberBalance } from "./handlers/adjust-member-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
@@ -87,7 +88,7 @@ const redemptionHandlers = {
 
 /** All RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
-  const implement = keyedHandlers(deps, bindToRequest);
+  const implement = keyedHandlers(deps, bindToRequest, RESOURCE_CHANGES);
   return [
     implement(VoucherService, {
       createVoucher,

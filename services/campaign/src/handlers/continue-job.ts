@@ -38,6 +38,6 @@ async function runEarlier(deps: Deps, call: Call, job: CampaignJob): Promise<voi
   } catch (error) {
     // An outage; the slice is repeated.
     if (finalErrorOf(error, call.requestId) === undefined) throw error;
-    await endFailedJob(deps, call.project.id, job);
+    await endFailedJob(deps, call, job);
   }
 }

@@ -7,8 +7,8 @@ import { findJob } from "../store/campaign-jobs.ts";
 
 export const failJob =
   (deps: Deps): Handler<typeof CampaignJobService.method.failJob> =>
-  async ({ jobId }, { project }) => {
-    const job = await findJob(deps.db, project.id, jobId);
-    if (job !== undefined) await endFailedJob(deps, project.id, job);
+  async ({ jobId }, call) => {
+    const job = await findJob(deps.db, call.project.id, jobId);
+    if (job !== undefined) await endFailedJob(deps, call, job);
     return { $typeName: "scrip.campaign.v1.FailJobResponse" };
   };

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 
 import type { Deps } from "../deps.ts";
 import { defineJob } from "../jobs/job-definition.ts";
-import { storeFile } from "../store/exports.ts";
+import { findExport, storeFile } from "../store/exports.ts";
+import { announceExport } from "../webhooks/announce-export.ts";
 import { countRows } from "./count-rows.ts";
 import { fileContent } from "./file-content.ts";
 import type { ExportInput } from "./parameters.ts";
@@ -17,8 +18,9 @@ const RETAIN_MS = 7 * DAY_MS;
  * Writes the file of an export in one slice, because its rows are read in one snapshot: after a crash, the file is
  * written again.
  */
-export const exportJob = ({ db, files, ...clients }: Deps) =>
-  defineJob<ExportInput, null>({
+export const exportJob = (deps: Deps) => {
+  const { db, files, ...clients } = deps;
+  return defineJob<ExportInput, null>({
     type: EXPORT_JOB,
     async slice({ id, project, input, call, signal, progress }) {
       const counter = countRows();
@@ -39,7 +41,10 @@ export const exportJob = ({ db, files, ...clients }: Deps) =>
       });
       // It was deleted meanwhile.
       if (!stored) await files.remove(key);
+      const written = stored ? await findExport(db, project.id, id) : undefined;
+      if (written !== undefined) await announceExport(deps, project.id, written);
       return { processed: counter.rows(), total: counter.rows(), next: null };
     },
     result: () => ({}),
   });
+};

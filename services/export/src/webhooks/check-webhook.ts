@@ -1,6 +1,6 @@
 import { invalidPayload } from "@scrip/errors";
 
-import { webhookEventName } from "../domain/webhook-events.ts";
+import { parseEventName } from "../domain/webhook-events.ts";
 import { headerViolation, targetViolation } from "../domain/webhook-target.ts";
 import type { WebhookSettings } from "./webhook-settings.ts";
 
@@ -10,14 +10,18 @@ export function requireTarget(url: string, settings: WebhookSettings): string {
   return url;
 }
 
+const REASONS = {
+  unknown: "is not the name of an event",
+  unsent: "is an event that Scrip does not send",
+};
+
 /** The names in their correct spelling, each once. */
 export function requireEvents(names: readonly string[]): readonly string[] {
   if (names.length === 0) throw invalidPayload("Property .events must NOT have fewer than 1 items");
   const correct = names.map((name, index) => {
-    const known = webhookEventName(name);
-    if (known === undefined)
-      throw invalidPayload(`Property .events[${index}] is not the name of an event`);
-    return known;
+    const event = parseEventName(name);
+    if (event.kind === "sent") return event.name;
+    throw invalidPayload(`Property .events[${index}] ${REASONS[event.kind]}`);
   });
   return [...new Set(correct)];
 }

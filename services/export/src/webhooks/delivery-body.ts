@@ -6,8 +6,8 @@ import type { WebhookEvent } from "./event-sources.ts";
 export type DeliveryContent = {
   readonly id: string;
   readonly name: string;
-  readonly event: DeliveredEvent;
-  readonly seen: WebhookEvent;
+  readonly event: Pick<DeliveredEvent, "id" | "projectId" | "key">;
+  readonly seen: Omit<WebhookEvent, "names" | "loadData">;
   readonly webhook: Subscriber;
   /** JSON text. */
   readonly data: string;
@@ -39,7 +39,7 @@ export function deliveryBody({
       entity_id: seen.entityId,
       aggregate_id: event.key,
       sequence: Number(sequence),
-      group_id: event.id,
+      group_id: seen.groupId ?? event.id,
       event_source: { channel: seen.channel, user: null, api_key: null },
     },
   });

@@ -1,27 +1,45 @@
-import type { DescMessage, Message, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
-import { createEncoders } from "@scrip/contract";
-import { toErrorResponse } from "@scrip/errors";
 import { type DeliveredEvent, eventMessage } from "@scrip/events";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import {
+  CampaignChanged_Change,
+  CampaignChangedSchema,
+  CampaignJobRequestedSchema,
+} from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
-import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+import {
+  PendingPointsChangedSchema,
+  PointsMovedSchema,
+} from "@scrip/proto/scrip/events/v1/points_pb";
 import {
   RedemptionFailedSchema,
   RedemptionMadeSchema,
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import {
+  ReferralConvertedSchema,
+  ReferralRewardedSchema,
+} from "@scrip/proto/scrip/events/v1/referrals_pb";
+import { ResourceChangedSchema } from "@scrip/proto/scrip/events/v1/resources_pb";
+import {
   GiftBalanceAdjustedSchema,
   VoucherDeletedSchema,
   VoucherPublishedSchema,
 } from "@scrip/proto/scrip/events/v1/vouchers_pb";
-import { RedemptionSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { VoucherSchema } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
+import {
+  encode,
+  loadCampaign,
+  loadCustomer,
+  loadRedemption,
+  loadVoucher,
+  object,
+  onlyId,
+} from "./resource-data.ts";
 
 /** Topics whose events webhooks receive. */
 export const WEBHOOK_TOPICS: readonly string[] = [
@@ -30,6 +48,11 @@ export const WEBHOOK_TOPICS: readonly string[] = [
   "scrip.customers.v1",
   "scrip.orders.v1",
   "scrip.points.v1",
+  "scrip.campaigns.v1",
+  "scrip.referrals.v1",
+  "scrip.rules.v1",
+  "scrip.products.v1",
+  "scrip.programs.v1",
 ];
 
 /** An event as webhooks see it. */
@@ -40,6 +63,8 @@ export type WebhookEvent = {
   /** Id of the resource that the event is about. */
   readonly entityId: string;
   readonly channel: string;
+  /** What caused the event. Default: the event itself. */
+  readonly groupId?: string;
   /** `data` of the body as JSON text: resources by their type. Loaded only for events that somebody receives. */
   readonly loadData: (call: Call) => Promise<string>;
 };
@@ -57,13 +82,39 @@ const source = <Desc extends DescMessage>(definition: Source<Desc>) => ({
   },
 });
 
+const CAMPAIGN_CHANGES: Readonly<Record<CampaignChanged_Change, readonly string[]>> = {
+  [CampaignChanged_Change.UNSPECIFIED]: [],
+  [CampaignChanged_Change.CREATED]: ["campaign.created"],
+  [CampaignChanged_Change.UPDATED]: ["campaign.updated"],
+  [CampaignChanged_Change.ENABLED]: ["campaign.enabled"],
+  [CampaignChanged_Change.DISABLED]: ["campaign.disabled"],
+  [CampaignChanged_Change.DELETED]: ["campaign.deleted"],
+  [CampaignChanged_Change.VOUCHERS_GENERATED]: [
+    "campaign.vouchers.generation.completed",
+    "campaign.vouchers.added",
+  ],
+  [CampaignChanged_Change.VOUCHERS_GENERATION_FAILED]: ["campaign.vouchers.generation.failed"],
+};
+
+const PENDING_POINTS = "voucher.loyalty_card.pending_points";
+
 const SOURCES = [
+  source({
+    schema: ResourceChangedSchema,
+    read: ({ date, names, resource, id, data, requestId, channel }) => ({
+      ...about(date, id),
+      names,
+      channel,
+      groupId: requestId,
+      loadData: async () => object({ [resource]: data }),
+    }),
+  }),
   source({
     schema: RedemptionMadeSchema,
     read: ({ date, redemptionId }, clients) => ({
       ...about(date, redemptionId),
       names: ["redemption.succeeded"],
-      loadData: (call) => loadRedemption(clients, redemptionId, call),
+      loadData: (call) => redemptionData(clients, redemptionId, call),
     }),
   }),
   source({
@@ -71,7 +122,7 @@ const SOURCES = [
     read: ({ date, redemptionId }, clients) => ({
       ...about(date, redemptionId),
       names: ["redemption.failed"],
-      loadData: (call) => loadRedemption(clients, redemptionId, call),
+      loadData: (call) => redemptionData(clients, redemptionId, call),
     }),
   }),
   source({
@@ -79,7 +130,7 @@ const SOURCES = [
     read: ({ date, rollbackId, rejected }, clients) => ({
       ...about(date, rollbackId),
       names: [rejected ? "redemption.rollback.failed" : "redemption.rollback.succeeded"],
-      loadData: (call) => loadRedemption(clients, rollbackId, call),
+      loadData: (call) => redemptionData(clients, rollbackId, call),
     }),
   }),
   source({
@@ -96,7 +147,7 @@ const SOURCES = [
             customer_id: customerId,
             vouchers_id: [voucherId],
             channel,
-            created_at: date && timestampDate(date),
+            created_at: dateOf(date),
           }),
           voucher: await loadVoucher(clients, voucherId, call),
         }),
@@ -129,7 +180,7 @@ const SOURCES = [
             type: amount > 0n ? "CREDITS_ADDITION" : "CREDITS_REMOVAL",
             amount: Number(amount),
             balance: Number(balance),
-            created_at: date && timestampDate(date),
+            created_at: dateOf(date),
           }),
         }),
     }),
@@ -153,7 +204,80 @@ const SOURCES = [
             type,
             points: Number(points),
             balance: Number(balance),
-            created_at: date && timestampDate(date),
+            created_at: dateOf(date),
+          }),
+        }),
+    }),
+  }),
+  source({
+    schema: PendingPointsChangedSchema,
+    read: ({ date, cardId, pendingPointsId, campaignId, change, points }, clients) => ({
+      ...about(date, pendingPointsId),
+      names: [`${PENDING_POINTS}.${change.toLowerCase()}`],
+      loadData: async (call) =>
+        object({
+          voucher: await loadVoucher(clients, cardId, call),
+          pending_points: JSON.stringify({
+            id: pendingPointsId,
+            voucher_id: cardId,
+            campaign_id: campaignId,
+            points: Number(points),
+          }),
+        }),
+    }),
+  }),
+  source({
+    schema: CampaignChangedSchema,
+    read: ({ date, campaignId, change, jobId }, clients) => ({
+      ...about(date, campaignId),
+      names: CAMPAIGN_CHANGES[change] ?? [],
+      loadData: (call) =>
+        change === CampaignChanged_Change.DELETED
+          ? Promise.resolve(object({ campaign: onlyId("campaign", campaignId) }))
+          : campaignData(clients, { campaignId, jobId }, call),
+    }),
+  }),
+  source({
+    schema: CampaignJobRequestedSchema,
+    read: ({ date, campaignId, jobId, type, requestId }, clients) => ({
+      ...about(date, campaignId),
+      names: type === "CAMPAIGN.VOUCHERS_GENERATE" ? ["campaign.vouchers.generation.started"] : [],
+      groupId: requestId,
+      loadData: (call) => campaignData(clients, { campaignId, jobId }, call),
+    }),
+  }),
+  source({
+    schema: ReferralConvertedSchema,
+    read: ({ date, refereeId, referrerId, voucherId, campaignId }, clients) => ({
+      ...about(date, refereeId),
+      names: ["customer.referred"],
+      loadData: async (call) =>
+        object({
+          customer: await loadCustomer(clients, refereeId, call),
+          referral: JSON.stringify({
+            referrer_id: referrerId,
+            voucher_id: voucherId,
+            campaign_id: campaignId,
+          }),
+        }),
+    }),
+  }),
+  source({
+    schema: ReferralRewardedSchema,
+    read: ({ date, customerId, voucherId, referralCampaignId, credits, points }, clients) => ({
+      ...about(date, customerId),
+      names: [
+        "customer.rewarded",
+        ...(points === undefined ? [] : ["customer.rewarded.loyalty_points"]),
+      ],
+      loadData: async (call) =>
+        object({
+          customer: await loadCustomer(clients, customerId, call),
+          voucher: await loadVoucher(clients, voucherId, call),
+          reward: JSON.stringify({
+            campaign_id: referralCampaignId,
+            ...(credits !== undefined && { credits: Number(credits) }),
+            ...(points !== undefined && { points: Number(points) }),
           }),
         }),
     }),
@@ -163,8 +287,7 @@ const SOURCES = [
     read: ({ date, customerId }) => ({
       ...about(date, customerId),
       names: ["customer.deleted"],
-      loadData: async () =>
-        object({ customer: JSON.stringify({ object: "customer", id: customerId }) }),
+      loadData: async () => object({ customer: onlyId("customer", customerId) }),
     }),
   }),
   source({
@@ -172,7 +295,8 @@ const SOURCES = [
     read: ({ date, order }) => ({
       ...about(date, order?.id ?? ""),
       names: ["customer.order.paid"],
-      loadData: async () => object({ order: encode(OrderSchema, order as Message) }),
+      loadData: async () =>
+        object(order === undefined ? {} : { order: encode(OrderSchema, order) }),
     }),
   }),
 ];
@@ -183,44 +307,23 @@ const BY_TYPE = new Map(SOURCES.map((each) => [each.typeName, each]));
 export const webhookEventOf = (event: DeliveredEvent, clients: Clients): WebhookEvent | undefined =>
   BY_TYPE.get(event.type ?? "")?.read(event, clients);
 
+const dateOf = (date: Timestamp | undefined): Date | undefined => date && timestampDate(date);
+
 const about = (date: Timestamp | undefined, entityId: string) => ({
-  date: date === undefined ? new Date() : timestampDate(date),
+  date: dateOf(date) ?? new Date(),
   entityId,
   channel: "API",
 });
 
-const encoderOf = createEncoders();
+const redemptionData = async (clients: Clients, id: string, call: Call): Promise<string> =>
+  object({ redemption: await loadRedemption(clients, id, call) });
 
-const encode = (schema: DescMessage, message: Message): string => encoderOf(schema)(message);
-
-const object = (members: Readonly<Record<string, string>>): string =>
-  `{${Object.entries(members)
-    .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
-    .join(",")}}`;
-
-const loadRedemption = async ({ redemptions }: Clients, id: string, call: Call): Promise<string> =>
+const campaignData = async (
+  clients: Clients,
+  { campaignId, jobId }: { readonly campaignId: string; readonly jobId?: string | undefined },
+  call: Call,
+): Promise<string> =>
   object({
-    redemption: await orOnlyId({ type: "redemption", id, call }, async () =>
-      encode(RedemptionSchema, await redemptions.getRedemption({ redemptionId: id }, call)),
-    ),
+    campaign: await loadCampaign(clients, campaignId, call),
+    ...(jobId !== undefined && { async_action: JSON.stringify({ id: jobId }) }),
   });
-
-const loadVoucher = ({ vouchers }: Clients, id: string, call: Call): Promise<string> =>
-  orOnlyId({ type: "voucher", id, call }, async () =>
-    encode(VoucherSchema, await vouchers.getVoucher({ code: id }, call)),
-  );
-
-type Resource = { readonly type: string; readonly id: string; readonly call: Call };
-
-/** A resource that was deleted in the meantime is described by its id. */
-async function orOnlyId(
-  { type, id, call }: Resource,
-  load: () => Promise<string>,
-): Promise<string> {
-  try {
-    return await load();
-  } catch (error) {
-    if (toErrorResponse(error, call.requestId).error.key !== "not_found") throw error;
-    return JSON.stringify({ object: type, id });
-  }
-}

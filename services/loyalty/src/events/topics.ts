@@ -1,2 +1,5 @@
 /** Changes of customers, key: customer id. Published by this service. */
 export const CUSTOMERS_TOPIC = "scrip.customers.v1";
+
+/** Changes of earning rules and rewards, key: the resource. Published by this service. */
+export const PROGRAMS_TOPIC = "scrip.programs.v1";

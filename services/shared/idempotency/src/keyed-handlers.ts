@@ -29,6 +29,7 @@ import {
   requireSameRequest,
   responseOutcome,
 } from "./outcome.ts";
+import { isReceived, publishChanges, type PublishedChange } from "./resource-changes.ts";
 import { newSeed, seededIds } from "./seeded-ids.ts";
 import {
   findRequest,
@@ -52,10 +53,16 @@ export type HandlerFactories<Deps, Desc extends DescService> = {
  */
 export type Execution = "transaction" | "steps" | "repeatable";
 
-type BaseDeps = { readonly db: Database; readonly newId: NewId };
+type BaseDeps = {
+  readonly db: Database;
+  readonly newId: NewId;
+  /** Called after each commit that wrote to the outbox. */
+  readonly onEvents?: () => void;
+};
 
 type Frame<Deps> = {
   readonly deps: Deps;
+  readonly published: ReadonlyMap<DescMethod, PublishedChange>;
   readonly bind: (deps: Deps, work: KeyedWork) => Deps;
   /** Bounds the transactions, each of which has a connection. */
   readonly lane: Lane;
@@ -74,14 +81,17 @@ type Rpc<Deps> = {
 /**
  * Returns `implement` for a service that stores idempotency keys: the key, the request hash and the response are
  * written in the transaction of the effect (services/decisions/0025). A call without a key costs nothing. `bind`
- * replaces every dependency through which a handler writes.
+ * replaces every dependency through which a handler writes. `published`: what RPCs publish in the same transaction, in
+ * projects with a webhook that receives it.
  */
 export function keyedHandlers<Deps extends BaseDeps>(
   deps: Deps,
   bind: (deps: Deps, work: KeyedWork) => Deps,
+  published: readonly PublishedChange[] = [],
 ) {
   const frame: Frame<Deps> = {
     deps,
+    published: new Map(published.map((each) => [each.method, each])),
     bind,
     lane: createTransactionLane(deps.db.size),
     running: new Map(),
@@ -98,7 +108,7 @@ export function keyedHandlers<Deps extends BaseDeps>(
       ] as unknown as UntypedFactory<Deps>;
       const execution =
         executions[method.localName as keyof typeof executions] ?? defaultExecution(method);
-      const plain = factory(deps);
+      const plain = withChanges(frame, { method, factory });
       if (execution === undefined) return [method.localName, plain];
       const rpc = { method, factory, execution };
       return [
@@ -111,6 +121,43 @@ export function keyedHandlers<Deps extends BaseDeps>(
     });
     return implement(service, Object.fromEntries(handlers));
   };
+}
+
+/** The handler without a key. Only a request whose change a webhook receives has a transaction of the frame. */
+function withChanges<Deps extends BaseDeps>(
+  frame: Frame<Deps>,
+  { method, factory }: Omit<Rpc<Deps>, "execution">,
+): (request: Message, call: Call) => Promise<Message> {
+  const plain = factory(frame.deps);
+  const published = frame.published.get(method);
+  if (published === undefined) return plain;
+  return (request, call) =>
+    isReceived(published, call)
+      ? runPublished(frame, { factory, published }, { request, call })
+      : plain(request, call);
+}
+
+async function runPublished<Deps extends BaseDeps>(
+  { deps, bind, lane }: Frame<Deps>,
+  rpc: { readonly factory: UntypedFactory<Deps>; readonly published: PublishedChange },
+  { request, call }: { readonly request: Message; readonly call: Call },
+): Promise<Message> {
+  const place = lane.enter(call.project.id, 1);
+  let work: KeyedTransaction | undefined;
+  try {
+    await place.start(1);
+    return await deps.db.transaction(async (tx) => {
+      work = createKeyedWork(bindDatabase(tx, deps.db), deps.newId);
+      const response = await rpc.factory(bind(deps, work))(request, call);
+      await work.bumpChanged(tx);
+      await publishChanges(tx, rpc.published, { response, request, call });
+      return response;
+    });
+  } finally {
+    work?.runAfterCommit();
+    deps.onEvents?.();
+    place.leave();
+  }
 }
 
 /** As many as light requests of one process: the gateway admits fewer. */
@@ -224,7 +271,7 @@ const CLAIM_TIMEOUT_MS = 100;
 const IDLE_TIMEOUT_MS = REQUEST_DEADLINE_MS + 1_000;
 
 async function runInTransaction<Deps extends BaseDeps>(
-  { deps, bind }: Frame<Deps>,
+  { deps, bind, published }: Frame<Deps>,
   rpc: Rpc<Deps>,
   run: Run,
 ): Promise<AttemptOutcome> {
@@ -244,7 +291,8 @@ async function runInTransaction<Deps extends BaseDeps>(
         }
         const newId = claim.seed === null ? deps.newId : seededIds(claim.seed);
         work = createKeyedWork(bindDatabase(tx, { size: 1, bulk: deps.db.bulk }), newId);
-        const outcome = await outcomeOf(rpc, bind(deps, work), run);
+        const publish = publisherOf(published.get(rpc.method), tx, run);
+        const outcome = await outcomeOf(rpc, bind(deps, work), run, publish);
         await work.bumpChanged(tx);
         await storeOutcome(tx, requestKey, outcome);
         return outcome;
@@ -253,8 +301,18 @@ async function runInTransaction<Deps extends BaseDeps>(
     );
   } finally {
     work?.runAfterCommit();
+    if (published.has(rpc.method)) deps.onEvents?.();
   }
 }
+
+type Publish = (response: Message) => Promise<void>;
+
+const publisherOf =
+  (published: PublishedChange | undefined, tx: Queryable, { request, call }: Run): Publish =>
+  async (response) => {
+    if (published !== undefined && isReceived(published, call))
+      await publishChanges(tx, published, { response, request, call });
+  };
 
 type Claim = { readonly seed: string | null; readonly outcome: Outcome | undefined };
 
@@ -318,12 +376,15 @@ async function outcomeOf<Deps>(
   { method, factory }: Rpc<Deps>,
   deps: Deps,
   { request, call, key, requestHash, rejection }: Run,
+  publish: Publish = () => Promise.resolve(),
 ): Promise<AttemptOutcome> {
   const stepKey = (step: string) => ({ key: `${key}>${step}`, requestHash });
   const own = { ...call, idempotency: undefined, onReplay: undefined, stepKey };
   try {
     if (rejection !== undefined) throw errorFromProto(rejection);
-    return responseOutcome(method.output, await factory(deps)(request, own));
+    const response = await factory(deps)(request, own);
+    await publish(response);
+    return responseOutcome(method.output, response);
   } catch (error) {
     const outcome = finalError(error, call.requestId);
     if (outcome === undefined) throw error;

@@ -20,6 +20,7 @@ type ProjectRow = {
   readonly case_sensitive_codes: boolean;
   readonly default_code_config: string | null;
   readonly sandbox_now: Date | null;
+  readonly webhook_events: readonly string[];
 };
 
 const changeableColumns: ColumnTable<ProjectChanged> = {
@@ -30,6 +31,7 @@ const changeableColumns: ColumnTable<ProjectChanged> = {
   case_sensitive_codes: column.bool(({ caseSensitiveCodes }) => caseSensitiveCodes),
   default_code_config: column.text(({ defaultCodeConfig }) => defaultCodeConfig ?? null),
   sandbox_now: column.timestamp(({ sandboxNow }) => (sandboxNow ? timestampMs(sandboxNow) : null)),
+  webhook_events: column.json(({ webhookEvents }) => JSON.stringify(webhookEvents)),
 };
 
 const saveStatement = buildStatement({
@@ -63,7 +65,7 @@ export async function findProjects(
     name: "project_find",
     planning: "indexLookups",
     text: `select project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes,
-                  default_code_config, sandbox_now
+                  default_code_config, sandbox_now, webhook_events
              from project where project_id = any($1::text[])`,
     values: [textArray(ids)],
   });
@@ -78,6 +80,7 @@ const stateFromRow = (row: ProjectRow): ProjectState => ({
     firstWeekday: row.first_weekday,
     caseSensitiveCodes: row.case_sensitive_codes,
     ...(row.default_code_config !== null && { codeConfig: row.default_code_config }),
+    ...(row.webhook_events.length > 0 && { webhookEvents: row.webhook_events }),
   },
   sandboxNow: row.sandbox_now === null ? null : row.sandbox_now.getTime(),
   deleted: row.deleted,

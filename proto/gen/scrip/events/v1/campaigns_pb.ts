@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/campaigns.proto.
  */
 export const file_scrip_events_v1_campaigns: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY2FtcGFpZ25zLnByb3RvEg9zY3JpcC5ldmVudHMudjEi8gIKD0NhbXBhaWduQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEjcKBmNoYW5nZRgDIAEoDjInLnNjcmlwLmV2ZW50cy52MS5DYW1wYWlnbkNoYW5nZWQuQ2hhbmdlEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBG5hbWUYBSABKAkSEwoGam9iX2lkGAYgASgJSACIAQEipAEKBkNoYW5nZRIWChJDSEFOR0VfVU5TUEVDSUZJRUQQABISCg5DSEFOR0VfQ1JFQVRFRBABEhIKDkNIQU5HRV9VUERBVEVEEAISEgoOQ0hBTkdFX0VOQUJMRUQQAxITCg9DSEFOR0VfRElTQUJMRUQQBBISCg5DSEFOR0VfREVMRVRFRBAFEh0KGUNIQU5HRV9WT1VDSEVSU19HRU5FUkFURUQQBkIJCgdfam9iX2lkIqoBChRDYW1wYWlnbkpvYlJlcXVlc3RlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIMCgR0eXBlGAQgASgJEg0KBXRvdGFsGAUgASgDEhIKCnJlcXVlc3RfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY2FtcGFpZ25zLnByb3RvEg9zY3JpcC5ldmVudHMudjEimQMKD0NhbXBhaWduQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEjcKBmNoYW5nZRgDIAEoDjInLnNjcmlwLmV2ZW50cy52MS5DYW1wYWlnbkNoYW5nZWQuQ2hhbmdlEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBG5hbWUYBSABKAkSEwoGam9iX2lkGAYgASgJSACIAQEiywEKBkNoYW5nZRIWChJDSEFOR0VfVU5TUEVDSUZJRUQQABISCg5DSEFOR0VfQ1JFQVRFRBABEhIKDkNIQU5HRV9VUERBVEVEEAISEgoOQ0hBTkdFX0VOQUJMRUQQAxITCg9DSEFOR0VfRElTQUJMRUQQBBISCg5DSEFOR0VfREVMRVRFRBAFEh0KGUNIQU5HRV9WT1VDSEVSU19HRU5FUkFURUQQBhIlCiFDSEFOR0VfVk9VQ0hFUlNfR0VORVJBVElPTl9GQUlMRUQQB0IJCgdfam9iX2lkIqoBChRDYW1wYWlnbkpvYlJlcXVlc3RlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIMCgR0eXBlGAQgASgJEg0KBXRvdGFsGAUgASgDEhIKCnJlcXVlc3RfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * A campaign was created, changed or deleted (topic `scrip.campaigns.v1`, key: campaign id).
@@ -56,7 +56,7 @@ export type CampaignChanged = Message<"scrip.events.v1.CampaignChanged"> & {
   name: string;
 
   /**
-   * Id of the job that generated the codes (`aa_…`); absent for other changes.
+   * Id of the job that generates codes (`aa_…`); absent for other changes.
    *
    * @generated from field: optional string job_id = 6;
    */
@@ -122,6 +122,13 @@ export const CampaignChanged_Change = {
    * @generated from enum value: CHANGE_VOUCHERS_GENERATED = 6;
    */
   VOUCHERS_GENERATED: 6,
+
+  /**
+   * A job that generates codes failed; the codes that it has created remain.
+   *
+   * @generated from enum value: CHANGE_VOUCHERS_GENERATION_FAILED = 7;
+   */
+  VOUCHERS_GENERATION_FAILED: 7,
 } as const;
 
 /**

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/projects.proto.
  */
 export const file_scrip_events_v1_projects: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvcHJvamVjdHMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSL5AQoOUHJvamVjdENoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgDEg8KB2RlbGV0ZWQYAyABKAgSEQoJdGltZV96b25lGAQgASgJEhUKDWZpcnN0X3dlZWtkYXkYBSABKAUSHAoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAgSIAoTZGVmYXVsdF9jb2RlX2NvbmZpZxgHIAEoCUgAiAEBEi8KC3NhbmRib3hfbm93GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvcHJvamVjdHMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKRAgoOUHJvamVjdENoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgDEg8KB2RlbGV0ZWQYAyABKAgSEQoJdGltZV96b25lGAQgASgJEhUKDWZpcnN0X3dlZWtkYXkYBSABKAUSHAoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAgSIAoTZGVmYXVsdF9jb2RlX2NvbmZpZxgHIAEoCUgAiAEBEi8KC3NhbmRib3hfbm93GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53ZWJob29rX2V2ZW50cxgJIAMoCUIWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ2IGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * The settings of a project that services decide with (topic `scrip.projects.v1`, key: project id). Published when a
@@ -77,6 +77,14 @@ export type ProjectChanged = Message<"scrip.events.v1.ProjectChanged"> & {
    * @generated from field: google.protobuf.Timestamp sandbox_now = 8;
    */
   sandboxNow?: Timestamp | undefined;
+
+  /**
+   * Names of the events that the webhooks of the project receive (docs/webhooks.md#events): services publish
+   * ResourceChanged for these only.
+   *
+   * @generated from field: repeated string webhook_events = 9;
+   */
+  webhookEvents: string[];
 };
 
 /**

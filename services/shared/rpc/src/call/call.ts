@@ -63,6 +63,8 @@ export type ProjectContext = {
   readonly caseSensitiveCodes: boolean;
   /** The project's default_code_config as JSON text, if set. */
   readonly codeConfig?: string | undefined;
+  /** Names of the events that webhooks of the project receive; absent without webhooks, and in batch calls. */
+  readonly webhookEvents?: readonly string[] | undefined;
 };
 
 /** The current time of the project and the calendar that defines its days and weeks. */

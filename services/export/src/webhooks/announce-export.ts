@@ -1,0 +1,48 @@
+import { newId } from "@scrip/ids";
+import { ExportSchema } from "@scrip/proto/scrip/export/v1/exports_pb";
+
+import type { Deps } from "../deps.ts";
+import { exportToProto } from "../mapping/export.ts";
+import type { StoredExport } from "../store/exports.ts";
+import { insertDeliveries } from "../store/webhook-deliveries.ts";
+import { findSubscribers } from "../store/webhooks.ts";
+import { deliveryBody } from "./delivery-body.ts";
+import { encode, object } from "./resource-data.ts";
+
+const NAME = "export.completed";
+
+/** Stores the deliveries of a completed export. Repeatable: a webhook receives an export once. */
+export async function announceExport(
+  { db, baseUrl, wakeWebhooks }: Pick<Deps, "db" | "baseUrl" | "wakeWebhooks">,
+  projectId: string,
+  stored: StoredExport,
+): Promise<void> {
+  const subscribers = await findSubscribers(db, [projectId]);
+  const receivers = subscribers.filter(({ events }) => events.includes(NAME));
+  if (receivers.length === 0) return;
+  // The job ends with its next checkpoint.
+  const message = exportToProto({ ...stored, status: "DONE" }, baseUrl);
+  const data = object({ export: encode(ExportSchema, message) });
+  const event = { id: stored.id, projectId, key: stored.id };
+  const seen = { date: new Date(), entityId: stored.id, channel: "API" };
+  await db.transaction((tx) =>
+    insertDeliveries(
+      tx,
+      receivers.map((webhook) => {
+        const id = newId("whs");
+        return {
+          projectId,
+          webhookId: webhook.id,
+          id,
+          type: NAME,
+          eventId: event.id,
+          aggregateId: event.key,
+          createdAt: new Date(),
+          bodyOf: (sequence) =>
+            deliveryBody({ id, name: NAME, event, seen, webhook, data, sequence }),
+        };
+      }),
+    ),
+  );
+  wakeWebhooks();
+}

@@ -1,0 +1,82 @@
+import {
+  changed,
+  createdOrUpdated,
+  deleted,
+  type PublishedChange,
+  publishes,
+} from "@scrip/idempotency";
+import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
+import {
+  ProductSchema,
+  ProductService,
+  SkuSchema,
+} from "@scrip/proto/scrip/validation/v1/products_pb";
+import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
+
+import { ORDERS_TOPIC } from "./order-paid.ts";
+
+/** Changes of validation rules and their assignments, key: the resource. Published by this service. */
+const RULES_TOPIC = "scrip.rules.v1";
+/** Changes of products and SKUs, key: the resource. Published by this service. */
+const PRODUCTS_TOPIC = "scrip.products.v1";
+
+const orders = OrderService.method;
+const products = ProductService.method;
+const rules = ValidationRuleService.method;
+
+const RULE = "business_validation_rule";
+const ORDER_NAMES = [
+  "customer.order.created",
+  "customer.order.updated",
+  "customer.order.canceled",
+  "customer.order.fulfilled",
+];
+
+/** What requests publish for webhooks; that an order was paid is OrderPaid. */
+export const RESOURCE_CHANGES: readonly PublishedChange[] = [
+  ...[orders.createOrder, orders.updateOrder].map((method) =>
+    publishes(method, ORDERS_TOPIC, ORDER_NAMES, (order, { status }) => [
+      changed(OrderSchema, order, orderNames(order, status)),
+    ]),
+  ),
+  publishes(
+    products.createProduct,
+    PRODUCTS_TOPIC,
+    ["product.created", "product.updated"],
+    (product) => [createdOrUpdated(ProductSchema, product, "product")],
+  ),
+  publishes(products.updateProduct, PRODUCTS_TOPIC, ["product.updated"]),
+  publishes(products.deleteProduct, PRODUCTS_TOPIC, ["product.deleted"], (_, { productId }) => [
+    deleted("product", productId),
+  ]),
+  publishes(products.createSku, PRODUCTS_TOPIC, ["sku.created", "sku.updated"], (sku) => [
+    createdOrUpdated(SkuSchema, sku, "sku"),
+  ]),
+  publishes(products.updateSku, PRODUCTS_TOPIC, ["sku.updated"]),
+  publishes(products.deleteSku, PRODUCTS_TOPIC, ["sku.deleted"], (_, { skuId }) => [
+    deleted("sku", skuId),
+  ]),
+  publishes(rules.createValidationRule, RULES_TOPIC, [`${RULE}.created`]),
+  publishes(rules.updateValidationRule, RULES_TOPIC, [`${RULE}.updated`]),
+  publishes(
+    rules.deleteValidationRule,
+    RULES_TOPIC,
+    [`${RULE}.deleted`],
+    (_, { validationRuleId }) => [deleted("validation_rules", validationRuleId)],
+  ),
+  publishes(rules.createAssignment, RULES_TOPIC, [`${RULE}.assignment.created`]),
+  publishes(
+    rules.deleteAssignment,
+    RULES_TOPIC,
+    [`${RULE}.assignment.deleted`],
+    (_, { assignmentId }) => [deleted("validation_rules_assignment", assignmentId)],
+  ),
+];
+
+/** `sent`: the status in the request. */
+const orderNames = ({ updatedAt }: Order, sent: OrderStatus | undefined): readonly string[] => [
+  updatedAt === undefined ? "customer.order.created" : "customer.order.updated",
+  ...(sent === OrderStatus.CANCELED ? ["customer.order.canceled"] : []),
+  ...(sent === OrderStatus.FULFILLED ? ["customer.order.fulfilled"] : []),
+];
