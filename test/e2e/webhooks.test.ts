@@ -175,7 +175,8 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
     const bodies = await vi.waitFor(
       () => {
         const received: Json[] = receiver.of(path).map(({ body }) => JSON.parse(body));
-        expect(received.map((body) => body["type"]).toSorted()).toEqual(expected.toSorted());
+        const types: string[] = received.map((body) => body["type"]);
+        expect(types.toSorted()).toEqual(expected.toSorted());
         return received;
       },
       { timeout: 40_000, interval: 100 },
@@ -201,7 +202,7 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
       { export: expect.objectContaining({ status: "DONE" }) },
     ]);
     const ofVoucher = bodies.filter(({ event }) => event.aggregate_id === voucherId);
-    expect(ofVoucher.map(({ event }) => event.sequence).toSorted()).toEqual([1, 2, 3]);
+    expect(new Set(ofVoucher.map(({ event }) => event.sequence))).toEqual(new Set([1, 2, 3]));
   });
 
   test("repeats a failed delivery later with the same body, and at once when it is replayed", async () => {
