@@ -1,4 +1,4 @@
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -12,7 +12,7 @@ import { serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { copyVoucher } from "./fixtures.ts";
-import { residentMiB } from "./machine.ts";
+import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
 
 /**
@@ -65,19 +65,17 @@ try {
   for (let round = 1; round <= Number(options.rounds); round += 1) {
     const bare = await timeCopy(client);
     const startedAt = performance.now();
-    const peak = new Map(idle);
-    const { processed } = await reach(client, await startExport(), ({ status }) => {
-      for (const [name, mib] of memoryOf(stack)) peak.set(name, Math.max(mib, peak.get(name) ?? 0));
-      return status === "DONE";
-    });
+    const memory = peaks(stack);
+    const { processed } = await reach(
+      client,
+      await startExport(),
+      ({ status }) => status === "DONE",
+    );
     const seconds = (performance.now() - startedAt) / 1_000;
     console.log(
       `round ${round}: COPY ${bare.seconds.toFixed(1)} s, ${bare.mib.toFixed(0)} MiB; export ${seconds.toFixed(1)} s, ` +
-        `${processed} rows; ratio ${(bare.seconds / seconds).toFixed(2)}; MiB before and at most: ${[
-          ...peak,
-        ]
-          .map(([name, mib]) => `${name} ${idle.get(name)?.toFixed(0)} → ${mib.toFixed(0)}`)
-          .join(", ")}`,
+        `${processed} rows; ratio ${(bare.seconds / seconds).toFixed(2)}; MiB before and at most: ` +
+        memoryText(idle, memory.stop()),
     );
   }
   if (KILLS > 0) await killWhileWriting(stack, client, await startExport());
@@ -112,8 +110,9 @@ async function killWhileWriting(stack: Stack, client: Client, id: string): Promi
   );
 }
 
-const fileNames = async (stack: Stack): Promise<readonly string[]> =>
-  readdir(path.join(path.dirname(stack.log), "exports"), { recursive: true });
+function fileNames(stack: Stack): Promise<readonly string[]> {
+  return readdir(path.join(path.dirname(stack.log), "exports"), { recursive: true });
+}
 
 async function rowsOf(
   file: string,
@@ -165,15 +164,4 @@ async function reach(client: Client, id: string, isReached: (job: Job) => boolea
     if (isReached(job)) return job;
     await sleep(50);
   }
-}
-
-/** Resident memory by process, in MiB. */
-function memoryOf(stack: Stack): ReadonlyMap<string, number> {
-  return new Map(
-    stack.pids().map((pid) => {
-      const [, name = ""] =
-        /(\w+)\/src\/main\.ts/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? [];
-      return [name, residentMiB(pid)];
-    }),
-  );
 }
