@@ -81,6 +81,7 @@ create table job (
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
   in_slice bigint default 0 not null,
+  report_token text,
   constraint job_pkey PRIMARY KEY (project_id, id),
   constraint job_counts CHECK (slices >= 0 AND processed >= 0 AND failed >= 0),
   constraint job_ends_with_a_result CHECK ((finished_at IS NOT NULL AND result IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'FAILED'::text]))),
@@ -94,6 +95,15 @@ create table job_failure (
   item jsonb not null,
   constraint job_failure_pkey PRIMARY KEY (project_id, job_id, number),
   constraint job_failure_project_id_job_id_fkey FOREIGN KEY (project_id, job_id) REFERENCES job(project_id, id) ON DELETE CASCADE
+);
+
+create table job_report (
+  project_id text not null,
+  job_id text not null,
+  number bigint not null,
+  data text not null,
+  constraint job_report_pkey PRIMARY KEY (project_id, job_id, number),
+  constraint job_report_project_id_job_id_fkey FOREIGN KEY (project_id, job_id) REFERENCES job(project_id, id) ON DELETE CASCADE
 );
 
 create table project (
@@ -182,6 +192,8 @@ CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 CREATE INDEX job_by_creation ON job USING btree (project_id, queue, created_at DESC);
 
 CREATE INDEX job_unfinished ON job USING btree (project_id, queue, enqueued_at, id) WHERE status = ANY (ARRAY['ENQUEUED'::text, 'IN_PROGRESS'::text]);
+
+CREATE INDEX job_with_report ON job USING btree (id) WHERE report_token IS NOT NULL;
 
 CREATE INDEX webhook_due ON webhook USING btree (due_at) WHERE active AND due_at < 'infinity'::timestamp with time zone;
 

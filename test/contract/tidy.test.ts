@@ -85,7 +85,7 @@ describe("every service", () => {
     const imported = new Set(
       sources
         .filter(({ path }) => !isTest(path))
-        .flatMap(({ text }) => [...text.matchAll(/from "\.[^"]*?([\w-]+\.ts)"/g)])
+        .flatMap(({ text }) => [...text.matchAll(/(?:from |import\()"\.[^"]*?([\w-]+\.ts)"/g)])
         .map(([, name]) => name),
     );
     const exported = new Set(textOf(`${folder}/package.json`).match(/[\w-]+\.ts/g));

@@ -271,8 +271,14 @@ describe.each(COMPOSITIONS)("imports (%s)", async (composition) => {
         done_count: 1,
         failed_count: 1,
         failed: [{ code: b, reason: "Resource not found" }],
+        errors: [{ code: b, reason: "Resource not found" }],
       },
     });
+    const { pathname, search } = new URL(bulk["result"].reports[0], stack.url);
+    const report = await fetch(`${stack.url}${pathname}${search}`);
+    expect(await report.text()).toBe(`id,found,updated\n${a},true,true\n${b},false,false\n`);
+    const wrong = await fetch(`${stack.url}${pathname}?token=wrong`);
+    expect([wrong.status, ((await wrong.json()) as Json)["key"]]).toEqual([401, "unauthorized"]);
     await finished(
       await api.post("/v1/vouchers/metadata/async", { codes: [a], metadata: { z: 3 } }),
     );

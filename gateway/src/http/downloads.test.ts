@@ -19,6 +19,8 @@ test.each([
 test("only links with a token download a file", () => {
   expect(isDownload("GET", "/v1/exports/exp_1", "token=x")).toBe(true);
   expect(isDownload("HEAD", "/v1/exports/exp_1/", "a=b&token=")).toBe(true);
+  expect(isDownload("GET", "/v1/async-actions/aa_1/report", "token=x")).toBe(true);
+  expect(isDownload("GET", "/v1/async-actions/aa_1", "token=x")).toBe(false);
   expect(isDownload("GET", "/v1/exports/exp_1", "")).toBe(false);
   expect(isDownload("GET", "/v1/exports", "token=x")).toBe(false);
   expect(isDownload("DELETE", "/v1/exports/exp_1", "token=x")).toBe(false);

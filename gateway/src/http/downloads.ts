@@ -9,7 +9,7 @@ import type {
 import { type Client, serviceCall } from "@scrip/rpc";
 import type { Context } from "koa";
 
-const PATH = /^\/v1\/exports\/[^/]+\/?$/;
+const PATH = /^\/v1\/(?:exports\/[^/]+|async-actions\/[^/]+\/report)\/?$/;
 
 /** Whether a request downloads a file by its link: the token in the query is its only credential. */
 export const isDownload = (method: string | undefined, path: string, query: string): boolean =>
@@ -23,36 +23,50 @@ const MAX_DOWNLOADS = 64;
 /** A receiver that takes nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
 
-/** Adds the endpoint that streams the files of exports (docs/exports.md#download). */
-export function addDownloads(
-  router: Router,
-  exports: Pick<Client<typeof ExportService>, "downloadExport">,
-): void {
+type Downloads = Pick<Client<typeof ExportService>, "downloadExport" | "downloadReport">;
+
+type Part = { readonly token: string; readonly first?: bigint; readonly last?: bigint };
+
+/**
+ * Adds the endpoints that stream the files of exports (docs/exports.md#download) and the reports of bulk updates
+ * (docs/async-actions.md#reports).
+ */
+export function addDownloads(router: Router, exports: Downloads): void {
+  const files: Readonly<Record<string, OpenFile>> = {
+    "/v1/exports/:id": (exportId, part, signal) =>
+      exports.downloadExport({ ...part, exportId }, { ...serviceCall(), signal }),
+    "/v1/async-actions/:id/report": (asyncActionId, part, signal) =>
+      exports.downloadReport({ ...part, asyncActionId }, { ...serviceCall(), signal }),
+  };
   let running = 0;
-  router.get("/v1/exports/:id", async (ctx) => {
-    if (running >= MAX_DOWNLOADS) throw new ApiError("too_many_requests");
-    running += 1;
-    ctx.res.once("close", () => (running -= 1));
-    await startDownload(ctx, exports);
-  });
+  for (const [path, open] of Object.entries(files)) {
+    router.get(path, async (ctx) => {
+      if (running >= MAX_DOWNLOADS) throw new ApiError("too_many_requests");
+      running += 1;
+      ctx.res.once("close", () => (running -= 1));
+      await startDownload(ctx, open);
+    });
+  }
 }
 
-async function startDownload(
-  ctx: Context,
-  exports: Pick<Client<typeof ExportService>, "downloadExport">,
-): Promise<void> {
+/** Opens a part of the file of an export or async action. */
+type OpenFile = (
+  id: string,
+  part: Part,
+  signal: AbortSignal,
+) => AsyncIterable<DownloadExportResponse>;
+
+async function startDownload(ctx: Context, open: OpenFile): Promise<void> {
   const id = String(ctx["params"].id);
   const range = parseRange(ctx.get("range"));
   const left = new AbortController();
   ctx.res.once("close", () => left.abort());
-  const request = {
-    exportId: id,
+  const part = {
     token: new URLSearchParams(ctx.querystring).get("token") ?? "",
     ...(range?.first !== undefined && { first: BigInt(range.first) }),
     ...(range?.last !== undefined && { last: BigInt(range.last) }),
   };
-  const stream = exports.downloadExport(request, { ...serviceCall(), signal: left.signal });
-  const messages = stream[Symbol.asyncIterator]();
+  const messages = open(id, part, left.signal)[Symbol.asyncIterator]();
   const { value: head } = await messages.next();
   const { size = 0n, first = 0n, length = 0n } = head as DownloadExportResponse;
   ctx.set("Accept-Ranges", "bytes");

@@ -27,6 +27,7 @@ import { deleteExport } from "./handlers/delete-export.ts";
 import { deleteLoyaltyProgram } from "./handlers/delete-loyalty-program.ts";
 import { deleteWebhook } from "./handlers/delete-webhook.ts";
 import { downloadExport } from "./handlers/download-export.ts";
+import { downloadReport } from "./handlers/download-report.ts";
 import { generateCampaignVouchers } from "./handlers/generate-campaign-vouchers.ts";
 import { getAsyncAction } from "./handlers/get-async-action.ts";
 import { getExport } from "./handlers/get-export.ts";
@@ -65,6 +66,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       createLoyaltyTransactionExport,
       createVoucherTransactionExport,
       downloadExport,
+      downloadReport,
     }),
     implement(WebhookService, {
       createWebhook,

@@ -1,7 +1,12 @@
 import { toErrorResponse } from "@scrip/errors";
 import { newId } from "@scrip/ids";
-import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import {
+  AsyncActionService,
+  AsyncActionStatus,
+} from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { ImportService, type ImportStarted } from "@scrip/proto/scrip/export/v1/imports_pb";
+import { asAdmin } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { newCall } from "./builders.ts";
@@ -11,6 +16,7 @@ const platform = await startPlatform();
 afterAll(() => platform[Symbol.asyncDispose]());
 const asyncActions = platform.client(AsyncActionService);
 const imports = platform.client(ImportService);
+const exports = platform.client(ExportService);
 
 const keyOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -130,4 +136,51 @@ test("parts of a file follow each other, and repeating one changes nothing", asy
   expect(await part(0n, first)).toMatchObject({ bytes: 1_048_576n });
   expect(await part(1n, Buffer.from("\nb"))).toMatchObject({ bytes: 1_048_578n });
   expect(await keyOf(part(2n, Buffer.from("c")))).toBe("invalid_payload");
+});
+
+test("a bulk update reports what became of each item, for a day", async () => {
+  const call = newCall();
+  await asAdmin(platform.url, (client) =>
+    client.query(
+      `insert into export.project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes)
+       values ($1, 1, false, 'UTC', 1, true)`,
+      [call.project.id],
+    ),
+  );
+  const ended = async (asyncActionId: string) => {
+    const get = () => asyncActions.getAsyncAction({ asyncActionId }, call);
+    await expect.poll(async () => (await get()).status).toBe(AsyncActionStatus.DONE);
+    return (await get()).result as Record<string, unknown>;
+  };
+  const names = Array.from({ length: 1_001 }, (_, index) => `=${index}`);
+  const customers = names.map((sourceId) => ({ sourceId }));
+  await ended(
+    (await imports.bulkUpdateCustomers({ customers: [{ sourceId: "=7" }] }, call)).asyncActionId,
+  );
+  const { asyncActionId } = await imports.bulkUpdateCustomers({ customers }, call);
+  const { reports, reports_available_till: until } = await ended(asyncActionId);
+  const [link = ""] = reports as string[];
+  const token = new URL(link).searchParams.get("token") ?? "";
+  const download = async (part: { readonly first?: bigint; readonly last?: bigint } = {}) => {
+    const chunks: Uint8Array[] = [];
+    for await (const { data } of exports.downloadReport({ asyncActionId, token, ...part }, call)) {
+      chunks.push(data);
+    }
+    return Buffer.concat(chunks).toString();
+  };
+  const rows = names.map((name) => `'${name},${name === "=7"},true\n`);
+  const text = `id,found,updated\n${rows.join("")}`;
+  expect(await download()).toBe(text);
+  expect(await download({ first: 9_000n, last: 12_000n })).toBe(text.slice(9_000, 12_001));
+  expect(await download({ first: -3n })).toBe(text.slice(-3));
+
+  await asAdmin(platform.url, (client) =>
+    client.query(
+      "update export.job set finished_at = finished_at - interval '25 hours' where id = $1",
+      [asyncActionId],
+    ),
+  );
+  expect(await ended(asyncActionId)).toMatchObject({ reports: [], done_count: 1_001 });
+  expect(Date.parse(String(until)) - Date.now()).toBeGreaterThan(86_000_000);
+  expect(await keyOf(download())).toBe("not_found");
 });

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-
 import type { ExportedObject } from "@scrip/exports";
 import type { Export } from "@scrip/proto/scrip/export/v1/exports_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { newLinkToken } from "../files/download.ts";
 import { exportToProto } from "../mapping/export.ts";
 import { findExport, insertExport } from "../store/exports.ts";
 import { startJob } from "../store/jobs.ts";
@@ -18,8 +17,6 @@ import {
   shownParameters,
 } from "./parameters.ts";
 import { ownersOf, validateFilters } from "./row-sources.ts";
-
-const TOKEN_BYTES = 32;
 
 export type ExportStart = {
   readonly object: ExportedObject;
@@ -54,7 +51,7 @@ export async function startExport(
       object,
       parameters: shownParameters(plan, parameters.order, scope),
       createdAt: new Date(now),
-      token: randomBytes(TOKEN_BYTES).toString("base64url"),
+      token: newLinkToken(),
     });
     return findExport(tx, project.id, id);
   });

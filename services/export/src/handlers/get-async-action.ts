@@ -11,5 +11,5 @@ export const getAsyncAction =
   async ({ asyncActionId }, { project }) => {
     const action = await findAsyncAction(deps.db, project.id, asyncActionId);
     if (action === undefined) throw notFound("async_action", asyncActionId);
-    return asyncActionToProto(action);
+    return asyncActionToProto(action, deps.baseUrl);
   };

@@ -21,7 +21,7 @@ export const listAsyncActions =
       limit: Number(limit),
     });
     return create(ListAsyncActionsResponseSchema, {
-      asyncActions: actions.map(asyncActionToProto),
+      asyncActions: actions.map((action) => asyncActionToProto(action, deps.baseUrl)),
       hasMore,
     });
   };

@@ -1,5 +1,6 @@
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import { compileCheck } from "@scrip/contract";
+import { csvLines, guardText } from "@scrip/exports";
 import { metadataFaults, type Schemas, schemasFromJson } from "@scrip/metadata";
 import type { Database } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
@@ -36,7 +37,7 @@ const READ_BYTES = 128 * 1024;
 /** Imports items batch by batch: reads them, checks each, and sends the valid ones to their owner under the slice's key. */
 export function importJob(
   { db }: { readonly db: Database },
-  { type, kind, result }: ImportJob,
+  { type, kind, hasReport, result }: ImportJob,
 ): AnyJobDefinition {
   const check = compileCheck(kind.schema);
   return defineJob<ImportInput & JsonObject, ImportPosition>({
@@ -57,7 +58,10 @@ export function importJob(
         "item" in entry && faults[index] === undefined ? [entry.item] : [],
       );
       const outcomes = valid.length === 0 ? [] : await kind.send(valid, slice);
-      return sliceOutcome(batch, faults, outcomes);
+      const outcome = sliceOutcome(batch, faults, outcomes);
+      if (!hasReport) return outcome;
+      const report = reportOf(batch, faults, outcomes);
+      return { ...outcome, report: slice.position === null ? REPORT_HEADER + report : report };
     },
   });
 }
@@ -65,6 +69,8 @@ export function importJob(
 export type ImportJob = {
   readonly type: string;
   readonly kind: ImportKind;
+  /** Whether it reports what became of each item. */
+  readonly hasReport: boolean;
   readonly result: AnyJobDefinition["result"];
 };
 
@@ -98,6 +104,26 @@ function sliceOutcome(
     next,
     ...(total !== undefined && { total }),
   };
+}
+
+const REPORT_HEADER = "id,found,updated\n";
+
+/** A row for each item: whether it existed, which is empty when it was rejected, and whether it was created or changed. */
+function reportOf(
+  { entries }: Batch,
+  faults: readonly (string | undefined)[],
+  outcomes: readonly ItemOutcome[],
+): string {
+  let sent = 0;
+  const rows = entries.map(({ name }, index) => {
+    const outcome = faults[index] === undefined ? outcomes[sent++]?.outcome : undefined;
+    const [id = null] = Object.values(name);
+    const cells = [typeof id === "string" ? guardText(id) : null];
+    if (outcome?.case !== "result") return [...cells, null, "false"];
+    const isFound = outcome.value === ItemResult.UPDATED;
+    return [...cells, String(isFound), String(outcome.value !== ItemResult.NOT_FOUND)];
+  });
+  return csvLines(rows).toString();
 }
 
 function reasonOf(outcome: ItemOutcome | undefined): string | undefined {

@@ -47,13 +47,21 @@ export const createImportJobs = (deps: {
   readonly importKinds: ImportKinds;
 }): readonly AnyJobDefinition[] =>
   Object.entries(kindsByType(deps.importKinds)).map(([type, kind]) =>
-    importJob(deps, { type, kind: kind as ImportKind, result: resultOf(type, kind.noun) }),
+    importJob(deps, {
+      type,
+      kind: kind as ImportKind,
+      hasReport: hasReport(type),
+      result: resultOf(type, kind.noun),
+    }),
   );
+
+/** Bulk updates report what became of each item; imports name only what failed. */
+export const hasReport = (type: string): boolean => !type.includes("IMPORT");
 
 const resultOf =
   (type: string, noun: string): AnyJobDefinition["result"] =>
   ({ processed, failed }) => ({
-    ...(type.includes("IMPORT") && {
+    ...(!hasReport(type) && {
       message: `${processed} ${noun}(s) imported successfully, ${failed} failed.`,
     }),
     done_count: Number(processed),

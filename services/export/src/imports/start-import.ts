@@ -4,11 +4,12 @@ import { ItemBatchSchema, type ImportStarted } from "@scrip/proto/scrip/export/v
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { newLinkToken } from "../files/download.ts";
 import { startAction } from "../store/async-actions.ts";
 import { appendPart, claimFile, lockFile, readBytes } from "../store/import-files.ts";
 import { normalisedColumn } from "./csv-row.ts";
 import { missingColumns } from "./import-job.ts";
-import type { ImportType } from "./import-jobs.ts";
+import { hasReport, type ImportType } from "./import-jobs.ts";
 import type { CsvKind, ImportInput, ImportKind } from "./import-kind.ts";
 import { readCsv } from "./read-csv.ts";
 
@@ -51,7 +52,8 @@ export async function startItems<Item extends Message>(
       fileId: id,
       ...(metadata !== undefined && { metadata }),
     });
-    await startAction(tx, call, { id, type, input, total: items.length });
+    const reportToken = hasReport(type) ? newLinkToken() : undefined;
+    await startAction(tx, call, { id, type, input, total: items.length, reportToken });
   });
   return started(id);
 }

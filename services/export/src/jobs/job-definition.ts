@@ -40,6 +40,8 @@ export type SliceOutcome<Position> = {
   readonly processed?: number;
   /** Items that failed, each as the result shows it. */
   readonly failures?: readonly JsonObject[];
+  /** CSV that the report of the job continues with. */
+  readonly report?: string;
   /** Number of items of the job, when it is known by now. */
   readonly total?: number;
   /** Where the next slice starts; null: the job is done. */

@@ -93,7 +93,7 @@ async function checkpoint(
   {
     job,
     definition,
-    outcome: { processed = 0, failures = [], total, next },
+    outcome: { processed = 0, failures = [], report, total, next },
     at,
   }: {
     readonly job: ClaimedJob;
@@ -111,6 +111,7 @@ async function checkpoint(
     position: next,
     processed: BigInt(processed),
     failures,
+    report: report ?? null,
     total: counts.total,
     result: next === null ? definition.result(counts) : null,
     at,

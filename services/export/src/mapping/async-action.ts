@@ -1,4 +1,4 @@
-import { create, type JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { instantToProto } from "@scrip/mapping";
 import {
   type AsyncAction as AsyncActionMessage,
@@ -17,13 +17,15 @@ const OPERATION_STATUS = {
   FAILED: AsyncActionOperationStatus.FAILED,
 };
 
-export const asyncActionToProto = (action: AsyncAction): AsyncActionMessage =>
+export const asyncActionToProto = (action: AsyncAction, baseUrl: string): AsyncActionMessage =>
   create(AsyncActionSchema, {
     id: action.id,
     type: action.type,
     status: AsyncActionStatus[action.status],
     operationStatus: OPERATION_STATUS[action.status],
-    ...(action.result !== null && { result: action.result as JsonObject }),
+    ...(action.result !== null && {
+      result: { ...action.result, ...reportOf(action, baseUrl) },
+    }),
     createdAt: instantToProto(action.createdAt),
     updatedAt: instantToProto(action.updatedAt),
     requestId: action.requestId,
@@ -33,3 +35,15 @@ export const asyncActionToProto = (action: AsyncAction): AsyncActionMessage =>
     failed: action.failed,
     ...(action.total !== null && { total: action.total }),
   });
+
+/** Bulk updates link to their report, and list their failures as `errors` too. */
+function reportOf({ id, report, result }: AsyncAction, baseUrl: string) {
+  if (report === null || result === null) return {};
+  const { token, expiresAt } = report;
+  const link = `${baseUrl}/v1/async-actions/${id}/report?token=${token}`;
+  return {
+    ...(result["failed"] !== undefined && { errors: result["failed"] }),
+    reports: expiresAt > Date.now() ? [link] : [],
+    reports_available_till: new Date(expiresAt).toISOString(),
+  };
+}

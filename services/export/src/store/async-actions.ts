@@ -1,6 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { JobCounts, JobStatus, JsonObject } from "../domain/job.ts";
+import { REPORT_UNTIL } from "./job-reports.ts";
 import { type JobStart, startJob, type StartingCall } from "./jobs.ts";
 
 /** A job of the queue `bulk`, as the API shows it. */
@@ -14,6 +15,8 @@ export type AsyncAction = JobCounts & {
   readonly updatedAt: number;
   readonly requestId: string;
   readonly processingMs: number;
+  /** Of a bulk update that has ended; `expiresAt` may have passed. */
+  readonly report: { readonly token: string; readonly expiresAt: number } | null;
 };
 
 /** Starts an async action (`aa_…`) with the commit of the transaction. */
@@ -50,9 +53,12 @@ type Row = {
   readonly processed: bigint;
   readonly failed: bigint;
   readonly total: bigint | null;
+  readonly report_token: string | null;
+  readonly report_until: Date | null;
 };
 
 const COLUMNS = `id, type, status, created_at, updated_at, request_id, processed + in_slice as processed, failed, total,
+  report_token, ${REPORT_UNTIL} as report_until,
   coalesce(round(extract(epoch from coalesce(finished_at, clock_timestamp()) - started_at) * 1000), 0)::float8
     as processing_ms`;
 
@@ -125,4 +131,8 @@ const actionFromRow = (row: Row): AsyncAction => ({
   processed: row.processed,
   failed: row.failed,
   total: row.total,
+  report:
+    row.report_token === null || row.report_until === null
+      ? null
+      : { token: row.report_token, expiresAt: row.report_until.getTime() },
 });

@@ -12,6 +12,8 @@ export type JobStart = {
   readonly input: JsonValue;
   /** Number of items, if known. */
   readonly total?: number;
+  /** Token of the link to its report; only jobs that write one have it. */
+  readonly reportToken?: string | undefined;
 };
 
 /** The request that starts a job. */
@@ -21,13 +23,24 @@ export type StartingCall = Pick<Call, "project" | "requestId" | "now">;
 export async function startJob(
   tx: Queryable,
   { project, requestId, now }: StartingCall,
-  { id, queue, type, input, total }: JobStart,
+  { id, queue, type, input, total, reportToken }: JobStart,
 ): Promise<void> {
   await tx.query(
-    `insert into job (project_id, id, queue, type, request_id, input, total, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+    `insert into job
+            (project_id, id, queue, type, request_id, input, total, created_at, updated_at, report_token)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
          on conflict (project_id, id) do nothing`,
-    [project.id, id, queue, type, requestId, JSON.stringify(input), total ?? null, new Date(now)],
+    [
+      project.id,
+      id,
+      queue,
+      type,
+      requestId,
+      JSON.stringify(input),
+      total ?? null,
+      new Date(now),
+      reportToken ?? null,
+    ],
   );
   await scheduleTurn(tx, { projectId: project.id, queue });
 }
@@ -99,6 +112,8 @@ export type Checkpoint = {
   readonly processed: bigint;
   readonly failures: readonly JsonObject[];
   readonly total: bigint | null;
+  /** A part of the report; null: none. */
+  readonly report: string | null;
   /** Null: the job goes on. */
   readonly result: JsonObject | null;
   readonly at: Date;
@@ -123,12 +138,15 @@ export async function saveCheckpoint(
                     status = case when $8::jsonb is null then status else 'DONE' end,
                     finished_at = case when $8::jsonb is null then null else clock_timestamp() end
               where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'
-             returning project_id, id, failed - jsonb_array_length($6) as before),
+             returning project_id, id, slices, failed - jsonb_array_length($6) as before),
            failures as (
              insert into job_failure (project_id, job_id, number, item)
              select saved.project_id, saved.id, saved.before + failure.number, failure.item
                from saved, jsonb_array_elements($6) with ordinality as failure (item, number)
-              where saved.before + failure.number <= ${MAX_FAILURES})
+              where saved.before + failure.number <= ${MAX_FAILURES}),
+           reported as (
+             insert into job_report (project_id, job_id, number, data)
+             select project_id, id, slices, $10 from saved where $10::text is not null)
            select from saved`,
     values: [
       projectId,
@@ -140,6 +158,7 @@ export async function saveCheckpoint(
       checkpoint.total,
       checkpoint.result && JSON.stringify(checkpoint.result),
       checkpoint.at,
+      checkpoint.report,
     ],
   });
   return rows.length === 1;
