@@ -16,6 +16,7 @@ import {
   createDirectTransport,
   type ReadinessCheck,
   REQUEST_DEADLINE_MS,
+  yieldToConnections,
 } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
@@ -223,6 +224,7 @@ function createHttpServer(app: Koa): Server {
   );
   // Checked in header-checks.ts, because Node responds without an Error object.
   server.on("checkExpectation", (req, res) => void server.emit("request", req, res));
+  server.on("connection", yieldToConnections);
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;

@@ -1,7 +1,8 @@
-import { Agent, request } from "node:http";
+import { Agent, get, request } from "node:http";
 
 import { create } from "@bufbuild/protobuf";
 import { VoucherSchema, VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { runInterleaved, UNLIMITED } from "@scrip/rpc";
 import { afterAll, expect, test } from "vitest";
 
 import { newToken, send, serverHeaders } from "./builders.ts";
@@ -17,6 +18,35 @@ test("reports liveness and readiness", async () => {
     status: 200,
     json: { status: "ready" },
   });
+});
+
+test("accepts many connections at once while long work continues in slices", async () => {
+  const CONNECTIONS = 200;
+  let isOver = false;
+  let pauses = 0;
+  function* longWork(): Generator<void, void> {
+    for (let lastStep = performance.now(); !isOver; lastStep = performance.now()) {
+      yield;
+      // A step that begins later than the end of the one before follows a pause.
+      if (performance.now() - lastStep > 0.05) pauses += 1;
+    }
+  }
+  const work = runInterleaved(longWork(), UNLIMITED);
+  await Promise.all(
+    Array.from(
+      { length: CONNECTIONS },
+      () =>
+        new Promise<void>((resolve, reject) => {
+          get(`${gateway.url}/livez`, { agent: false }, (response) => {
+            response.resume().once("end", resolve);
+          }).once("error", reject);
+        }),
+    ),
+  );
+  isOver = true;
+  await work;
+  // With a slice for each accepted connection there would be as many.
+  expect(pauses).toBeLessThan(CONNECTIONS / 2);
 });
 
 test("measures requests by route, not by path", async () => {

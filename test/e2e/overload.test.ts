@@ -22,14 +22,22 @@ afterAll(() => stack[Symbol.asyncDispose]());
 
 const port = (): number => Number(new URL(stack.url).port);
 
-const send = (request: string) =>
-  runBurst({ port: port(), connections: 1, request, seconds: 0, isPolite: true });
+const send = (request: string, connections = 1) =>
+  runBurst({ port: port(), connections, request, seconds: 0, isPolite: true });
 
 async function readMetrics(): Promise<Readonly<Record<string, number>>> {
   const response = await fetch(stack.metrics["scrip"] ?? "");
   const lines = (await response.text()).split("\n").filter((line) => line.startsWith("admission_"));
   return Object.fromEntries(
     lines.map((line) => [line.split(/[ {]/)[0] ?? "", Number(line.split(" ").at(-1))]),
+  );
+}
+
+/** Why requests have been refused so far. */
+async function refusalReasons(): Promise<readonly string[]> {
+  const text = await (await fetch(stack.metrics["scrip"] ?? "")).text();
+  return [...text.matchAll(/^admission_refusals_total\{.*reason="(\w+)"/gm)].map(
+    ([, reason]) => reason ?? "",
   );
 }
 
@@ -51,13 +59,9 @@ async function during<Result>(
 
 test("hundreds of heavy requests of one project at once do not affect another project", async () => {
   const [pid] = stack.pids();
-  const attack = runBurst({
-    port: port(),
-    connections: REQUESTS,
-    request: heavy,
-    seconds: 0,
-    isPolite: true,
-  });
+  // Some of these wait, so that the process knows its throughput.
+  expect((await send(heavy, 8)).statuses).toEqual({ 200: 8 });
+  const attack = send(heavy, REQUESTS);
   const [lights, probes, metrics] = await Promise.all([
     during(attack, () => send(light)),
     during(attack, async () => (await fetch(`${stack.url}/livez`)).status),
@@ -74,6 +78,8 @@ test("hundreds of heavy requests of one project at once do not affect another pr
   const work = metrics.map((each) => each["admission_heavy_running"] ?? 0);
   expect(Math.max(...work)).toBeGreaterThan(0);
   expect(Math.max(...work)).toBeLessThanOrEqual(MOST_WORK);
+  // A request that waits is served: all others are refused before they wait.
+  expect(await refusalReasons()).toEqual(["project"]);
   expect(stack.pids()).toEqual([pid]);
   expect((await send(heavy)).statuses).toEqual({ 200: 1 });
 });

@@ -24,6 +24,11 @@ export type BurstResult = {
   readonly refused: Latencies;
   /** Of the first request of each connection among them. */
   readonly refusedFirst: Latencies;
+  /**
+   * How many responses with status 200 arrived while a refused request waited for its response: unlike latencies,
+   * independent of the load of the machine.
+   */
+  readonly servedBeforeRefusal: { readonly p99: number; readonly max: number };
   /** How late this client's own event loop was: a part of all latencies. */
   readonly clientDelay: Latencies;
   readonly bytesPerServed: number;
@@ -34,13 +39,11 @@ export type Latencies = { readonly p50Ms: number; readonly p99Ms: number; readon
 type Exchange = { status: string; since: number; remaining: number; head: string; bytes: number };
 
 export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
-  const sockets = await Promise.all(
-    Array.from({ length: spec.connections }, () => openSocket(spec.port)),
-  );
   const statuses: Record<string, number> = {};
   const served: number[] = [];
   const refused: number[] = [];
   const refusedFirst: number[] = [];
+  const servedBeforeRefusal: number[] = [];
   const delay = monitorEventLoopDelay({ resolution: 2 });
   delay.enable();
   let bytes = 0;
@@ -51,9 +54,12 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
     statuses[status] = (statuses[status] ?? 0) + 1;
   };
   await Promise.all(
-    sockets.map(async (socket) => {
+    Array.from({ length: spec.connections }, async () => {
+      // Each sends as soon as it is connected, so the server accepts further ones under load.
+      using socket = await openSocket(spec.port);
       for (let repetition = 0; ; repetition += 1) {
-        const since = performance.now();
+        const since = repetition === 0 ? start : performance.now();
+        const servedBefore = served.length;
         const response = await exchange(socket, spec.request, since);
         if (response === undefined) return count("lost");
         const now = performance.now();
@@ -64,6 +70,7 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
           lastServed = now;
         } else {
           refused.push(now - since);
+          servedBeforeRefusal.push(served.length - servedBefore);
           if (repetition === 0) refusedFirst.push(now - since);
         }
         if (performance.now() >= endsAt) return;
@@ -76,26 +83,30 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
       }
     }),
   );
-  for (const socket of sockets) socket.destroy();
+  const counts = servedBeforeRefusal.toSorted((a, b) => a - b);
   return {
     statuses,
     servedSeconds: Math.max(0, lastServed - start) / 1000,
     served: latenciesOf(served),
     refused: latenciesOf(refused),
     refusedFirst: latenciesOf(refusedFirst),
+    servedBeforeRefusal: {
+      p99: counts[Math.floor(counts.length * 0.99)] ?? 0,
+      max: counts.at(-1) ?? 0,
+    },
     clientDelay: delaysOf(delay),
     bytesPerServed: Math.round(bytes / Math.max(1, served.length)),
   };
 }
 
-async function openSocket(port: number): Promise<Socket> {
+async function openSocket(port: number): Promise<Socket & Disposable> {
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   await new Promise<void>((resolve, reject) => {
     socket.once("connect", resolve);
     socket.once("error", reject);
   });
   socket.on("error", () => {});
-  return socket;
+  return Object.assign(socket, { [Symbol.dispose]: () => void socket.destroy() });
 }
 
 /** Sends the request and discards the response's body; undefined when the connection ends. */

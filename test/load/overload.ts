@@ -163,6 +163,10 @@ async function measure(stack: Stack): Promise<void> {
     ["latency of served", ms(attack.served)],
     ["latency of refused", ms(attack.refused)],
     ["latency of refused, first requests", ms(attack.refusedFirst)],
+    [
+      "served while a request waited to be refused",
+      `p99 ${attack.servedBeforeRefusal.p99}, max ${attack.servedBeforeRefusal.max}`,
+    ],
     ["event loop delay of the server", delays],
     ["event loop delay of the client", ms(attack.clientDelay)],
     ["light requests", probe(lightResult)],

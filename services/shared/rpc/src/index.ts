@@ -67,4 +67,9 @@ export {
   generateServiceKey,
   type ServiceKeys,
 } from "./auth/service-token.ts";
-export { runInterleaved, mapInterleaved, UNLIMITED } from "./concurrency/interleave.ts";
+export {
+  mapInterleaved,
+  runInterleaved,
+  UNLIMITED,
+  yieldToConnections,
+} from "./concurrency/interleave.ts";

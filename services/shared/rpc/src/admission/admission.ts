@@ -37,8 +37,10 @@ export const LIGHT_WORK = 10;
 /** The share of one project among the light requests in progress: another one always finds room. */
 const RUNNING_SHARE = 0.75;
 const WAITING_SHARE = 0.5;
-/** Shorter than clients wait, and leaves time to do the work before the deadline. */
-const MAX_WAIT_MS = 3_000;
+/** Shorter than clients wait. */
+const EXPECTED_WAIT_MS = 2_500;
+/** Rarely reached: the throughput varies, and projects that arrive later take turns. Leaves time for the work before the deadline. */
+const MAX_WAIT_MS = 5_000;
 
 export function createAdmission(settings: AdmissionSettings, metrics: Metrics): Admission {
   const refusals = metrics.counter({
@@ -53,6 +55,7 @@ export function createAdmission(settings: AdmissionSettings, metrics: Metrics): 
       runningPerProject: Math.ceil(running * share),
       waiting,
       waitingPerProject: Math.ceil(waiting * WAITING_SHARE),
+      expectedWaitMs: EXPECTED_WAIT_MS,
       maxWaitMs: MAX_WAIT_MS,
     };
     return createLane(limits, (reason) => refusals.inc({ lane: name, reason }));

@@ -8,6 +8,7 @@ const LIMITS: LaneLimits = {
   runningPerProject: 2,
   waiting: 4,
   waitingPerProject: 3,
+  expectedWaitMs: 60_000,
   maxWaitMs: 60_000,
 };
 
@@ -115,6 +116,47 @@ test("counts requests whose body is being read as waiting, but not as running", 
   expect([lane.running(), lane.waiting()]).toEqual([1, 0]);
 });
 
+test("lets only as many requests wait as can start in time at the measured throughput", () => {
+  let now = 0;
+  const limits = { running: 1, runningPerProject: 1, waiting: 1_000, waitingPerProject: 500 };
+  const refusals: RefusalReason[] = [];
+  const lane = createLane(
+    { ...limits, expectedWaitMs: 800, maxWaitMs: 60_000 },
+    (reason) => refusals.push(reason),
+    () => now,
+  );
+  const enter = (project: string) => {
+    const place = lane.enter(project, 1);
+    void place.start(1)?.catch(() => {});
+    return place;
+  };
+  const fill = (project: string): number => {
+    for (let count = 0; ; count += 1) {
+      try {
+        enter(project);
+      } catch {
+        return count;
+      }
+    }
+  };
+  const first = enter("a");
+  const waiting = Array.from({ length: 100 }, () => enter("a"));
+  // One of them ends each 10 ms.
+  for (const place of [first, ...waiting.slice(0, -1)]) {
+    now += 10;
+    place.leave();
+  }
+  // The last one runs. 80 requests could start within 800 ms; a project has half of them.
+  enter("a");
+  expect(fill("a")).toBe(39);
+  expect(fill("b")).toBe(40);
+  expect(refusals).toEqual(["project", "project"]);
+  expect(fill("c")).toBe(0);
+  // Nothing ends any more: as many may wait as may run.
+  now += 10_000;
+  expect(fill("d")).toBe(0);
+});
+
 test("replaces the estimate by the actual work", () => {
   const { lane } = openLane({ running: 10, waiting: 50 });
   const place = lane.enter("a", 3);
@@ -162,7 +204,7 @@ describe("for any requests", () => {
     await fc.assert(
       fc.asyncProperty(requests, async (all) => {
         const limits = { running: 10, runningPerProject: 8, waiting: 40, waitingPerProject: 20 };
-        const lane = createLane({ ...limits, maxWaitMs: 60_000 }, () => {});
+        const lane = createLane({ ...LIMITS, ...limits }, () => {});
         let ran = 0;
         let admitted = 0;
         const within = (): void => {

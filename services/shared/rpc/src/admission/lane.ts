@@ -1,6 +1,7 @@
 import { ApiError } from "@scrip/errors";
 
 import { PROJECT_BUSY, PROCESS_BUSY } from "./refusals.ts";
+import { createThroughput, type Throughput } from "./throughput.ts";
 
 /** Bounds of a lane in units of work. */
 export type LaneLimits = {
@@ -10,6 +11,9 @@ export type LaneLimits = {
   /** Requests that wait for their turn, or whose body is being read. */
   readonly waiting: number;
   readonly waitingPerProject: number;
+  /** Requests that would start later than this, by the measured throughput, are refused immediately. */
+  readonly expectedWaitMs: number;
+  /** Requests that wait longer are rejected after all. */
   readonly maxWaitMs: number;
 };
 
@@ -54,8 +58,12 @@ type Entry = {
 /** How often requests that wait too long are looked for. */
 const SWEEP_MS = 100;
 
-export function createLane(limits: LaneLimits, onRefusal: (reason: RefusalReason) => void): Lane {
-  const queues = new Queues(limits, onRefusal);
+export function createLane(
+  limits: LaneLimits,
+  onRefusal: (reason: RefusalReason) => void,
+  now = () => performance.now(),
+): Lane {
+  const queues = new Queues(limits, onRefusal, now);
   return {
     enter(project, work) {
       const entry = queues.enter(project, work);
@@ -75,18 +83,23 @@ class Queues {
   /** Projects with queued requests; the first has its turn. */
   readonly #ready = new Set<Project>();
   #isSweeping = false;
+  readonly #now: () => number;
+  readonly #throughput: Throughput;
 
-  constructor(limits: LaneLimits, onRefusal: (reason: RefusalReason) => void) {
+  constructor(limits: LaneLimits, onRefusal: (reason: RefusalReason) => void, now: () => number) {
     this.#limits = limits;
     this.#onRefusal = onRefusal;
+    this.#now = now;
+    this.#throughput = createThroughput(now);
   }
 
   enter(name: string, work: number): Entry {
     const project = this.#projects.get(name) ?? { name, running: 0, waiting: 0, queue: [] };
-    if (project.waiting > 0 && project.waiting + work > this.#limits.waitingPerProject) {
+    const { waiting, waitingPerProject } = this.#limits;
+    if (project.waiting > 0 && project.waiting + work > this.#inTime(waitingPerProject)) {
       throw this.#refusal("project");
     }
-    if (this.waiting > 0 && this.waiting + work > this.#limits.waiting) {
+    if (this.waiting > 0 && this.waiting + work > this.#inTime(waiting)) {
       throw this.#refusal("process");
     }
     this.#projects.set(name, project);
@@ -111,6 +124,7 @@ class Queues {
     const { project, state, work } = entry;
     if (state === "left") return;
     entry.state = "left";
+    if (state === "running" && this.#ready.size > 0) this.#throughput.add(work);
     this.#count(project, state === "running" ? "running" : "waiting", -work);
     if (state === "queued") {
       project.queue.splice(project.queue.indexOf(entry), 1);
@@ -119,12 +133,14 @@ class Queues {
     }
     if (project.running + project.waiting === 0) this.#projects.delete(project.name);
     this.#runQueued();
+    if (this.#ready.size === 0) this.#throughput.stop();
   }
 
   #enqueue(entry: Entry): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    Object.assign(entry, { state: "queued", queuedAt: performance.now(), resolve, reject });
+    Object.assign(entry, { state: "queued", queuedAt: this.#now(), resolve, reject });
     entry.project.queue.push(entry);
+    if (this.#ready.size === 0) this.#throughput.start();
     this.#ready.add(entry.project);
     if (!this.#isSweeping) this.#sweepLater();
     this.#runQueued();
@@ -156,7 +172,7 @@ class Queues {
   }
 
   #sweep(): void {
-    const oldest = performance.now() - this.#limits.maxWaitMs;
+    const oldest = this.#now() - this.#limits.maxWaitMs;
     const late = [...this.#ready].flatMap(({ queue }) =>
       queue.filter(({ queuedAt }) => queuedAt < oldest),
     );
@@ -176,6 +192,16 @@ class Queues {
   #count(project: Project, kind: "running" | "waiting", work: number): void {
     project[kind] += work;
     this[kind] += work;
+  }
+
+  /**
+   * The part of a bound on waiting work that can start in time. As much as may run may always wait, because the
+   * throughput of an outage says nothing about the time after it.
+   */
+  #inTime(bound: number): number {
+    const { running, waiting, expectedWaitMs } = this.#limits;
+    const expected = this.#throughput.rate() * expectedWaitMs * (bound / waiting);
+    return Math.min(bound, Math.max(running, expected));
   }
 
   /** Work above a bound runs alone. */

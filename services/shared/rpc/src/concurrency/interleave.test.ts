@@ -11,7 +11,7 @@ const NEVER = of("p");
 function createLoop() {
   let time = 0;
   let callbacks: (() => void)[] = [];
-  const runInterleaved = createInterleaver({
+  const { run: runInterleaved, yieldToConnections } = createInterleaver({
     now: () => time,
     later: (callback) => callbacks.push(callback),
   });
@@ -27,6 +27,10 @@ function createLoop() {
   }
   return {
     runInterleaved,
+    yieldToConnections,
+    advance: (ms: number) => {
+      time += ms;
+    },
     work,
     round: async () => {
       const due = callbacks;
@@ -90,6 +94,28 @@ test("starts the work of a project without paused work at once, and lets project
     "bb",
     "cc",
   ]);
+});
+
+test("continues no work in iterations that accept a connection, for a bounded time", async () => {
+  const { runInterleaved, yieldToConnections, advance, work, round } = createLoop();
+  const log: string[] = [];
+  void runInterleaved(work("a", 100, log), NEVER);
+  const accept = async (connections: number): Promise<void> => {
+    for (let accepted = 0; accepted < connections; accepted += 1) {
+      advance(1);
+      yieldToConnections();
+      await round();
+    }
+  };
+  await round();
+  log.length = 0;
+  await accept(49);
+  expect(log.join("")).toBe("");
+  await round();
+  expect(log.join("")).toBe("aa");
+  log.length = 0;
+  await accept(60);
+  expect(log.join("")).toBe("aa");
 });
 
 test("executes all steps of all concurrent work", async () => {

@@ -4,6 +4,8 @@ import { ApiError } from "@scrip/errors";
 const TURN_MS = 4;
 /** New work of a project without paused work runs this long at least. */
 const FIRST_MS = 1;
+/** Paused work waits for arriving connections this long at most. */
+const MAX_YIELD_MS = 50;
 
 export type InterleaverOptions = {
   /** A clock in milliseconds. */
@@ -29,6 +31,15 @@ export type RunInterleaved = <Result>(
   limit: WorkLimit,
 ) => Result | Promise<Result>;
 
+export type Interleaver = {
+  readonly run: RunInterleaved;
+  /**
+   * Continues no paused work in this iteration. Call it when a connection is accepted: Node accepts one per
+   * iteration, so that long iterations would let the requests of further ones wait for seconds.
+   */
+  readonly yieldToConnections: () => void;
+};
+
 /**
  * Executes the steps of long work without blocking the process: after some milliseconds it pauses
  * until the next iteration of the event loop. Projects take turns, and the pieces of work of one
@@ -36,8 +47,11 @@ export type RunInterleaved = <Result>(
  * its first time slice returns synchronously. Work past its deadline, or whose caller has left, stops
  * with `deadline_exceeded`.
  */
-export function createInterleaver({ now, later }: InterleaverOptions): RunInterleaved {
+export function createInterleaver({ now, later }: InterleaverOptions): Interleaver {
   const paused = createPausedWork();
+  let isYielding = false;
+  /** When an iteration last continued paused work, or had none. */
+  let continuedAt = now();
   /** Time of this iteration that new work has used. */
   let used = 0;
   let isScheduled = false;
@@ -48,11 +62,19 @@ export function createInterleaver({ now, later }: InterleaverOptions): RunInterl
   };
   const startIteration = (): void => {
     isScheduled = false;
+    const start = now();
+    const yields = isYielding && start - continuedAt < MAX_YIELD_MS;
+    isYielding = false;
+    if (yields) {
+      schedule();
+      return;
+    }
     used = 0;
-    const end = now() + TURN_MS;
+    const end = start + TURN_MS;
     for (let rest = TURN_MS; rest > 0 && !paused.isEmpty(); rest = end - now()) {
       paused.continueNext(rest);
     }
+    continuedAt = now();
     if (!paused.isEmpty()) schedule();
   };
   const runFirst = <Result>(steps: Generator<void, Result>, project: string) => {
@@ -64,19 +86,24 @@ export function createInterleaver({ now, later }: InterleaverOptions): RunInterl
       used += now() - start;
     }
   };
-  return (steps, limit) => {
-    schedule();
-    const first = runFirst(steps, limit.project.id);
-    if (first?.done === true) return first.value;
-    return new Promise((resolve, reject) => {
-      const runSlice = (ms: number): boolean => {
-        stopUnwanted(limit);
-        const { done, value } = runUntil(steps, now, now() + ms);
-        if (done === true) resolve(value);
-        return done === true;
-      };
-      paused.add(limit.project.id, { runSlice, fail: reject });
-    });
+  return {
+    run(steps, limit) {
+      schedule();
+      const first = runFirst(steps, limit.project.id);
+      if (first?.done === true) return first.value;
+      return new Promise((resolve, reject) => {
+        const runSlice = (ms: number): boolean => {
+          stopUnwanted(limit);
+          const { done, value } = runUntil(steps, now, now() + ms);
+          if (done === true) resolve(value);
+          return done === true;
+        };
+        paused.add(limit.project.id, { runSlice, fail: reject });
+      });
+    },
+    yieldToConnections() {
+      isYielding = true;
+    },
   };
 }
 
@@ -129,7 +156,7 @@ function runUntil<Result>(
 }
 
 /** The interleaver of this process. */
-export const runInterleaved: RunInterleaved = createInterleaver({
+export const { run: runInterleaved, yieldToConnections } = createInterleaver({
   now: () => performance.now(),
   later: (callback) => setImmediate(callback),
 });
