@@ -1,3 +1,4 @@
+import type { StartProgress } from "./progress.ts";
 import type { Settings } from "./settings.ts";
 
 /** The environment of a command; tests provide their own. */
@@ -6,6 +7,8 @@ export type Context = {
   readonly print: (result: Printable) => void;
   /** Writes a note for people, beside the result. */
   readonly note: (line: string) => void;
+  /** Shows progress on a terminal. */
+  readonly startProgress: StartProgress;
 };
 
 /** A result in two forms: `json` for programs, `text` for people. */

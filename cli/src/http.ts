@@ -7,33 +7,46 @@ type Request = {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | FormData;
+  /** Default: longer than the server's own limit for a request. */
+  readonly timeoutMs?: number;
 };
 
-/** Longer than the server's own limit for a request. */
 const TIMEOUT_MS = 35_000;
+
+/** A request that failed; without a status, nothing responded. */
+export class HttpError extends CliError {
+  readonly status: number | undefined;
+
+  constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = "HttpError";
+    this.status = options.status;
+  }
+}
 
 /** Calls the installation at SCRIP_BASE_URL and returns its JSON; API errors become CLI errors. */
 export async function callHttp(settings: Settings, request: Request): Promise<JsonObject> {
   const base = settings.need("SCRIP_BASE_URL").replace(/\/+$/, "");
-  const { method, path, headers, body } = request;
+  const { method, path, headers, body, timeoutMs = TIMEOUT_MS } = request;
+  const noResponse = (cause: unknown): never => {
+    throw new HttpError(
+      `${base} does not respond (${reasonOf(cause)}); check SCRIP_BASE_URL and that Scrip is running`,
+      { cause },
+    );
+  };
   const response = await fetch(`${base}${path}`, {
     method,
     headers: { ...headers },
     ...(body !== undefined && { body }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  }).catch((cause: unknown) => {
-    throw new CliError(
-      `${base} does not respond (${reasonOf(cause)}); check SCRIP_BASE_URL and that Scrip is running`,
-      {
-        cause,
-      },
-    );
-  });
-  const text = await response.text();
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch(noResponse);
+  const text = await response.text().catch(noResponse);
   const result = parseObject(text);
-  if (!response.ok)
-    throw new CliError(`${method} ${path}: ${describeError(response.status, result)}`);
+  if (!response.ok) {
+    const { status } = response;
+    throw new HttpError(`${method} ${path}: ${describeError(status, result)}`, { status });
+  }
   if (result === undefined && text !== "") {
     throw new CliError(`${base} did not respond with JSON; check SCRIP_BASE_URL`);
   }

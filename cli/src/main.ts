@@ -5,4 +5,5 @@ process.exitCode = await runCli({
   env: process.env,
   write: (text) => void process.stdout.write(text),
   writeError: (text) => void process.stderr.write(text),
+  ...(process.stdout.isTTY && process.stderr.isTTY && { terminal: process.stderr }),
 });

@@ -8,7 +8,9 @@ import { addMigrations } from "./commands/migrations.ts";
 import { addProjects } from "./commands/projects.ts";
 import { addServiceKeys } from "./commands/service-keys.ts";
 import { addToken } from "./commands/token.ts";
+import { addTransfers } from "./commands/transfers.ts";
 import type { Context } from "./context.ts";
+import { drawProgress, noProgress } from "./progress.ts";
 import { type Environment, readSettings } from "./settings.ts";
 
 export type CliRun = {
@@ -16,10 +18,12 @@ export type CliRun = {
   readonly env: Environment;
   readonly write: (text: string) => void;
   readonly writeError: (text: string) => void;
+  /** Where progress is drawn. Default: it is not. */
+  readonly terminal?: NodeJS.WritableStream;
 };
 
 /** Runs one command and returns the exit code: 0 success, 1 failure, 2 invalid usage. */
-export async function runCli({ args, env, write, writeError }: CliRun): Promise<number> {
+export async function runCli({ args, env, write, writeError, terminal }: CliRun): Promise<number> {
   const program = new Command("scrip")
     .description("Operates a Scrip installation.")
     .option("--json", "print JSON instead of text")
@@ -32,10 +36,13 @@ export async function runCli({ args, env, write, writeError }: CliRun): Promise<
     settings: await readSettings(env),
     print: ({ json, text }) => write(`${asJson() ? JSON.stringify(json, null, 2) : text}\n`),
     note: (line) => writeError(`${line}\n`),
+    startProgress: (label) =>
+      (terminal === undefined || asJson() ? noProgress : drawProgress(terminal))(label),
   };
   addProjects(program, context);
   addKeys(program, context);
   addConfig(program, context);
+  addTransfers(program, context);
   addToken(program, context);
   addMigrations(program, context);
   addServiceKeys(program, context);
@@ -59,7 +66,7 @@ Environment variables (read from keys.env in the data folder when not set):
   SCRIP_DATA_DIR                                data folder of a standalone installation (default: .scrip)
   SCRIP_BASE_URL                                base URL of the installation
   SCRIP_MANAGEMENT_ID, SCRIP_MANAGEMENT_TOKEN   credentials for projects and keys
-  SCRIP_APP_ID, SCRIP_APP_TOKEN                 server-side API key for tokens
+  SCRIP_APP_ID, SCRIP_APP_TOKEN                 server-side API key
   SCRIP_CLIENT_APP_ID, SCRIP_CLIENT_TOKEN       client-side API key for tokens (--client)
   DATABASE_URL                                  database for migrations and checks
   SCRIP_SERVICE_KEY, SCRIP_SERVICE_JWKS         key pair of the services

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { emptyDatabase } from "@scrip/testing";
@@ -20,7 +21,28 @@ export type CliResult = {
 };
 
 /** Runs one command as a shell would, in this process. */
-export async function scrip(env: Environment, ...args: readonly string[]): Promise<CliResult> {
+export const scrip = (env: Environment, ...args: readonly string[]): Promise<CliResult> =>
+  run(env, args);
+
+/** Runs one command as on a terminal; returns what was drawn on it, too. */
+export async function scripOnTerminal(
+  env: Environment,
+  ...args: readonly string[]
+): Promise<CliResult & { readonly drawn: string }> {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true, columns: 120 });
+  let drawn = "";
+  terminal.setEncoding("utf8").on("data", (text: string) => {
+    drawn += text;
+  });
+  const result = await run(env, args, terminal);
+  return { ...result, drawn };
+}
+
+async function run(
+  env: Environment,
+  args: readonly string[],
+  terminal?: PassThrough,
+): Promise<CliResult> {
   let out = "";
   let errors = "";
   const exitCode = await runCli({
@@ -32,6 +54,7 @@ export async function scrip(env: Environment, ...args: readonly string[]): Promi
     writeError: (text) => {
       errors += text;
     },
+    ...(terminal && { terminal }),
   });
   return { exitCode, out, errors, json: args.includes("--json") && out ? JSON.parse(out) : null };
 }

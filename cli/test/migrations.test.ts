@@ -2,7 +2,7 @@ import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
 import { expect, test } from "vitest";
 
-import { scrip } from "./installation.ts";
+import { scrip, scripOnTerminal } from "./installation.ts";
 
 type State = { readonly service: string; readonly state: string };
 
@@ -15,7 +15,10 @@ test("lists pending migrations, applies them, and repeats without effect", async
   const before = await scrip(env, "migrations", "--json");
   expect(new Set(Object.values(statesOf(before.json)))).toEqual(new Set(["pending"]));
 
-  expect(await scrip(env, "migrate")).toMatchObject({
+  const migrated = await scripOnTerminal(env, "migrate");
+  const pending = before.json.length;
+  expect(migrated.drawn).toContain(`${pending}/${pending}`);
+  expect(migrated).toMatchObject({
     exitCode: 0,
     out: expect.stringContaining("voucher: applied 0001_voucher.sql"),
   });

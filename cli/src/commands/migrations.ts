@@ -19,20 +19,32 @@ export function addMigrations(program: Command, context: Context): void {
     .action(() => showMigrations(context));
 }
 
-async function applyMigrations({ settings, print }: Context): Promise<void> {
-  await using database = await openDatabase(settings);
-  const applied: { service: string; migration: string }[] = [];
-  for (const { name, schema, role, migrations } of await loadServiceSchemas()) {
-    const files = await migrate({ url: database.url, schema, role, folder: migrations });
-    applied.push(...files.map((migration) => ({ service: name, migration })));
-  }
-  print({
+async function applyMigrations(context: Context): Promise<void> {
+  await using database = await openDatabase(context.settings);
+  const applied = await migrateServices(context, database.url);
+  context.print({
     json: applied,
     text:
       applied.length === 0
         ? "nothing to do: all migrations are applied"
         : applied.map(({ service, migration }) => `${service}: applied ${migration}`).join("\n"),
   });
+}
+
+type Applied = { readonly service: string; readonly migration: string };
+
+async function migrateServices(context: Context, url: string): Promise<readonly Applied[]> {
+  const services = await loadServiceSchemas();
+  const states = await readMigrationStates(url, services);
+  const pending = states.filter(({ state }) => state === "pending").length;
+  using progress = context.startProgress("migrations");
+  const applied: Applied[] = [];
+  for (const { name, schema, role, migrations } of services) {
+    const files = await migrate({ url, schema, role, folder: migrations });
+    applied.push(...files.map((migration) => ({ service: name, migration })));
+    progress.update(applied.length, pending);
+  }
+  return applied;
 }
 
 async function showMigrations({ settings, print }: Context): Promise<void> {
