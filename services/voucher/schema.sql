@@ -402,6 +402,8 @@ CREATE INDEX redemption_project_created_at ON redemption USING btree (project_id
 
 CREATE INDEX redemption_project_parent ON redemption USING btree (project_id, parent_id) WHERE parent_id IS NOT NULL;
 
+CREATE INDEX redemption_rollback_of_campaign ON redemption_rollback USING btree (((project_id || ' '::text) || campaign_id), status, created_at) WHERE campaign_id IS NOT NULL;
+
 CREATE UNIQUE INDEX redemption_rollback_once ON redemption_rollback USING btree (project_id, redemption_id) WHERE status = 'SUCCEEDED'::text;
 
 CREATE INDEX redemption_rollback_project_created_at ON redemption_rollback USING btree (project_id, created_at, id);
@@ -409,6 +411,8 @@ CREATE INDEX redemption_rollback_project_created_at ON redemption_rollback USING
 CREATE INDEX redemption_rollback_project_redemption ON redemption_rollback USING btree (project_id, redemption_id, created_at);
 
 CREATE UNIQUE INDEX referral_conversion_once ON referral_conversion USING btree (project_id, voucher_id, referee_id);
+
+CREATE INDEX referral_conversion_project_campaign ON referral_conversion USING btree (project_id, campaign_id, referee_id);
 
 CREATE INDEX referral_conversion_project_referee ON referral_conversion USING btree (project_id, referee_id);
 

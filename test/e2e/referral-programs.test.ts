@@ -188,6 +188,11 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
     expect((await customerOf(bob))["referrals"].total).toBe(0);
     expect((await errorOf(send(referrer)))[1]).toBe("referrer_not_permitted_to_redeem");
     expect((await errorOf(send(ann, { referral: { code: "nowhere" } })))[1]).toBe("not_found");
+    const unexpected = await errorOf(send(ann, { event: newCode("other") }));
+    expect(unexpected.slice(0, 2)).toEqual([400, "invalid_payload"]);
+    const redeemed = await publishedCode(await program());
+    const elsewhere = send(ann, { referral: { code: redeemed.code } });
+    expect((await errorOf(elsewhere))[1]).toBe("invalid_payload");
     const other = { referral: { code, referrer_id: "cust_none" } };
     expect((await errorOf(send(ann, other)))[1]).toBe("invalid_customer");
   });

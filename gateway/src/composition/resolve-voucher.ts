@@ -1,19 +1,30 @@
 import { type DescMessage, getOption } from "@bufbuild/protobuf";
+import type { ReferralConversion } from "@scrip/proto/scrip/common/v1/referral_conversion_pb";
 import type { EventVoucher } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import type { Call } from "@scrip/rpc";
 
 import type { FoundVoucher } from "./clients/vouchers.ts";
 import type { CompileStep, Fields, MessageFields } from "./step.ts";
 
 /** Loyalty, which receives custom events and owns points, must not call the service that owns the codes. */
-export const resolveVoucherStep: CompileStep = ({ rpc }, { vouchers }) => {
+export const resolveVoucherStep: CompileStep = ({ rpc }, { vouchers, campaigns }) => {
   const parts = partsWithCode(rpc.input);
   const own = codeFieldOf(rpc.input);
   if ((parts.length === 0 && own === undefined) || vouchers === undefined) return undefined;
+  const find = async (code: string, call: Call): Promise<EventVoucher> => {
+    const voucher = await vouchers.find(code, call);
+    const { campaignId } = voucher;
+    const program =
+      voucher.isReferralCode && campaignId !== undefined
+        ? await campaigns?.find(call.project.id, campaignId)
+        : undefined;
+    return eventVoucherOf(voucher, program?.conversion);
+  };
   return (next) => async (message, call) => {
     if (own !== undefined) {
       const code = (message as MessageFields)[own] as string;
-      const voucher = eventVoucherOf(await vouchers.find(code, call));
+      const voucher = await find(code, call);
       return next(Object.assign({}, message, { voucher }), call);
     }
     const resolved = await Promise.all(
@@ -21,8 +32,7 @@ export const resolveVoucherStep: CompileStep = ({ rpc }, { vouchers }) => {
         const fields = (message as MessageFields)[part] as Fields | undefined;
         const name = fields?.[code];
         if (typeof name !== "string" || name === "") return {};
-        const voucher = eventVoucherOf(await vouchers.find(name, call));
-        return { [part]: { ...fields, voucher } };
+        return { [part]: { ...fields, voucher: await find(name, call) } };
       }),
     );
     return next(Object.assign({}, message, ...resolved), call);
@@ -41,7 +51,10 @@ const partsWithCode = (desc: DescMessage): readonly { part: string; code: string
 const codeFieldOf = (desc: DescMessage): string | undefined =>
   desc.fields.find((field) => getOption(field, rule).reference === Reference.VOUCHER)?.localName;
 
-const eventVoucherOf = (voucher: FoundVoucher): EventVoucher => ({
+const eventVoucherOf = (
+  voucher: FoundVoucher,
+  referralConversion: ReferralConversion | undefined,
+): EventVoucher => ({
   $typeName: "scrip.loyalty.v1.EventVoucher",
   id: voucher.id,
   code: voucher.code,
@@ -49,4 +62,5 @@ const eventVoucherOf = (voucher: FoundVoucher): EventVoucher => ({
   ...(voucher.campaignId !== undefined && { campaignId: voucher.campaignId }),
   ...(voucher.holderId !== undefined && { holderId: voucher.holderId }),
   isReferralCode: voucher.isReferralCode,
+  ...(referralConversion !== undefined && { referralConversion }),
 });

@@ -109,7 +109,7 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     name: "resolve-voucher",
     runs: "before the call",
     appliesTo: "`REFERENCE_VOUCHER`",
-    does: "Loads the voucher with the code, and passes its id, type, campaign and holder; 404 for an unknown code.",
+    does: "Loads the voucher with the code, and passes its id, type, campaign, holder and, of a referral code, what converts it; 404 for an unknown code.",
     directGrpc: "Services reject the code with `not_found`: pass the `voucher` beside it.",
     compile: resolveVoucherStep,
   },

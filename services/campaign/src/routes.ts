@@ -31,6 +31,7 @@ import { enablePromotionTier } from "./handlers/enable-promotion-tier.ts";
 import { enableReferralTier } from "./handlers/enable-referral-tier.ts";
 import { failJob } from "./handlers/fail-job.ts";
 import { getBinEntry } from "./handlers/get-bin-entry.ts";
+import { getCampaignSummary } from "./handlers/get-campaign-summary.ts";
 import { getCampaign } from "./handlers/get-campaign.ts";
 import { getCategory } from "./handlers/get-category.ts";
 import { getPromotionStack } from "./handlers/get-promotion-stack.ts";
@@ -85,6 +86,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
         createCampaign,
         listCampaigns,
         getCampaign,
+        getCampaignSummary,
         updateCampaign,
         enableCampaign,
         disableCampaign,

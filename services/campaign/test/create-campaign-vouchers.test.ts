@@ -222,3 +222,28 @@ describe("ImportCampaignVouchers", () => {
     expect(await rejectionKey(importing)).toBe("invalid_campaign");
   });
 });
+
+describe("GetCampaignSummary", () => {
+  test("counts by days of the project's time zone, both days inclusive", async () => {
+    const call = newCall({
+      project: { ...newCall().project, timeZone: "America/New_York" },
+    });
+    const { id: campaignId } = await newCoupons(service, call);
+    // 23:30 and 00:30 in New York.
+    for (const now of ["2026-11-21T04:30:00Z", "2026-11-21T05:30:00Z"]) {
+      await campaigns.createCampaignVouchers({ campaignId }, { ...call, now: Date.parse(now) });
+    }
+    const created = async (range: { readonly startDate?: string; readonly endDate?: string }) =>
+      (await campaigns.getCampaignSummary({ campaignId, ...range }, call)).vouchersCreated;
+    expect(await created({})).toBe(2n);
+    expect(await created({ endDate: "2026-11-20" })).toBe(1n);
+    expect(await created({ startDate: "2026-11-21" })).toBe(1n);
+    expect(await created({ startDate: "2026-11-20", endDate: "2026-11-21" })).toBe(2n);
+    expect(await created({ startDate: "2026-11-22" })).toBe(0n);
+  });
+
+  test("rejects an unknown campaign", async () => {
+    const summary = campaigns.getCampaignSummary({ campaignId: "camp_unknown" }, newCall());
+    expect(await rejectionKey(summary)).toBe("not_found");
+  });
+});

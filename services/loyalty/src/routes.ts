@@ -68,6 +68,7 @@ import { resolveCustomers } from "./handlers/resolve-customers.ts";
 import { resolvePointsHolds } from "./handlers/resolve-points-holds.ts";
 import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.ts";
 import { runDueJobs } from "./handlers/run-due-jobs.ts";
+import { summarizeLedger } from "./handlers/summarize-ledger.ts";
 import { transferPoints } from "./handlers/transfer-points.ts";
 import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
@@ -91,6 +92,7 @@ const cardHandlers = {
   adjustPoints,
   transferPoints,
   listPointsLots,
+  summarizeLedger,
   loadCards,
   listLedgerEntries,
   listPendingPointsHolds,

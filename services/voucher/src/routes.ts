@@ -57,11 +57,24 @@ import { loadVouchers } from "./handlers/load-vouchers.ts";
 import { releasePointsHolds } from "./handlers/release-points-holds.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
+import { summarizeCampaign } from "./handlers/summarize-campaign.ts";
 import { summarizeHoldings } from "./handlers/summarize-holdings.ts";
 import { transferMemberPoints } from "./handlers/transfer-member-points.ts";
 import { updateVoucherMetadata } from "./handlers/update-voucher-metadata.ts";
 import { updateVoucher } from "./handlers/update-voucher.ts";
 import { updateVouchers } from "./handlers/update-vouchers.ts";
+
+const voucherHandlers = {
+  createVoucher,
+  getVoucher,
+  updateVoucher,
+  deleteVoucher,
+  listVouchers,
+  enableVoucher,
+  disableVoucher,
+  getQr,
+  getBarcode,
+};
 
 const memberHandlers = {
   listMembers,
@@ -90,20 +103,17 @@ const redemptionHandlers = {
 export const routes = (deps: Deps): readonly Implementation[] => {
   const implement = keyedHandlers(deps, bindToRequest, RESOURCE_CHANGES);
   return [
-    implement(VoucherService, {
-      createVoucher,
-      getVoucher,
-      updateVoucher,
-      deleteVoucher,
-      listVouchers,
-      enableVoucher,
-      disableVoucher,
-      getQr,
-      getBarcode,
-    }),
+    implement(VoucherService, voucherHandlers),
     implement(
       CampaignVoucherService,
-      { createVouchers, generateVouchers, countCodes, updateVouchers, deleteVouchers },
+      {
+        createVouchers,
+        generateVouchers,
+        countCodes,
+        updateVouchers,
+        deleteVouchers,
+        summarizeCampaign,
+      },
       {
         createVouchers: "transaction",
         generateVouchers: "transaction",

@@ -5,6 +5,7 @@ import {
   CampaignService,
   type CampaignType,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type { ReferralConversion } from "@scrip/proto/scrip/common/v1/referral_conversion_pb";
 import type { CreateVoucherRequest, Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
@@ -16,7 +17,12 @@ export type Campaigns = {
   createVoucher(request: CreateVoucherRequest, call: Call): Promise<Voucher>;
 };
 
-export type FoundCampaign = { readonly id: string; readonly type: CampaignType };
+export type FoundCampaign = {
+  readonly id: string;
+  readonly type: CampaignType;
+  /** Referral programs only. */
+  readonly conversion: ReferralConversion | undefined;
+};
 
 const BATCH = { lanes: 2, maxBatch: 500, maxWaiting: 10_000 };
 
@@ -32,7 +38,9 @@ export function createCampaignsClient(transport: Transport): Campaigns {
       return results.map(({ campaigns }, at) => {
         const [id] = queries[at]?.campaignIds ?? [];
         const found = campaigns.find((campaign) => campaign.id === id) ?? campaigns[0];
-        return found && { id: found.id, type: found.campaignType };
+        if (found === undefined) return undefined;
+        const { id: foundId, campaignType: type, referralConversion: conversion } = found;
+        return { id: foundId, type, conversion };
       });
     },
   });

@@ -21,6 +21,7 @@ import type { Call } from "@scrip/rpc";
 
 import { type Campaign, type Json, voucherTypeOf } from "../domain/campaign.ts";
 import { referralProgramToJson } from "../domain/referral-program-json.ts";
+import { DEFAULT_REFERRAL_PROGRAM } from "../domain/referral-program.ts";
 import type { CampaignRecord } from "../store/campaigns.ts";
 import type { TierRecord } from "../store/promotion-tiers.ts";
 import { categoryToProto } from "./category.ts";
@@ -137,4 +138,16 @@ export const campaignDefinitionToProto = ({
     metadata: campaign.metadata as JsonObject,
     protected: campaign.isProtected,
     createdAt: instantToProto(campaign.createdAt),
+    referralConversion: referralConversionToProto(campaign),
   });
+
+function referralConversionToProto({ campaignType, referralProgram }: Campaign) {
+  if (campaignType !== "REFERRAL_PROGRAM") return undefined;
+  const { conversionEventType: eventType, customEvent } =
+    referralProgram ?? DEFAULT_REFERRAL_PROGRAM;
+  return {
+    eventType,
+    ...(customEvent?.name != null && { eventName: customEvent.name }),
+    ...(customEvent?.id != null && { eventSchemaId: customEvent.id }),
+  };
+}

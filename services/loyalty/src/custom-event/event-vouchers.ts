@@ -1,4 +1,5 @@
-import { ApiError, notFound } from "@scrip/errors";
+import { ApiError, invalidPayload, notFound } from "@scrip/errors";
+import type { ReferralConversion } from "@scrip/proto/scrip/common/v1/referral_conversion_pb";
 import type {
   EventLoyalty,
   EventReferral,
@@ -21,9 +22,17 @@ export function requireCard(loyalty: EventLoyalty, customerId: string): string {
   return voucher.id;
 }
 
-/** The referral that an event converts: of a code that another customer holds. */
-export function requireReferral(referral: EventReferral, customerId: string): ConvertedReferral {
-  const { id: voucherId, code, campaignId, holderId, isReferralCode } = requireVoucher(referral);
+/** The event that names a referral code. */
+export type ReferralEvent = { readonly name: string; readonly schemaId: string | null };
+
+/** The referral that an event converts: of a code that another customer holds, in a program that waits for the event. */
+export function requireReferral(
+  referral: EventReferral,
+  customerId: string,
+  event: ReferralEvent,
+): ConvertedReferral {
+  const { id: voucherId, code, campaignId, holderId, ...voucher } = requireVoucher(referral);
+  const { isReferralCode, referralConversion } = voucher;
   if (!isReferralCode || campaignId === undefined) {
     throw new ApiError("invalid_voucher", { details: `${code} is not a referral code` });
   }
@@ -36,8 +45,21 @@ export function requireReferral(referral: EventReferral, customerId: string): Co
   if (holderId === customerId) {
     throw new ApiError("referrer_not_permitted_to_redeem", { details: code });
   }
+  if (referralConversion !== undefined && !isConvertedBy(referralConversion, event)) {
+    throw invalidPayload(`Referral code ${code} is not converted by the event '${event.name}'`);
+  }
   return { voucherId, code, campaignId, referrerId: holderId };
 }
+
+/** As the voucher service decides when it converts. */
+const isConvertedBy = (
+  { eventType, eventName, eventSchemaId }: ReferralConversion,
+  { name, schemaId }: ReferralEvent,
+): boolean =>
+  eventType === "custom_event" &&
+  (eventSchemaId !== undefined && schemaId !== null
+    ? eventSchemaId === schemaId
+    : eventName === name);
 
 /** The gateway resolves codes; a direct caller that does not is told that the code is unknown. */
 function requireVoucher({ code, voucher }: EventLoyalty | EventReferral): EventVoucher {

@@ -29,7 +29,8 @@ export const createCustomEvent =
       const buyer = await requireCustomer({ ...deps, db: tx }, request, call);
       const { loyalty, referral } = request;
       const cardId = loyalty === undefined ? null : requireCard(loyalty, buyer.id);
-      const converted = referral && requireReferral(referral, buyer.id);
+      const named = { name, schemaId: schema?.id ?? null };
+      const converted = referral && requireReferral(referral, buyer.id, named);
       const row: CustomEventRow = {
         id: deps.newId("event"),
         customer_id: buyer.id,

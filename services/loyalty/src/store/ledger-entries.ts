@@ -72,6 +72,34 @@ export async function listLedgerEntries(
   return rows;
 }
 
+/** The points of a program's entries by type, within a period whose end is exclusive. */
+export async function sumLedgerByType(
+  db: Queryable,
+  program: {
+    readonly projectId: string;
+    readonly campaignId: string;
+    readonly from: number | null;
+    readonly until: number | null;
+  },
+): Promise<ReadonlyMap<string, bigint>> {
+  const { projectId, campaignId, from, until } = program;
+  const { rows } = await db.query<{ type: string; points: bigint }>(
+    `select type, sum(points)::bigint as points
+       from ledger_entry
+      where project_id = $1 and campaign_id = $2
+        and ($3::timestamptz is null or created_at >= $3)
+        and ($4::timestamptz is null or created_at < $4)
+      group by type`,
+    [
+      projectId,
+      campaignId,
+      from === null ? null : new Date(from),
+      until === null ? null : new Date(until),
+    ],
+  );
+  return new Map(rows.map(({ type, points }) => [type, points]));
+}
+
 export async function insertEntries(
   tx: Queryable,
   entries: readonly NewLedgerEntry[],
