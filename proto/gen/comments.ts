@@ -661,6 +661,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.common.v1.ExportRowsRequest.exported_object": "Type of the rows, such as `voucher` (docs/exports.md#objects).",
   "scrip.common.v1.ExportRowsRequest.fields": "Fields of each row, in the order of the file.",
   "scrip.common.v1.ExportRowsRequest.filters": "Filters that the rows match.",
+  "scrip.common.v1.ExportRowsRequest.marks_matches": "`true`: returns all rows; the first cell of each says whether it matches `filters` (`true` or `false`).",
   "scrip.common.v1.ExportRowsRequest.order": "Field that the rows are sorted by; a leading `-` sorts descending.",
   "scrip.common.v1.ExportRowsRequest.validate_only": "`true`: only checks the request and returns no rows.",
   "scrip.common.v1.ExportRowsRequest.voucher_id": "Only rows of this voucher (`v_…`). Default: all rows.",
