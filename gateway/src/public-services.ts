@@ -19,6 +19,7 @@ import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -55,6 +56,7 @@ export const publicServices: readonly DescService[] = [
   RewardService,
   EarningRuleService,
   PendingPointsService,
+  LoyaltyTierService,
   ValidationService,
   QualificationService,
   OrderService,

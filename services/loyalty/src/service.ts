@@ -17,10 +17,11 @@ import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
+import { onPointsMoved } from "./events/on-points-moved.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
-import { CUSTOMERS_TOPIC } from "./events/topics.ts";
+import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "./events/topics.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
@@ -83,7 +84,8 @@ const consumers = ({
   { group: "loyalty", topics: [REDEMPTIONS_TOPIC], handler: onRedemption(deps.db) },
   { group: "loyalty-points", topics: [REDEMPTIONS_TOPIC], handler: onRedemptionPoints(deps) },
   { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderPaid(deps.db) },
-  { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps.db) },
+  { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
+  { group: "loyalty-tiers", topics: [POINTS_TOPIC], handler: onPointsMoved(deps) },
   { group: "loyalty-members", topics: [VOUCHERS_TOPIC], handler: onMember(deps) },
   {
     group: "loyalty-earning",
