@@ -18,7 +18,7 @@ const { earn, join } = earningIn(loyalty);
 const { program, consume, deps } = tiersIn(loyalty);
 
 describe("loyalty tiers", () => {
-  test("follow the balance of a card, and are joined with the card", async () => {
+  test("follow the balance of a card, are joined with it, and are listed by ListMemberTiers", async () => {
     const club = await program([BRONZE, SILVER, GOLD]);
     const { cardId } = await join(club);
     await club.deliver();
