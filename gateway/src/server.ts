@@ -12,10 +12,12 @@ import { createRedis } from "@scrip/redis";
 import {
   type Admission,
   clientOf,
+  type CodeGuessing,
   createAdmission,
   createDirectTransport,
   type ReadinessCheck,
   REQUEST_DEADLINE_MS,
+  startCodeGuessing,
   yieldToConnections,
 } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
@@ -35,10 +37,8 @@ import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createCompletedResponses } from "./idempotency/completed-responses.ts";
-import { type CodeGuessingOptions, createCodeGuessing } from "./limits/code-guessing.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 import { createSharedMisses } from "./limits/shared-misses.ts";
-import { createCodeGuessingReports } from "./monitoring/code-guessing-reports.ts";
 import { createProxyWarnings } from "./monitoring/proxy-warnings.ts";
 import { readinessOf } from "./monitoring/readiness.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
@@ -71,7 +71,12 @@ export type GatewayOptions = {
 
 export type Gateway = AsyncDisposable & { readonly url: string; readonly port: number };
 
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export type StartedGateway = Gateway & {
+  /** For what else this process serves. */
+  readonly codeGuessing: CodeGuessing;
+};
+
+export async function startGateway(options: GatewayOptions): Promise<StartedGateway> {
   const { config, service, metrics } = options;
   await using parts = new AsyncDisposableStack();
   const state = { draining: false };
@@ -81,6 +86,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
   const admission = options.admission ?? createAdmission(config.admission, metrics);
+  const codeGuessing = startCodeGuessing({
+    settings: config.limits,
+    shared: limits.shared,
+    logger: options.logger,
+    metrics,
+  });
 
   const app = new Koa();
   // Koa's own error log is disabled: the middleware reports errors with their request.
@@ -88,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(
     createApiMiddleware({
       router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
-      pipeline: pipelineOf(options, { limits, reports, admission, transports }),
+      pipeline: pipelineOf(options, { limits, reports, admission, transports, codeGuessing }),
       admission,
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
@@ -123,6 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const running = parts.move();
   return {
     ...addressOf(server, options.host),
+    codeGuessing,
     async [Symbol.asyncDispose]() {
       state.draining = true;
       // Even sleep(0) would accept new connections, which would then be reset.
@@ -134,29 +146,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function pipelineOf(
-  { config, service, logger, metrics }: GatewayOptions,
+  { config, service }: GatewayOptions,
   {
     limits,
     reports,
     admission,
     transports,
+    codeGuessing,
   }: {
     readonly transports: ReadonlyMap<string, Transport>;
-    readonly limits: RateLimits & Pick<CodeGuessingOptions, "shared">;
+    readonly limits: RateLimits;
     readonly reports: RequestReports;
     readonly admission: Admission;
+    readonly codeGuessing: CodeGuessing;
   },
 ): Omit<PipelineDeps, "report"> {
-  const codeGuessing = createCodeGuessing({
-    settings: config.limits,
-    reports: createCodeGuessingReports(logger, metrics),
-    shared: limits.shared,
-  });
-  metrics.gauge({
-    name: "code_guessing_alarms",
-    help: "Projects for which most codes within the last minute were unknown.",
-    read: codeGuessing.alarms,
-  });
   return {
     codeGuessing,
     auth: createAuthenticator({
