@@ -86,12 +86,8 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
   const admission = options.admission ?? createAdmission(config.admission, metrics);
-  const codeGuessing = startCodeGuessing({
-    settings: config.limits,
-    shared: limits.shared,
-    logger: options.logger,
-    metrics,
-  });
+  const { shared } = limits;
+  const codeGuessing = startCodeGuessing({ ...options, settings: config.limits, shared });
 
   const app = new Koa();
   // Koa's own error log is disabled: the middleware reports errors with their request.
@@ -124,11 +120,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
   app.use(pages.routes());
   app.use(pages.allowedMethods());
 
-  const server = createHttpServer(app);
-  server.on("clientError", (error, socket) =>
-    reports.invalidHttp(respondToInvalidHttp(error, socket)),
-  );
-  server.on("connect", (_, socket) => reports.invalidHttp(rejectConnect(socket)));
+  const server = createHttpServer(app, reports);
   server.listen({ port: options.port, host: options.host, backlog: BACKLOG });
   await once(server, "listening");
   const running = parts.move();
@@ -211,7 +203,7 @@ function routerOf(
 }
 
 /** Limits how long slow clients can hold a connection. */
-function createHttpServer(app: Koa): Server {
+function createHttpServer(app: Koa, reports: RequestReports): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -229,6 +221,10 @@ function createHttpServer(app: Koa): Server {
   // Checked in header-checks.ts, because Node responds without an Error object.
   server.on("checkExpectation", (req, res) => void server.emit("request", req, res));
   server.on("connection", yieldToConnections);
+  server.on("clientError", (error, socket) =>
+    reports.invalidHttp(respondToInvalidHttp(error, socket)),
+  );
+  server.on("connect", (_, socket) => reports.invalidHttp(rejectConnect(socket)));
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;
