@@ -13,6 +13,7 @@ import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
@@ -55,6 +56,7 @@ export const publicServices: readonly DescService[] = [
   SegmentService,
   RewardService,
   EarningRuleService,
+  ActivityService,
   PendingPointsService,
   LoyaltyTierService,
   ValidationService,

@@ -1,5 +1,21 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table activity (
+  project_id text not null,
+  owner_id text not null,
+  id text not null,
+  type text not null,
+  card_id text,
+  group_id text not null,
+  data jsonb not null,
+  created_at timestamp with time zone not null,
+  occurred_at timestamp with time zone not null
+) partition by RANGE (occurred_at);
+
+create table activity_default partition of activity (
+  constraint activity_default_pkey PRIMARY KEY (project_id, owner_id, id)
+) DEFAULT;
+
 create table awaited_card (
   project_id text not null,
   customer_id text not null,

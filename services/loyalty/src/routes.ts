@@ -1,4 +1,5 @@
 import { keyedHandlers } from "@scrip/idempotency";
+import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
@@ -52,12 +53,14 @@ import { getSegment } from "./handlers/get-segment.ts";
 import { holdPoints } from "./handlers/hold-points.ts";
 import { importCustomers } from "./handlers/import-customers.ts";
 import { listCustomEventSchemas } from "./handlers/list-custom-event-schemas.ts";
+import { listCustomerActivities } from "./handlers/list-customer-activities.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
 import { listEarningRules } from "./handlers/list-earning-rules.ts";
 import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
 import { listLoyaltyTiers } from "./handlers/list-loyalty-tiers.ts";
+import { listMemberActivities } from "./handlers/list-member-activities.ts";
 import { listMemberPendingPoints } from "./handlers/list-member-pending-points.ts";
 import { listMemberTiers } from "./handlers/list-member-tiers.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
@@ -182,6 +185,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       updateRewardAssignment,
       updateReward,
     }),
+    implement(ActivityService, { listCustomerActivities, listMemberActivities }),
     implement(LoyaltyExportService, { exportRows }),
     implement(CardService, cardHandlers),
     implement(JobService, { runDueJobs }),

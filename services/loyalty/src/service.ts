@@ -2,7 +2,7 @@ import path from "node:path";
 
 import { type EventBus, startRelay, type SubscribeOptions } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
@@ -13,6 +13,7 @@ import {
 } from "@scrip/rpc";
 
 import { createDeps, type Deps } from "./deps.ts";
+import { onActivity } from "./events/on-activity.ts";
 import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
@@ -27,6 +28,7 @@ import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
+import { ACTIVITY_TABLE } from "./store/activities.ts";
 
 export const SCHEMA = "loyalty";
 export const ROLE = "scrip_loyalty";
@@ -58,6 +60,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
   parts.use(startPointsLockExpiry(db, onError));
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables: [ACTIVITY_TABLE], onError }));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const deps = createDeps(db, relay.wake);
@@ -87,6 +90,18 @@ const consumers = ({
   { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
   { group: "loyalty-tiers", topics: [POINTS_TOPIC], handler: onPointsMoved(deps) },
   { group: "loyalty-members", topics: [VOUCHERS_TOPIC], handler: onMember(deps) },
+  {
+    group: "loyalty-activity",
+    topics: [
+      REDEMPTIONS_TOPIC,
+      VOUCHERS_TOPIC,
+      ORDERS_TOPIC,
+      CUSTOMERS_TOPIC,
+      POINTS_TOPIC,
+      REFERRALS_TOPIC,
+    ],
+    handler: onActivity(deps.db),
+  },
   {
     group: "loyalty-earning",
     topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],

@@ -113,6 +113,24 @@ export async function findMembersOfCustomers(
   );
 }
 
+/** Cards of a customer whose activities are listed. */
+const MAX_CARDS = 100;
+
+/** Ids of the latest cards that a customer holds. */
+export async function findCardsOf(
+  db: Queryable,
+  projectId: string,
+  customerId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ card_id: string }>(
+    `select card_id from loyalty_member
+      where project_id = $1 and customer_id = $2
+      order by card_id desc limit ${MAX_CARDS}`,
+    [projectId, customerId],
+  );
+  return rows.map(({ card_id: cardId }) => cardId);
+}
+
 const memberFromRow = (row: MemberRow): LoyaltyMember => ({
   projectId: row.project_id,
   cardId: row.card_id,
