@@ -37,6 +37,6 @@ export async function poll(
   }
 }
 
-const isOutage = (error: unknown): boolean =>
+export const isOutage = (error: unknown): boolean =>
   error instanceof HttpError &&
   (error.status === undefined || error.status === 429 || error.status >= 500);

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { CliError, EXIT_FAILED, EXIT_USAGE } from "./cli-error.ts";
 import { addCheckInvariants } from "./commands/check-invariants.ts";
 import { addConfig } from "./commands/config.ts";
+import { addImportFrom } from "./commands/import-from.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addMigrations } from "./commands/migrations.ts";
 import { addProjects } from "./commands/projects.ts";
@@ -43,6 +44,7 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addKeys(program, context);
   addConfig(program, context);
   addTransfers(program, context);
+  addImportFrom(program, context);
   addToken(program, context);
   addMigrations(program, context);
   addServiceKeys(program, context);

@@ -1,10 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { afterAll, describe, expect, test } from "vitest";
 
+import type { Environment } from "../src/settings.ts";
 import { scrip, scripOnTerminal, startInstallation } from "./installation.ts";
+import { startProxy } from "./proxy.ts";
 
 const installation = await startInstallation();
 const folder = await mkdtemp(path.join(tmpdir(), "scrip-transfers-"));
@@ -13,6 +17,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 const { env } = installation;
+
+const MAIN = path.join(import.meta.dirname, "../src/main.ts");
+
+/** Campaigns of the example in docs/moving.md. */
+const CAMPAIGNS = `version: 1
+campaigns:
+  Spring: {campaign_type: DISCOUNT_COUPONS, voucher: {type: DISCOUNT_VOUCHER, discount: {type: PERCENT, percent_off: 20}, redemption: {quantity: 1}}}
+  Gifts: {campaign_type: GIFT_VOUCHERS, voucher: {type: GIFT_VOUCHER, gift: {amount: 5000}}}
+  Club: {campaign_type: LOYALTY_PROGRAM, voucher: {type: LOYALTY_CARD, loyalty_card: {points: 0}}}
+`;
+
+/** A project with the campaigns of the example. */
+async function createProject(): Promise<Environment> {
+  const { json } = await scrip(env, "--json", "projects", "create", "--name", "Moved");
+  const { app_id: id, app_token: token } = json.server_side_key;
+  const own = { ...env, SCRIP_APP_ID: id, SCRIP_APP_TOKEN: token };
+  const file = await fileOf("campaigns.yaml", CAMPAIGNS);
+  expect(await scrip(own, "config", "apply", json.id, file)).toMatchObject({ exitCode: 0 });
+  return own;
+}
 
 const inFolder = (name: string): string => path.join(folder, name);
 
@@ -78,5 +102,169 @@ campaigns:
     const [, id = ""] = /async action (aa_\w+)/.exec(generated.errors) ?? [];
     expect(await scrip(env, "wait", id)).toMatchObject({ out: generated.out });
     expect(await scrip(env, "generate", "Codes", "many")).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe("import-from", () => {
+  const page = readFile(path.join(import.meta.dirname, "../../docs/moving.md"), "utf8");
+
+  /** Files of the page by name. */
+  async function filesOfPage(): Promise<readonly string[]> {
+    const files = (await page).matchAll(/`([\w-]+\.csv)`:\n\n```csv\n([^]*?)```/g);
+    return Promise.all([...files].map(([, name = "", text = ""]) => fileOf(name, text)));
+  }
+
+  const withFolder = (args: string): readonly string[] =>
+    args.split(" ").map((arg) => (arg.endsWith(".csv") ? inFolder(arg) : arg));
+
+  const move = (project: Environment, ...args: readonly string[]) =>
+    scrip(project, "import-from", "voucherify", ...args);
+
+  test("does what its documentation shows, and nothing when it is repeated", async () => {
+    const project = await createProject();
+    await filesOfPage();
+    const steps = [...(await page).matchAll(/```sh\nnpx scrip (.*)\n```\n\n```text\n([^]*?)```/g)];
+    expect(steps).toHaveLength(2);
+    for (const [, args = "", output] of steps) {
+      expect(await scrip(project, ...withFolder(args))).toMatchObject({ exitCode: 0, out: output });
+    }
+    const again = await move(
+      project,
+      ...withFolder("--customers customers.csv --vouchers vouchers.csv --apply"),
+    );
+    expect(again).toMatchObject({ exitCode: 0, out: steps[1]?.[2] });
+
+    const customer = inFolder("customer.csv");
+    await scrip(
+      project,
+      "export",
+      "customer",
+      "-o",
+      customer,
+      "--fields",
+      "source_id",
+      "metadata",
+      "loyalty_points",
+      "--order",
+      "source_id",
+    );
+    expect(await readFile(customer, "utf8")).toBe(
+      'Source ID,Metadata,Loyalty Points\nada,"{""vip"":true}",650\ncust_2,{},0\n',
+    );
+    const ten = inFolder("ten.csv");
+    await scrip(
+      project,
+      "export",
+      "voucher",
+      "-o",
+      ten,
+      "--fields",
+      "value",
+      "redemption_quantity",
+      "redemption_count",
+      "--filters",
+      '{"code": {"conditions": {"$is": ["TEN-OFF"]}}}',
+    );
+    expect(await readFile(ten, "utf8")).toBe(
+      "Value,Redemption Quantity,Redemption Count\n10.00,5,2\n",
+    );
+  });
+
+  test("completes an import whose process was killed after any of its writes", async () => {
+    const project = await createProject();
+    const customers = await fileOf("killed-customers.csv", "Source ID,Name\nada,Ada\nbob,Bob\n");
+    const vouchers = await fileOf(
+      "killed-vouchers.csv",
+      [
+        "Code,Voucher Type,Campaign,Loyalty Balance,Customer Source ID",
+        "C-1,LOYALTY_CARD,Club,650,ada",
+        "C-2,LOYALTY_CARD,Club,30,bob",
+      ].join("\n"),
+    );
+    const args = ["--customers", customers, "--vouchers", vouchers, "--apply"];
+    await using proxy = await startProxy(installation.url, (url) => url !== "/v1/exports");
+    const through = { ...project, SCRIP_BASE_URL: proxy.url };
+    let kills = 0;
+    const runOnce = async (): Promise<number | null> => {
+      const child = spawn(process.execPath, [MAIN, "import-from", "voucherify", ...args], {
+        env: {
+          ...process.env,
+          NODE_COMPILE_CACHE: path.join(tmpdir(), "scrip-compiled"),
+          ...through,
+        },
+        stdio: "ignore",
+      });
+      proxy.loseResponse(1, () => {
+        kills += 1;
+        child.kill("SIGKILL");
+      });
+      const [code] = await once(child, "exit");
+      return code as number | null;
+    };
+    let code = await runOnce();
+    while (code === null) code = await runOnce();
+    expect(code).toBe(0);
+    // Customers, cards and publications, which are sent together.
+    expect(kills).toBeGreaterThanOrEqual(3);
+    expect(await move(project, ...args)).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/loyalty cards +2 +2 +0\n[^]*points +680 +680 +0\n/),
+    });
+  });
+
+  test("lists problems and changes nothing, and differences that an import does not change", async () => {
+    const project = await createProject();
+    const vouchers = await fileOf(
+      "problems.csv",
+      [
+        "Code,Voucher Type,Campaign,Gift Balance,Loyalty Balance,Expiration Date,Discount Type,Metadata",
+        "G-1,GIFT_VOUCHER,Gifts,100,,,,",
+        "G-1,GIFT_VOUCHER,Gifts,100,,,,",
+        "G-2,GIFT_VOUCHER,Gifts,much,,,,",
+        "G-3,GIFT_VOUCHER,Club,100,,,,",
+        "L-1,LOYALTY_CARD,,,5,,,",
+        "D-1,DISCOUNT_VOUCHER,,,,,UNIT,",
+        "D-2,DISCOUNT_VOUCHER,None,,,,,",
+        "D-3,VOUCHER,Spring,,,,,",
+        ",DISCOUNT_VOUCHER,Spring,,,,,",
+        'D-4,DISCOUNT_VOUCHER,Spring,,,soon,,"{""size"": 4}"',
+        'D-5,DISCOUNT_VOUCHER,Spring,,,,,"{""size"": 4}"',
+      ].join("\n"),
+    );
+    const rejected = await move(project, "--vouchers", vouchers, "--apply");
+    expect(rejected).toMatchObject({ exitCode: 1, errors: "scrip: 9 problems\n" });
+    for (const text of [
+      "row 3: gift_balance must be an amount",
+      "row 5: a loyalty card needs a campaign",
+      'row 6: Discount Type "UNIT"',
+      'row 8: Voucher Type "VOUCHER" is unknown',
+      "row 9: Code is empty",
+      "row 10: expiration_date must be a date",
+      "voucher G-1 is listed more than once",
+      'campaign "Club" has no vouchers of type GIFT_VOUCHER',
+      'campaign "None" does not exist',
+      "becomes text, because no schema defines it: size",
+      "Nothing was changed: mend the problems",
+    ]) {
+      expect(rejected.out).toContain(text);
+    }
+    const good = await fileOf(
+      "good.csv",
+      "Code,Voucher Type,Campaign,Gift Balance\nG-9,Gift Voucher,,100\n",
+    );
+    expect(await move(project, "--vouchers", good, "--campaign", "Gifts", "--apply")).toMatchObject(
+      {
+        exitCode: 0,
+        out: expect.stringMatching(/gift vouchers +1 +1 +0/),
+      },
+    );
+    const later = await fileOf(
+      "later.csv",
+      "Code,Voucher Type,Campaign,Gift Balance\nG-9,Gift Voucher,Gifts,70\n",
+    );
+    expect(await move(project, "--vouchers", later, "--apply")).toMatchObject({
+      exitCode: 1,
+      out: expect.stringContaining("voucher G-9: balance 70 in the file, 100 in Scrip"),
+    });
   });
 });

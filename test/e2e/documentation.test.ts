@@ -5,8 +5,8 @@ import { runExamples } from "../docs/run-examples.ts";
 import { clientApi, managementApi, newCode, serverApi } from "../stack/api.ts";
 import { sharedStack, type SharedStack } from "../stack/stack.ts";
 
-/** Pages that describe no behaviour of their own, or commands: cli/test/config.test.ts runs those. */
-const WITHOUT_EXAMPLES = new Set(["README.md", "configuration-files.md"]);
+/** Pages that describe no behaviour of their own, or commands: tests of the CLI run those. */
+const WITHOUT_EXAMPLES = new Set(["README.md", "configuration-files.md", "moving.md"]);
 
 /** Each page has a project of its own, so that its codes are free and its settings concern nobody. */
 describe("the documentation", async () => {

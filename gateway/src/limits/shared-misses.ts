@@ -1,6 +1,7 @@
 import type { createRedis } from "@scrip/redis";
-import type { SharedMisses } from "@scrip/rpc";
 import { RateLimiterRedis, RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
+
+import type { SharedMisses } from "./code-guessing.ts";
 
 const WINDOW_SECONDS = 300;
 

@@ -51,7 +51,6 @@ const RESOURCES_WITH_METADATA = [
   "campaign",
   "customer",
   "earning_rule",
-  "loyalty_tier",
   "order",
   "order_item",
   "product",

@@ -1,4 +1,5 @@
 import type { JsonObject as ProtoJson } from "@bufbuild/protobuf";
+import { invalidPayload } from "@scrip/errors";
 import type { ExportedObject } from "@scrip/exports";
 import type {
   ExportRowsRequest,
@@ -8,7 +9,6 @@ import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import { foreignFields } from "./foreign-fields.ts";
-import { splitFilters, type SplitFilters } from "./foreign-filters.ts";
 import type { ExportInput } from "./parameters.ts";
 
 /** A service that owns rows of an export. */
@@ -39,34 +39,33 @@ export const ownersOf = (
     .map((owner) => rows[owner].exportRows);
 
 export const rowsRequest = (
-  { object, order, campaignId, voucherId }: ExportInput,
-  { own, marks }: Pick<SplitFilters, "own" | "marks">,
-  {
-    fields,
-    validateOnly = false,
-  }: { readonly fields: readonly string[]; readonly validateOnly?: boolean },
+  { object, order, filters, campaignId, voucherId }: ExportInput,
+  fields: readonly string[],
+  { validateOnly = false } = {},
 ): Parameters<RowOwner>[0] => ({
   exportedObject: object,
   fields: [...fields],
   order,
-  filters: own as ProtoJson,
+  filters: filters as ProtoJson,
   validateOnly,
-  marksMatches: marks,
   ...(campaignId !== null && { campaignId }),
   ...(voucherId !== null && { voucherId }),
 });
 
-/** Rejects filters that cannot be evaluated. */
+/** Rejects filters that the owners cannot evaluate. */
 export async function validateFilters(
   owners: readonly RowOwner[],
   input: ExportInput,
   call: Call,
 ): Promise<void> {
-  const filters = splitFilters(input);
   const foreign = foreignFields(input.object);
-  const fields = input.fields.filter((field) => !foreign.has(field));
+  const unsupported = Object.keys(input.filters).filter((name) => foreign.has(name));
+  if (unsupported.length > 0) {
+    throw invalidPayload(`Filters cannot use the fields ${unsupported.join(", ")} in exports`);
+  }
+  const own = input.fields.filter((field) => !foreign.has(field));
   for (const owner of owners) {
-    const rows = owner(rowsRequest(input, filters, { fields, validateOnly: true }), {
+    const rows = owner(rowsRequest(input, own, { validateOnly: true }), {
       ...call,
       idempotency: undefined,
     });

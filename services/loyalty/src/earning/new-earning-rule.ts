@@ -18,7 +18,6 @@ import {
   TIER_EVENTS,
 } from "../domain/earning/earning-rule.ts";
 import { parseCalculation } from "../mapping/earning-calculation.ts";
-import { findTier } from "../store/loyalty-tiers.ts";
 import { findSegment } from "../store/segments.ts";
 
 type Place = { readonly projectId: string; readonly campaignId: string; readonly now: number };
@@ -33,8 +32,8 @@ export async function newEarningRule(
   if (loyalty === undefined)
     throw invalidPayload("Payload should have required property 'loyalty'");
   rejectMisplaced(request);
-  const [tierId, schemaId, segmentId] = await Promise.all([
-    requireTier(deps, projectId, request),
+  const tierId = requireTier(request);
+  const [schemaId, segmentId] = await Promise.all([
     requireSchema(deps, projectId, request),
     requireSegment(deps, projectId, request),
   ]);
@@ -123,19 +122,12 @@ async function requireSegment(
   return segment.id;
 }
 
-/** The tier can belong to another program. */
-async function requireTier(
-  { db }: Deps,
-  projectId: string,
-  { event, loyaltyTier }: NewEarningRule,
-): Promise<string | null> {
+/** Loyalty tiers are not supported yet, so that none exists. */
+function requireTier({ event, loyaltyTier }: NewEarningRule): string | null {
   if (!TIER_EVENTS.has(event)) return null;
   if (loyaltyTier === undefined) {
     throw invalidPayload("Payload should have required property 'loyalty_tier'");
   }
-  const { id } = loyaltyTier;
-  if (id !== ANY_TIER && (await findTier(db, { projectId, id })) === undefined) {
-    throw notFound("loyalty_tier", id);
-  }
+  if (loyaltyTier.id !== ANY_TIER) throw notFound("loyalty_tier", loyaltyTier.id);
   return loyaltyTier.id;
 }

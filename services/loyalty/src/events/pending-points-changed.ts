@@ -4,7 +4,8 @@ import type { OutboxEvent } from "@scrip/events";
 import { PendingPointsChangedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 
 import type { PendingPoints } from "../store/pending-points.ts";
-import { POINTS_TOPIC } from "./topics.ts";
+
+const POINTS_TOPIC = "scrip.points.v1";
 
 export type PendingPointsChange = {
   /** The entry after the change. */

@@ -4,7 +4,8 @@ import type { OutboxEvent } from "@scrip/events";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 
 import type { NewLedgerEntry } from "../domain/card.ts";
-import { POINTS_TOPIC } from "./topics.ts";
+
+const POINTS_TOPIC = "scrip.points.v1";
 
 /** The event of an entry that is neither a redemption nor a refund. */
 export const pointsMovedEvent = (id: string, entry: NewLedgerEntry): OutboxEvent => ({

@@ -237,7 +237,7 @@ export type Campaign = Message<"scrip.campaign.v1.Campaign"> & {
   referralProgram?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: how members qualify for tiers, and for how long.
+   * Loyalty programs: settings, stored and returned as sent.
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 29;
    */
@@ -733,7 +733,7 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   referralProgram?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: how members qualify for tiers, and for how long (docs/tiers.md#qualification).
+   * Loyalty programs: settings, stored as sent.
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 23;
    */
@@ -1300,15 +1300,14 @@ export type UpdateCampaignRequest = Message<"scrip.campaign.v1.UpdateCampaignReq
   referralProgram?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: how members qualify for tiers, and for how long (docs/tiers.md#qualification).
+   * Loyalty programs: settings, stored as sent.
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 20;
    */
   loyaltyTiersExpiration?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: `recalculate_tiers` `true` applies changed `loyalty_tiers_expiration` to the tiers that members have
-   * (docs/tiers.md#changes).
+   * Accepted: `recalculate_tiers` has no effect, as there are no loyalty tiers yet.
    *
    * @generated from field: google.protobuf.Struct options = 21;
    */

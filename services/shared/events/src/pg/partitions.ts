@@ -1,9 +1,10 @@
-import type { ReadPartition } from "../handler-runner.ts";
 import type { Claim } from "./group.ts";
 import { keyOf } from "./log.ts";
 
 /** The state of a partition that a member reads. */
-export type OwnedPartition = ReadPartition & {
+export type OwnedPartition = {
+  readonly topic: string;
+  readonly partition: number;
   readonly epoch: bigint;
   /** The next entry to read. */
   offset: bigint;
@@ -11,6 +12,8 @@ export type OwnedPartition = ReadPartition & {
   handled: bigint;
   /** The stored offset. */
   committed: bigint;
+  /** Ends the delivery when the partition is lost. */
+  readonly lost: AbortController;
   /** The delivery in progress. */
   delivery: Promise<void> | undefined;
 };

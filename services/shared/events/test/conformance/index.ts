@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { Broker } from "./broker.ts";
 import { deliveryConformance } from "./delivery.ts";
 import { effectConformance } from "./effects.ts";
-import { faultConformance } from "./faults.ts";
 import { groupConformance } from "./groups.ts";
 
 /** The behaviour of each adapter of the port `EventBus`. */
@@ -17,7 +16,6 @@ export function eventBusConformance(name: string, makeBroker: () => Promise<Brok
 
     deliveryConformance(() => broker);
     groupConformance(() => broker);
-    faultConformance(() => broker);
     effectConformance(() => broker);
   });
 }

@@ -47,7 +47,6 @@ const serveVouchers = (
     ],
     keys,
     admission,
-    codeGuessing: { blockedFor: () => 0, count: () => {}, alarms: () => 0 },
     onCall: () => {},
   });
 

@@ -1,0 +1,183 @@
+import path from "node:path";
+
+import { stringify } from "csv-stringify/sync";
+
+import type { Api } from "../api.ts";
+import { isOutage } from "../async-actions.ts";
+import { actionOf, importPath } from "../commands/transfers.ts";
+import { HttpError, type JsonObject } from "../http.ts";
+import type { Progress } from "../progress.ts";
+import type { MovedItem } from "./moved-item.ts";
+import { LineWriter } from "./partitions.ts";
+import type { Findings } from "./reconciliation.ts";
+
+export type Importer = {
+  readonly api: Api;
+  readonly problems: Findings;
+  /** Waits for an async action and returns it. */
+  readonly waitFor: (id: string) => Promise<JsonObject>;
+};
+
+/** Limits of a request are 10 MiB and a million values. */
+const MAX_BATCH_CHARS = 4 * 1024 * 1024;
+const MAX_BATCH_ITEMS = 10_000;
+
+/** Creates and updates customers in batches, each of which is an async action. */
+export class CustomerImport {
+  readonly #importer: Importer;
+  #batch: JsonObject[] = [];
+  #chars = 0;
+
+  constructor(importer: Importer) {
+    this.#importer = importer;
+  }
+
+  async add({ content }: MovedItem): Promise<void> {
+    this.#batch.push(content);
+    this.#chars += JSON.stringify(content).length;
+    if (this.#chars > MAX_BATCH_CHARS || this.#batch.length >= MAX_BATCH_ITEMS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#batch.length === 0) return;
+    const { api } = this.#importer;
+    const started = await patiently(() =>
+      api.call("POST", "/v1/customers/bulk/async", this.#batch),
+    );
+    this.#batch = [];
+    this.#chars = 0;
+    await finish(this.#importer, actionOf(started));
+  }
+}
+
+const COMMON = [
+  "Code",
+  "Active",
+  "Category",
+  "Redeemed Quantity",
+  "Redeemed Amount",
+  "Start Date",
+  "Expiration Date",
+  "Additional Info",
+];
+const OF_CAMPAIGN = ["Gift Amount", "Loyalty Points"];
+const STANDALONE = ["Voucher Type", "Discount Type", "Value", "Redemption Limit"];
+
+/** Writes one CSV file for each campaign, and imports them at the end. */
+export class VoucherImport {
+  readonly #importer: Importer;
+  readonly #folder: string;
+  readonly #metadataKeys: readonly string[];
+  readonly #writer = new LineWriter();
+  readonly #files = new Map<string, string>();
+
+  constructor(importer: Importer, folder: string, metadataKeys: readonly string[]) {
+    this.#importer = importer;
+    this.#folder = folder;
+    this.#metadataKeys = metadataKeys;
+  }
+
+  async add({ campaign, content, metadata }: MovedItem): Promise<void> {
+    const columns = [...COMMON, ...(campaign === "" ? STANDALONE : OF_CAMPAIGN)];
+    let file = this.#files.get(campaign);
+    if (file === undefined) {
+      file = path.join(this.#folder, `import-${this.#files.size}.csv`);
+      this.#files.set(campaign, file);
+      await this.#writer.write(file, stringify([[...columns, ...this.#metadataKeys]]));
+    }
+    const cells = [
+      ...columns.map((column) => content[column] ?? ""),
+      ...this.#metadataKeys.map((key) => cellOf(metadata[key])),
+    ];
+    await this.#writer.write(file, stringify([cells]));
+  }
+
+  async flush(): Promise<void> {
+    await this.#writer.flush();
+    for (const [campaign, file] of this.#files) {
+      const url = importPath("vouchers", campaign === "" ? undefined : campaign);
+      const started = await patiently(() => this.#importer.api.upload(url, file));
+      await finish(this.#importer, actionOf(started));
+    }
+  }
+}
+
+/** Lists are comma-separated, as the import reads them. */
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.join(",") : JSON.stringify(value);
+}
+
+async function finish({ waitFor, problems }: Importer, id: string): Promise<void> {
+  const action = await waitFor(id);
+  const { failed, message } = (action["result"] ?? {}) as JsonObject;
+  for (const { code, source_id: source, reason } of (failed ?? []) as JsonObject[]) {
+    problems.add(`${String(code ?? source)}: ${String(reason)}`);
+  }
+  if (action["status"] === "FAILED") problems.add(`async action ${id}: ${String(message)}`);
+}
+
+const CONCURRENCY = 8;
+
+/** Publishes vouchers to their holders, some at a time: no import does so. */
+export class Publisher {
+  readonly #running = new Set<Promise<void>>();
+  readonly #importer: Importer;
+  readonly #progress: Progress;
+  readonly #total: number;
+  #done = 0;
+  #failure: unknown;
+
+  constructor(importer: Importer, progress: Progress, total: number) {
+    this.#importer = importer;
+    this.#progress = progress;
+    this.#total = total;
+  }
+
+  async add({ key, values }: MovedItem): Promise<void> {
+    if (this.#running.size >= CONCURRENCY) await Promise.race(this.#running);
+    if (this.#failure !== undefined) throw this.#failure;
+    const running = this.#publish(key, String(values["holder"]))
+      .catch((error: unknown) => {
+        this.#failure = error;
+      })
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.#running);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #publish(voucher: string, holder: string): Promise<void> {
+    const { api, problems } = this.#importer;
+    const body = { voucher, customer: { source_id: holder } };
+    try {
+      await patiently(() => api.call("POST", "/v1/publications", body));
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.status === undefined) throw error;
+      problems.add(`voucher ${voucher}: ${error.message}`);
+    }
+    this.#done += 1;
+    this.#progress.update(this.#done, this.#total);
+  }
+}
+
+const RETRY_MS = 2000;
+/** Longer than the window of a rate limit; imports have one of an hour. */
+const MAX_RETRIES = 1900;
+
+/** Repeats a request while the API limits the rate, or for a minute of outage. */
+async function patiently<Result>(send: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const limit = error instanceof HttpError && error.status === 429 ? MAX_RETRIES : 30;
+      if (!isOutage(error) || attempt > limit) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}

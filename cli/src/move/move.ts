@@ -1,0 +1,191 @@
+import { rm, stat } from "node:fs/promises";
+import path from "node:path";
+
+import type { Api } from "../api.ts";
+import { usageError } from "../cli-error.ts";
+import { encode } from "../commands/arguments.ts";
+import { runAction, runExport } from "../commands/transfers.ts";
+import type { Context } from "../context.ts";
+import { HttpError, type JsonObject } from "../http.ts";
+import { CustomerImport, type Importer, Publisher, VoucherImport } from "./import-items.ts";
+import type { MovedItem, MovedKind, StoredItem } from "./moved-item.ts";
+import { Partitions } from "./partitions.ts";
+import { differingFields, Findings, join, type Pair, Reconciliation } from "./reconciliation.ts";
+import { readSources, type SourceFile, type Used } from "./source-files.ts";
+import { readTable } from "./table.ts";
+import { CUSTOMERS, VOUCHERS } from "./voucherify.ts";
+
+/** Files with objects of one kind. */
+export type Group = { readonly kind: MovedKind; readonly files: readonly SourceFile[] };
+
+/** Parts of this size fit into memory many times over. */
+const PART_BYTES = 16 * 1024 * 1024;
+const MAX_PARTS = 1024;
+
+type Sides = {
+  readonly kind: MovedKind;
+  readonly items: Partitions<MovedItem>;
+  readonly stored: Partitions<StoredItem>;
+};
+
+/** Compares files with a project, and imports what the project lacks. */
+export class Move {
+  readonly problems = new Findings();
+  readonly notes: string[] = [];
+  readonly #context: Context;
+  readonly #api: Api;
+  readonly #folder: string;
+  readonly #sides = new Map<MovedKind, Sides>();
+  readonly #used: Used = { campaigns: new Map(), metadataKeys: new Set(), typedKeys: new Set() };
+  #exports = 0;
+
+  constructor(context: Context, api: Api, folder: string) {
+    this.#context = context;
+    this.#api = api;
+    this.#folder = folder;
+  }
+
+  async compare(groups: readonly Group[]): Promise<Reconciliation> {
+    for (const { kind, files } of groups) {
+      const exported = await this.#export(kind);
+      const sizes = await Promise.all([...files.map(({ file }) => file), exported].map(sizeOf));
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      const parts = Math.min(MAX_PARTS, Math.ceil(bytes / PART_BYTES) + 1);
+      const items = new Partitions<MovedItem>(this.#folder, kind.noun, parts);
+      const { problems } = this;
+      const { startProgress } = this.#context;
+      const used: Used =
+        kind === VOUCHERS
+          ? this.#used
+          : { ...this.#used, metadataKeys: new Set(), typedKeys: new Set() };
+      await readSources(files, { items, used, problems, startProgress });
+      this.#sides.set(kind, { kind, items, stored: await this.#partition(kind, exported, parts) });
+    }
+    return this.#reconcile((noun, { key }) => {
+      this.problems.add(`${noun} ${key} is listed more than once`);
+    });
+  }
+
+  async compareAgain(): Promise<Reconciliation> {
+    for (const [kind, { items }] of this.#sides) {
+      const stored = await this.#partition(kind, await this.#export(kind), items.count);
+      this.#sides.set(kind, { kind, items, stored });
+    }
+    return this.#reconcile();
+  }
+
+  /** Campaigns must exist; metadata that is not text needs a schema. */
+  async checkProject(): Promise<void> {
+    for (const [name, types] of this.#used.campaigns) {
+      const template = await this.#templateOf(name);
+      if (template === undefined) this.problems.add(`campaign "${name}" does not exist`);
+      else
+        for (const type of types) {
+          if (type !== template)
+            this.problems.add(`campaign "${name}" has no vouchers of type ${type}`);
+        }
+    }
+    const defined = await this.#definedKeys();
+    const untyped = [...this.#used.typedKeys].filter((key) => !defined.has(key));
+    if (untyped.length > 0) {
+      this.notes.push(
+        `Metadata of vouchers that becomes text, because no schema defines it: ${untyped.join(", ")}`,
+      );
+    }
+  }
+
+  async import(kind: MovedKind): Promise<void> {
+    const { items, stored } = this.#sides.get(kind) as Sides;
+    const importer: Importer = {
+      api: this.#api,
+      problems: this.problems,
+      waitFor: (id) => runAction(this.#context, this.#api, id),
+    };
+    if (kind === CUSTOMERS) {
+      const customers = new CustomerImport(importer);
+      for await (const pair of join(items, stored)) {
+        if (isCustomerToSend(pair)) await customers.add(pair.item);
+      }
+      await customers.flush();
+      return;
+    }
+    const vouchers = new VoucherImport(importer, this.#folder, [...this.#used.metadataKeys]);
+    let holders = 0;
+    for await (const pair of join(items, stored)) {
+      if (pair.stored === undefined) await vouchers.add(pair.item);
+      if (needsHolder(pair)) holders += 1;
+    }
+    await vouchers.flush();
+    using progress = this.#context.startProgress("publishing to holders");
+    const publisher = new Publisher(importer, progress, holders);
+    for await (const pair of join(items, stored)) {
+      if (needsHolder(pair)) await publisher.add(pair.item);
+    }
+    await publisher.flush();
+  }
+
+  async #reconcile(onRepeat?: (noun: string, item: MovedItem) => void): Promise<Reconciliation> {
+    const found = new Reconciliation();
+    for (const { kind, items, stored } of this.#sides.values()) {
+      for await (const pair of join(items, stored, (item) => onRepeat?.(kind.noun, item)))
+        found.addItem(kind, pair.item, pair.stored);
+    }
+    return found;
+  }
+
+  async #export({ noun, exported }: MovedKind): Promise<string> {
+    this.#exports += 1;
+    const file = path.join(this.#folder, `${noun}-export-${this.#exports}.csv`);
+    await runExport(this.#context, this.#api, file, {
+      exported_object: exported.object,
+      parameters: { fields: exported.fields },
+    });
+    return file;
+  }
+
+  async #partition(kind: MovedKind, file: string, parts: number): Promise<Partitions<StoredItem>> {
+    const stored = new Partitions<StoredItem>(
+      this.#folder,
+      `${kind.noun}-stored-${this.#exports}`,
+      parts,
+    );
+    for await (const { cells } of readTable(file)) await stored.add(kind.storedOf(cells));
+    await stored.flush();
+    await rm(file);
+    return stored;
+  }
+
+  async #templateOf(name: string): Promise<string | undefined> {
+    try {
+      const campaign = await this.#api.call("GET", `/v1/campaigns/${encode(name)}`);
+      return String((campaign["voucher"] as JsonObject | undefined)?.["type"]);
+    } catch (error) {
+      if (error instanceof HttpError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #definedKeys(): Promise<ReadonlySet<string>> {
+    try {
+      const schema = await this.#api.call("GET", "/v1/metadata-schemas/voucher");
+      return new Set(Object.keys(schema["properties"] as JsonObject));
+    } catch (error) {
+      if (error instanceof HttpError && error.status === 404) return new Set();
+      throw error;
+    }
+  }
+}
+
+/** Existing customers get what the file has otherwise. */
+const isCustomerToSend = ({ item, stored }: Pair): boolean =>
+  stored === undefined || differingFields(item, stored).length > 0;
+
+const needsHolder = ({ item, stored }: Pair): boolean =>
+  item.values["holder"] !== undefined && !stored?.values["holder"];
+
+async function sizeOf(file: string): Promise<number> {
+  const { size } = await stat(file).catch((error: Error) => {
+    throw usageError(`${file} cannot be read: ${error.message}`);
+  });
+  return size;
+}

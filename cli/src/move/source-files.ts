@@ -1,0 +1,61 @@
+import type { StartProgress } from "../progress.ts";
+import { type MovedItem, RowFault } from "./moved-item.ts";
+import type { Partitions } from "./partitions.ts";
+import type { Findings } from "./reconciliation.ts";
+import { readTable, type TableRow } from "./table.ts";
+
+export type SourceFile = {
+  readonly file: string;
+  readonly itemOf: (row: TableRow) => MovedItem;
+};
+
+/** What the rows use that must exist in the project. */
+export type Used = {
+  /** Types of vouchers by campaign. */
+  readonly campaigns: Map<string, Set<string>>;
+  readonly metadataKeys: Set<string>;
+  /** Metadata that is not text. */
+  readonly typedKeys: Set<string>;
+};
+
+/** Reads all rows; those that cannot be moved are problems. */
+export async function readSources(
+  files: readonly SourceFile[],
+  {
+    items,
+    used,
+    problems,
+    startProgress,
+  }: {
+    readonly items: Partitions<MovedItem>;
+    readonly used: Used;
+    readonly problems: Findings;
+    readonly startProgress: StartProgress;
+  },
+): Promise<void> {
+  for (const { file, itemOf } of files) {
+    using progress = startProgress(`reading ${file}`);
+    for await (const row of readTable(file, progress)) {
+      try {
+        const item = itemOf(row);
+        collect(item, used);
+        await items.add(item);
+      } catch (error) {
+        if (!(error instanceof RowFault)) throw error;
+        problems.add(`${file}, row ${row.number}: ${error.message}`);
+      }
+    }
+  }
+  await items.flush();
+}
+
+function collect({ campaign, values, metadata }: MovedItem, used: Used): void {
+  if (campaign !== "") {
+    const types = used.campaigns.get(campaign) ?? new Set();
+    used.campaigns.set(campaign, types.add(values["type"] ?? ""));
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    used.metadataKeys.add(key);
+    if (typeof value !== "string") used.typedKeys.add(key);
+  }
+}

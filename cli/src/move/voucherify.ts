@@ -1,0 +1,280 @@
+import { isJsonObject } from "../http.ts";
+import { type MovedItem, type MovedKind, RowFault } from "./moved-item.ts";
+import type { TableRow } from "./table.ts";
+
+/** Columns have the labels of the dashboard or the names of the API. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  loyalty_balance: ["loyalty_card_balance"],
+  redemption_quantity: ["redemption_limit"],
+  redemption_count: ["redeemed_quantity"],
+  birthdate: ["birthday"],
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  DISCOUNT_VOUCHER: "DISCOUNT_VOUCHER",
+  DISCOUNT: "DISCOUNT_VOUCHER",
+  COUPON: "DISCOUNT_VOUCHER",
+  GIFT_VOUCHER: "GIFT_VOUCHER",
+  GIFT: "GIFT_VOUCHER",
+  GIFT_CARD: "GIFT_VOUCHER",
+  LOYALTY_CARD: "LOYALTY_CARD",
+  LOYALTY: "LOYALTY_CARD",
+};
+
+const DISCOUNT_TYPES = new Set(["AMOUNT", "PERCENT", "FIXED"]);
+
+const CUSTOMER_FIELDS = ["name", "email", "phone", "birthdate", "description"] as const;
+const ADDRESS_FIELDS = {
+  address_line_1: "line_1",
+  address_line_2: "line_2",
+  address_postal_code: "postal_code",
+  address_city: "city",
+  address_state: "state",
+  address_country: "country",
+} as const;
+const COMPARED_CUSTOMER_FIELDS = [...CUSTOMER_FIELDS, ...Object.keys(ADDRESS_FIELDS)];
+
+const textOf = ({ cells }: Pick<TableRow, "cells">, column: string): string =>
+  [column, ...(ALIASES[column] ?? [])].map((name) => cells.get(name)).find(Boolean) ?? "";
+
+/** Customers without a source id are identified by the id of the leading system. */
+const customerKey = (row: TableRow, prefix = ""): string =>
+  textOf(row, `${prefix}source_id`) || textOf(row, `${prefix}id`);
+
+export function customerOf(row: TableRow): MovedItem {
+  const key = customerKey(row);
+  if (key === "") throw new RowFault("the customer has neither Source ID nor ID");
+  const present = COMPARED_CUSTOMER_FIELDS.map((field): [string, string] => [
+    field,
+    field === "birthdate" ? dayOf(row, field) : textOf(row, field),
+  ]).filter(([, text]) => text !== "");
+  const values = Object.fromEntries(present);
+  const address = Object.entries(ADDRESS_FIELDS)
+    .map(([column, field]) => [field, values[column]] as const)
+    .filter(([, text]) => text !== undefined);
+  const metadata = metadataOf(row);
+  return {
+    key,
+    values,
+    campaign: "",
+    metadata,
+    content: {
+      source_id: key,
+      ...Object.fromEntries(
+        CUSTOMER_FIELDS.flatMap((field) => {
+          const text = values[field];
+          return text === undefined ? [] : [[field, text]];
+        }),
+      ),
+      ...(address.length > 0 && { address: Object.fromEntries(address) }),
+      ...(Object.keys(metadata).length > 0 && { metadata }),
+    },
+  };
+}
+
+type Defaults = { readonly type?: string; readonly campaign?: string };
+
+export function voucherOf(row: TableRow, defaults: Defaults = {}): MovedItem {
+  const code = textOf(row, "code");
+  if (code === "") throw new RowFault("Code is empty");
+  const named = textOf(row, "voucher_type") || (defaults.type ?? "");
+  const type = TYPES[named.toUpperCase().replaceAll(" ", "_")];
+  if (type === undefined) throw new RowFault(`Voucher Type "${named}" is unknown`);
+  const campaign = textOf(row, "campaign") || (defaults.campaign ?? "");
+  const own = ownCells(row, type, campaign);
+  const active = booleanOf(row, "active");
+  const redemptions = integerOf(row, "redemption_count");
+  const [start, expiration] = [dateOf(row, "start_date"), dateOf(row, "expiration_date")];
+  return {
+    key: code,
+    campaign,
+    metadata: metadataOf(row),
+    values: present({
+      type,
+      campaign,
+      balance: own.balance,
+      active,
+      redemptions,
+      start_date: start,
+      expiration_date: expiration,
+      holder: customerKey(row, "customer_"),
+    }),
+    content: present({
+      Code: code,
+      Active: active,
+      Category: textOf(row, "category"),
+      "Redeemed Quantity": redemptions,
+      "Start Date": start,
+      "Expiration Date": expiration,
+      "Additional Info": textOf(row, "additional_info"),
+      ...own.cells,
+    }),
+  };
+}
+
+type OwnCells = {
+  readonly balance: string;
+  readonly cells: Readonly<Record<string, string>>;
+};
+
+/** The cells that depend on the type. */
+function ownCells(row: TableRow, type: string, campaign: string): OwnCells {
+  if (type === "GIFT_VOUCHER") {
+    const value = amountOf(row, "value");
+    const balance = amountOf(row, "gift_balance") ?? value;
+    if (balance === undefined) throw new RowFault("a gift voucher needs Gift Balance or Value");
+    // Credits that were added later are in the balance, but not in the value.
+    const amount = value === undefined || value < balance ? balance : value;
+    const redeemed = { "Redeemed Amount": String(amount - balance) };
+    return {
+      balance: String(balance),
+      cells:
+        campaign === ""
+          ? { "Voucher Type": type, Value: String(amount), ...redeemed }
+          : { "Gift Amount": String(amount), ...redeemed },
+    };
+  }
+  if (type === "LOYALTY_CARD") {
+    if (campaign === "") throw new RowFault("a loyalty card needs a campaign");
+    const points = integerOf(row, "loyalty_balance") || integerOf(row, "value");
+    if (points === "") throw new RowFault("a loyalty card needs Loyalty Balance or Value");
+    return { balance: points, cells: { "Loyalty Points": points } };
+  }
+  if (campaign !== "") return { balance: "", cells: {} };
+  const discount = textOf(row, "discount_type").toUpperCase();
+  if (!DISCOUNT_TYPES.has(discount)) {
+    throw new RowFault(`Discount Type "${discount}" cannot be imported without a campaign`);
+  }
+  return {
+    balance: "",
+    cells: present({
+      "Voucher Type": type,
+      "Discount Type": discount,
+      Value: textOf(row, "value"),
+      "Redemption Limit": integerOf(row, "redemption_quantity"),
+    }),
+  };
+}
+
+const present = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).filter(([, text]) => text !== ""));
+
+/** Minor units: two decimals are major units, an integer is minor units. */
+function amountOf(row: TableRow, column: string): bigint | undefined {
+  const text = textOf(row, column);
+  if (text === "") return undefined;
+  const [, major, minor] = /^(\d{1,14})(?:\.(\d{1,2}))?$/.exec(text) ?? [];
+  if (major === undefined) throw faultOf(column, text, "an amount");
+  return minor === undefined ? BigInt(major) : BigInt(major) * 100n + BigInt(minor.padEnd(2, "0"));
+}
+
+function integerOf(row: TableRow, column: string): string {
+  const text = textOf(row, column);
+  if (text !== "" && !/^\d{1,15}(?:\.0+)?$/.test(text)) throw faultOf(column, text, "an integer");
+  return text.replace(/\..*/, "");
+}
+
+function booleanOf(row: TableRow, column: string): string {
+  const text = textOf(row, column).toLowerCase();
+  if (text !== "" && text !== "true" && text !== "false")
+    throw faultOf(column, text, "true or false");
+  return text;
+}
+
+const ISO_DATE = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+/** Times without a zone are UTC. */
+function dateOf(row: TableRow, column: string): string {
+  const text = textOf(row, column);
+  if (text === "") return "";
+  const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/.test(text.slice(10));
+  const time = Date.parse(text.length > 10 && !hasZone ? `${text.replace(" ", "T")}Z` : text);
+  if (!ISO_DATE.test(text) || Number.isNaN(time)) throw faultOf(column, text, "a date (ISO 8601)");
+  return new Date(time).toISOString();
+}
+
+const dayOf = (row: TableRow, column: string): string => dateOf(row, column).slice(0, 10);
+
+const faultOf = (column: string, text: string, expected: string): RowFault =>
+  new RowFault(`${column} must be ${expected}, not "${text}"`);
+
+/** One column with JSON, or one column for each key. */
+function metadataOf(row: TableRow): Readonly<Record<string, unknown>> {
+  const text = textOf(row, "metadata");
+  if (text === "") return row.metadata;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isJsonObject(parsed)) return { ...parsed, ...row.metadata };
+  } catch {
+    // Reported like other values that are not an object.
+  }
+  throw faultOf("Metadata", text, "a JSON object");
+}
+
+/** Exports put an apostrophe in front of text that a spreadsheet would run. */
+const unguarded = (text: string): string => (/^'[=+\-@]/.test(text) ? text.slice(1) : text);
+
+const unguardedCells = (cells: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...cells].map(([column, text]) => [column, unguarded(text)]));
+
+export const CUSTOMERS: MovedKind = {
+  noun: "customer",
+  exported: { object: "customer", fields: ["source_id", ...COMPARED_CUSTOMER_FIELDS] },
+  storedOf: (exported) => {
+    const cells = unguardedCells(exported);
+    const values = COMPARED_CUSTOMER_FIELDS.map((field) => [field, cells.get(field) ?? ""]);
+    return { key: cells.get("source_id") ?? "", values: Object.fromEntries(values) };
+  },
+  figuresOf: () => new Map([["customers", 1n]]),
+};
+
+const LABELS: Readonly<Record<string, string>> = {
+  DISCOUNT_VOUCHER: "discount vouchers",
+  GIFT_VOUCHER: "gift vouchers",
+  LOYALTY_CARD: "loyalty cards",
+};
+
+export const VOUCHERS: MovedKind = {
+  noun: "voucher",
+  exported: {
+    object: "voucher",
+    fields: [
+      "code",
+      "voucher_type",
+      "campaign",
+      "gift_balance",
+      "loyalty_balance",
+      "redemption_count",
+      "active",
+      "start_date",
+      "expiration_date",
+      "customer_source_id",
+    ],
+  },
+  storedOf: (exported) => {
+    const cells = unguardedCells(exported);
+    const cell = (column: string): string => cells.get(column) ?? "";
+    return {
+      key: cell("code"),
+      values: {
+        type: cell("voucher_type"),
+        campaign: cell("campaign"),
+        balance: cell("gift_balance") || cell("loyalty_balance"),
+        active: cell("active"),
+        redemptions: cell("redemption_count"),
+        start_date: cell("start_date"),
+        expiration_date: cell("expiration_date"),
+        holder: cell("customer_source_id"),
+      },
+    };
+  },
+  figuresOf: ({ type = "", balance, redemptions, holder }) => {
+    const unit = type === "GIFT_VOUCHER" ? "credits (minor units)" : "points";
+    return new Map([
+      [LABELS[type] ?? type, 1n],
+      ...(balance ? [[unit, BigInt(balance)] as const] : []),
+      ["redemptions", BigInt(redemptions || 0)],
+      ["vouchers with a holder", holder ? 1n : 0n],
+    ]);
+  },
+};

@@ -1,0 +1,211 @@
+import { LRUCache } from "lru-cache";
+
+import { createCodeAlarm, type RaiseAlarm } from "./code-alarm.ts";
+
+/** A request that names codes, and everything that its misses are counted against. */
+export type CodeRequest = {
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly side: "server" | "client";
+  readonly address: string;
+  /** Id or source id of the customer in the request. */
+  readonly customer: string | undefined;
+  /** Key of the session in the request. */
+  readonly session: string | undefined;
+};
+
+export type CodeGuessingSettings = {
+  /** Misses per five minutes of a client-side address, a customer or a session; 0: off. */
+  readonly codeMisses: number;
+  /** Misses per five minutes of a server-side key and address; 0: off. */
+  readonly serverCodeMisses: number;
+  /** Misses per five minutes of a key from all addresses; 0: off. */
+  readonly keyCodeMisses: number;
+};
+
+export type CodeGuessingReports = {
+  readonly misses: (request: CodeRequest, count: number) => void;
+  readonly blocked: (request: CodeRequest, block: Block) => void;
+  /** A code was found by a caller with many misses. */
+  readonly hitAfterMisses: (request: CodeRequest, misses: number) => void;
+  readonly alarm: RaiseAlarm;
+};
+
+/** What a block applies to: requests with the key that share its address, customer or session, or all of the key. */
+export type Scope = "address" | "customer" | "session" | "key";
+
+export type Block = { readonly scope: Scope; readonly seconds: number };
+
+/** Counts misses of all replicas; resolves whether the limit is reached. Absent: one process. */
+export type SharedMisses = (
+  name: string,
+  misses: number,
+  limit: number,
+) => Promise<boolean | undefined>;
+
+export type CodeGuessing = {
+  /** Milliseconds until the caller may name codes again; 0: now. */
+  readonly blockedFor: (request: CodeRequest) => number;
+  /** Counts a request that named codes, of which `misses` do not exist. */
+  readonly count: (request: CodeRequest, misses: number) => void;
+  /** Number of projects whose alarm was raised within the minute. */
+  readonly alarms: () => number;
+};
+
+export type CodeGuessingOptions = {
+  readonly settings: CodeGuessingSettings;
+  readonly reports: CodeGuessingReports;
+  readonly shared?: SharedMisses | undefined;
+  /** Milliseconds of a monotonic clock. */
+  readonly now?: () => number;
+};
+
+const MINUTE_MS = 60_000;
+const WINDOW_MS = 5 * MINUTE_MS;
+const FIRST_BLOCK_MS = 5 * MINUTE_MS;
+const MAX_BLOCK_MS = 60 * MINUTE_MS;
+/** A block after such a pause is the first again. */
+const FORGET_BLOCKS_MS = 60 * MINUTE_MS;
+const MANY_MISSES = 10;
+/** Beyond this number, those without requests for the longest time are forgotten. */
+const MAX_GUESSERS = 50_000;
+
+type Guesser = {
+  misses: number;
+  /** Codes, counted since the first miss of the window. */
+  tries: number;
+  windowEndsAt: number;
+  blocks: number;
+  blockedUntil: number;
+  isReported: boolean;
+};
+
+type Bucket = {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly limit: number;
+  /** Keys and servers send the codes of many customers: they are blocked only if most do not exist. */
+  readonly mostOnly: boolean;
+};
+
+/**
+ * Throttles misses, not tries (docs/rate-limits.md#code-guessing). A caller without recent misses costs a
+ * lookup.
+ */
+export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
+  const { settings, reports, shared, now = () => performance.now() } = options;
+  const guessers = new LRUCache<string, Guesser>({ max: MAX_GUESSERS });
+  const alarm = createCodeAlarm(reports.alarm, now);
+
+  const block = (guesser: Guesser, { scope }: Bucket, request: CodeRequest): void => {
+    if (guesser.blockedUntil > now()) return;
+    const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
+    guesser.blocks += 1;
+    guesser.blockedUntil = now() + ms;
+    guesser.windowEndsAt = guesser.blockedUntil;
+    reports.blocked(request, { scope, seconds: ms / 1_000 });
+  };
+
+  const countIn = (bucket: Bucket, request: CodeRequest, misses: number): void => {
+    const known = guessers.get(bucket.name);
+    if (known === undefined && misses === 0) return;
+    const guesser = known ?? newGuesser();
+    if (known === undefined) guessers.set(bucket.name, guesser);
+    startWindow(guesser, now());
+    guesser.tries += Math.max(misses, 1);
+    guesser.misses += misses;
+    if (misses === 0) {
+      // A key has many callers: one finds a code, others miss.
+      const isReportable = bucket.scope !== "key" && guesser.misses >= MANY_MISSES;
+      if (!isReportable || guesser.isReported) return;
+      guesser.isReported = true;
+      reports.hitAfterMisses(request, guesser.misses);
+    } else if (exceeds(guesser, bucket, bucket.limit)) block(guesser, bucket, request);
+    else if (shared !== undefined) void countShared(shared, { guesser, bucket, request, misses });
+  };
+
+  const countShared = async (
+    add: SharedMisses,
+    { guesser, bucket, request, misses }: Miss,
+  ): Promise<void> => {
+    const isReached = await add(bucket.name, misses, bucket.limit);
+    // Alone, a process knows only a part of the misses, so its limit is lower.
+    const isExceeded = isReached ?? exceeds(guesser, bucket, Math.ceil(bucket.limit / 2));
+    if (isExceeded && isMost(guesser, bucket)) block(guesser, bucket, request);
+  };
+
+  return {
+    blockedFor(request) {
+      if (guessers.size === 0) return 0;
+      let until = 0;
+      for (const { name } of bucketsOf(request, settings)) {
+        until = Math.max(until, guessers.get(name)?.blockedUntil ?? 0);
+      }
+      return Math.max(0, until - now());
+    },
+    count(request, misses) {
+      if (misses > 0) reports.misses(request, misses);
+      if (misses > 0 || guessers.size > 0) {
+        for (const bucket of bucketsOf(request, settings)) countIn(bucket, request, misses);
+      }
+      alarm.count(request.projectId, misses);
+    },
+    alarms: alarm.raised,
+  };
+}
+
+type Miss = {
+  readonly guesser: Guesser;
+  readonly bucket: Bucket;
+  readonly request: CodeRequest;
+  readonly misses: number;
+};
+
+/** All names begin with the key: with one key, nobody can block the customers of another. */
+function bucketsOf(
+  { keyId, side, address, customer, session }: CodeRequest,
+  { codeMisses, serverCodeMisses, keyCodeMisses }: CodeGuessingSettings,
+): readonly Bucket[] {
+  const isServer = side === "server";
+  const buckets: Bucket[] = [];
+  const limit = isServer ? serverCodeMisses : codeMisses;
+  if (limit > 0)
+    buckets.push({ scope: "address", name: `${keyId} ${address}`, limit, mostOnly: isServer });
+  // Many addresses share it, so guessers must not block it while most of its codes exist.
+  if (keyCodeMisses > 0)
+    buckets.push({ scope: "key", name: keyId, limit: keyCodeMisses, mostOnly: true });
+  if (codeMisses === 0) return buckets;
+  const ofCaller = (scope: Scope, id: string): Bucket => ({
+    scope,
+    name: `${keyId} ${scope} ${id}`,
+    limit: codeMisses,
+    mostOnly: false,
+  });
+  if (customer !== undefined) buckets.push(ofCaller("customer", customer));
+  if (session !== undefined) buckets.push(ofCaller("session", session));
+  return buckets;
+}
+
+const isMost = ({ misses, tries }: Guesser, { mostOnly }: Bucket): boolean =>
+  !mostOnly || misses * 2 > tries;
+
+const exceeds = (guesser: Guesser, bucket: Bucket, limit: number): boolean =>
+  guesser.misses >= limit && isMost(guesser, bucket);
+
+function startWindow(guesser: Guesser, now: number): void {
+  if (now < guesser.windowEndsAt) return;
+  guesser.misses = 0;
+  guesser.tries = 0;
+  guesser.isReported = false;
+  guesser.windowEndsAt = now + WINDOW_MS;
+  if (now - guesser.blockedUntil > FORGET_BLOCKS_MS) guesser.blocks = 0;
+}
+
+const newGuesser = (): Guesser => ({
+  misses: 0,
+  tries: 0,
+  windowEndsAt: 0,
+  blocks: 0,
+  blockedUntil: 0,
+  isReported: false,
+});

@@ -1,0 +1,102 @@
+import type { Database } from "@scrip/postgres";
+
+import type { DeliveredEvent, SubscribeOptions } from "../bus.ts";
+import { deliver, type DeliveryPolicy } from "../delivery.ts";
+import { insertDeadLetter } from "./dead-letters.ts";
+import { createLimiter } from "./limiter.ts";
+import type { OwnedPartition } from "./partitions.ts";
+
+export type HandlerRunnerOptions = Pick<SubscribeOptions, "group" | "handler"> & {
+  readonly db: Database;
+  readonly onError: (error: Error) => void;
+  readonly policy: DeliveryPolicy;
+  /** Number of partitions that are handled concurrently. */
+  readonly concurrency: number;
+};
+
+/** The entries read from a partition. */
+export type Fetched = {
+  readonly partition: OwnedPartition;
+  readonly batch: readonly DeliveredEvent[];
+};
+
+/**
+ * Passes entries to the handler of a group. Partitions with few events are handled together in one
+ * transaction of the handler; when that fails, each continues alone.
+ */
+export type HandlerRunner = {
+  /**
+   * Handles the events of several partitions of one topic; returns whether all of them are done.
+   */
+  readonly handleTogether: (fetchedGroup: readonly Fetched[]) => Promise<boolean>;
+  /** Continues until all events of the partition are handled or dead letters. */
+  readonly handleAlone: (fetched: Fetched) => Promise<void>;
+};
+
+/** Once `closing` aborts, no handler is retried. */
+export function createHandlerRunner(
+  options: HandlerRunnerOptions,
+  closing: AbortSignal,
+): HandlerRunner {
+  const { db, group, handler, onError, policy } = options;
+  const limit = createLimiter(options.concurrency);
+  return {
+    async handleTogether(fetchedGroup) {
+      const topic = fetchedGroup[0]?.partition.topic ?? "";
+      const signal = AbortSignal.any(fetchedGroup.map(({ partition }) => partition.lost.signal));
+      try {
+        await limit(async () => {
+          signal.throwIfAborted();
+          closing.throwIfAborted();
+          await handler(
+            fetchedGroup.flatMap(({ batch }) => batch),
+            { group, topic, signal },
+          );
+        });
+        return true;
+      } catch {
+        // The failing partition fails again alone, and is reported then.
+        return false;
+      }
+    },
+    handleAlone({ partition: { topic, lost }, batch }) {
+      const signal = AbortSignal.any([lost.signal, closing]);
+      return deliver(batch, {
+        handle: (events) =>
+          limit(() => {
+            signal.throwIfAborted();
+            return handler(events, { group, topic, signal: lost.signal });
+          }),
+        storeDeadLetter: async (event, error, attempts) => {
+          await insertDeadLetter(db, { group, event, error, attempts });
+          onError(new Error(`event ${event.id} moved to the dead letters of ${group}`));
+        },
+        onError,
+        policy,
+        signal,
+      });
+    },
+  };
+}
+
+/**
+ * In the order of reading: of one topic, and at most as many events as a handler receives at once.
+ */
+export function groupSmallBatches(
+  fetched: readonly Fetched[],
+  maxEvents: number,
+): readonly (readonly Fetched[])[] {
+  const groups: Fetched[][] = [];
+  let events = 0;
+  for (const one of fetched) {
+    const fetchedGroup = groups.at(-1);
+    events += one.batch.length;
+    if (fetchedGroup?.[0]?.partition.topic === one.partition.topic && events <= maxEvents)
+      fetchedGroup.push(one);
+    else {
+      groups.push([one]);
+      events = one.batch.length;
+    }
+  }
+  return groups;
+}
