@@ -285,6 +285,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.campaign.v1.GetPromotionStackRequest.stack_id": "Id of the promotion stack (`stack_…`).",
   "scrip.campaign.v1.GetPromotionTierRequest.tier_id": "Id of the promotion tier (`promo_…`).",
   "scrip.campaign.v1.ImportCampaignVouchersRequest.campaign_id": "Id of the campaign (`camp_…`).",
+  "scrip.campaign.v1.ImportCampaignVouchersRequest.has_more": "`true`: further batches of the import follow, so `vouchers_generation_status` of the campaign is IN_PROGRESS afterwards.",
   "scrip.campaign.v1.ImportCampaignVouchersRequest.items": "Vouchers with their own values. At most 1000.",
   "scrip.campaign.v1.ImportCampaignVouchersRequest.updates_existing": "`true`: an item whose code belongs to a voucher of this campaign changes its `active` and category only.",
   "scrip.campaign.v1.ImportCampaignVouchersResponse.outcomes": "One outcome for each item, in the same order.",

@@ -200,6 +200,23 @@ describe("ImportCampaignVouchers", () => {
     expect(await vouchers.getVoucher({ code: "I-2" }, call)).toMatchObject({ active: true });
   });
 
+  test("shows the generation in progress until the last batch", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call);
+    const statuses = async () => {
+      const campaign = await campaigns.getCampaign({ campaignId }, call);
+      return [campaign.creationStatus, campaign.vouchersGenerationStatus];
+    };
+    const { DONE, IN_PROGRESS } = CampaignStatus;
+    const items = [{ voucher: { code: "BATCH" } }];
+    await service.imports.importCampaignVouchers({ campaignId, items, hasMore: true }, call);
+    expect(await statuses()).toEqual([DONE, IN_PROGRESS]);
+    expect(await service.imports.importCampaignVouchers({ campaignId }, call)).toMatchObject({
+      outcomes: [],
+    });
+    expect(await statuses()).toEqual([DONE, DONE]);
+  });
+
   test("counts the vouchers of a batch once when the response of the voucher service is lost", async () => {
     const call = newCall();
     const { id: campaignId } = await newCoupons(service, call);

@@ -18,24 +18,22 @@ import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
 import { inheritFromCampaign, voucherCampaignToProto } from "../mapping/campaign-voucher.ts";
 import { releaseCampaignLock } from "../store/campaign-lock.ts";
 
-/** Codes that a campaign may hold; publications of AUTO_UPDATE campaigns may create more. */
-const MAX_CODES = 5_000_000n;
-
 /** Under the campaign lock, so that vouchers imported during an update of the campaign have its new values. */
 export const importCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignImportService.method.importCampaignVouchers> =>
-  async ({ campaignId, items, updatesExisting }, call) => {
+  async ({ campaignId, items, updatesExisting, hasMore }, call) => {
     const steps = stepDeps(deps);
     const { lock, record } = await acquireCampaignLock(steps, call, campaignId);
     const { campaign } = record;
     const status = statusAfterAddingVouchers(campaign.creationStatus);
+    const generation = hasMore && status === "DONE" ? "IN_PROGRESS" : status;
     try {
       const violation = checkVoucherCreation(campaign);
       if (violation !== null) throw invalidCampaign(violation);
       const batch = { campaign, items, updatesExisting };
       const outcomes = await importAll(deps, call, batch);
       const createdVouchers = outcomes.filter(isCreated).length;
-      await releaseCampaignLock(deps.db, lock, { status, createdVouchers });
+      await releaseCampaignLock(deps.db, lock, { status, generation, createdVouchers });
       return { $typeName: "scrip.campaign.v1.ImportCampaignVouchersResponse", outcomes };
     } catch (error) {
       await releaseCampaignLock(steps.db, lock, { status, createdVouchers: 0 });
@@ -54,12 +52,16 @@ type Batch = {
 
 /** Items that are rejected here do not reach the voucher service. */
 async function importAll(
-  { imports }: Deps,
+  { imports, maxVouchers }: Deps,
   call: Call,
   { campaign, items, updatesExisting }: Batch,
 ): Promise<ItemOutcome[]> {
-  const room = MAX_CODES - campaign.vouchersCount;
-  const rejections = items.map((item, index) => rejectionOf(campaign, item, BigInt(index) >= room));
+  if (items.length === 0) return [];
+  const room = BigInt(maxVouchers) - campaign.vouchersCount;
+  const full = invalidCampaignParams(`A campaign can have up to ${maxVouchers} vouchers`);
+  const rejections = items.map(
+    (item, index) => rejectionOf(campaign, item) ?? (BigInt(index) >= room ? full : undefined),
+  );
   const accepted = items.filter((_, index) => rejections[index] === undefined);
   const { outcomes } = await imports.importVouchers(
     {
@@ -80,7 +82,6 @@ async function importAll(
 function rejectionOf(
   { campaignType }: Campaign,
   { voucher }: ImportedVoucher,
-  isFull: boolean,
 ): ApiError | undefined {
   const sent = enumName(VoucherTypes, voucher?.type ?? VoucherTypes.UNSPECIFIED);
   const type = voucherTypeOf(campaignType);
@@ -89,9 +90,7 @@ function rejectionOf(
       details: `Vouchers of a ${campaignType} campaign must be of type ${type}`,
     });
   }
-  return isFull
-    ? invalidCampaignParams(`A campaign can hold up to ${MAX_CODES} vouchers`)
-    : undefined;
+  return undefined;
 }
 
 function inheritAll(campaign: Campaign, item: ImportedVoucher, call: Call) {

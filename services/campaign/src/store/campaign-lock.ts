@@ -39,6 +39,8 @@ export async function tryAcquireCampaignLock(
 
 export type CampaignLockRelease = {
   readonly status: CampaignStatus;
+  /** Default: `status`. */
+  readonly generation?: CampaignStatus | undefined;
   readonly createdVouchers: number;
 };
 
@@ -49,21 +51,21 @@ export type CampaignLockRelease = {
 export async function releaseCampaignLock(
   db: Queryable,
   { projectId, campaignId, token }: CampaignLock,
-  { status, createdVouchers }: CampaignLockRelease,
+  { status, generation = status, createdVouchers }: CampaignLockRelease,
 ): Promise<void> {
   await db.query(
     `update campaign
         set turn = case when turn = $3 then null else turn end,
             creation_status = case when waiting.jobs then creation_status else $4 end,
             vouchers_generation_status =
-              case when waiting.jobs then vouchers_generation_status else $4 end,
+              case when waiting.jobs then vouchers_generation_status else $6 end,
             vouchers_count = vouchers_count + $5
        from (select exists (
                       select from campaign_job
                        where project_id = $1 and campaign_id = $2 and status = 'PENDING') as jobs
             ) waiting
       where project_id = $1 and id = $2`,
-    [projectId, campaignId, token, status, createdVouchers],
+    [projectId, campaignId, token, status, createdVouchers, generation],
   );
 }
 

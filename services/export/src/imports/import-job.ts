@@ -1,6 +1,7 @@
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import { compileCheck } from "@scrip/contract";
 import { csvLines, guardText } from "@scrip/exports";
+import { finalErrorOf } from "@scrip/idempotency";
 import { metadataFaults, type Schemas, schemasFromJson } from "@scrip/metadata";
 import type { Database } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
@@ -58,10 +59,19 @@ export function importJob(
         "item" in entry && faults[index] === undefined ? [entry.item] : [],
       );
       const outcomes = valid.length === 0 ? [] : await kind.send(valid, slice);
+      if (batch.next === null) await kind.end?.(slice);
       const outcome = sliceOutcome(batch, faults, outcomes);
       if (!hasReport) return outcome;
       const report = reportOf(batch, faults, outcomes);
       return { ...outcome, report: slice.position === null ? REPORT_HEADER + report : report };
+    },
+    onFailed: async (slice) => {
+      try {
+        await kind.end?.(slice);
+      } catch (error) {
+        // What made the import fail, such as a deleted campaign, makes this fail too.
+        if (finalErrorOf(error, slice.call("end").requestId) === undefined) throw error;
+      }
     },
   });
 }

@@ -5,6 +5,9 @@ import type { Call } from "@scrip/rpc";
 import type { JsonObject as Name } from "../domain/job.ts";
 import type { CsvRow } from "./csv-row.ts";
 
+/** A slice of an import: its input, and the call of each of its steps. */
+type ImportStep = { readonly call: (step: string) => Call; readonly input: ImportInput };
+
 /** What is imported, and how its owner receives it. */
 export type ImportKind<Item extends Message = Message> = {
   /** Item as the owner receives it. */
@@ -22,10 +25,9 @@ export type ImportKind<Item extends Message = Message> = {
     readonly isComplete: boolean;
   };
   /** Calls the owner with at most 500 items, under the key of the slice; one outcome for each. */
-  readonly send: (
-    items: readonly Item[],
-    slice: { readonly call: (step: string) => Call; readonly input: ImportInput },
-  ) => Promise<readonly ItemOutcome[]>;
+  readonly send: (items: readonly Item[], slice: ImportStep) => Promise<readonly ItemOutcome[]>;
+  /** Called once no batch follows, also when the import fails. */
+  readonly end?: (slice: ImportStep) => Promise<void>;
   /** Only for kinds that CSV files hold. */
   readonly csv?: {
     /** Known columns by their normalised names; others are metadata. */

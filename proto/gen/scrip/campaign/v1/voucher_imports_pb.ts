@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/campaign/v1/voucher_imports.proto.
  */
 export const file_scrip_campaign_v1_voucher_imports: GenFile = /*@__PURE__*/
-  fileDesc("CidzY3JpcC9jYW1wYWlnbi92MS92b3VjaGVyX2ltcG9ydHMucHJvdG8SEXNjcmlwLmNhbXBhaWduLnYxIokBCh1JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRI5CgVpdGVtcxgCIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuSW1wb3J0ZWRWb3VjaGVyQgeatRgDSOgHEhgKEHVwZGF0ZXNfZXhpc3RpbmcYAyABKAgiUAoeSW1wb3J0Q2FtcGFpZ25Wb3VjaGVyc1Jlc3BvbnNlEi4KCG91dGNvbWVzGAEgAygLMhwuc2NyaXAuY29tbW9uLnYxLkl0ZW1PdXRjb21lMo4CChVDYW1wYWlnbkltcG9ydFNlcnZpY2US9AEKFkltcG9ydENhbXBhaWduVm91Y2hlcnMSMC5zY3JpcC5jYW1wYWlnbi52MS5JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBoxLnNjcmlwLmNhbXBhaWduLnYxLkltcG9ydENhbXBhaWduVm91Y2hlcnNSZXNwb25zZSJ1orUYCW5vdF9mb3VuZKK1GBBpbnZhbGlkX2NhbXBhaWduqrUYD2R1cGxpY2F0ZV9mb3VuZKq1GA9pbnZhbGlkX3ZvdWNoZXKqtRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOqtRgPaW52YWxpZF9wYXlsb2FkYgZwcm90bzM", [file_scrip_common_v1_items, file_scrip_options_v1_options, file_scrip_voucher_v1_voucher_imports]);
+  fileDesc("CidzY3JpcC9jYW1wYWlnbi92MS92b3VjaGVyX2ltcG9ydHMucHJvdG8SEXNjcmlwLmNhbXBhaWduLnYxIpsBCh1JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRI5CgVpdGVtcxgCIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuSW1wb3J0ZWRWb3VjaGVyQgeatRgDSOgHEhgKEHVwZGF0ZXNfZXhpc3RpbmcYAyABKAgSEAoIaGFzX21vcmUYBCABKAgiUAoeSW1wb3J0Q2FtcGFpZ25Wb3VjaGVyc1Jlc3BvbnNlEi4KCG91dGNvbWVzGAEgAygLMhwuc2NyaXAuY29tbW9uLnYxLkl0ZW1PdXRjb21lMo4CChVDYW1wYWlnbkltcG9ydFNlcnZpY2US9AEKFkltcG9ydENhbXBhaWduVm91Y2hlcnMSMC5zY3JpcC5jYW1wYWlnbi52MS5JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBoxLnNjcmlwLmNhbXBhaWduLnYxLkltcG9ydENhbXBhaWduVm91Y2hlcnNSZXNwb25zZSJ1orUYCW5vdF9mb3VuZKK1GBBpbnZhbGlkX2NhbXBhaWduqrUYD2R1cGxpY2F0ZV9mb3VuZKq1GA9pbnZhbGlkX3ZvdWNoZXKqtRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOqtRgPaW52YWxpZF9wYXlsb2FkYgZwcm90bzM", [file_scrip_common_v1_items, file_scrip_options_v1_options, file_scrip_voucher_v1_voucher_imports]);
 
 /**
  * @generated from message scrip.campaign.v1.ImportCampaignVouchersRequest
@@ -41,6 +41,13 @@ export type ImportCampaignVouchersRequest = Message<"scrip.campaign.v1.ImportCam
    * @generated from field: bool updates_existing = 3;
    */
   updatesExisting: boolean;
+
+  /**
+   * `true`: further batches of the import follow, so `vouchers_generation_status` of the campaign is IN_PROGRESS afterwards.
+   *
+   * @generated from field: bool has_more = 4;
+   */
+  hasMore: boolean;
 };
 
 /**
