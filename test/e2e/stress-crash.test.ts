@@ -15,6 +15,11 @@ const CLIENTS = 32;
 const REQUESTS = 160;
 const CREDITS = 5_000;
 const QUANTITY = 40;
+const REFEREES = 40;
+const REFEREE_CREDITS = 5;
+const REFERRER_POINTS = 3;
+/** A reward that a killed process had taken is paid by another one half a minute later. */
+const PAYMENTS_TIMEOUT_MS = 90_000;
 /** Number of responses before the first kill, and between kills. */
 const KILL_EVERY = 40;
 
@@ -44,7 +49,10 @@ describe.concurrent.each(COMPOSITIONS)(
     afterAll(() => stack[Symbol.asyncDispose]());
     const api = await serverApi(stack);
 
-    test("loses no acknowledged redemption, and redeems nothing twice", async ({ expect }) => {
+    test("loses no acknowledged redemption, redeems nothing twice, and pays each referral reward once", async ({
+      expect,
+    }) => {
+      const referrals = await createReferrals();
       const coupons = await inParallel([1, 2, 3], 1, () =>
         createVoucher({
           type: "DISCOUNT_VOUCHER",
@@ -81,7 +89,7 @@ describe.concurrent.each(COMPOSITIONS)(
         expect(rollback.status, rollback.text).toBe(200);
         return { response, parts: [] };
       }).finally(() => (load.done = true));
-      const [outcomes] = await Promise.all([redeemAll, kill()]);
+      const [outcomes] = await Promise.all([redeemAll, kill(), referrals.convert()]);
 
       const seedMessage = `STRESS_SEED=${SEED}`;
       const rejections = outcomes.flatMap(({ response: { status, body } }) =>
@@ -100,8 +108,58 @@ describe.concurrent.each(COMPOSITIONS)(
         const spent = own.reduce((sum, { amount }) => sum + (amount as number), 0);
         expect(voucher["gift"].balance, seedMessage).toBe(CREDITS - spent);
       }
+      const paid = Array.from({ length: REFEREES }, () => [REFEREE_CREDITS, REFERRER_POINTS]);
+      await expect
+        .poll(() => referrals.payments(), { timeout: PAYMENTS_TIMEOUT_MS, message: seedMessage })
+        .toEqual(paid);
       expect(await invariantViolations(stack), seedMessage).toEqual([]);
     }, 300_000);
+
+    /** A referral code whose conversions pay credits to referees and points to its referrer. */
+    async function createReferrals() {
+      const campaign = (body: Json): Promise<Json> =>
+        ok(api.post("/v1/campaigns", { name: newCode("crash"), type: "AUTO_UPDATE", ...body }));
+      const credits = await campaign({ voucher: { type: "GIFT_VOUCHER", gift: { amount: 1 } } });
+      const points = await campaign({
+        voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 0 } },
+      });
+      const rewardOf = ({ id }: Json, type: string, amount: number): Json => ({
+        related_object_parent: { id },
+        type,
+        amount,
+      });
+      const program = await campaign({
+        campaign_type: "REFERRAL_PROGRAM",
+        voucher: { discount: { type: "AMOUNT", amount_off: 1 } },
+        referral_program: {
+          referee_reward: rewardOf(credits, "GIFT_VOUCHER", REFEREE_CREDITS),
+          referrer_reward: rewardOf(points, "LOYALTY_CARD", REFERRER_POINTS),
+        },
+      });
+      const { voucher } = await ok(
+        api.post("/v1/publications", { campaign: program["id"], customer: newCode("referrer") }),
+      );
+      const path = `/v1/vouchers/${voucher.code}/redemption`;
+      const referees = Array.from({ length: REFEREES }, () => newCode("referee"));
+      const amountsOf = async ({ id }: Json, field: string): Promise<number[]> => {
+        const list = await ok(api.get(`/v1/campaigns/${id}/transactions?limit=100`));
+        const added = (list["data"] as Json[]).filter(({ source }) => source === "Automation");
+        return added.map(({ details }) => details.balance[field] as number);
+      };
+      return {
+        convert: () =>
+          inParallel(referees, 1, (customer) =>
+            postWithRetry(api, path, { customer, order: { amount: 100 } }),
+          ),
+        /** Credits of a referee and points of the referrer, for each payment. */
+        async payments(): Promise<readonly (readonly (number | undefined)[])[]> {
+          const toReferees = await amountsOf(credits, "amount");
+          const toReferrer = await amountsOf(points, "points");
+          const count = Math.max(toReferees.length, toReferrer.length);
+          return Array.from({ length: count }, (_, at) => [toReferees[at], toReferrer[at]]);
+        },
+      };
+    }
 
     async function createVoucher(voucher: Json): Promise<string> {
       const code = newCode("CRASH");

@@ -90,7 +90,7 @@ async function addPoints(
   const [decision] = await deps.db.transaction((tx) =>
     movePoints(tx, deps, [
       {
-        card: { projectId, cardId, initialPoints },
+        card: { projectId, cardId, initialPoints, campaignId: reward.campaignId },
         type: "POINTS_ADDITION",
         points,
         cause: `referral:${rewardKey}`,
