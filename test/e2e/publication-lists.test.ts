@@ -30,12 +30,28 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
         ({ id }: Json) => id,
       );
     const [a, b, c] = [first["id"], second["id"], failed?.["id"]];
+    // `b` and `c` have the same code; ties are sorted by id.
+    const isCouponFirst = first["voucher"].code < gift;
+    const byCode = isCouponFirst ? [a, b, c] : [b, c, a];
     const queries: readonly (readonly [string, unknown[]])[] = [
       ["", [c, b, a]],
       ["order=created_at", [a, b, c]],
       ["order=id&limit=1&page=2", [b]],
       ["limit=1&page=9", []],
       ["order=-channel", [a, b, c]],
+      ["order=channel", [c, b, a]],
+      ["order=voucher_code", byCode],
+      ["order=-voucher_code", byCode.toReversed()],
+      ["order=tracking_id", [a, b, c]],
+      ["order=-customer_id", [c, b, a]],
+      ["source_id=none", []],
+      ["voucher_type=Discount", [a]],
+      ["created_at[after]=2099-01-01", []],
+      [
+        "filters[junction]=OR&filters[result][conditions][$is]=FAILURE" +
+          "&filters[voucher_type][conditions][$is]=DISCOUNT_VOUCHER",
+        [c, a],
+      ],
       [`campaign=${campaign["id"]}`, [a]],
       [`campaign=${campaign["name"]}`, [a]],
       [`voucher=${gift}`, [c, b]],
@@ -94,8 +110,27 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
       after = list["more_starting_after"] ?? "";
     }
     expect(statuses).toEqual(Object.keys(states));
-    const none = `filters[holder_role][conditions][$is]=REFEREE`;
-    expect((await ok(api.get(`/v1/customers/${customer}/redeemables?${none}`)))["total"]).toBe(0);
+    const campaign = await createCampaign({ vouchers_count: 1 });
+    const { voucher } = await publish({ customer, campaign: campaign["id"] });
+    const path = `/v1/customers/${customer}/redeemables`;
+    const [newest] = (await ok(api.get(path)))["data"];
+    const totals: readonly (readonly [string, string, number])[] = [
+      ["holder_role", "REFEREE", 0],
+      ["holder_role", "OWNER", 6],
+      ["id", newest.id, 1],
+      ["redeemable_id", voucher.id, 1],
+      ["redeemable_object", "voucher", 6],
+      ["campaign_id", campaign["id"], 1],
+      ["campaign_type", "DISCOUNT_COUPONS", 1],
+      ["voucher_type", "DISCOUNT_VOUCHER", 6],
+      ["voucher_type", "GIFT_VOUCHER", 0],
+    ];
+    for (const [field, value, total] of totals) {
+      const list = await ok(api.get(`${path}?filters[${field}][conditions][$is]=${value}`));
+      expect(list["total"], `${field} ${value}`).toBe(total);
+    }
+    const later = "filters[created_at][conditions][$after]=2099-01-01T00:00:00Z";
+    expect((await ok(api.get(`${path}?${later}`)))["total"]).toBe(0);
   });
 
   test("decisions use the holder and the publication's metadata", async () => {
