@@ -11,6 +11,7 @@ test("the README lists every environment variable, and no other", () => {
     read("process-config.ts") +
     read("../../services/shared/rpc/src/admission/settings.ts") +
     read("../../services/shared/rpc/src/auth/service-keys.ts") +
+    read("../../services/shared/rpc/src/code-guessing/settings.ts") +
     read("../../services/shared/telemetry/src/metrics-server.ts");
   const variables = [...sources.matchAll(/"(SCRIP_[A-Z0-9_]+|DATABASE_URL)"/g)].map(
     ([, name]) => name,

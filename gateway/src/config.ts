@@ -1,5 +1,9 @@
 import { ConfigError, type Env, readEnv, type Reader, readTogether, variable } from "@scrip/config";
-import { type AdmissionSettings, readAdmissionSettings } from "@scrip/rpc";
+import {
+  type AdmissionSettings,
+  readAdmissionSettings,
+  readCodeGuessingSettings,
+} from "@scrip/rpc";
 
 import type { ManagementCredentials } from "./auth/authenticate.ts";
 import type { BootstrapKeys } from "./bootstrap.ts";
@@ -46,15 +50,16 @@ export function readGatewayConfig(
   env: Env,
   defaults: Pick<HttpConfig, "drainSeconds"> = { drainSeconds: 0 },
 ): GatewayConfig {
-  const [read, admission, bootstrap] = readTogether(
+  const [read, codeGuessing, admission, bootstrap] = readTogether(
     () => readOwn(env, defaults),
+    () => readCodeGuessingSettings(env),
     () => readAdmissionSettings(env),
     () => readBootstrap(env),
   );
   return {
     http: {
       admission,
-      limits: read,
+      limits: { ...read, ...codeGuessing },
       maxBodyBytes: read.maxBodyBytes,
       maxUploadBytes: read.maxUploadBytes,
       trustedProxies: read.trustedProxies,
@@ -74,9 +79,6 @@ function readOwn(env: Env, defaults: Pick<HttpConfig, "drainSeconds">) {
     bulkPerHour: { name: "SCRIP_LIMIT_BULK_PER_HOUR", reader: limit(500) },
     clientPer5Seconds: { name: "SCRIP_LIMIT_CLIENT_PER_5_SECONDS", reader: limit(5) },
     failuresPerMinute: { name: "SCRIP_LIMIT_FAILED_LOGINS_PER_MINUTE", reader: limit(300) },
-    codeMisses: { name: "SCRIP_LIMIT_CODE_MISSES", reader: limit(20) },
-    keyCodeMisses: { name: "SCRIP_LIMIT_KEY_CODE_MISSES", reader: limit(3_000) },
-    serverCodeMisses: { name: "SCRIP_LIMIT_SERVER_CODE_MISSES", reader: limit(300) },
     maxBodyBytes: {
       name: "SCRIP_MAX_BODY_BYTES",
       reader: variable.withDefault(variable.integer(1_024, MAX_BODY_BYTES), DEFAULT_BODY_BYTES),

@@ -13,12 +13,14 @@ import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
+import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -54,7 +56,9 @@ export const publicServices: readonly DescService[] = [
   SegmentService,
   RewardService,
   EarningRuleService,
+  ActivityService,
   PendingPointsService,
+  LoyaltyTierService,
   ValidationService,
   QualificationService,
   OrderService,

@@ -12,10 +12,12 @@ import { createRedis } from "@scrip/redis";
 import {
   type Admission,
   clientOf,
+  type CodeGuessing,
   createAdmission,
   createDirectTransport,
   type ReadinessCheck,
   REQUEST_DEADLINE_MS,
+  startCodeGuessing,
   yieldToConnections,
 } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
@@ -35,10 +37,8 @@ import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createCompletedResponses } from "./idempotency/completed-responses.ts";
-import { type CodeGuessingOptions, createCodeGuessing } from "./limits/code-guessing.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
 import { createSharedMisses } from "./limits/shared-misses.ts";
-import { createCodeGuessingReports } from "./monitoring/code-guessing-reports.ts";
 import { createProxyWarnings } from "./monitoring/proxy-warnings.ts";
 import { readinessOf } from "./monitoring/readiness.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
@@ -71,7 +71,12 @@ export type GatewayOptions = {
 
 export type Gateway = AsyncDisposable & { readonly url: string; readonly port: number };
 
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+export type StartedGateway = Gateway & {
+  /** For what else this process serves. */
+  readonly codeGuessing: CodeGuessing;
+};
+
+export async function startGateway(options: GatewayOptions): Promise<StartedGateway> {
   const { config, service, metrics } = options;
   await using parts = new AsyncDisposableStack();
   const state = { draining: false };
@@ -81,6 +86,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const transports = withOwn(options);
   const limits = parts.use(startLimits(config, reports));
   const admission = options.admission ?? createAdmission(config.admission, metrics);
+  const { shared } = limits;
+  const codeGuessing = startCodeGuessing({ ...options, settings: config.limits, shared });
 
   const app = new Koa();
   // Koa's own error log is disabled: the middleware reports errors with their request.
@@ -88,7 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(
     createApiMiddleware({
       router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
-      pipeline: pipelineOf(options, { limits, reports, admission, transports }),
+      pipeline: pipelineOf(options, { limits, reports, admission, transports, codeGuessing }),
       admission,
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
       clock: service.clock,
@@ -113,16 +120,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   app.use(pages.routes());
   app.use(pages.allowedMethods());
 
-  const server = createHttpServer(app);
-  server.on("clientError", (error, socket) =>
-    reports.invalidHttp(respondToInvalidHttp(error, socket)),
-  );
-  server.on("connect", (_, socket) => reports.invalidHttp(rejectConnect(socket)));
+  const server = createHttpServer(app, reports);
   server.listen({ port: options.port, host: options.host, backlog: BACKLOG });
   await once(server, "listening");
   const running = parts.move();
   return {
     ...addressOf(server, options.host),
+    codeGuessing,
     async [Symbol.asyncDispose]() {
       state.draining = true;
       // Even sleep(0) would accept new connections, which would then be reset.
@@ -134,29 +138,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function pipelineOf(
-  { config, service, logger, metrics }: GatewayOptions,
+  { config, service }: GatewayOptions,
   {
     limits,
     reports,
     admission,
     transports,
+    codeGuessing,
   }: {
     readonly transports: ReadonlyMap<string, Transport>;
-    readonly limits: RateLimits & Pick<CodeGuessingOptions, "shared">;
+    readonly limits: RateLimits;
     readonly reports: RequestReports;
     readonly admission: Admission;
+    readonly codeGuessing: CodeGuessing;
   },
 ): Omit<PipelineDeps, "report"> {
-  const codeGuessing = createCodeGuessing({
-    settings: config.limits,
-    reports: createCodeGuessingReports(logger, metrics),
-    shared: limits.shared,
-  });
-  metrics.gauge({
-    name: "code_guessing_alarms",
-    help: "Projects for which most codes within the last minute were unknown.",
-    read: codeGuessing.alarms,
-  });
   return {
     codeGuessing,
     auth: createAuthenticator({
@@ -207,7 +203,7 @@ function routerOf(
 }
 
 /** Limits how long slow clients can hold a connection. */
-function createHttpServer(app: Koa): Server {
+function createHttpServer(app: Koa, reports: RequestReports): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -225,6 +221,10 @@ function createHttpServer(app: Koa): Server {
   // Checked in header-checks.ts, because Node responds without an Error object.
   server.on("checkExpectation", (req, res) => void server.emit("request", req, res));
   server.on("connection", yieldToConnections);
+  server.on("clientError", (error, socket) =>
+    reports.invalidHttp(respondToInvalidHttp(error, socket)),
+  );
+  server.on("connect", (_, socket) => reports.invalidHttp(rejectConnect(socket)));
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   return server;

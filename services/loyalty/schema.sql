@@ -1,5 +1,21 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table activity (
+  project_id text not null,
+  owner_id text not null,
+  id text not null,
+  type text not null,
+  card_id text,
+  group_id text not null,
+  data jsonb not null,
+  created_at timestamp with time zone not null,
+  occurred_at timestamp with time zone not null
+) partition by RANGE (occurred_at);
+
+create table activity_default partition of activity (
+  constraint activity_default_pkey PRIMARY KEY (project_id, owner_id, id)
+) DEFAULT;
+
 create table awaited_card (
   project_id text not null,
   customer_id text not null,
@@ -194,6 +210,45 @@ create table loyalty_program (
   deleted boolean default false not null,
   constraint loyalty_program_pkey PRIMARY KEY (project_id, id)
 );
+
+create table loyalty_tier (
+  project_id text not null,
+  id text not null,
+  campaign_id text not null,
+  name text not null,
+  points_from bigint not null,
+  points_to bigint,
+  earning_rules jsonb not null,
+  rewards jsonb not null,
+  metadata jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  deleted boolean default false not null,
+  constraint loyalty_tier_pkey PRIMARY KEY (project_id, id),
+  constraint loyalty_tier_range CHECK (points_from >= 0 AND (points_to IS NULL OR points_to >= points_from))
+);
+
+create table member_tier (
+  project_id text not null,
+  card_id text not null,
+  campaign_id text not null,
+  customer_id text not null,
+  tier_id text,
+  start_date date,
+  expiration_date date,
+  next_tier_id text,
+  next_start date,
+  period_start date,
+  period_points bigint not null,
+  balance bigint not null,
+  ledger_version bigint not null,
+  due_on date,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone,
+  constraint member_tier_pkey PRIMARY KEY (project_id, card_id),
+  constraint member_tier_dates CHECK ((tier_id IS NULL) = (start_date IS NULL) AND (tier_id IS NOT NULL OR expiration_date IS NULL)),
+  constraint member_tier_not_negative CHECK (balance >= 0 AND period_points >= 0)
+) with (fillfactor=80);
 
 create table outbox (
   project_id text not null,
@@ -400,6 +455,10 @@ CREATE INDEX loyalty_card_next_expiration ON loyalty_card USING btree (project_i
 CREATE INDEX loyalty_member_project_campaign ON loyalty_member USING btree (project_id, campaign_id, card_id);
 
 CREATE INDEX loyalty_member_project_customer ON loyalty_member USING btree (project_id, customer_id);
+
+CREATE INDEX loyalty_tier_project_campaign ON loyalty_tier USING btree (project_id, campaign_id, created_at, id);
+
+CREATE INDEX member_tier_due ON member_tier USING btree (project_id, due_on) WHERE due_on IS NOT NULL;
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { type ApiResponse, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const OFF_1000: Json = { type: "AMOUNT", amount_off: 1000 };
@@ -9,6 +10,25 @@ const OFF_10_PERCENT: Json = { type: "PERCENT", percent_off: 10 };
 describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composition) => {
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
+
+  test("lists what a member and a customer did, under all paths", async () => {
+    const program = await createLoyaltyProgram(api);
+    const { code, customer } = await program.createCard();
+    await ok(api.post(`/v1/loyalties/members/${code}/balance`, { points: 7 }));
+    await ok(api.post("/v1/orders", { amount: 500, status: "PAID", customer }));
+    const typesAt = async (path: string): Promise<readonly string[]> => {
+      const { data } = await ok(api.get(path));
+      return data.map(({ type }: Json) => type).toSorted();
+    };
+    const ofCard = ["customer.publication.succeeded", "customer.voucher.loyalty_card.points_added"];
+    await expect
+      .poll(() => typesAt(`/v1/customers/${customer["source_id"]}/activity`), EVENT_TIMEOUT)
+      .toEqual(["customer.order.paid", ...ofCard]);
+    expect(await typesAt(`/v1/loyalties/members/${code}/activity`)).toEqual(ofCard);
+    expect(
+      await typesAt(`/v1/loyalties/${program.campaignId}/members/${code}/activity?limit=1`),
+    ).toEqual(ofCard.slice(1));
+  });
 
   test("a promotion tier sums up its redemptions without those rolled back", async () => {
     const campaign = await createPromotion();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { newCode, serverApi } from "../stack/api.ts";
+import { inParallel, newCode, serverApi } from "../stack/api.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -46,5 +46,55 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     expect((await api.delete(`/v1/exports/${id}`)).status).toBe(204);
     const gone = await fetchPart();
     expect([gone.response.status, JSON.parse(gone.text).key]).toEqual([404, "not_found"]);
+  });
+
+  test("a file shows each redemption in whole or not at all", async () => {
+    const prefix = newCode("snapshot");
+    const pairs = Array.from({ length: 8 }, (_, pair) => [
+      `${prefix}-${pair}-a`,
+      `${prefix}-${pair}-b`,
+    ]);
+    await inParallel(pairs.flat(), 4, (code) =>
+      ok(api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 100_000 } })),
+    );
+    const traffic = { isOver: false, redemptions: 0 };
+    const redeeming = inParallel(pairs, pairs.length, async (codes) => {
+      while (!traffic.isOver) {
+        const redeemables = codes.map((id) => ({ object: "voucher", id, gift: { credits: 10 } }));
+        await ok(api.post("/v1/redemptions", { redeemables, order: { amount: 20 } }));
+        traffic.redemptions += 1;
+      }
+    });
+    const filters = { code: { conditions: { $starts_with: prefix } } };
+    const parameters = {
+      fields: ["code", "redemption_count", "gift_balance"],
+      filters,
+      order: "code",
+    };
+    const seen: number[] = [];
+    while (seen.length < 6) {
+      const { id } = await ok(api.post("/v1/exports", { exported_object: "voucher", parameters }));
+      const get = () => ok(api.get(`/v1/exports/${id}`));
+      await expect.poll(async () => (await get())["status"]).toBe("DONE");
+      const { pathname, search } = new URL((await get())["result"].url, stack.url);
+      const text = await (await fetch(`${stack.url}${pathname}${search}`)).text();
+      const rows = text
+        .trim()
+        .split("\n")
+        .slice(1)
+        .map((row) => row.split(","));
+      const counts = rows.map(([, count]) => Number(count));
+      expect(rows.map(([code]) => code)).toEqual(pairs.flat());
+      expect(rows.map(([, , balance]) => Number(balance))).toEqual(
+        counts.map((count) => 100_000 - 10 * count),
+      );
+      for (let at = 0; at < counts.length; at += 2) expect(counts[at]).toBe(counts[at + 1]);
+      seen.push(counts.reduce((sum, count) => sum + count, 0) / 2);
+    }
+    traffic.isOver = true;
+    await redeeming;
+    // The files were written while vouchers were redeemed.
+    expect(seen.at(-1)).toBeGreaterThan(seen[0] ?? 0);
+    expect(seen.at(-1)).toBeLessThanOrEqual(traffic.redemptions);
   });
 });

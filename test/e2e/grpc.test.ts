@@ -8,7 +8,7 @@ import { createTokenSource } from "@scrip/rpc";
 import { Client as Postgres } from "pg";
 import { expect, test } from "vitest";
 
-import { newCode } from "../stack/api.ts";
+import { managementApi, newCode, serverApi } from "../stack/api.ts";
 import { ROOT } from "../stack/process.ts";
 import { sharedStack } from "../stack/stack.ts";
 
@@ -35,12 +35,11 @@ const proto = grpc.loadPackageDefinition(
 ) as any;
 
 const project = await projectId();
-const tokenFor = createTokenSource(stack.serviceKeys, {
-  name: "warehouse",
-  internal: false,
-  scopes: ["vouchers"],
-  projects: [project],
-});
+const CLAIMS = { name: "warehouse", internal: false, scopes: ["vouchers"], projects: [project] };
+const tokenFor = createTokenSource(stack.serviceKeys, CLAIMS);
+
+const UNKNOWN = { code: grpc.status.NOT_FOUND };
+const BLOCKED = { code: grpc.status.RESOURCE_EXHAUSTED };
 
 test("gRPC: a service with a token creates a voucher and redeems it once", async () => {
   const code = newCode("GRPC");
@@ -138,6 +137,44 @@ test("gRPC: a missing token, a wrong audience, another project and a missing sco
   }
 });
 
+test("gRPC: a service that guesses codes is blocked in its project, and one of its customers before", async () => {
+  const guesser = createTokenSource(stack.serviceKeys, { ...CLAIMS, name: newCode("guesser") });
+  const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher", guesser);
+  const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation", guesser);
+  const real = newCode("REAL");
+  await vouchers("CreateVoucher", {
+    code: real,
+    type: "VOUCHER_TYPE_GIFT_VOUCHER",
+    gift: { amount: 1 },
+  });
+  const validate = (code: string, customer: string) =>
+    validations("ValidateVoucher", { code, customer: { source_id: customer } });
+  for (let sent = 0; sent < 20; sent += 1) {
+    await expect(validate(newCode("GUESS"), "ada")).rejects.toMatchObject(UNKNOWN);
+  }
+  await expect(validate(real, "ada")).rejects.toMatchObject(BLOCKED);
+  await expect(validate(newCode("GUESS"), "bob")).rejects.toMatchObject(UNKNOWN);
+
+  const get = (code: string) => vouchers("GetVoucher", { code });
+  const foreign = await foreignCode();
+  const guesses = [foreign, ...Array.from({ length: 299 }, () => newCode("GUESS"))];
+  const answers = await Promise.allSettled(guesses.map(get));
+  const errors = answers.map(({ reason }: any) => `${reason.code} ${reason.details}`);
+  expect(new Set(errors)).toEqual(new Set([errors[0]]));
+  expect(errors[0]).toContain(`${grpc.status.NOT_FOUND} `);
+  const blocked: any = await get(real).catch((error: unknown) => error);
+  expect(blocked).toMatchObject(BLOCKED);
+  expect(Number(blocked.metadata.get("retry-after")[0])).toBeGreaterThan(270);
+  // Other RPCs and other callers are not affected.
+  await vouchers("ListVouchers", {});
+  const others = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher");
+  expect(await others("GetVoucher", { code: real })).toMatchObject({ code: real });
+  const metrics = await (await fetch(stack.metrics["voucher"] ?? "")).text();
+  expect(metrics).toMatch(/^code_misses_total\{side="service"\} 300$/m);
+  expect(metrics).toMatch(/^code_guessing_blocks_total\{side="service",scope="address"\} 1$/m);
+  expect(metrics).toMatch(/^code_guessing_alarms 1$/m);
+});
+
 test("gRPC: a call without a token is refused before its body is read", async () => {
   const session = connect(stack.grpc["voucher"] ?? "");
   const call = session.request({
@@ -177,17 +214,34 @@ test("gRPC: health and reflection respond without a token", async () => {
   reflection.close();
 });
 
-function clientOf(service: any, name: string) {
+/** A code of another project. */
+async function foreignCode(): Promise<string> {
+  const management = managementApi(stack);
+  const { body } = await management.post("/management/v1/projects", { name: "other" });
+  const { app_id: appId, app_token: appToken } = body["server_side_key"];
+  const other = await serverApi({ ...stack, keys: { ...stack.keys, appId, appToken } });
+  const code = newCode("FOREIGN");
+  expect(
+    (await other.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 1 } })).status,
+  ).toBe(200);
+  return code;
+}
+
+function clientOf(service: any, name: string, token = tokenFor) {
   return async (method: string, request: object, key?: string) => {
-    const metadata = await metadataFor(name, project);
+    const metadata = await metadataFor(name, project, token);
     if (key !== undefined) metadata.set("x-scrip-idempotency-key", encodeURIComponent(key));
     return invoke({ service, name, method }, request, metadata);
   };
 }
 
-async function metadataFor(audience: string, inProject: string): Promise<grpc.Metadata> {
+async function metadataFor(
+  audience: string,
+  inProject: string,
+  token = tokenFor,
+): Promise<grpc.Metadata> {
   const metadata = new grpc.Metadata();
-  metadata.set("authorization", `Bearer ${await tokenFor(audience)}`);
+  metadata.set("authorization", `Bearer ${await token(audience)}`);
   metadata.set("x-scrip-project", inProject);
   return metadata;
 }

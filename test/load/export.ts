@@ -92,7 +92,7 @@ async function killWhileWriting(stack: Stack, client: Client, id: string): Promi
     const point = Math.random();
     const { run: last = "0" } = (await jobOf(client, id)) ?? {};
     const isDue = (job: Job): boolean =>
-      (kill === 0 || Number(job.run) > Number(last)) && Number(job.in_slice) >= point * ROWS * 0.95;
+      (kill === 0 || Number(job.run) > Number(last)) && Number(job.in_slice) >= point * ROWS * 0.85;
     const job = await reach(client, id, (at) => at.status === "DONE" || isDue(at));
     if (job.status === "DONE") throw new Error("the export was written before it was killed");
     points.push(Math.round((100 * Number(job.in_slice)) / ROWS));

@@ -43,7 +43,13 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
     },
     { timeout: 40_000, interval: 200 },
   );
-  return { schemas, schemaId, campaignId, card, source, rules, ruleId, pending };
+  const tiers = await ok(
+    api.post(`/v1/loyalties/${campaignId}/tiers`, [
+      { name: "Top", points: { from: 1_000_000, to: 1_999_999 } },
+    ]),
+  );
+  const [{ id: tierId }] = tiers as unknown as readonly [Json];
+  return { schemas, schemaId, campaignId, card, source, rules, ruleId, tierId, pending };
 }
 
 type Tools<Row, Effect> = {
@@ -59,7 +65,7 @@ type Tools<Row, Effect> = {
 
 /** Rows of events, earning rules and points. */
 export function earningRows<Row extends object, Effect extends object>(
-  { schemas, schemaId, card, source, rules, ruleId, pending, campaignId }: LoyaltyFixtures,
+  { schemas, schemaId, card, source, rules, ruleId, tierId, pending, campaignId }: LoyaltyFixtures,
   { post, put, rows }: Tools<Row, Effect>,
 ): Record<string, Row & Partial<Effect> & { readonly by?: "management" }> {
   const tag = newCode("points");
@@ -105,6 +111,15 @@ export function earningRows<Row extends object, Effect extends object>(
     }),
     "EarningRuleService.DisableEarningRule": post(`${rules}/${ruleId}/disable`),
     "EarningRuleService.EnableEarningRule": post(`${rules}/${ruleId}/enable`),
+    "LoyaltyTierService.CreateLoyaltyTiers": {
+      ...post(`/v1/loyalties/${campaignId}/tiers`, [
+        { name: tag, points: { from: 2_000_000, to: 2_999_999 } },
+      ]),
+      ...rows("loyalty.loyalty_tier", "name = $2", 1, [tag]),
+    },
+    "LoyaltyTierService.UpdateLoyaltyTier": put(`/v1/loyalties/${campaignId}/tiers/${tierId}`, {
+      name: "changed",
+    }),
     "PendingPointsService.AdjustPendingPoints": {
       ...post(`${member}/pending-points/${adjusted}/balance`, { points: 2 }),
       ...rows("loyalty.pending_points", "id = $2 and points = 7", 1, [String(adjusted)]),

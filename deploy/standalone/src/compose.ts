@@ -4,7 +4,7 @@ import { createPgEventBus, type EventBus } from "@scrip/events";
 import { createExportService, type FileStore } from "@scrip/export/service";
 import type { WebhookSettings } from "@scrip/export/webhook-settings";
 import type { GatewayConfig } from "@scrip/gateway/config";
-import { type Gateway, startGateway } from "@scrip/gateway/server";
+import { type Gateway, type StartedGateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import {
@@ -65,8 +65,6 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
   parts.defer(() => bus.close(BUS_CLOSE_MS));
   const services = await startServices(parts, bus, options);
   const admission = createAdmission(options.gateway.http.admission, options.metrics);
-  if (options.grpcPort !== undefined)
-    parts.use(await serveGrpc(services, options.grpcPort, { ...options, admission }));
   const { tokenSeconds, bootstrap } = options.gateway;
   const service = parts.use(
     await createGatewayService({
@@ -78,7 +76,13 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       logger,
     }),
   );
-  const { url, port } = parts.use(await openGateway(service, services, { ...options, admission }));
+  const { url, port, codeGuessing } = parts.use(
+    await openGateway(service, services, { ...options, admission }),
+  );
+  if (options.grpcPort !== undefined) {
+    const grpc = { ...options, admission, codeGuessing };
+    parts.use(await serveGrpc(services, options.grpcPort, grpc));
+  }
   const { hasBootstrapKeys } = service;
   const all = parts.move();
   return { url, port, hasBootstrapKeys, [Symbol.asyncDispose]: () => all.disposeAsync() };
@@ -151,7 +155,7 @@ function openGateway(
   service: GatewayService,
   services: readonly ReplicatingService[],
   { logger, metrics, gateway, host, port, admission }: ServerOptions,
-): Promise<Gateway> {
+): Promise<StartedGateway> {
   const transport = directTo(services);
   const implementations = services.flatMap((each) => each.implementations);
   return startGateway({
@@ -170,7 +174,13 @@ function openGateway(
 function serveGrpc(
   services: readonly ReplicatingService[],
   port: number,
-  { host, secrets, logger, admission }: ServerOptions,
+  {
+    host,
+    secrets,
+    logger,
+    admission,
+    codeGuessing,
+  }: ServerOptions & Pick<StartedGateway, "codeGuessing">,
 ): Promise<RpcServer> {
   return serve({
     host,
@@ -178,6 +188,7 @@ function serveGrpc(
     services,
     keys: secrets.serviceKeys,
     admission,
+    codeGuessing,
     onCall: ({ cause, ...call }) => {
       if (cause !== undefined) logger.error({ ...call, err: cause }, "a call failed");
     },

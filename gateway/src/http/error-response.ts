@@ -1,7 +1,7 @@
 import { toErrorResponse, ApiError } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
-import { isRefusal } from "@scrip/rpc";
+import { CodeGuesserBlocked, isRefusal } from "@scrip/rpc";
 
 import { BodilessError } from "../domain/bodiless-error.ts";
 import { retryAfterSeconds } from "../limits/rate-limit-headers.ts";
@@ -47,9 +47,11 @@ export function errorResponseOf(
       body: isBodiless ? undefined : encodeError(error),
       headers: isRefusal(cause)
         ? ["Retry-After", String(spreadSeconds())]
-        : cause instanceof ApiErrorWithHeaders
-          ? withDefaults(cause.headers, headersOf(error.code, error.key, context))
-          : headersOf(error.code, error.key, context),
+        : cause instanceof CodeGuesserBlocked
+          ? ["Retry-After", String(cause.retryAfterSeconds)]
+          : cause instanceof ApiErrorWithHeaders
+            ? withDefaults(cause.headers, headersOf(error.code, error.key, context))
+            : headersOf(error.code, error.key, context),
     },
     key: error.key,
     unexpected: unexpected || cause !== thrown,

@@ -10,7 +10,11 @@ import {
   type Admission,
   type Admitted,
   type Call,
+  type CodeGuessing,
+  type CodeRequest,
+  countMisses,
   LIGHT_WORK,
+  rejectGuesser,
   runInterleaved,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
@@ -20,13 +24,12 @@ import type { Tenant } from "../auth/principal.ts";
 import { currentTimeOf } from "../domain/sandbox-clock.ts";
 import type { CompletedResponses } from "../idempotency/completed-responses.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
-import type { CodeGuessing, CodeRequest } from "../limits/code-guessing.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import { createTranscoder, type RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
 import { authorize, type AuthorizeDeps } from "./authorize.ts";
 import { type BodyLimits, expectedLength, readForm, readJsonBody } from "./body.ts";
-import { codeRequestOf, countMisses, rejectGuesser } from "./code-guessing.ts";
+import { codeRequestOf } from "./code-guessing.ts";
 import { JSON_TYPE } from "./error-response.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
 import type { Route } from "./route.ts";

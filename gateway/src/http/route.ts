@@ -2,7 +2,7 @@ import type { DescMethod, DescMethodUnary } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { type Binding, LIMITS, type Side } from "@scrip/contract";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
-import { invoke } from "@scrip/rpc";
+import { type CodeLookups, codeLookupsOf, invoke } from "@scrip/rpc";
 
 import {
   compileCompletion,
@@ -15,7 +15,6 @@ import { CLIENT_FEATURES, type ClientFeature } from "../domain/project.ts";
 import { canonicalScope, isKnownScope } from "../domain/scope.ts";
 import { ownServices } from "../public-services.ts";
 import type { BoundTranscoder, Transcoder } from "../transcode/index.ts";
-import { type CodeLookups, codeLookupsOf } from "./code-lookups.ts";
 import { compileWork, type RequestWork } from "./request-work.ts";
 
 /** An endpoint of the contract: a method and path with everything compiled that requests to it need. */
@@ -87,7 +86,7 @@ export function toRoute(
     cacheSeconds: access.cacheSeconds,
     isIdempotent: access.idempotency !== Idempotency.NONE,
     output,
-    codes: codeLookupsOf(binding),
+    codes: codeLookupsOf(binding.method),
     managedProject: managedProjectOf(binding),
     work: compileWork(binding),
     invoke: composeCall(

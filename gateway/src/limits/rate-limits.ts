@@ -1,12 +1,11 @@
 import type { createRedis } from "@scrip/redis";
+import type { CodeGuessingSettings } from "@scrip/rpc";
 import type { RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
 import {
   RateLimiterMemory,
   RateLimiterRedis,
   RateLimiterRes as LimitExceeded,
 } from "rate-limiter-flexible";
-
-import type { CodeGuessingSettings } from "./code-guessing.ts";
 
 export type RateLimitSettings = CodeGuessingSettings & {
   /** Calls per project; 0 disables a limit (docs/rate-limits.md#limits). */

@@ -1,7 +1,6 @@
 import type { createRedis } from "@scrip/redis";
+import type { SharedMisses } from "@scrip/rpc";
 import { RateLimiterRedis, RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
-
-import type { SharedMisses } from "./code-guessing.ts";
 
 const WINDOW_SECONDS = 300;
 

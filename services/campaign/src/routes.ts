@@ -45,7 +45,6 @@ import { listCategories } from "./handlers/list-categories.ts";
 import { listPromotionStacks } from "./handlers/list-promotion-stacks.ts";
 import { listPromotionTiers } from "./handlers/list-promotion-tiers.ts";
 import { listReferralTiers } from "./handlers/list-referral-tiers.ts";
-import { loyaltyPrograms } from "./handlers/loyalty-programs.ts";
 import { removeBinEntry } from "./handlers/remove-bin-entry.ts";
 import { requestDeletion } from "./handlers/request-deletion.ts";
 import { requestPurge } from "./handlers/request-purge.ts";
@@ -57,6 +56,7 @@ import { updateCategory } from "./handlers/update-category.ts";
 import { updatePromotionStack } from "./handlers/update-promotion-stack.ts";
 import { updatePromotionTier } from "./handlers/update-promotion-tier.ts";
 import { updateReferralTier } from "./handlers/update-referral-tier.ts";
+import { loyaltyPrograms } from "./loyalty-programs.ts";
 
 const categories = {
   createCategory,

@@ -114,14 +114,14 @@ test("starts one action for a request that is repeated under its idempotency key
   expect((await asyncActions.listAsyncActions({}, call)).asyncActions).toHaveLength(1);
 });
 
-test("DeleteCampaign and DeleteBinEntry delete for good what is in the bin", async () => {
+test("DeleteCampaign, DeleteLoyaltyProgram and DeleteBinEntry delete for good what is in the bin", async () => {
   const call = await newProject();
   const { id: campaignId, name } = await newCampaign(call, { vouchersCount: 3n });
   const { asyncActionId } = await actions.deleteCampaign({ campaignId: name }, call);
   expect(await done(call, asyncActionId)).toMatchObject({ result: { done_count: 3 } });
-  await expect(actions.deleteCampaign({ campaignId }, call)).rejects.toMatchObject({
-    key: "not_found",
-  });
+  for (const repeat of [actions.deleteCampaign, actions.deleteLoyaltyProgram]) {
+    await expect(repeat({ campaignId }, call)).rejects.toMatchObject({ key: "not_found" });
+  }
   const [entry] = (await bin.listBinEntries({}, call)).data;
   const purge = () => actions.deleteBinEntry({ binEntryId: entry!.id }, call);
   await purge();

@@ -1,4 +1,3 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import { CampaignService, CampaignType } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
@@ -10,11 +9,11 @@ import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_p
 import { VoucherService, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
-import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { newCall } from "./builders.ts";
 import { startPlatform } from "./deps.ts";
+import { addProject, exportReader } from "./export-reader.ts";
 
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
@@ -28,54 +27,10 @@ const products = platform.client(ProductService);
 const transactions = platform.client(TransactionService);
 
 const call = newCall();
-beforeAll(async () => {
-  await asAdmin(platform.url, (client) =>
-    client.query(
-      `insert into export.project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes)
-       values ($1, 1, false, 'UTC', 1, true)`,
-      [call.project.id],
-    ),
-  );
-});
+beforeAll(() => addProject(platform, call));
 
-const { DONE, ERROR, SCHEDULED } = ExportStatus;
-
-async function ended(exportId: string) {
-  const get = () => exports.getExport({ exportId }, call);
-  const hasEnded = async (): Promise<boolean> => {
-    const { status } = await get();
-    return status === DONE || status === ERROR;
-  };
-  await expect.poll(hasEnded).toBe(true);
-  return get();
-}
-
-/** The text of the file of an export. */
-async function download(
-  exportId: string,
-  part: { readonly first?: bigint; readonly last?: bigint } = {},
-): Promise<string> {
-  const { result } = await ended(exportId);
-  const token = new URL(result?.url ?? "").searchParams.get("token") ?? "";
-  const chunks: Uint8Array[] = [];
-  for await (const { data } of exports.downloadExport({ exportId, token, ...part }, call)) {
-    chunks.push(data);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** The rows of an export of this object, header first. */
-async function rowsOf(
-  exportedObject: string,
-  parameters: {
-    readonly fields?: string[];
-    readonly order?: string;
-    readonly filters?: JsonObject;
-  } = {},
-): Promise<readonly string[][]> {
-  const { id } = await exports.createExport({ exportedObject, parameters }, call);
-  return parse(await download(id));
-}
+const { DONE, SCHEDULED } = ExportStatus;
+const { ended, download, rowsOf } = exportReader(platform, call);
 
 const is = (value: string | number | boolean) => ({ conditions: { $is: value } });
 

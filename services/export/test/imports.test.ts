@@ -11,6 +11,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { newCall } from "./builders.ts";
 import { startPlatform } from "./deps.ts";
+import { addProject } from "./export-reader.ts";
 
 const platform = await startPlatform();
 afterAll(() => platform[Symbol.asyncDispose]());
@@ -140,13 +141,7 @@ test("parts of a file follow each other, and repeating one changes nothing", asy
 
 test("a bulk update reports what became of each item, for a day", async () => {
   const call = newCall();
-  await asAdmin(platform.url, (client) =>
-    client.query(
-      `insert into export.project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes)
-       values ($1, 1, false, 'UTC', 1, true)`,
-      [call.project.id],
-    ),
-  );
+  await addProject(platform, call);
   const ended = async (asyncActionId: string) => {
     const get = () => asyncActions.getAsyncAction({ asyncActionId }, call);
     await expect.poll(async () => (await get()).status).toBe(AsyncActionStatus.DONE);

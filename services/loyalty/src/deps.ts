@@ -7,6 +7,7 @@ import {
   type EarningDefinitions,
 } from "./loading/earning-definitions.ts";
 import { createEventSchemas, type EventSchemas } from "./loading/event-schemas.ts";
+import { createLoyaltyTiers, type LoyaltyTiers } from "./loading/loyalty-tiers.ts";
 import {
   createSegmentDefinitions,
   type SegmentDefinitions,
@@ -21,6 +22,7 @@ export type Deps = {
   readonly segmentDefinitions: SegmentDefinitions;
   readonly eventSchemas: EventSchemas;
   readonly earning: EarningDefinitions;
+  readonly tiers: LoyaltyTiers;
   /** Called after each commit that wrote to the outbox. */
   readonly onEvents: () => void;
 };
@@ -43,6 +45,7 @@ export function createDeps(db: Database, onEvents: () => void = () => {}): Deps 
     segmentDefinitions: createSegmentDefinitions(db, definitions),
     eventSchemas: createEventSchemas(db, definitions),
     earning: createEarningDefinitions(db, definitions),
+    tiers: createLoyaltyTiers(db, definitions),
     onEvents,
   };
 }

@@ -1,4 +1,5 @@
 import { keyedHandlers } from "@scrip/idempotency";
+import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
@@ -9,6 +10,7 @@ import { JobService } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
@@ -21,6 +23,7 @@ import { createCustomEventSchema } from "./handlers/create-custom-event-schema.t
 import { createCustomEvent } from "./handlers/create-custom-event.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
 import { createEarningRules } from "./handlers/create-earning-rules.ts";
+import { createLoyaltyTiers } from "./handlers/create-loyalty-tiers.ts";
 import { createRewardAssignment } from "./handlers/create-reward-assignment.ts";
 import { createReward } from "./handlers/create-reward.ts";
 import { createSegment } from "./handlers/create-segment.ts";
@@ -29,6 +32,7 @@ import { deleteCustomerPermanently } from "./handlers/delete-customer-permanentl
 import { deleteCustomer } from "./handlers/delete-customer.ts";
 import { deleteEarningRule } from "./handlers/delete-earning-rule.ts";
 import { deleteLoyaltyReward } from "./handlers/delete-loyalty-reward.ts";
+import { deleteLoyaltyTier } from "./handlers/delete-loyalty-tier.ts";
 import { deleteRewardAssignment } from "./handlers/delete-reward-assignment.ts";
 import { deleteReward } from "./handlers/delete-reward.ts";
 import { deleteSegment } from "./handlers/delete-segment.ts";
@@ -42,24 +46,31 @@ import { getCustomer } from "./handlers/get-customer.ts";
 import { getEarningRule } from "./handlers/get-earning-rule.ts";
 import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
 import { getLoyaltyReward } from "./handlers/get-loyalty-reward.ts";
+import { getLoyaltyTier } from "./handlers/get-loyalty-tier.ts";
 import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
 import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
 import { holdPoints } from "./handlers/hold-points.ts";
 import { importCustomers } from "./handlers/import-customers.ts";
 import { listCustomEventSchemas } from "./handlers/list-custom-event-schemas.ts";
+import { listCustomerActivities } from "./handlers/list-customer-activities.ts";
 import { listCustomerSegments } from "./handlers/list-customer-segments.ts";
 import { listCustomers } from "./handlers/list-customers.ts";
 import { listEarningRules } from "./handlers/list-earning-rules.ts";
 import { listLedgerEntries } from "./handlers/list-ledger-entries.ts";
 import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
+import { listLoyaltyTiers } from "./handlers/list-loyalty-tiers.ts";
+import { listMemberActivities } from "./handlers/list-member-activities.ts";
 import { listMemberPendingPoints } from "./handlers/list-member-pending-points.ts";
+import { listMemberTiers } from "./handlers/list-member-tiers.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
 import { listPendingPoints } from "./handlers/list-pending-points.ts";
 import { listPointsLots } from "./handlers/list-points-lots.ts";
 import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
 import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
+import { listTierEarningRules } from "./handlers/list-tier-earning-rules.ts";
+import { listTierRewards } from "./handlers/list-tier-rewards.ts";
 import { loadCards } from "./handlers/load-cards.ts";
 import { refundPoints } from "./handlers/refund-points.ts";
 import { releasePoints } from "./handlers/release-points.ts";
@@ -74,6 +85,7 @@ import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.t
 import { updateCustomer } from "./handlers/update-customer.ts";
 import { updateEarningRule } from "./handlers/update-earning-rule.ts";
 import { updateLoyaltyReward } from "./handlers/update-loyalty-reward.ts";
+import { updateLoyaltyTier } from "./handlers/update-loyalty-tier.ts";
 import { updateRewardAssignment } from "./handlers/update-reward-assignment.ts";
 import { updateReward } from "./handlers/update-reward.ts";
 
@@ -86,6 +98,17 @@ const earningRules = {
   enableEarningRule,
   disableEarningRule,
   estimateEarnings,
+};
+
+const loyaltyTiers = {
+  createLoyaltyTiers,
+  listLoyaltyTiers,
+  getLoyaltyTier,
+  updateLoyaltyTier,
+  deleteLoyaltyTier,
+  listTierEarningRules,
+  listTierRewards,
+  listMemberTiers,
 };
 
 const cardHandlers = {
@@ -143,6 +166,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     }),
     implement(EarningRuleService, earningRules),
     implement(PendingPointsService, pendingPoints),
+    implement(LoyaltyTierService, loyaltyTiers),
     implement(RewardService, {
       createRewardAssignment,
       createReward,
@@ -161,6 +185,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       updateRewardAssignment,
       updateReward,
     }),
+    implement(ActivityService, { listCustomerActivities, listMemberActivities }),
     implement(LoyaltyExportService, { exportRows }),
     implement(CardService, cardHandlers),
     implement(JobService, { runDueJobs }),

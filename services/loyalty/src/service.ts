@@ -2,7 +2,7 @@ import path from "node:path";
 
 import { type EventBus, startRelay, type SubscribeOptions } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
@@ -13,19 +13,22 @@ import {
 } from "@scrip/rpc";
 
 import { createDeps, type Deps } from "./deps.ts";
+import { onActivity } from "./events/on-activity.ts";
 import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
 import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
+import { onPointsMoved } from "./events/on-points-moved.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
-import { CUSTOMERS_TOPIC } from "./events/topics.ts";
+import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "./events/topics.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
+import { ACTIVITY_TABLE } from "./store/activities.ts";
 
 export const SCHEMA = "loyalty";
 export const ROLE = "scrip_loyalty";
@@ -57,6 +60,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   parts.use(startKeyExpiry(db, onError));
   parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
   parts.use(startPointsLockExpiry(db, onError));
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables: [ACTIVITY_TABLE], onError }));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const deps = createDeps(db, relay.wake);
@@ -83,8 +87,21 @@ const consumers = ({
   { group: "loyalty", topics: [REDEMPTIONS_TOPIC], handler: onRedemption(deps.db) },
   { group: "loyalty-points", topics: [REDEMPTIONS_TOPIC], handler: onRedemptionPoints(deps) },
   { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderPaid(deps.db) },
-  { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps.db) },
+  { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
+  { group: "loyalty-tiers", topics: [POINTS_TOPIC], handler: onPointsMoved(deps) },
   { group: "loyalty-members", topics: [VOUCHERS_TOPIC], handler: onMember(deps) },
+  {
+    group: "loyalty-activity",
+    topics: [
+      REDEMPTIONS_TOPIC,
+      VOUCHERS_TOPIC,
+      ORDERS_TOPIC,
+      CUSTOMERS_TOPIC,
+      POINTS_TOPIC,
+      REFERRALS_TOPIC,
+    ],
+    handler: onActivity(deps.db),
+  },
   {
     group: "loyalty-earning",
     topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],

@@ -6,6 +6,7 @@ import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { asAdmin, testDatabase, type TestDatabase } from "@scrip/testing";
 import { expect } from "vitest";
@@ -30,6 +31,7 @@ export async function startLoyalty() {
     pendingPoints: clientOf(PendingPointsService, transport),
     rewards: clientOf(RewardService, transport),
     segments: clientOf(SegmentService, transport),
+    tiers: clientOf(LoyaltyTierService, transport),
     /** Customers of another process of the service on the same database. */
     replica: () => clientOf(CustomerService, createDirectTransport(routes(createDeps(db)))),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),

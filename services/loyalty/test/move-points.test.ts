@@ -1,10 +1,10 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { newId } from "@scrip/ids";
 import { LoyaltyProgramChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { createDeps } from "../src/deps.ts";
 import { addDays, localDateAt } from "../src/domain/local-date.ts";
 import { onLoyaltyProgram } from "../src/events/on-loyalty-program.ts";
 import { runDueNights } from "../src/jobs/nightly.ts";
@@ -163,7 +163,7 @@ describe("points past their date", () => {
     await card.move(lot(20n, 200));
     await card.move(lot(40n, 500));
     const held = holdIdOf(await card.hold(4n));
-    const deps = { db, newId, onEvents: () => {} };
+    const deps = createDeps(db);
     const night = { projectId: card.projectId, timeZone: "UTC", now: Date.now() + 365 * DAY_MS };
     const finished = await Promise.all([1, 2, 3].map(() => runDueNights(deps, night)));
     expect(finished).toEqual([true, true, true]);
@@ -205,7 +205,7 @@ describe("points past their date", () => {
         expirationRules: { period_type: "FIXED_DAY_OF_YEAR", fixed_month: 12, fixed_day: 31 },
       },
     );
-    await onLoyaltyProgram(db)([program, program], deliveryFrom("scrip.campaigns.v1"));
+    await onLoyaltyProgram(createDeps(db))([program, program], deliveryFrom("scrip.campaigns.v1"));
     const credit = { type: "POINTS_ADDITION" as const, points: 30n, expiresOn: YESTERDAY };
     const reference = { ...card.reference, campaignId: "camp_1" };
     await card.move({ ...credit, card: reference, ...LAST_WEEK });

@@ -1,11 +1,11 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { newId } from "@scrip/ids";
 import {
   RedemptionMadeSchema,
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { createDeps } from "../src/deps.ts";
 import { onRedemptionPoints } from "../src/events/on-redemption-points.ts";
 import { REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { deliveryFrom, holdIdOf, newEvent, newLoyaltyCard } from "./builders.ts";
@@ -13,7 +13,7 @@ import { startLoyalty } from "./deps.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
-const handler = onRedemptionPoints({ db: loyalty.db, newId });
+const handler = onRedemptionPoints(createDeps(loyalty.db));
 const handle = (events: Parameters<typeof handler>[0]) =>
   handler(events, deliveryFrom(REDEMPTIONS_TOPIC));
 

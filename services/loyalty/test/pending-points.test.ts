@@ -1,6 +1,6 @@
-import { newId } from "@scrip/ids";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { createDeps } from "../src/deps.ts";
 import { runDueNights } from "../src/jobs/nightly.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn, PER_EURO } from "./earning-programs.ts";
@@ -95,7 +95,7 @@ describe("pending points", () => {
 
   test("become active at midnight of their date, once, also when jobs run concurrently", async () => {
     const { program, list } = await withPending([1_000n, 2_000n]);
-    const deps = { db: loyalty.db, newId, onEvents: () => {} };
+    const deps = createDeps(loyalty.db);
     const projectId = program.call.project.id;
     const until = (date: string) => ({ projectId, timeZone: "UTC", now: Date.parse(date) });
     expect(await runDueNights(deps, until("2026-03-14T23:59:59Z"))).toBe(true);

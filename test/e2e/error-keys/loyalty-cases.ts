@@ -143,6 +143,8 @@ const customEvents: readonly ErrorCase[] = [
 const EARNING_RULE = { event: "order.paid", loyalty: { type: "FIXED", points: 1 } };
 const WRONG_METADATA = { metadata: { wrong: "x" } };
 
+const TIER = { name: "Silver", points: { from: 1 } };
+
 const earningRules: readonly ErrorCase[] = [
   {
     rpc: "EarningRuleService.CreateEarningRules",
@@ -166,6 +168,46 @@ const earningRules: readonly ErrorCase[] = [
       params: { campaign_id: await program(shop), earning_rule_id: "none" },
       body: WRONG_METADATA,
     }),
+  },
+  {
+    rpc: "LoyaltyTierService.CreateLoyaltyTiers",
+    key: "not_found",
+    request: { params: { campaign_id: "none" }, body: [TIER] },
+  },
+  {
+    rpc: "LoyaltyTierService.CreateLoyaltyTiers",
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: async (shop) => ({
+      params: { campaign_id: await program(shop) },
+      body: [{ ...TIER, ...WRONG_METADATA }],
+    }),
+  },
+  {
+    rpc: "LoyaltyTierService.UpdateLoyaltyTier",
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: async (shop) => ({
+      params: { campaign_id: await program(shop), tier_id: "none" },
+      body: WRONG_METADATA,
+    }),
+  },
+  {
+    rpc: "LoyaltyTierService.DeleteLoyaltyTier",
+    key: "resource_in_use",
+    request: async (shop) => {
+      const id = await program(shop);
+      const tiers = await shop.create(`/v1/loyalties/${id}/tiers`, [TIER]);
+      const [tier] = tiers as unknown as readonly Json[];
+      await shop.create(`/v1/loyalties/${id}/earning-rules`, [
+        {
+          event: "customer.loyalty.tier.joined",
+          loyalty_tier: { id: tier!["id"] },
+          loyalty: { type: "FIXED", points: 1 },
+        },
+      ]);
+      return { params: { campaign_id: id, tier_id: tier!["id"] } };
+    },
   },
   {
     rpc: "CustomEventService.DeleteCustomEventSchema",

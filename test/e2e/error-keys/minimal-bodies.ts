@@ -47,6 +47,7 @@ export const MINIMAL_BODIES: Readonly<Record<string, Json>> = {
   "CustomEventService.CreateCustomEventSchema": { name: "viewed" },
   "EarningRuleService.UpdateEarningRule": {},
   "PendingPointsService.AdjustPendingPoints": { points: 1 },
+  "LoyaltyTierService.UpdateLoyaltyTier": {},
   "SegmentService.CreateSegment": { name: "segment", type: "static", customers: ["cust_none"] },
   "RewardService.CreateReward": COIN,
   "RewardService.UpdateReward": {},

@@ -51,6 +51,7 @@ const RESOURCES_WITH_METADATA = [
   "campaign",
   "customer",
   "earning_rule",
+  "loyalty_tier",
   "order",
   "order_item",
   "product",

@@ -16,7 +16,7 @@ import { invalidCampaign } from "../domain/errors.ts";
 import type { ReferralProgram } from "../domain/referral-program.ts";
 import { parseDiscount } from "../mapping/discount.ts";
 import { parseChangedValidity } from "../mapping/validity.ts";
-import { checkedExpirationRules } from "../mapping/voucher-template.ts";
+import { checkedExpirationRules, checkedTiersExpiration } from "../mapping/voucher-template.ts";
 import { requireUnprotected } from "./require-unprotected.ts";
 
 export type CampaignUpdate = {
@@ -56,7 +56,7 @@ export function applyCampaignUpdate(campaign: Campaign, edit: CampaignUpdate): C
     referralProgram: edit.referralProgram ?? campaign.referralProgram,
     loyaltyTiersExpiration: changed(
       "loyalty_tiers_expiration",
-      request.loyaltyTiersExpiration ?? null,
+      checkedTiersExpiration(request.loyaltyTiersExpiration),
       campaign.loyaltyTiersExpiration,
     ),
     updatedAt: now,

@@ -14,7 +14,7 @@ import { invalidCampaign } from "../domain/errors.ts";
 import type { ReferralProgram } from "../domain/referral-program.ts";
 import { requireCodeCapacity } from "../mapping/code-config.ts";
 import { parseValidity } from "../mapping/validity.ts";
-import { parseVoucherTemplate } from "../mapping/voucher-template.ts";
+import { checkedTiersExpiration, parseVoucherTemplate } from "../mapping/voucher-template.ts";
 import { requireSize } from "./check-room.ts";
 
 /** Up to this number, codes are created before the response; a job generates more. */
@@ -77,7 +77,7 @@ export function planCampaign(
       metadata: request.metadata ?? {},
       voucher,
       referralProgram,
-      loyaltyTiersExpiration: request.loyaltyTiersExpiration ?? null,
+      loyaltyTiersExpiration: checkedTiersExpiration(request.loyaltyTiersExpiration),
       createdAt: call.now,
       updatedAt: null,
     },

@@ -16,11 +16,17 @@ import { CAMPAIGNS_TOPIC } from "./campaign-events.ts";
 export async function announceLoyaltyProgram(
   tx: Queryable,
   projectId: string,
-  change: { readonly id: string; readonly at: number },
+  change: {
+    readonly id: string;
+    readonly at: number;
+    /** Applies changed rules to the tiers that members have. */
+    readonly recalculateTiers?: boolean;
+  },
 ): Promise<void> {
   const [record] = await findCampaigns(tx, [{ projectId, key: change.id }]);
   if (record?.campaign.campaignType !== "LOYALTY_PROGRAM") return;
-  await announce(tx, projectId, { id: change.id, ...programToProto(record.campaign, change.at) });
+  const { id, at, recalculateTiers = false } = change;
+  await announce(tx, projectId, { id, recalculateTiers, ...programToProto(record.campaign, at) });
 }
 
 /** Announces the deletion of a loyalty program in its transaction. */

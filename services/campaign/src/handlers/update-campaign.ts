@@ -56,7 +56,11 @@ export const updateCampaign =
       const isJob = changesVouchers(voucherUpdate) && (await needsJob(steps, projectId, campaign));
       await steps.definitions.write(projectId, async (tx) => {
         await storeCampaign(tx, projectId, campaign);
-        await announceLoyaltyProgram(tx, projectId, { id: campaign.id, at: call.now });
+        await announceLoyaltyProgram(tx, projectId, {
+          id: campaign.id,
+          at: call.now,
+          recalculateTiers: request.options?.["recalculate_tiers"] === true,
+        });
         if (voucherUpdate !== undefined) await setCampaignStatus(tx, lock, "MODIFYING");
         const change = CampaignChanged_Change.UPDATED;
         await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);

@@ -4,13 +4,20 @@ import { enumName } from "@scrip/mapping";
 import type { NewCampaignVoucher } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect as GiftEffects } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { parseExpirationRules } from "@scrip/rules";
+import { parseExpirationRules, parseTierPolicy } from "@scrip/rules";
 
 import type { Json, VoucherTemplate } from "../domain/campaign.ts";
 import { campaignCodeConfig } from "./code-config.ts";
 import { parseDiscount } from "./discount.ts";
 
 /** Rejects expiration rules that make no sense; null without any. */
+/** Rejects settings of loyalty tiers that make no sense; null without any. */
+export function checkedTiersExpiration(settings: JsonObject | undefined): Json | null {
+  const parsed = parseTierPolicy(settings ?? null);
+  if ("violation" in parsed) throw invalidPayload(parsed.violation);
+  return settings ?? null;
+}
+
 export function checkedExpirationRules(rules: JsonObject | undefined): Json | null {
   if (rules === undefined) return null;
   const parsed = parseExpirationRules(rules);

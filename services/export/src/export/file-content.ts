@@ -4,6 +4,7 @@ import { parse } from "csv-parse";
 
 import type { Clients } from "../clients.ts";
 import { foreignFields, type OwnerRow } from "./foreign-fields.ts";
+import { splitFilters, type SplitFilters } from "./foreign-filters.ts";
 import type { ExportInput } from "./parameters.ts";
 import { ownersOf, type RowOwner, rowsRequest } from "./row-sources.ts";
 
@@ -19,26 +20,43 @@ export async function* fileContent(
   yield csvLines([input.fields.map(headerOf)]);
   const owners = ownersOf(clients, input);
   const foreign = foreignFields(input.object);
+  const filters = splitFilters(input);
   const [only] = owners;
   if (
     only !== undefined &&
     owners.length === 1 &&
+    filters.foreign.length === 0 &&
     !input.fields.some((field) => foreign.has(field))
   ) {
-    for await (const { csv } of only(rowsRequest(input, input.fields), call)) yield csv;
+    const request = rowsRequest(input, filters, { fields: input.fields });
+    for await (const { csv } of only(request, call)) yield csv;
     return;
   }
-  for await (const rows of batches(mergedRows(owners, input, call))) {
-    yield csvLines(await completeRows(clients, rows, { input, call }));
+  const source = { input, filters, call };
+  for await (const rows of batches(mergedRows(owners, source))) {
+    const lines = await completeRows(clients, rows, source);
+    if (lines.length > 0) yield csvLines(lines);
   }
 }
 
+type Source = {
+  readonly input: ExportInput;
+  readonly filters: SplitFilters;
+  readonly call: Call;
+};
+
+/** The column that says whether a row matches the filters of its owner. */
+const MARK = "#matches";
+
 /** The fields to read from an owner: those of the file, what lookups need, and the order. */
-function ownerFields({ object, fields, order }: ExportInput): readonly string[] {
+function ownerFields({
+  input: { object, fields, order },
+  filters,
+}: Pick<Source, "input" | "filters">): readonly string[] {
   const foreign = foreignFields(object);
   return [
     ...new Set([
-      ...fields.flatMap((field) => foreign.get(field)?.needs ?? [field]),
+      ...[...fields, ...filters.foreign].flatMap((field) => foreign.get(field)?.needs ?? [field]),
       ...(object === "voucher_transactions" ? [sortedBy(order)] : []),
     ]),
   ];
@@ -46,16 +64,13 @@ function ownerFields({ object, fields, order }: ExportInput): readonly string[] 
 
 const sortedBy = (order: string): string => order.replace(/^-/, "");
 
-async function* ownerRows(
-  owner: RowOwner,
-  input: ExportInput,
-  call: Call,
-): AsyncIterable<OwnerRow> {
-  const columns = ownerFields(input);
-  const parser = parse({ columns: [...columns] });
+async function* ownerRows(owner: RowOwner, source: Source): AsyncIterable<OwnerRow> {
+  const { input, filters, call } = source;
+  const fields = ownerFields(source);
+  const parser = parse({ columns: [...(filters.marks ? [MARK] : []), ...fields] });
   const reading = (async () => {
     try {
-      for await (const { csv } of owner(rowsRequest(input, columns), call)) {
+      for await (const { csv } of owner(rowsRequest(input, filters, { fields }), call)) {
         if (!parser.write(csv)) await new Promise((resolve) => parser.once("drain", resolve));
       }
       parser.end();
@@ -68,15 +83,12 @@ async function* ownerRows(
 }
 
 /** The rows of several owners in one order, each of which returns them in it; times sort as text. */
-async function* mergedRows(
-  owners: readonly RowOwner[],
-  input: ExportInput,
-  call: Call,
-): AsyncIterable<OwnerRow> {
-  const by = sortedBy(input.order);
-  const sign = input.order.startsWith("-") ? -1 : 1;
-  const sources = owners.map((owner) => ownerRows(owner, input, call)[Symbol.asyncIterator]());
-  const heads = await Promise.all(sources.map((source) => source.next()));
+async function* mergedRows(owners: readonly RowOwner[], source: Source): AsyncIterable<OwnerRow> {
+  const { order } = source.input;
+  const by = sortedBy(order);
+  const sign = order.startsWith("-") ? -1 : 1;
+  const sources = owners.map((owner) => ownerRows(owner, source)[Symbol.asyncIterator]());
+  const heads = await Promise.all(sources.map((each) => each.next()));
   for (;;) {
     let first: number | undefined;
     for (const [at, head] of heads.entries()) {
@@ -88,10 +100,10 @@ async function* mergedRows(
       if (isEarlier) first = at;
     }
     const head = first === undefined ? undefined : heads[first];
-    const source = first === undefined ? undefined : sources[first];
-    if (first === undefined || head === undefined || source === undefined) return;
+    const next = first === undefined ? undefined : sources[first];
+    if (first === undefined || head === undefined || next === undefined) return;
     yield head.value as OwnerRow;
-    heads[first] = await source.next();
+    heads[first] = await next.next();
   }
 }
 
@@ -109,20 +121,36 @@ async function* batches(rows: AsyncIterable<OwnerRow>): AsyncIterable<readonly O
   if (batch.length > 0) yield batch;
 }
 
-/** The cells of the file: text of owners is guarded already. */
+/** The cells of the rows that match the filters: text of owners is guarded already. */
 async function completeRows(
   clients: Clients,
   rows: readonly OwnerRow[],
-  { input, call }: { readonly input: ExportInput; readonly call: Call },
+  { input, filters, call }: Source,
 ): Promise<readonly (readonly (string | null)[])[]> {
   const foreign = foreignFields(input.object);
-  const columns = await Promise.all(
-    input.fields.map(async (field): Promise<readonly (string | null)[]> => {
-      const lookup = foreign.get(field);
-      if (lookup === undefined) return rows.map((row) => row[field] ?? null);
-      const values = await lookup.lookUp(clients, rows, call);
-      return values.map((value) => value && guardText(value));
+  const lookUp = async (all: readonly OwnerRow[], fields: readonly string[]) =>
+    new Map(
+      await Promise.all(
+        fields.map(async (field) => {
+          const values = await foreign.get(field)?.lookUp(clients, all, call);
+          return [field, new Map(all.map((row, at) => [row, values?.[at] ?? null]))] as const;
+        }),
+      ),
+    );
+  const filtered = await lookUp(rows, filters.foreign);
+  const time = { now: call.now, ...call.project };
+  const matching = rows.filter((row) => {
+    const values = new Map([...filtered].map(([field, all]) => [field, all.get(row) ?? null]));
+    return filters.foreign.length === 0 || filters.matches(values, row[MARK] === "true", time);
+  });
+  const others = input.fields.filter((field) => foreign.has(field) && !filtered.has(field));
+  const known = new Map([...filtered, ...(await lookUp(matching, others))]);
+  return matching.map((row) =>
+    input.fields.map((field) => {
+      const values = known.get(field);
+      if (values === undefined) return row[field] ?? null;
+      const value = values.get(row) ?? null;
+      return value && guardText(value);
     }),
   );
-  return rows.map((_, at) => columns.map((column) => column[at] ?? null));
 }

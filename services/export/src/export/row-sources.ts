@@ -1,5 +1,4 @@
 import type { JsonObject as ProtoJson } from "@bufbuild/protobuf";
-import { invalidPayload } from "@scrip/errors";
 import type { ExportedObject } from "@scrip/exports";
 import type {
   ExportRowsRequest,
@@ -9,6 +8,7 @@ import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import { foreignFields } from "./foreign-fields.ts";
+import { splitFilters, type SplitFilters } from "./foreign-filters.ts";
 import type { ExportInput } from "./parameters.ts";
 
 /** A service that owns rows of an export. */
@@ -39,33 +39,34 @@ export const ownersOf = (
     .map((owner) => rows[owner].exportRows);
 
 export const rowsRequest = (
-  { object, order, filters, campaignId, voucherId }: ExportInput,
-  fields: readonly string[],
-  { validateOnly = false } = {},
+  { object, order, campaignId, voucherId }: ExportInput,
+  { own, marks }: Pick<SplitFilters, "own" | "marks">,
+  {
+    fields,
+    validateOnly = false,
+  }: { readonly fields: readonly string[]; readonly validateOnly?: boolean },
 ): Parameters<RowOwner>[0] => ({
   exportedObject: object,
   fields: [...fields],
   order,
-  filters: filters as ProtoJson,
+  filters: own as ProtoJson,
   validateOnly,
+  marksMatches: marks,
   ...(campaignId !== null && { campaignId }),
   ...(voucherId !== null && { voucherId }),
 });
 
-/** Rejects filters that the owners cannot evaluate. */
+/** Rejects filters that cannot be evaluated. */
 export async function validateFilters(
   owners: readonly RowOwner[],
   input: ExportInput,
   call: Call,
 ): Promise<void> {
+  const filters = splitFilters(input);
   const foreign = foreignFields(input.object);
-  const unsupported = Object.keys(input.filters).filter((name) => foreign.has(name));
-  if (unsupported.length > 0) {
-    throw invalidPayload(`Filters cannot use the fields ${unsupported.join(", ")} in exports`);
-  }
-  const own = input.fields.filter((field) => !foreign.has(field));
+  const fields = input.fields.filter((field) => !foreign.has(field));
   for (const owner of owners) {
-    const rows = owner(rowsRequest(input, own, { validateOnly: true }), {
+    const rows = owner(rowsRequest(input, filters, { fields, validateOnly: true }), {
       ...call,
       idempotency: undefined,
     });

@@ -2,6 +2,7 @@ import { enqueue, type EventEnvelope } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
+import { waitsFor } from "../domain/earning/earning-rule.ts";
 import { decideGrants, type EarningTrigger, type Grant } from "../domain/earning/grants.ts";
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyProgram } from "../domain/loyalty-program.ts";
@@ -37,7 +38,9 @@ export async function earn(
     ),
   );
   const rulesOf = ({ trigger }: EarningEvent) =>
-    definitions.get(trigger.projectId)?.rules.get(trigger.event) ?? [];
+    (definitions.get(trigger.projectId)?.rules.get(trigger.event) ?? []).filter((rule) =>
+      waitsFor(rule, trigger.objectId),
+    );
   const concerned = items.filter((item) => rulesOf(item).length > 0);
   if (concerned.length === 0) return;
   const decide = async (events: readonly EarningEvent[]) => {

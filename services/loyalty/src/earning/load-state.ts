@@ -5,13 +5,13 @@ import type { Deps } from "../deps.ts";
 import type { EarningRule } from "../domain/earning/earning-rule.ts";
 import type { EarningState, EarningTrigger } from "../domain/earning/grants.ts";
 import { keyOf } from "../domain/key.ts";
-import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import type { ProjectEarning } from "../loading/earning-definitions.ts";
 import { evaluateSegments } from "../segment/evaluate-segments.ts";
 import { findCustomersBy } from "../store/customers.ts";
 import { findMembersOfCustomers } from "../store/loyalty-members.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
 import { DEFAULT_CALENDAR, findCalendars } from "../store/project-calendars.ts";
+import { findHolderTiers, loadTiers } from "../tiers/holder-tiers.ts";
 
 /** What deciding on a trigger needs besides its rules. */
 export type TriggerState = EarningState & { readonly customerExists: boolean };
@@ -25,14 +25,50 @@ export async function loadStates(
   triggers: readonly Trigger[],
   definitions: ReadonlyMap<string, ProjectEarning>,
 ): Promise<readonly TriggerState[]> {
-  const programKeys = triggers.flatMap(({ trigger: { projectId }, rules }) =>
-    rules.map(({ campaignId }) => ({ projectId, campaignId })),
-  );
   const owners = triggers.map(({ trigger: { projectId, customerId } }) => ({
     projectId,
     customerId,
   }));
-  const [programs, members, customers, calendars] = await Promise.all([
+  const [programs, members, customers, calendars] = await loadTables(tx, triggers, owners);
+  const known = new Map(customers.map((one) => [keyOf(one.projectId, one.id), one]));
+  const programsOf = Map.groupBy(programs.values(), ({ projectId }) => projectId);
+  const times = triggers.map(({ trigger }): TimeContext => {
+    const { timeZone } = calendars.get(trigger.projectId) ?? DEFAULT_CALENDAR;
+    return { now: trigger.at, timeZone };
+  });
+  // A snapshot from before the first rule of each event, so that all rules see the same tier.
+  const cards = [...members.values()].flat();
+  const tiers = await findHolderTiers(tx, await loadTiers(deps, cards), cards);
+  const segments = await segmentsOf(deps, triggers, { definitions, times });
+  return triggers.map(({ trigger, rules }, index) => {
+    const { projectId, customerId, order, eventMetadata } = trigger;
+    const customer = known.get(keyOf(projectId, customerId));
+    return {
+      rules,
+      conditionOf: (id) => definitions.get(projectId)?.conditions.get(id),
+      programs: new Map((programsOf.get(projectId) ?? []).map((one) => [one.id, one])),
+      members: members.get(keyOf(projectId, customerId)) ?? [],
+      subject: {
+        order,
+        eventMetadata,
+        customerMetadata: (customer?.metadata ?? {}) as Metadata,
+        segmentIds: segments.get(index) ?? [],
+        time: times[index] ?? { now: trigger.at, timeZone: "UTC" },
+      },
+      tierOf: (member) => tiers.get(keyOf(projectId, member.cardId)) ?? null,
+      customerExists: customer !== undefined,
+    };
+  });
+}
+
+type Owner = { readonly projectId: string; readonly customerId: string };
+
+/** Programs, members, customers and calendars of a batch. */
+function loadTables(tx: Queryable, triggers: readonly Trigger[], owners: readonly Owner[]) {
+  const programKeys = triggers.flatMap(({ trigger: { projectId }, rules }) =>
+    rules.map(({ campaignId }) => ({ projectId, campaignId })),
+  );
+  return Promise.all([
     findPrograms(
       tx,
       distinct(programKeys, ({ projectId, campaignId }) => keyOf(projectId, campaignId)),
@@ -52,36 +88,7 @@ export async function loadStates(
       owners.map(({ projectId }) => projectId),
     ),
   ]);
-  const known = new Map(customers.map((one) => [keyOf(one.projectId, one.id), one]));
-  const programsOf = Map.groupBy(programs.values(), ({ projectId }) => projectId);
-  const times = triggers.map(({ trigger }): TimeContext => {
-    const { timeZone } = calendars.get(trigger.projectId) ?? DEFAULT_CALENDAR;
-    return { now: trigger.at, timeZone };
-  });
-  const segments = await segmentsOf(deps, triggers, { definitions, times });
-  return triggers.map(({ trigger, rules }, index) => {
-    const { projectId, customerId, order, eventMetadata } = trigger;
-    const customer = known.get(keyOf(projectId, customerId));
-    return {
-      rules,
-      conditionOf: (id) => definitions.get(projectId)?.conditions.get(id),
-      programs: new Map((programsOf.get(projectId) ?? []).map((one) => [one.id, one])),
-      members: members.get(keyOf(projectId, customerId)) ?? [],
-      subject: {
-        order,
-        eventMetadata,
-        customerMetadata: (customer?.metadata ?? {}) as Metadata,
-        segmentIds: segments.get(index) ?? [],
-        time: times[index] ?? { now: trigger.at, timeZone: "UTC" },
-      },
-      tierMappingOf: noTiers,
-      customerExists: customer !== undefined,
-    };
-  });
 }
-
-/** Loyalty tiers map points here: a snapshot of the holder's tier, taken before the first rule of the event. */
-const noTiers = (_rule: EarningRule, _member: LoyaltyMember): null => null;
 
 const distinct = <Item>(
   items: readonly Item[],

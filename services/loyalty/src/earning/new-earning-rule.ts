@@ -18,6 +18,7 @@ import {
   TIER_EVENTS,
 } from "../domain/earning/earning-rule.ts";
 import { parseCalculation } from "../mapping/earning-calculation.ts";
+import { findTier } from "../store/loyalty-tiers.ts";
 import { findSegment } from "../store/segments.ts";
 
 type Place = { readonly projectId: string; readonly campaignId: string; readonly now: number };
@@ -32,8 +33,8 @@ export async function newEarningRule(
   if (loyalty === undefined)
     throw invalidPayload("Payload should have required property 'loyalty'");
   rejectMisplaced(request);
-  const tierId = requireTier(request);
-  const [schemaId, segmentId] = await Promise.all([
+  const [tierId, schemaId, segmentId] = await Promise.all([
+    requireTier(deps, projectId, request),
     requireSchema(deps, projectId, request),
     requireSegment(deps, projectId, request),
   ]);
@@ -122,12 +123,19 @@ async function requireSegment(
   return segment.id;
 }
 
-/** Loyalty tiers are not supported yet, so that none exists. */
-function requireTier({ event, loyaltyTier }: NewEarningRule): string | null {
+/** The tier can belong to another program. */
+async function requireTier(
+  { db }: Deps,
+  projectId: string,
+  { event, loyaltyTier }: NewEarningRule,
+): Promise<string | null> {
   if (!TIER_EVENTS.has(event)) return null;
   if (loyaltyTier === undefined) {
     throw invalidPayload("Payload should have required property 'loyalty_tier'");
   }
-  if (loyaltyTier.id !== ANY_TIER) throw notFound("loyalty_tier", loyaltyTier.id);
+  const { id } = loyaltyTier;
+  if (id !== ANY_TIER && (await findTier(db, { projectId, id })) === undefined) {
+    throw notFound("loyalty_tier", id);
+  }
   return loyaltyTier.id;
 }

@@ -1,26 +1,40 @@
 import type { EventHandler } from "@scrip/events";
-import { eventMessage } from "@scrip/events";
+import { enqueue, eventMessage } from "@scrip/events";
 import { validityFromProto } from "@scrip/mapping";
-import type { Database } from "@scrip/postgres";
 import {
   type LoyaltyProgramChanged,
   LoyaltyProgramChangedSchema,
 } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
 
+import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import { type ProgramRecord, savePrograms } from "../store/loyalty-programs.ts";
+import { loyaltyTiersChangedEvent } from "./loyalty-tier-changed.ts";
 
 export const CAMPAIGNS_TOPIC = "scrip.campaigns.v1";
 
 /** Stores the state of loyalty programs: a repeated event stores the same again. */
 export const onLoyaltyProgram =
-  (db: Database): EventHandler =>
+  ({ db, newId, onEvents }: Pick<Deps, "db" | "newId" | "onEvents">): EventHandler =>
   async (events) => {
     const changes = events.flatMap(
       (event) => eventMessage(event, LoyaltyProgramChangedSchema) ?? [],
     );
     const latest = new Map(changes.map((one) => [keyOf(one.projectId, one.campaignId), one]));
-    await savePrograms(db, [...latest.values()].map(programFromProto));
+    const recalculated = changes.filter(({ recalculateTiers }) => recalculateTiers);
+    await db.transaction(async (tx) => {
+      await savePrograms(tx, [...latest.values()].map(programFromProto));
+      const tierChanges = recalculated.map(({ projectId, campaignId }) =>
+        loyaltyTiersChangedEvent(newId("event"), {
+          projectId,
+          campaignId,
+          recalculate: true,
+          afterCardId: "",
+        }),
+      );
+      if (tierChanges.length > 0) await enqueue(tx, tierChanges);
+    });
+    if (recalculated.length > 0) onEvents();
   };
 
 const programFromProto = (program: LoyaltyProgramChanged): ProgramRecord => ({

@@ -10,6 +10,8 @@ import { keyOf } from "../domain/key.ts";
 import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import { earnAwaited, lockHolders } from "../earning/earn-awaited.ts";
 import { type CardKey, deleteMembers, saveMembers } from "../store/loyalty-members.ts";
+import { deleteMemberTiers } from "../store/member-tiers.ts";
+import { followCards } from "../tiers/follow-cards.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
@@ -31,11 +33,12 @@ export const onMember =
     await deps.db.transaction(async (tx) => {
       await lockHolders(tx, members);
       await saveMembers(tx, members);
-      await deleteMembers(
-        tx,
-        latest.flatMap(({ card, member }) => (member === null ? [card] : [])),
-      );
+      const deleted = latest.flatMap(({ card, member }) => (member === null ? [card] : []));
+      await deleteMembers(tx, deleted);
+      await deleteMemberTiers(tx, deleted);
       await earnAwaited(tx, deps, members);
+      // A card can start with the points of a tier.
+      await followCards(tx, deps, members);
     });
     deps.onEvents();
   };

@@ -11,6 +11,7 @@ import type { Deps } from "../deps.ts";
 import type { HoldResolution, PointsRefund } from "../domain/resolve-holds.ts";
 import { resolveHolds } from "../points/resolve-holds.ts";
 import { type PointsRelease, releaseLocks } from "../store/points-locks.ts";
+import { followCards } from "../tiers/follow-cards.ts";
 
 type PointsEffects = {
   readonly resolutions: readonly HoldResolution[];
@@ -23,13 +24,15 @@ type PointsEffects = {
  * redeemed. A hold is resolved once and a rollback refunded once, so repeats need no inbox.
  */
 export const onRedemptionPoints =
-  (deps: Pick<Deps, "db" | "newId">): EventHandler =>
+  (deps: Pick<Deps, "db" | "newId" | "tiers" | "onEvents">): EventHandler =>
   async (events) => {
     const effects = events.map(effectsOf);
     const resolutions = effects.flatMap((effect) => effect.resolutions);
     const refunds = effects.flatMap((effect) => effect.refunds);
     if (resolutions.length + refunds.length > 0) {
-      await resolveHolds(deps, { resolutions, refunds });
+      const cards = await resolveHolds(deps, { resolutions, refunds });
+      await deps.db.transaction((tx) => followCards(tx, deps, cards));
+      deps.onEvents();
     }
     await releaseLocks(
       deps.db,

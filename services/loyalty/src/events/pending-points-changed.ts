@@ -4,8 +4,7 @@ import type { OutboxEvent } from "@scrip/events";
 import { PendingPointsChangedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 
 import type { PendingPoints } from "../store/pending-points.ts";
-
-const POINTS_TOPIC = "scrip.points.v1";
+import { POINTS_TOPIC } from "./topics.ts";
 
 export type PendingPointsChange = {
   /** The entry after the change. */

@@ -4,8 +4,7 @@ import type { OutboxEvent } from "@scrip/events";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 
 import type { NewLedgerEntry } from "../domain/card.ts";
-
-const POINTS_TOPIC = "scrip.points.v1";
+import { POINTS_TOPIC } from "./topics.ts";
 
 /** The event of an entry that is neither a redemption nor a refund. */
 export const pointsMovedEvent = (id: string, entry: NewLedgerEntry): OutboxEvent => ({

@@ -13,15 +13,19 @@ import type { EarningSubject } from "../domain/earning/subject.ts";
 import { keyOf } from "../domain/key.ts";
 import { earningOrderFromProto } from "../mapping/earning-trigger.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
+import { findHolderTiers, loadTiers } from "../tiers/holder-tiers.ts";
 
 export const estimateEarnings =
   (deps: Deps): Handler<typeof EarningRuleService.method.estimateEarnings> =>
-  async ({ campaignId, order, customerMetadata = {}, segmentIds }, call) => {
+  async ({ campaignId, order, customerMetadata = {}, segmentIds, cardId }, call) => {
     const { id: projectId } = call.project;
-    const [programs, { rules, conditions }] = await Promise.all([
+    const card = cardId === undefined ? [] : [{ projectId, cardId }];
+    const [programs, { rules, conditions }, tiers] = await Promise.all([
       findPrograms(deps.db, [{ projectId, campaignId }]),
       deps.earning(projectId),
+      loadTiers(deps, card).then((all) => findHolderTiers(deps.db, all, card)),
     ]);
+    const tier = tiers.get(keyOf(projectId, cardId ?? "")) ?? null;
     // A program that was created just now is not in the replica; the caller knows that it is live.
     const program = programs.get(keyOf(projectId, campaignId));
     const time = timeContextOf(call);
@@ -39,6 +43,6 @@ export const estimateEarnings =
         ({ validity }) => evaluateValidity(validity, program?.validity ?? null, time) === "open",
       )
       .filter((rule) => holds(rule, { conditionOf, subject }))
-      .reduce((sum, rule) => sum + pointsOf(rule, subject), 0n);
+      .reduce((sum, rule) => sum + pointsOf(rule, subject, tier), 0n);
     return create(EstimateEarningsResponseSchema, { points });
   };

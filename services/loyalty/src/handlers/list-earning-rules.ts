@@ -9,13 +9,7 @@ import type { Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { earningRuleToProto } from "../mapping/earning-rule.ts";
 import { listEarningRules as list } from "../store/earning-rules.ts";
-
-const ORDERS: Readonly<Record<string, string>> = {
-  created_at: "created_at, id",
-  "-created_at": "created_at desc, id desc",
-  updated_at: "coalesce(updated_at, created_at), id",
-  "-updated_at": "coalesce(updated_at, created_at) desc, id desc",
-};
+import { orderByTime } from "../store/order-by-time.ts";
 
 export const listEarningRules =
   (deps: Deps): Handler<typeof EarningRuleService.method.listEarningRules> =>
@@ -24,7 +18,7 @@ export const listEarningRules =
       projectId: project.id,
       campaignId: request.campaignId,
       createdAt: request.createdAt,
-      order: ORDERS[request.order ?? "-created_at"] ?? "id",
+      order: orderByTime(request.order),
       ...parsePage(request),
     });
     return create(ListEarningRulesResponseSchema, { data: rules.map(earningRuleToProto), total });

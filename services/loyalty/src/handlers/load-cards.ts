@@ -8,7 +8,7 @@ import { loadedCardToProto } from "../mapping/card.ts";
 export const loadCards =
   (deps: Deps): Handler<typeof CardService.method.loadCards> =>
   async ({ queries }) => {
-    const results = await loadCardStates(deps.db, queries);
+    const results = await loadCardStates(deps, queries);
     return {
       $typeName: "scrip.loyalty.v1.LoadCardsResponse",
       results: results.map((states) => ({

@@ -5,6 +5,7 @@ import {
   findDuePendingPoints,
   findNextActivation,
 } from "../store/due-pending-points.ts";
+import { followCards } from "../tiers/follow-cards.ts";
 import type { NightlyStep } from "./nightly-step.ts";
 
 const BATCH = 200;
@@ -12,7 +13,8 @@ const BATCH = 200;
 /** Pending points become active at the midnight with which their date begins. */
 export const activatePendingPointsStep: NightlyStep = {
   nextDate: findNextActivation,
-  run: async ({ db, newId, onEvents }, { projectId, timeZone, date, at }, isOver) => {
+  run: async (deps, { projectId, timeZone, date, at }, isOver) => {
+    const { db, newId, onEvents } = deps;
     for (let after = ""; ;) {
       if (isOver()) return false;
       const due = { projectId, date };
@@ -24,6 +26,7 @@ export const activatePendingPointsStep: NightlyStep = {
         // After the lock, which orders all changes of the cards' entries.
         const entries = await findDuePendingPoints(tx, { ...due, cardIds: ids });
         await activateEntries(tx, { newId }, entries, { at, timeZone, source: "Automation" });
+        await followCards(tx, deps, cards);
       });
       onEvents();
       after = ids.at(-1) ?? "";

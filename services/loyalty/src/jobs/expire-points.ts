@@ -2,6 +2,7 @@ import { addDays } from "../domain/local-date.ts";
 import { expireDue } from "../points/expire-due.ts";
 import { lockCards } from "../store/cards.ts";
 import { findDueCards, findNextExpiration } from "../store/due-points.ts";
+import { followCards } from "../tiers/follow-cards.ts";
 import type { NightlyStep } from "./nightly-step.ts";
 
 const BATCH = 500;
@@ -12,7 +13,8 @@ export const expirePointsStep: NightlyStep = {
     const last = await findNextExpiration(db, projectId, { from: after, before: until });
     return last === null ? null : addDays(last, 1);
   },
-  run: async ({ db, newId, onEvents }, { projectId, date, at }, isOver) => {
+  run: async (deps, { projectId, date, at }, isOver) => {
+    const { db, newId, onEvents } = deps;
     // Each card once: what pending holds keep from expiring stays due.
     for (let lastId = ""; ;) {
       if (isOver()) return false;
@@ -22,6 +24,7 @@ export const expirePointsStep: NightlyStep = {
         const names = ids.map((cardId) => ({ projectId, cardId }));
         const cards = await lockCards(tx, names);
         await expireDue(tx, { newId }, { cards, times: new Map([[projectId, at]]) });
+        await followCards(tx, deps, names);
       });
       onEvents();
       lastId = ids.at(-1) ?? "";

@@ -11,7 +11,7 @@ export type Night = {
   readonly at: number;
 };
 
-export type NightlyDeps = Pick<Deps, "db" | "newId" | "onEvents">;
+export type NightlyDeps = Pick<Deps, "db" | "newId" | "onEvents" | "tiers">;
 
 /** Work of a project that falls due with its days. Repeating a night does nothing again. */
 export type NightlyStep = {

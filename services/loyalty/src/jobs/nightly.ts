@@ -4,14 +4,19 @@ import { instantAt } from "@scrip/rules";
 import { epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
 import { listProjectsWithDuePoints } from "../store/due-points.ts";
 import { activatePendingPointsStep } from "./activate-pending-points.ts";
+import { changeTiersStep } from "./change-tiers.ts";
 import { expirePointsStep } from "./expire-points.ts";
 import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
 
 /**
- * The steps of a night in their order (docs/loyalty.md#nightly-jobs). A step that lets points in comes before the one that
- * expires them.
+ * The steps of a night in their order (docs/loyalty.md#nightly-jobs): points that become active can keep a tier, and points
+ * that expire tonight still count for a tier that ended yesterday. Steps that move points follow them with tiers.
  */
-const NIGHTLY_STEPS: readonly NightlyStep[] = [activatePendingPointsStep, expirePointsStep];
+const NIGHTLY_STEPS: readonly NightlyStep[] = [
+  activatePendingPointsStep,
+  changeTiersStep,
+  expirePointsStep,
+];
 
 export type DueNights = {
   readonly projectId: string;

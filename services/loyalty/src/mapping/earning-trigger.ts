@@ -2,6 +2,10 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type EventEnvelope, eventMessage } from "@scrip/events";
 import type { Order, OrderItem } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import {
+  type LoyaltyTierChanged,
+  LoyaltyTierChangedSchema,
+} from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 
 import { ORDER_PAID } from "../domain/earning/earning-rule.ts";
@@ -22,12 +26,15 @@ export function earningTriggerOf(event: EventEnvelope): EarningTrigger | undefin
       eventId: event.id,
       eventType: "customer.order.paid",
       customerId,
+      objectId: null,
       cardId: null,
       at: timestampMs(date),
       order: earningOrderFromProto(order),
       eventMetadata: null,
     };
   }
+  const changed = eventMessage(event, LoyaltyTierChangedSchema);
+  if (changed?.date !== undefined) return tierTrigger(event, changed, timestampMs(changed.date));
   const received = eventMessage(event, CustomEventReceivedSchema);
   if (received?.date === undefined) return undefined;
   const { projectId, eventId, name, customerId, loyaltyCardId, metadata = {}, date } = received;
@@ -38,12 +45,32 @@ export function earningTriggerOf(event: EventEnvelope): EarningTrigger | undefin
     eventId,
     eventType: name,
     customerId,
+    objectId: null,
     cardId: loyaltyCardId ?? null,
     at: timestampMs(date),
     order: null,
     eventMetadata: metadata,
   };
 }
+
+/** Cards of all programs of the customer can earn for a tier, unless the rule belongs to another tier. */
+const tierTrigger = (
+  event: EventEnvelope,
+  { projectId, customerId, change, tier, previous }: LoyaltyTierChanged,
+  at: number,
+): EarningTrigger => ({
+  projectId,
+  causeId: event.id,
+  event: `customer.loyalty.tier.${change}`,
+  eventId: event.id,
+  eventType: `customer.loyalty.tier.${change}`,
+  customerId,
+  objectId: (tier ?? previous)?.id ?? null,
+  cardId: null,
+  at,
+  order: null,
+  eventMetadata: null,
+});
 
 export const earningOrderFromProto = (order: Order): EarningOrder => ({
   id: order.id ?? null,

@@ -1,12 +1,24 @@
+import { isCustomEvent } from "../domain/earning/earning-rule.ts";
 import type { Grant } from "../domain/earning/grants.ts";
 
 /** What transactions and pending points show of a grant besides the balance. */
-export const grantDetails = ({ trigger, rule }: Grant): Readonly<Record<string, unknown>> => ({
+export const grantDetails = ({
+  trigger,
+  rule,
+  tier,
+}: Grant): Readonly<Record<string, unknown>> => ({
   ...(trigger.order !== null && {
     order: { id: trigger.order.id, source_id: trigger.order.sourceId },
   }),
   event: { id: trigger.eventId, type: trigger.eventType },
   earning_rule: { id: rule.id, source: { banner: rule.banner } },
-  ...(trigger.order === null && { custom_event: { id: trigger.causeId, type: trigger.eventType } }),
+  ...(isCustomEvent(trigger.event) && {
+    custom_event: { id: trigger.causeId, type: trigger.eventType },
+  }),
+  ...(rule.segmentId !== null && { segment: { id: rule.segmentId } }),
+  ...(tier !== null && { holder_loyalty_tier: { id: tier.id, name: tier.name } }),
+  ...(tier?.earningRules.has(rule.id) === true && {
+    loyalty_tier: { id: tier.id, name: tier.name },
+  }),
   ...(rule.schemaId !== null && { event_schema: { id: rule.schemaId, name: rule.event } }),
 });

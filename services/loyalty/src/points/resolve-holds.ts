@@ -14,6 +14,7 @@ import {
 } from "../domain/resolve-holds.ts";
 import { lockCards, saveBalances } from "../store/cards.ts";
 import { findCauses, findLotsOfHolds, insertEntries } from "../store/ledger-entries.ts";
+import type { CardKey } from "../store/loyalty-members.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
 import { findPointsHolds, updateResolvedHolds } from "../store/points-holds.ts";
 import { findLocksOfCards, upsertLocks } from "../store/points-locks.ts";
@@ -21,19 +22,22 @@ import { changeStocks } from "../store/rewards.ts";
 import { loadAccounts, loadDates, saveAccounts } from "./accounts.ts";
 import { expireDue } from "./expire-due.ts";
 
-/** Claims, releases and refunds holds in one transaction, under the locks of their cards. Idempotent. */
+/**
+ * Claims, releases and refunds holds in one transaction, under the locks of their cards. Idempotent. Returns the cards of
+ * the holds.
+ */
 export async function resolveHolds(
   { db, newId }: Pick<Deps, "db" | "newId">,
   work: {
     readonly resolutions?: readonly HoldResolution[];
     readonly refunds?: readonly PointsRefund[];
   },
-): Promise<void> {
+): Promise<readonly CardKey[]> {
   const { resolutions = [], refunds = [] } = work;
   const keys = [...resolutions, ...refunds].map(({ projectId, holdId: id }) => ({ projectId, id }));
   // A hold never changes its card, so this read needs no lock.
   const known = await findPointsHolds(db, keys);
-  if (known.length === 0) return;
+  if (known.length === 0) return [];
   await db.transaction(async (tx) => {
     const before = await lockAccounts(tx, { newId }, { holds: known, refunds });
     // Read again under the locks, to see holds that were resolved concurrently.
@@ -63,6 +67,7 @@ export async function resolveHolds(
     if (usesLots) await writeWithLots(tx, { before, result, refunds });
     else await write(tx, result);
   });
+  return known;
 }
 
 const hasLots = ({ card }: Account): boolean => card.nextExpiresOn !== null;

@@ -8,6 +8,7 @@ import {
   type CustomerKey,
 } from "../domain/customer.ts";
 import { keyOf } from "../domain/key.ts";
+import { deleteActivities } from "./activities.ts";
 import { deleteCustomEvents } from "./custom-events.ts";
 import { deleteReferrals } from "./referrals.ts";
 
@@ -281,6 +282,7 @@ export async function deleteCustomer(
       [projectId, id],
     );
     await deleteReferrals(tx, projectId, id);
+    await deleteActivities(tx, projectId, id);
     const events = await deleteCustomEvents(tx, projectId, id);
     const [removed] = rows;
     if (removed === undefined) return undefined;

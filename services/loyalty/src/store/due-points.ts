@@ -7,7 +7,7 @@ export type DueProject = {
   readonly sandboxNow: number | null;
 };
 
-/** Projects with points that expire or become active by the date on the project's calendar. */
+/** Projects with points that expire or become active, or tiers that change, by the date on the project's calendar. */
 export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly DueProject[]> {
   const { rows } = await db.query<{
     project_id: string;
@@ -22,7 +22,9 @@ export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly
                       where c.project_id = p.project_id and c.next_expires_on < today.date)
           or exists (select from pending_points e
                       where e.project_id = p.project_id and e.status = 'PENDING'
-                        and e.activates_on <= today.date))`,
+                        and e.activates_on <= today.date)
+          or exists (select from member_tier m
+                      where m.project_id = p.project_id and m.due_on <= today.date))`,
   );
   return rows.map((row) => ({
     projectId: row.project_id,

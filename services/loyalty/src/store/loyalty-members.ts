@@ -58,6 +58,44 @@ export async function deleteMembers(db: Queryable, cards: readonly CardKey[]): P
   );
 }
 
+/** The cards that are published. */
+export async function findMembers(
+  db: Queryable,
+  cards: readonly CardKey[],
+): Promise<readonly LoyaltyMember[]> {
+  if (cards.length === 0) return [];
+  const { rows } = await db.query<MemberRow>(
+    `select ${COLUMNS} from loyalty_member
+      where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))`,
+    [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
+  );
+  return rows.map(memberFromRow);
+}
+
+/** Cards of a program after one of them, in their order. */
+export async function findCardsOfProgram(
+  db: Queryable,
+  {
+    projectId,
+    campaignId,
+    afterCardId,
+    limit,
+  }: {
+    readonly projectId: string;
+    readonly campaignId: string;
+    readonly afterCardId: string;
+    readonly limit: number;
+  },
+): Promise<readonly CardKey[]> {
+  const { rows } = await db.query<{ card_id: string }>(
+    `select card_id from loyalty_member where project_id = $1 and campaign_id = $2 and card_id > $3
+      order by card_id
+      limit $4`,
+    [projectId, campaignId, afterCardId, limit],
+  );
+  return rows.map((row) => ({ projectId, cardId: row.card_id }));
+}
+
 /** The cards that customers hold, by `keyOf` of project and customer. */
 export async function findMembersOfCustomers(
   db: Queryable,
@@ -73,6 +111,24 @@ export async function findMembersOfCustomers(
   return Map.groupBy(rows.map(memberFromRow), ({ projectId, customerId }) =>
     keyOf(projectId, customerId),
   );
+}
+
+/** Cards of a customer whose activities are listed. */
+const MAX_CARDS = 100;
+
+/** Ids of the latest cards that a customer holds. */
+export async function findCardsOf(
+  db: Queryable,
+  projectId: string,
+  customerId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ card_id: string }>(
+    `select card_id from loyalty_member
+      where project_id = $1 and customer_id = $2
+      order by card_id desc limit ${MAX_CARDS}`,
+    [projectId, customerId],
+  );
+  return rows.map(({ card_id: cardId }) => cardId);
 }
 
 const memberFromRow = (row: MemberRow): LoyaltyMember => ({

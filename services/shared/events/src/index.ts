@@ -21,4 +21,5 @@ export { readRetainedEvents } from "./pg/log.ts";
 export { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./pg/events-schema.ts";
 export type { LogRetention } from "./pg/log-retention.ts";
 export { createPgEventBus, type PgEventBus, type PgEventBusOptions } from "./pg/pg-event-bus.ts";
+export { createKafkaEventBus, type KafkaEventBusOptions } from "./kafka/kafka-event-bus.ts";
 export { type Relay, type RelayOptions, startRelay } from "./relay.ts";

@@ -2,7 +2,7 @@ import { createPgEventBus, type DeliveredEvent, type PgEventBusOptions } from "@
 import { emptyDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
-import { type Broker, CLOSE_MS, buildEvent, soon } from "./conformance/broker.ts";
+import { type Broker, CLOSE_MS, buildEvent, soon, throughProxy } from "./conformance/broker.ts";
 import { eventBusConformance } from "./conformance/index.ts";
 
 const QUICK = {
@@ -14,7 +14,15 @@ const QUICK = {
 async function startBroker(): Promise<Broker> {
   const database = await emptyDatabase();
   return {
-    connect: () => createPgEventBus({ ...QUICK, url: database.url }),
+    connect: async () => {
+      const { hostname, port } = new URL(database.url);
+      return throughProxy({ host: hostname, port: Number(port) }, (proxyPort) => {
+        const url = new URL(database.url);
+        url.hostname = "127.0.0.1";
+        url.port = String(proxyPort);
+        return createPgEventBus({ ...QUICK, url: url.href });
+      });
+    },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -24,6 +24,8 @@ export type ExportRequest = {
   readonly filters: unknown;
   readonly campaignId?: string | undefined;
   readonly voucherId?: string | undefined;
+  /** Returns all rows; the first cell of each says whether it matches the filters. */
+  readonly marksMatches?: boolean | undefined;
   /** Only checks the request. */
   readonly validateOnly?: boolean | undefined;
   readonly call: {
@@ -50,7 +52,8 @@ export function exportRows(
     const records = recordsStatement(source, filtersRecords ? filtered : []);
     return request.validateOnly ? NO_ROWS : decodedRows(bulk, source, records);
   }
-  const statement = statementOf(source, { cells: request.fields, filters: request.filters });
+  const { fields: cells, filters, marksMatches: marks } = request;
+  const statement = statementOf(source, { cells, filters, marks });
   return request.validateOnly ? NO_ROWS : bulk.copyCsv(statement);
 }
 
@@ -79,10 +82,11 @@ type Records = {
 
 /** `filtered` are the fields of filters that SQL cannot evaluate. */
 function recordsStatement(source: Source, filtered: readonly string[]): Records {
-  const { fields, filters } = source.request;
+  const { fields, filters, marksMatches } = source.request;
+  const marks = marksMatches === true && filtered.length === 0;
   const raw = [...new Set([...fields, ...filtered])];
   return {
-    statement: statementOf(source, { raw, filters: filtered.length === 0 ? filters : {} }),
+    statement: statementOf(source, { raw, filters: filtered.length === 0 ? filters : {}, marks }),
     fields: raw,
     matches: filtered.length === 0 ? () => true : predicateOf(source, filters),
   };
@@ -93,18 +97,24 @@ async function* decodedRows(
   source: Source,
   { statement, fields: read, matches }: Records,
 ): AsyncIterable<Buffer> {
-  const { fields, call } = source.request;
+  const { fields, call, marksMatches = false } = source.request;
   const time = { now: call.now, ...call.project };
   for await (const rows of bulk.readRows<Row>(statement)) {
-    const lines = rows
-      .map((row) => decodeRow(source, read, row))
-      .filter((record) => matches(record, time))
-      .map((record) => fields.map((field) => cellOf(typeOf(source, field), record.get(field))));
+    const lines = rows.flatMap((row) => {
+      const record = decodeRow(source, read, row);
+      const isMatch = row[MARK] !== false && matches(record, time);
+      if (!isMatch && !marksMatches) return [];
+      const cells = fields.map((field) => cellOf(typeOf(source, field), record.get(field)));
+      return [marksMatches ? [String(isMatch), ...cells] : cells];
+    });
     if (lines.length > 0) yield csvLines(lines);
   }
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
+/** The column of a statement that marks its rows. */
+const MARK = "is_match";
 type RecordOf = ReadonlyMap<string, unknown>;
 
 function decodeRow(source: Source, fields: readonly string[], row: Row): RecordOf {
@@ -182,10 +192,12 @@ function statementOf(
     cells,
     raw,
     filters,
+    marks = false,
   }: {
     readonly cells?: readonly string[];
     readonly raw?: readonly string[];
     readonly filters: unknown;
+    readonly marks?: boolean | undefined;
   },
 ): Statement {
   const { table, request } = source;
@@ -196,16 +208,23 @@ function statementOf(
   if (compiled.kind === "violation") {
     throw new ApiError("invalid_payload", { details: compiled.text });
   }
-  const selected =
-    cells?.map((field) => cellSql(source, field)) ??
-    raw?.map((field, index) => `${columnOf(source, field).sql} as f${index}`) ??
-    [];
+  const isMatch = `(${compiled.text}) is true`;
+  const mark =
+    cells === undefined
+      ? `${isMatch} as ${MARK}`
+      : `case when ${isMatch} then 'true' else 'false' end`;
+  const selected = [
+    ...(marks ? [mark] : []),
+    ...(cells?.map((field) => cellSql(source, field)) ??
+      raw?.map((field, index) => `${columnOf(source, field).sql} as f${index}`) ??
+      []),
+  ];
   const descending = request.order.startsWith("-");
   const by = request.order.replace(/^-/, "");
   const direction = descending ? "desc" : "asc";
   const sql = table.orders?.[by] ?? columnOf(source, by).sql;
   return {
-    text: `select ${selected.join(", ")} ${table.from} and ${[compiled.text, ...scopesOf(source, values)].join(" and ")}
+    text: `select ${selected.join(", ")} ${table.from} and ${[marks ? "true" : compiled.text, ...scopesOf(source, values)].join(" and ")}
             order by ${sql} ${direction}, ${table.id} ${direction}`,
     values,
   };

@@ -20,7 +20,7 @@ export async function* streamExportRows(
   const found = isExportedObject(object) ? tables[object] : undefined;
   if (!isExportedObject(object) || found === undefined) throw new ApiError("not_implemented");
   const table = typeof found === "function" ? found(todayOf(call)) : found;
-  const { validateOnly } = request;
+  const { validateOnly, marksMatches } = request;
   const rows = exportRows(bulk, table, {
     object,
     fields,
@@ -29,6 +29,7 @@ export async function* streamExportRows(
     campaignId,
     voucherId,
     validateOnly,
+    marksMatches,
     call,
   });
   for await (const csv of rows) {

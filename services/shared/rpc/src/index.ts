@@ -9,6 +9,21 @@ export {
   DEFAULT_ADMISSION,
   readAdmissionSettings,
 } from "./admission/settings.ts";
+export type {
+  CodeGuessing,
+  CodeGuessingSettings,
+  CodeRequest,
+  SharedMisses,
+} from "./code-guessing/code-guessing.ts";
+export { type CodeLookups, codeLookupsOf } from "./code-guessing/code-lookups.ts";
+export {
+  CodeGuesserBlocked,
+  countMisses,
+  namedIn,
+  rejectGuesser,
+} from "./code-guessing/count-misses.ts";
+export { startCodeGuessing } from "./code-guessing/reports.ts";
+export { readCodeGuessingSettings } from "./code-guessing/settings.ts";
 export { createLane, type Lane } from "./admission/lane.ts";
 export { isRefusal } from "./admission/refusals.ts";
 export { decisionWork, showsOrders } from "./admission/work.ts";

@@ -26,6 +26,14 @@ export {
   type ExpiryRounding,
   parseExpirationRules,
 } from "./expiration/expiration-rules.ts";
+export {
+  DEFAULT_TIER_POLICY,
+  parseTierPolicy,
+  type TierExpiration,
+  type TierPeriod,
+  type TierPolicy,
+  type TierRounding,
+} from "./expiration/tier-policy.ts";
 export { parseDay, parseInstant } from "./formula/dates.ts";
 export { type FormulaResult, type FormulaScope, evaluateFormula } from "./formula/evaluate.ts";
 export { type Formula, type ParsedFormula, parseFormula } from "./formula/parse.ts";

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 
 /** A server that some tests need and that `npm test` does not install. */
 export type OptionalServer = {
@@ -9,7 +9,9 @@ export type OptionalServer = {
   readonly remedy: string;
 };
 
-const DOCKER_TIMEOUT_MS = 3_000;
+const TIMEOUT_MS = 3_000;
+
+const KAFKA_JAVA_VERSION = 17;
 
 export const OPTIONAL_SERVERS: readonly OptionalServer[] = [
   {
@@ -21,6 +23,11 @@ export const OPTIONAL_SERVERS: readonly OptionalServer[] = [
     name: "s3",
     isAvailable: () => runs("rclone", ["serve", "s3", "--help"]),
     remedy: "install rclone 1.65 or later, whose `serve s3` is the store",
+  },
+  {
+    name: "kafka",
+    isAvailable: () => findKafka() !== undefined,
+    remedy: "install Java 17 or later and Maven, set KAFKA_BROKERS, or start Docker",
   },
 ];
 
@@ -34,13 +41,29 @@ export function findRedis(): RedisSource | undefined {
   return hasDocker() ? "container" : undefined;
 }
 
+export type KafkaSource = { readonly brokers: string } | "program" | "container";
+
+/** Where tests get Kafka from: KAFKA_BROKERS, else Java with Maven, else a container. */
+export function findKafka(): KafkaSource | undefined {
+  const brokers = process.env["KAFKA_BROKERS"];
+  if (brokers) return { brokers };
+  if (javaVersion() >= KAFKA_JAVA_VERSION && runs("mvn", ["--version"])) return "program";
+  return hasDocker() ? "container" : undefined;
+}
+
+/** The major version of `java` in PATH; 0 without one. */
+function javaVersion(): number {
+  const { stderr } = spawnSync("java", ["-version"], { encoding: "utf8", timeout: TIMEOUT_MS });
+  return Number(/version "(?<major>\d+)/u.exec(stderr)?.groups?.["major"] ?? 0);
+}
+
 /** Whether a Docker engine responds; a client without an engine is not enough. */
 export const hasDocker = (): boolean =>
   runs("docker", ["version", "--format", "{{.Server.Version}}"]);
 
 function runs(program: string, args: readonly string[]): boolean {
   try {
-    execFileSync(program, args, { stdio: "ignore", timeout: DOCKER_TIMEOUT_MS });
+    execFileSync(program, args, { stdio: "ignore", timeout: TIMEOUT_MS });
     return true;
   } catch {
     return false;

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Redis } from "ioredis";
 
+import { accepts } from "./accepts.ts";
 import { freePort } from "./free-port.ts";
 import { findRedis } from "./optional-servers.ts";
 import { startTcpProxy } from "./tcp-proxy.ts";
@@ -138,15 +138,4 @@ async function listening(server: ChildProcess, port: number): Promise<void> {
     await sleep(POLL_MS);
   }
   throw new Error(`redis-server does not listen on port ${port}`);
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 }

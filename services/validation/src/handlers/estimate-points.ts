@@ -10,6 +10,7 @@ import {
   PointsEstimationSchema,
   type QualificationService,
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, type Handler, timeContextOf } from "@scrip/rpc";
 import { evaluateValidity } from "@scrip/rules";
 
@@ -30,13 +31,14 @@ export const estimatePoints =
       calculateOrder(deps, call, sentOrder),
       resolveCustomer(deps, call, sent),
     ]);
-    await requireMembership(deps, call, { campaign, customerId: customer?.id });
+    const card = await requireMembership(deps, call, { campaign, customerId: customer?.id });
     const { points } = await deps.clients.estimateEarnings(
       {
         campaignId,
         order,
         customerMetadata: { ...customer?.metadata, ...sent.metadata },
         segmentIds,
+        ...(card !== undefined && { cardId: card.id }),
       },
       call,
     );
@@ -108,7 +110,7 @@ async function requireMembership(
     campaign: { id: campaignId, autoJoin },
     customerId: customer,
   }: { readonly campaign: CampaignDefinition; readonly customerId: string | undefined },
-): Promise<void> {
+): Promise<Voucher | undefined> {
   // The active one first, should there be several.
   const request = { campaignId, order: "-active", limit: 1n };
   const [card] =
@@ -120,4 +122,5 @@ async function requireMembership(
     const message = `Customer's loyalty card '${card.code}' is not active`;
     throw new ApiError("loyalty_card_not_active", { message });
   }
+  return card;
 }

@@ -3,6 +3,7 @@ import type { OutboxEvent } from "@scrip/events";
 import { instantToProto } from "@scrip/mapping";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
+import type { CampaignType } from "../domain/voucher.ts";
 import type { PublishedHolder } from "../store/holders.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
@@ -15,11 +16,13 @@ export const voucherPublished = (
     channel,
     generated,
     loyaltyPoints,
+    campaignType,
   }: {
     readonly channel: string;
     readonly generated: boolean;
     /** Null unless the voucher is a loyalty card. */
     readonly loyaltyPoints: bigint | null;
+    readonly campaignType: CampaignType | null;
   },
 ): OutboxEvent => ({
   projectId: holder.projectId,
@@ -40,6 +43,7 @@ export const voucherPublished = (
       channel,
       generated,
       ...(loyaltyPoints !== null && { loyaltyPoints }),
+      ...(campaignType !== null && { campaignType }),
     }),
   ),
 });

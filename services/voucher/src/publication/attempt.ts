@@ -160,6 +160,7 @@ async function write(
         channel: publication.channel,
         generated: claimed.generated.has(holder.voucherId),
         loyaltyPoints: vouchers[index]?.definition.loyaltyPoints ?? null,
+        campaignType: vouchers[index]?.definition.campaignType ?? null,
       }),
     ),
   );

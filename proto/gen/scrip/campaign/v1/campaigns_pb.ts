@@ -237,7 +237,7 @@ export type Campaign = Message<"scrip.campaign.v1.Campaign"> & {
   referralProgram?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: settings, stored and returned as sent.
+   * Loyalty programs: how members qualify for tiers, and for how long.
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 29;
    */
@@ -733,7 +733,7 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   referralProgram?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: settings, stored as sent.
+   * Loyalty programs: how members qualify for tiers, and for how long (docs/tiers.md#qualification).
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 23;
    */
@@ -1300,14 +1300,15 @@ export type UpdateCampaignRequest = Message<"scrip.campaign.v1.UpdateCampaignReq
   referralProgram?: JsonObject | undefined;
 
   /**
-   * Loyalty programs: settings, stored as sent.
+   * Loyalty programs: how members qualify for tiers, and for how long (docs/tiers.md#qualification).
    *
    * @generated from field: google.protobuf.Struct loyalty_tiers_expiration = 20;
    */
   loyaltyTiersExpiration?: JsonObject | undefined;
 
   /**
-   * Accepted: `recalculate_tiers` has no effect, as there are no loyalty tiers yet.
+   * Loyalty programs: `recalculate_tiers` `true` applies changed `loyalty_tiers_expiration` to the tiers that members have
+   * (docs/tiers.md#changes).
    *
    * @generated from field: google.protobuf.Struct options = 21;
    */

@@ -11,7 +11,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/export_rows.proto.
  */
 export const file_scrip_common_v1_export_rows: GenFile = /*@__PURE__*/
-  fileDesc("CiFzY3JpcC9jb21tb24vdjEvZXhwb3J0X3Jvd3MucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLeAQoRRXhwb3J0Um93c1JlcXVlc3QSFwoPZXhwb3J0ZWRfb2JqZWN0GAEgASgJEg4KBmZpZWxkcxgCIAMoCRINCgVvcmRlchgDIAEoCRIoCgdmaWx0ZXJzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtjYW1wYWlnbl9pZBgFIAEoCUgAiAEBEhcKCnZvdWNoZXJfaWQYBiABKAlIAYgBARIVCg12YWxpZGF0ZV9vbmx5GAcgASgIQg4KDF9jYW1wYWlnbl9pZEINCgtfdm91Y2hlcl9pZCIhChJFeHBvcnRSb3dzUmVzcG9uc2USCwoDY3N2GAEgASgMYgZwcm90bzM", [file_google_protobuf_struct]);
+  fileDesc("CiFzY3JpcC9jb21tb24vdjEvZXhwb3J0X3Jvd3MucHJvdG8SD3NjcmlwLmNvbW1vbi52MSL1AQoRRXhwb3J0Um93c1JlcXVlc3QSFwoPZXhwb3J0ZWRfb2JqZWN0GAEgASgJEg4KBmZpZWxkcxgCIAMoCRINCgVvcmRlchgDIAEoCRIoCgdmaWx0ZXJzGAQgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIYCgtjYW1wYWlnbl9pZBgFIAEoCUgAiAEBEhcKCnZvdWNoZXJfaWQYBiABKAlIAYgBARIVCg12YWxpZGF0ZV9vbmx5GAcgASgIEhUKDW1hcmtzX21hdGNoZXMYCCABKAhCDgoMX2NhbXBhaWduX2lkQg0KC192b3VjaGVyX2lkIiEKEkV4cG9ydFJvd3NSZXNwb25zZRILCgNjc3YYASABKAxiBnByb3RvMw", [file_google_protobuf_struct]);
 
 /**
  * Rows of an export, read from the service that owns them.
@@ -67,6 +67,13 @@ export type ExportRowsRequest = Message<"scrip.common.v1.ExportRowsRequest"> & {
    * @generated from field: bool validate_only = 7;
    */
   validateOnly: boolean;
+
+  /**
+   * `true`: returns all rows; the first cell of each says whether it matches `filters` (`true` or `false`).
+   *
+   * @generated from field: bool marks_matches = 8;
+   */
+  marksMatches: boolean;
 };
 
 /**

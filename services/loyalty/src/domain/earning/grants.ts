@@ -3,7 +3,8 @@ import { checkRule, evaluateValidity, type Metadata, type ValidationRule } from 
 import { expiryDate } from "../expiry-date.ts";
 import { addDays, type LocalDate, localDateAt } from "../local-date.ts";
 import type { LoyaltyMember, LoyaltyProgram } from "../loyalty-program.ts";
-import { earnedPoints, type TierMapping } from "./earned-points.ts";
+import type { Tier } from "../tiers/tier.ts";
+import { earnedPoints } from "./earned-points.ts";
 import type { EarningRule } from "./earning-rule.ts";
 import { earningRuleReader, type EarningOrder, type EarningSubject } from "./subject.ts";
 
@@ -18,6 +19,8 @@ export type EarningTrigger = {
   readonly eventId: string;
   readonly eventType: string;
   readonly customerId: string;
+  /** The segment or loyalty tier that the event is about; null for other events. */
+  readonly objectId: string | null;
   /** The only card that earns; null: all cards of the customer. */
   readonly cardId: string | null;
   /** Time of the event on the project's clock. */
@@ -32,6 +35,8 @@ export type Grant = {
   readonly rule: EarningRule;
   readonly member: LoyaltyMember;
   readonly points: bigint;
+  /** The tier of the card before the event. */
+  readonly tier: Tier | null;
   readonly cause: string;
   /** The day on which the points become active; null: at once. */
   readonly activatesOn: LocalDate | null;
@@ -49,8 +54,8 @@ export type EarningState = {
   /** Cards that the customer holds. */
   readonly members: readonly LoyaltyMember[];
   readonly subject: EarningSubject;
-  /** What the holder's tier makes of a rule: a snapshot from before the first rule, so that all see the same tier. */
-  readonly tierMappingOf: (rule: EarningRule, member: LoyaltyMember) => TierMapping | null;
+  /** The tier of a card: a snapshot from before the first rule, so that all see the same tier. */
+  readonly tierOf: (member: LoyaltyMember) => Tier | null;
 };
 
 export type EarningDecision = {
@@ -75,19 +80,22 @@ export function decideGrants(trigger: EarningTrigger, state: EarningState): Earn
       withoutCard.set(program.id, program);
     }
     for (const member of members) {
-      const points = earnedPoints(
-        rule.calculation,
-        state.subject,
-        state.tierMappingOf(rule, member),
-      );
-      if (points > 0n) grants.push(grantOf(trigger, { rule, member, program, points, state }));
+      const tier = state.tierOf(member);
+      const points = pointsOf(rule, state.subject, tier);
+      if (points > 0n) {
+        grants.push(grantOf(trigger, { rule, member, program, points, tier, state }));
+      }
     }
   }
   return { grants, withoutCard: [...withoutCard.values()] };
 }
 
-export const pointsOf = (rule: EarningRule, subject: EarningSubject): bigint =>
-  earnedPoints(rule.calculation, subject);
+/** The points of a rule, mapped by the tier of the card. */
+export const pointsOf = (
+  rule: EarningRule,
+  subject: EarningSubject,
+  tier: Tier | null = null,
+): bigint => earnedPoints(rule.calculation, subject, tier?.earningRules.get(rule.id) ?? null);
 
 /** Active and inside its time limits, in a program that is. */
 const isLive = (rule: EarningRule, program: LoyaltyProgram, { time }: EarningSubject): boolean =>
@@ -113,12 +121,14 @@ function grantOf(
     member,
     program,
     points,
+    tier,
     state,
   }: {
     readonly rule: EarningRule;
     readonly member: LoyaltyMember;
     readonly program: LoyaltyProgram;
     readonly points: bigint;
+    readonly tier: Tier | null;
     readonly state: EarningState;
   },
 ): Grant {
@@ -128,6 +138,7 @@ function grantOf(
     rule,
     member,
     points,
+    tier,
     cause: `earned:${rule.id}:${trigger.causeId}`,
     activatesOn: rule.pendingDays === null ? null : addDays(today, rule.pendingDays),
     expiresOn: expiryDate(rule.expirationRules ?? program.expirationRules, today),

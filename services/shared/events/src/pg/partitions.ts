@@ -1,10 +1,9 @@
+import type { ReadPartition } from "../handler-runner.ts";
 import type { Claim } from "./group.ts";
 import { keyOf } from "./log.ts";
 
 /** The state of a partition that a member reads. */
-export type OwnedPartition = {
-  readonly topic: string;
-  readonly partition: number;
+export type OwnedPartition = ReadPartition & {
   readonly epoch: bigint;
   /** The next entry to read. */
   offset: bigint;
@@ -12,8 +11,6 @@ export type OwnedPartition = {
   handled: bigint;
   /** The stored offset. */
   committed: bigint;
-  /** Ends the delivery when the partition is lost. */
-  readonly lost: AbortController;
   /** The delivery in progress. */
   delivery: Promise<void> | undefined;
 };

@@ -3,7 +3,7 @@ import { createDatabase, migrate } from "@scrip/postgres";
 import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
-import { isTransient } from "../transient.ts";
+import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
 import { deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./events-schema.ts";
 import { measureLag } from "./group.ts";
@@ -38,11 +38,7 @@ const TIMINGS: ConsumerTimings = {
   busyForMs: 1_000,
 };
 
-const POLICY: DeliveryPolicy = { isTransient, attempts: 5, backOffMs: 100, maxBackOffMs: 10_000 };
-
 const POOL_SIZE = 4;
-const CONCURRENCY = 3;
-const BATCH = 500;
 
 const consumerSettings = ({ timings, policy, concurrency = CONCURRENCY }: PgEventBusOptions) => ({
   timings: { ...TIMINGS, ...timings },

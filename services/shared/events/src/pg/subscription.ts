@@ -5,6 +5,13 @@ import type { Subscription } from "../bus.ts";
 import { within } from "../deadline.ts";
 import { asError } from "../delivery.ts";
 import {
+  createHandlerRunner,
+  type Fetched,
+  type HandlerRunner,
+  type HandlerRunnerOptions,
+  groupSmallBatches,
+} from "../handler-runner.ts";
+import {
   claimPartitions,
   commitOffsets,
   createOffsets,
@@ -14,16 +21,14 @@ import {
   assignPartitions,
   releasePartitions,
 } from "./group.ts";
-import {
-  createHandlerRunner,
-  type Fetched,
-  type HandlerRunner,
-  type HandlerRunnerOptions,
-  groupSmallBatches,
-} from "./handler-runner.ts";
 import type { LogReader, PartitionBatch } from "./log-reader.ts";
 import { keyOf } from "./log.ts";
-import { followClaims, dropPartition, type OwnedPartitions } from "./partitions.ts";
+import {
+  followClaims,
+  dropPartition,
+  type OwnedPartition,
+  type OwnedPartitions,
+} from "./partitions.ts";
 
 export type ConsumerTimings = {
   /** A member without a heartbeat for this long loses its partitions. */
@@ -251,7 +256,12 @@ class Consumer {
   }
 
   /** The events of a partition to handle. Without any, it has nothing to do but continue there. */
-  #take({ topic, partition: number, events, next }: PartitionBatch): readonly Fetched[] {
+  #take({
+    topic,
+    partition: number,
+    events,
+    next,
+  }: PartitionBatch): readonly Fetched<OwnedPartition>[] {
     const partition = this.#owned.get(keyOf({ topic, partition: number }));
     if (partition === undefined) return [];
     if (events.length > 0) return [{ partition, batch: events }];
@@ -260,7 +270,7 @@ class Consumer {
   }
 
   async #deliver(
-    { partition, batch }: Fetched,
+    { partition, batch }: Fetched<OwnedPartition>,
     next: bigint,
     together?: Promise<boolean>,
   ): Promise<void> {

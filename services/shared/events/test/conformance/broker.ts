@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 
 import type { DeliveredEvent, EventBus, EventEnvelope, EventHandler } from "@scrip/events";
-import { expect } from "vitest";
+import { startTcpProxy } from "@scrip/testing";
 
 /** The broker under test. */
 export type Broker = AsyncDisposable & {
@@ -12,27 +13,57 @@ export type Broker = AsyncDisposable & {
 export type TestedBus = EventBus & {
   /** Drops everything as a killed process does. */
   readonly crash: () => Promise<void>;
+  /** Ends the connections to the broker, and rejects new ones until `reconnect`. */
+  readonly disconnect: () => Promise<void>;
+  readonly reconnect: () => Promise<void>;
+  /** Lets the connections hang, without an error, until `thaw`. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
 };
+
+/** Lets a test break the connections of one bus; `open` connects through the given port. */
+export async function throughProxy(
+  target: { readonly host: string; readonly port: number },
+  open: (port: number) => Promise<EventBus>,
+): Promise<TestedBus> {
+  const proxy = await startTcpProxy(target);
+  const bus = await open(proxy.port);
+  return {
+    ...bus,
+    async crash() {
+      await proxy.close();
+      await bus.close(0);
+    },
+    disconnect: proxy.close,
+    reconnect: proxy.open,
+    freeze: proxy.freeze,
+    thaw: proxy.thaw,
+    async close(deadlineMs) {
+      await bus.close(deadlineMs);
+      await proxy[Symbol.asyncDispose]();
+    },
+  };
+}
 
 export const CLOSE_MS = 20_000;
 
 /** Far longer than anything here takes, so that only hanging work reaches it. */
 const PATIENCE_MS = 60_000;
+const POLL_MS = 15;
 
-export const soon = (check: () => void | Promise<void>): Promise<void> =>
-  expect
-    .poll(
-      async () => {
-        try {
-          await check();
-          return "as expected";
-        } catch (error) {
-          return error instanceof Error ? error.message : String(error);
-        }
-      },
-      { timeout: PATIENCE_MS, interval: 15 },
-    )
-    .toBe("as expected");
+/** Waits until the check passes. Unlike `expect.poll`, also within tests that run side by side. */
+export async function soon(check: () => void | Promise<void>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await pause(POLL_MS);
+  }
+}
 
 /** Unique names, so that the tests of one broker do not interfere. */
 export const newTopic = (): string => `scrip.test.${randomUUID()}.v1`;

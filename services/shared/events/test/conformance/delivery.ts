@@ -15,7 +15,7 @@ import {
 } from "./broker.ts";
 
 export function deliveryConformance(broker: () => Broker): void {
-  describe("publishing", () => {
+  describe.concurrent("publishing", () => {
     test("delivers an event with all its fields", async () => {
       const bus = await broker().connect();
       const event: EventEnvelope = {
@@ -70,7 +70,7 @@ export function deliveryConformance(broker: () => Broker): void {
     });
   });
 
-  describe("a handler that fails", () => {
+  describe.concurrent("a handler that fails", () => {
     test("gets the same events again, before any later one of their key", async () => {
       const bus = await broker().connect();
       const topic = newTopic();

@@ -27,7 +27,7 @@ import {
   soon,
 } from "./broker.ts";
 
-const TIMINGS = { leaseMs: 600, idlePollMs: 50, gatherMs: 5, maxBackOffMs: 50 };
+const TIMINGS = { leaseMs: 3_000, idlePollMs: 50, gatherMs: 5, maxBackOffMs: 50 };
 
 /** From the transaction of one service to the transaction of another. */
 export function effectConformance(broker: () => Broker): void {

@@ -21,7 +21,7 @@ import {
 const KEYS = Array.from({ length: 40 }, (_, index) => `v_${index}`);
 
 export function groupConformance(broker: () => Broker): void {
-  describe("a group", () => {
+  describe.concurrent("a group", () => {
     test("receives the events of each key in their order, from any of three members", async () => {
       const topic = newTopic();
       const group = newGroup();
@@ -198,7 +198,7 @@ export function groupConformance(broker: () => Broker): void {
     });
   });
 
-  describe("closing", () => {
+  describe.concurrent("closing", () => {
     test("lets handlers finish, so that their events do not come again", async () => {
       const topic = newTopic();
       const group = newGroup();

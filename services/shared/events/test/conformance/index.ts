@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import type { Broker } from "./broker.ts";
 import { deliveryConformance } from "./delivery.ts";
 import { effectConformance } from "./effects.ts";
+import { faultConformance } from "./faults.ts";
 import { groupConformance } from "./groups.ts";
 
 /** The behaviour of each adapter of the port `EventBus`. */
@@ -16,6 +17,7 @@ export function eventBusConformance(name: string, makeBroker: () => Promise<Brok
 
     deliveryConformance(() => broker);
     groupConformance(() => broker);
+    faultConformance(() => broker);
     effectConformance(() => broker);
   });
 }

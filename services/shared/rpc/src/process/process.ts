@@ -12,6 +12,8 @@ import { createAdmission } from "../admission/admission.ts";
 import { readAdmissionSettings } from "../admission/settings.ts";
 import { followServiceKeys, readServiceKeys } from "../auth/service-keys.ts";
 import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
+import { startCodeGuessing } from "../code-guessing/reports.ts";
+import { readCodeGuessingSettings } from "../code-guessing/settings.ts";
 import { type CallReport, serve } from "../server/serve.ts";
 import type { ReplicatingService } from "../server/service.ts";
 import { createServiceTransport } from "../transport/grpc-transport.ts";
@@ -55,6 +57,7 @@ export async function runProcess(
         services: [service],
         keys,
         admission: createAdmission(config.admission, metrics),
+        codeGuessing: startCodeGuessing({ settings: config.codeGuessing, logger, metrics }),
         onCall: (report) => logCall(logger, report),
       }),
     );
@@ -66,13 +69,14 @@ export async function runProcess(
 const MAX_PORT = 65_535;
 
 function readProcessConfig(env: Env) {
-  const [own, metrics, serviceKeys, admission] = readTogether(
+  const [own, metrics, serviceKeys, admission, codeGuessing] = readTogether(
     () => readOwn(env),
     () => readMetricsConfig(env),
     () => readServiceKeys(env),
     () => readAdmissionSettings(env),
+    () => readCodeGuessingSettings(env),
   );
-  return { ...own, metrics, serviceKeys, admission };
+  return { ...own, metrics, serviceKeys, admission, codeGuessing };
 }
 
 function readOwn(env: Env) {

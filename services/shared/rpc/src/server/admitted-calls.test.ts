@@ -47,6 +47,7 @@ const serveVouchers = (
     ],
     keys,
     admission,
+    codeGuessing: { blockedFor: () => 0, count: () => {}, alarms: () => 0 },
     onCall: () => {},
   });
 

@@ -56,6 +56,7 @@ test("the health of a service in another process follows its readiness", async (
     ],
     keys: await generateServiceKey(),
     admission: createAdmission(DEFAULT_ADMISSION, createMetrics()),
+    codeGuessing: { blockedFor: () => 0, count: () => {}, alarms: () => 0 },
     onCall: () => {},
   });
   const transport = createServiceTransport({

@@ -18,6 +18,14 @@ import {
 import { BATCH_PROJECT, type Call } from "../call/call.ts";
 import type { FindProject, ProjectState } from "../call/find-project.ts";
 import { fromHeaders, type ReceivedCall, REPLAYED_HEADER } from "../call/headers.ts";
+import type { CodeGuessing, CodeRequest } from "../code-guessing/code-guessing.ts";
+import { type CodeLookups, codeLookupsOf } from "../code-guessing/code-lookups.ts";
+import {
+  CodeGuesserBlocked,
+  countMisses,
+  namedIn,
+  rejectGuesser,
+} from "../code-guessing/count-misses.ts";
 import { guardBodies } from "./guard-bodies.ts";
 import { healthRoutes } from "./health.ts";
 import { reflectionRoutes } from "./reflection.ts";
@@ -34,6 +42,8 @@ export type ServeOptions = {
   readonly keys: ServiceKeys;
   /** Bounds the calls in progress. */
   readonly admission: Admission;
+  /** Counts the unknown codes of external services. */
+  readonly codeGuessing: CodeGuessing;
   /** Called after every call, with the cause of an unexpected error. */
   readonly onCall: (report: CallReport) => void;
 };
@@ -182,6 +192,7 @@ function adapt(
 ) {
   const handler = handlers[method.localName];
   const check = compileCheck(method.input);
+  const lookups = codeLookupsOf(method);
   const accept = (request: Message, context: HandlerContext) =>
     acceptCall(
       { method, check, handler, verify, findProject, onCall: options.onCall },
@@ -192,7 +203,8 @@ function adapt(
     return async function* stream(request: Message, context: HandlerContext) {
       const accepted = accept(request, context);
       try {
-        const call = { ...(await accepted.call()), signal: context.signal };
+        const { call: received } = await accepted.call();
+        const call = { ...received, signal: context.signal };
         yield* (handler as unknown as StreamHandler)(request, call);
         accepted.succeed();
       } catch (error) {
@@ -203,10 +215,15 @@ function adapt(
   return async (request: Message, context: HandlerContext) => {
     const accepted = accept(request, context);
     try {
-      const call = await accepted.call();
-      const response = await runAdmitted(options.admission, context, call, (admitted) =>
-        (handler as UnaryHandler)(request, admitted),
-      );
+      const { call, isExternal } = await accepted.call();
+      const handle = () =>
+        runAdmitted(options.admission, context, call, (admitted) =>
+          (handler as UnaryHandler)(request, admitted),
+        );
+      const response =
+        isExternal && lookups !== undefined
+          ? await countUnknownCodes(options.codeGuessing, { call, request, lookups }, handle)
+          : await handle();
       accepted.succeed();
       return response;
     } catch (error) {
@@ -243,7 +260,7 @@ function acceptCall(
       ...outcome,
     });
   return {
-    async call(): Promise<Call> {
+    async call(): Promise<{ readonly call: Call; readonly isExternal: boolean }> {
       const claims = await verify(context.requestHeader.get("authorization"));
       caller = claims.name;
       const received = receive(context, claims);
@@ -254,9 +271,10 @@ function acceptCall(
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (handler === undefined) throw new ApiError("not_implemented");
-      if (claims.internal) return call;
+      if (claims.internal) return { call, isExternal: false };
       const sent = { method, request, claims };
-      return { ...call, idempotency: externalIdempotency(sent, context.requestHeader) };
+      const idempotency = externalIdempotency(sent, context.requestHeader);
+      return { call: { ...call, idempotency }, isExternal: true };
     },
     succeed: () => report({}),
     /** Returns the error for the caller. */
@@ -265,9 +283,35 @@ function acceptCall(
       const reported = isOutage ? new ApiError("service_unavailable") : error;
       const { error: returned, unexpected } = toErrorResponse(reported, requestId);
       report({ key: returned.key, ...((isOutage || unexpected) && { cause: error }) });
-      return toConnectError(reported, requestId);
+      const thrown = toConnectError(reported, requestId);
+      if (error instanceof CodeGuesserBlocked) {
+        thrown.metadata.set("retry-after", String(error.retryAfterSeconds));
+      }
+      return thrown;
     },
   };
+}
+
+/** The gateway counts those of its callers. A service in a project is what a key is over HTTP. */
+function countUnknownCodes<Result extends Message>(
+  codeGuessing: CodeGuessing,
+  {
+    call: { project, caller },
+    request,
+    lookups,
+  }: { readonly call: Call; readonly request: Message; readonly lookups: CodeLookups },
+  handle: () => Promise<Result>,
+): Promise<Result> {
+  const codes: CodeRequest = {
+    projectId: project.id,
+    keyId: `${project.id} service ${caller.id}`,
+    side: "service",
+    // Its replicas share the token, and behind a mesh the address too.
+    address: "",
+    ...namedIn(request),
+  };
+  rejectGuesser(codeGuessing, codes);
+  return countMisses(codeGuessing, { request: codes, lookups }, handle);
 }
 
 type UnaryHandler = (request: object, call: Call) => Promise<never>;

@@ -1,10 +1,9 @@
 import type { Database } from "@scrip/postgres";
 
-import type { DeliveredEvent, SubscribeOptions } from "../bus.ts";
-import { deliver, type DeliveryPolicy } from "../delivery.ts";
-import { insertDeadLetter } from "./dead-letters.ts";
+import type { DeliveredEvent, SubscribeOptions } from "./bus.ts";
+import { deliver, type DeliveryPolicy } from "./delivery.ts";
 import { createLimiter } from "./limiter.ts";
-import type { OwnedPartition } from "./partitions.ts";
+import { insertDeadLetter } from "./pg/dead-letters.ts";
 
 export type HandlerRunnerOptions = Pick<SubscribeOptions, "group" | "handler"> & {
   readonly db: Database;
@@ -14,9 +13,17 @@ export type HandlerRunnerOptions = Pick<SubscribeOptions, "group" | "handler"> &
   readonly concurrency: number;
 };
 
+/** A partition that this process reads. */
+export type ReadPartition = {
+  readonly topic: string;
+  readonly partition: number;
+  /** Ends the delivery when the partition is lost. */
+  readonly lost: AbortController;
+};
+
 /** The entries read from a partition. */
-export type Fetched = {
-  readonly partition: OwnedPartition;
+export type Fetched<Partition extends ReadPartition = ReadPartition> = {
+  readonly partition: Partition;
   readonly batch: readonly DeliveredEvent[];
 };
 
@@ -82,11 +89,11 @@ export function createHandlerRunner(
 /**
  * In the order of reading: of one topic, and at most as many events as a handler receives at once.
  */
-export function groupSmallBatches(
-  fetched: readonly Fetched[],
+export function groupSmallBatches<Partition extends ReadPartition>(
+  fetched: readonly Fetched<Partition>[],
   maxEvents: number,
-): readonly (readonly Fetched[])[] {
-  const groups: Fetched[][] = [];
+): readonly (readonly Fetched<Partition>[])[] {
+  const groups: Fetched<Partition>[][] = [];
   let events = 0;
   for (const one of fetched) {
     const fetchedGroup = groups.at(-1);

@@ -7,13 +7,13 @@ import {
 import type { LoyaltyProgramService } from "@scrip/proto/scrip/campaign/v1/loyalty_programs_pb";
 import type { Call, Handler } from "@scrip/rpc";
 
-import { requireCampaign } from "../campaign/require-campaign.ts";
-import { type Deps, stepDeps } from "../deps.ts";
-import { invalidCampaign } from "../domain/errors.ts";
-import { createCampaign } from "./create-campaign.ts";
-import { getCampaign } from "./get-campaign.ts";
-import { listCampaigns } from "./list-campaigns.ts";
-import { updateCampaign } from "./update-campaign.ts";
+import { requireCampaign } from "./campaign/require-campaign.ts";
+import { type Deps, stepDeps } from "./deps.ts";
+import { invalidCampaign } from "./domain/errors.ts";
+import { createCampaign } from "./handlers/create-campaign.ts";
+import { getCampaign } from "./handlers/get-campaign.ts";
+import { listCampaigns } from "./handlers/list-campaigns.ts";
+import { updateCampaign } from "./handlers/update-campaign.ts";
 
 type Methods = typeof LoyaltyProgramService.method;
 

@@ -6,7 +6,8 @@ import { createCodeAlarm, type RaiseAlarm } from "./code-alarm.ts";
 export type CodeRequest = {
   readonly projectId: string;
   readonly keyId: string;
-  readonly side: "server" | "client";
+  /** `service`: an external service that calls gRPC. */
+  readonly side: "server" | "client" | "service";
   readonly address: string;
   /** Id or source id of the customer in the request. */
   readonly customer: string | undefined;
@@ -17,7 +18,7 @@ export type CodeRequest = {
 export type CodeGuessingSettings = {
   /** Misses per five minutes of a client-side address, a customer or a session; 0: off. */
   readonly codeMisses: number;
-  /** Misses per five minutes of a server-side key and address; 0: off. */
+  /** Misses per five minutes of a server-side key and address, or of a service and project; 0: off. */
   readonly serverCodeMisses: number;
   /** Misses per five minutes of a key from all addresses; 0: off. */
   readonly keyCodeMisses: number;
@@ -166,7 +167,7 @@ function bucketsOf(
   { keyId, side, address, customer, session }: CodeRequest,
   { codeMisses, serverCodeMisses, keyCodeMisses }: CodeGuessingSettings,
 ): readonly Bucket[] {
-  const isServer = side === "server";
+  const isServer = side !== "client";
   const buckets: Bucket[] = [];
   const limit = isServer ? serverCodeMisses : codeMisses;
   if (limit > 0)

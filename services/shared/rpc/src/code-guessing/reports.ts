@@ -1,9 +1,32 @@
 import type { Logger, Metrics } from "@scrip/telemetry";
 
-import type { CodeGuessingReports } from "../limits/code-guessing.ts";
+import {
+  type CodeGuessing,
+  type CodeGuessingOptions,
+  type CodeGuessingReports,
+  createCodeGuessing,
+} from "./code-guessing.ts";
 
-/** Metrics and log lines of code guessing; neither contains codes, customers or sessions. */
-export function createCodeGuessingReports(logger: Logger, metrics: Metrics): CodeGuessingReports {
+/** Code guessing with metrics and log lines. */
+export function startCodeGuessing({
+  logger,
+  metrics,
+  ...options
+}: Pick<CodeGuessingOptions, "settings" | "shared"> & {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}): CodeGuessing {
+  const guessing = createCodeGuessing({ ...options, reports: createReports(logger, metrics) });
+  metrics.gauge({
+    name: "code_guessing_alarms",
+    help: "Projects for which most codes within the last minute were unknown.",
+    read: guessing.alarms,
+  });
+  return guessing;
+}
+
+/** Neither metrics nor log lines contain codes, customers or sessions. */
+function createReports(logger: Logger, metrics: Metrics): CodeGuessingReports {
   const misses = metrics.counter({
     name: "code_misses_total",
     help: "Unknown codes in requests.",

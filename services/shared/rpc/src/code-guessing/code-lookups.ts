@@ -1,19 +1,19 @@
-import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import type { Binding } from "@scrip/contract";
+import type { DescField, DescMessage, DescMethod, Message } from "@bufbuild/protobuf";
+import { accessOf } from "@scrip/contract";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 import {
   type RedeemableResult,
   RedeemableResultSchema,
 } from "@scrip/proto/scrip/validation/v1/validations_pb";
 
-/** How requests to a route name codes; undefined for routes that take none. */
+/** How requests to an RPC name codes; undefined for RPCs that take none. */
 export type CodeLookups = {
   /** Number of codes in the response that do not exist. */
   readonly missesIn: (response: Message) => number;
 };
 
-export function codeLookupsOf({ access, method }: Binding): CodeLookups | undefined {
-  if (!access.codes) return undefined;
+export function codeLookupsOf(method: DescMethod): CodeLookups | undefined {
+  if (accessOf(method)?.codes !== true) return undefined;
   const lists = resultListsOf(method.output);
   return {
     // What is not applicable may be in two lists, so the longest count is that of the request.

@@ -1,0 +1,245 @@
+import { createHash } from "node:crypto";
+
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type DeliveredEvent, eventMessage } from "@scrip/events";
+import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
+import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+import {
+  PendingPointsChangedSchema,
+  PointsMovedSchema,
+} from "@scrip/proto/scrip/events/v1/points_pb";
+import {
+  RedemptionFailedSchema,
+  type RedemptionMade,
+  RedemptionMadeSchema,
+  RedemptionRolledBackSchema,
+} from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import {
+  ReferralConvertedSchema,
+  ReferralRewardedSchema,
+} from "@scrip/proto/scrip/events/v1/referrals_pb";
+import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+
+import type { Activity } from "../store/activities.ts";
+
+/** An activity without what each event has. */
+type Described = Pick<Activity, "type" | "data"> & {
+  readonly date: Timestamp | undefined;
+  /** Undefined: the customer who holds the card. */
+  readonly customerId: string | undefined;
+  readonly cardId?: string | undefined;
+};
+
+const source = <Desc extends DescMessage>(
+  schema: Desc,
+  describe: (message: Readonly<MessageShape<Desc>>) => Described,
+) => ({
+  typeName: schema.typeName,
+  describe: (event: DeliveredEvent): Described | undefined => {
+    const message = eventMessage(event, schema);
+    return message && describe(message);
+  },
+});
+
+const CARD = "customer.voucher.loyalty_card";
+const LOYALTY_PROGRAM = "LOYALTY_PROGRAM";
+
+const SOURCES = [
+  source(RedemptionMadeSchema, (event) => ({
+    ...customerOf(event, event.points !== undefined),
+    type: "customer.redemption.succeeded",
+    data: {
+      redemption: { id: event.redemptionId, object: "redemption" },
+      ...redeemed(event),
+      ...campaign(event.campaignId, campaignTypeOf(event)),
+      ...orderOf(event.order),
+    },
+  })),
+  source(RedemptionFailedSchema, (event) => ({
+    ...customerOf(event, false),
+    type: "customer.redemption.failed",
+    data: {
+      redemption: { id: event.redemptionId, object: "redemption" },
+      ...redeemed(event),
+      ...campaign(event.campaignId),
+    },
+  })),
+  source(RedemptionRolledBackSchema, (event) => ({
+    ...customerOf(event, event.points !== undefined),
+    type: `customer.redemption.rollback.${event.rejected ? "failed" : "succeeded"}`,
+    data: {
+      rollback: { id: event.rollbackId, object: "redemption_rollback" },
+      redemption: { id: event.redemptionId, object: "redemption" },
+      ...redeemed(event),
+      ...campaign(event.campaignId, campaignTypeOf(event)),
+      ...orderOf(event.order),
+    },
+  })),
+  source(VoucherPublishedSchema, (event) => ({
+    date: event.date,
+    customerId: event.customerId,
+    cardId: event.loyaltyPoints === undefined ? undefined : event.voucherId,
+    type: "customer.publication.succeeded",
+    data: {
+      publication: { id: event.publicationId, object: "publication", channel: event.channel },
+      voucher: voucher(event.voucherId),
+      ...campaign(event.campaignId, event.campaignType),
+    },
+  })),
+  source(PointsMovedSchema, (event) => ({
+    date: event.date,
+    customerId: undefined,
+    cardId: event.cardId,
+    type: `${CARD}.${pointsChange(event)}`,
+    data: {
+      transaction: {
+        id: event.transactionId,
+        type: event.type,
+        points: Number(event.points),
+        balance: Number(event.balance),
+        source_id: event.sourceId ?? null,
+        reason: event.reason ?? null,
+      },
+      voucher: voucher(event.cardId),
+      ...campaign(event.campaignId, LOYALTY_PROGRAM),
+    },
+  })),
+  source(PendingPointsChangedSchema, (event) => ({
+    date: event.date,
+    customerId: event.customerId,
+    cardId: event.cardId,
+    type: `${CARD}.pending_points.${event.change.toLowerCase()}`,
+    data: {
+      pending_points: { id: event.pendingPointsId, points: Number(event.points) },
+      voucher: voucher(event.cardId),
+      ...campaign(event.campaignId, LOYALTY_PROGRAM),
+    },
+  })),
+  source(OrderPaidSchema, ({ date, order }) => ({
+    date,
+    customerId: order?.customerId ?? "",
+    type: "customer.order.paid",
+    data: orderOf(order),
+  })),
+  source(CustomEventReceivedSchema, (event) => ({
+    date: event.date,
+    customerId: event.customerId,
+    type: "customer.custom_event",
+    data: { event: { id: event.eventId, type: event.name, metadata: event.metadata ?? {} } },
+  })),
+  source(ReferralConvertedSchema, (event) => ({
+    date: event.date,
+    customerId: event.refereeId,
+    type: "customer.referred",
+    data: {
+      referral: { referrer_id: event.referrerId },
+      voucher: voucher(event.voucherId),
+      ...campaign(event.campaignId, "REFERRAL_PROGRAM"),
+    },
+  })),
+  source(ReferralRewardedSchema, ({ points, credits, ...event }) => ({
+    date: event.date,
+    customerId: event.customerId,
+    cardId: points === undefined ? undefined : event.voucherId,
+    type: points === undefined ? "customer.rewarded" : "customer.rewarded.loyalty_points",
+    data: {
+      reward_payment: {
+        ...(credits !== undefined && { credits: Number(credits) }),
+        ...(points !== undefined && { points: Number(points) }),
+      },
+      voucher: voucher(event.voucherId),
+      ...campaign(event.referralCampaignId, "REFERRAL_PROGRAM"),
+    },
+  })),
+];
+
+const BY_TYPE = new Map(SOURCES.map((each) => [each.typeName, each]));
+
+/** The activity that an event is; undefined for events without a customer and of other types. */
+export function activityOfEvent(event: DeliveredEvent): Activity | undefined {
+  const described = BY_TYPE.get(event.type ?? "")?.describe(event);
+  if (described === undefined) return undefined;
+  const { date, customerId = null, cardId = null, type, data } = described;
+  if (customerId === "" || (customerId === null && cardId === null)) return undefined;
+  const occurredAt = event.occurredAt.getTime();
+  return {
+    projectId: event.projectId,
+    customerId,
+    id: idOf(event, occurredAt),
+    type,
+    cardId,
+    groupId: event.id,
+    data,
+    createdAt: date === undefined ? occurredAt : timestampMs(date),
+    occurredAt,
+  };
+}
+
+/** As other ids: the time, then what makes it unique. The same at each delivery. */
+function idOf({ projectId, id }: DeliveredEvent, occurredAt: number): string {
+  const time = occurredAt.toString(16).padStart(12, "0");
+  const unique = createHash("sha256").update(`${projectId}\n${id}`).digest("hex").slice(0, 6);
+  return `evcus_${time}${unique}`;
+}
+
+/** Redemptions of a card without a customer belong to its holder. */
+const customerOf = (
+  event: Pick<RedemptionMade, "customerId" | "voucherId" | "date">,
+  isCard: boolean,
+): Pick<Described, "customerId" | "cardId" | "date"> => ({
+  date: event.date,
+  customerId: event.customerId,
+  cardId: isCard ? event.voucherId : undefined,
+});
+
+type Redeemed = Partial<
+  Pick<RedemptionMade, "voucherId" | "promotionTierId" | "points" | "amount" | "referrerId">
+>;
+
+const redeemed = ({ voucherId, promotionTierId, points, amount }: Redeemed) => ({
+  ...(promotionTierId === undefined
+    ? { voucher: voucher(voucherId ?? "") }
+    : { promotion_tier: { id: promotionTierId, object: "promotion_tier" } }),
+  ...(points !== undefined && { points: Number(points) }),
+  ...(amount !== undefined && { amount: Number(amount) }),
+});
+
+function campaignTypeOf({ promotionTierId, points, amount, referrerId }: Redeemed): string {
+  if (promotionTierId !== undefined) return "PROMOTION";
+  if (points !== undefined) return LOYALTY_PROGRAM;
+  if (amount !== undefined) return "GIFT_VOUCHERS";
+  return referrerId === undefined ? "DISCOUNT_COUPONS" : "REFERRAL_PROGRAM";
+}
+
+const voucher = (id: string) => ({ id, object: "voucher" });
+
+const campaign = (id: string | undefined, type?: string) =>
+  id === undefined
+    ? {}
+    : { campaign: { id, object: "campaign", ...(type !== undefined && { campaign_type: type }) } };
+
+const orderOf = (order: Order | undefined) =>
+  order === undefined
+    ? {}
+    : {
+        order: {
+          id: order.id,
+          object: "order",
+          amount: Number(order.amount ?? 0n),
+          product_ids: [...new Set(order.items.flatMap(({ productId }) => productId ?? []))],
+        },
+      };
+
+function pointsChange({
+  type,
+  points,
+}: {
+  readonly type: string;
+  readonly points: bigint;
+}): string {
+  if (type === "POINTS_EXPIRATION") return "points_expired";
+  if (type.startsWith("POINTS_TRANSFER")) return "points_transferred";
+  return points < 0n ? "points_removed" : "points_added";
+}

@@ -1,0 +1,171 @@
+import { enqueue, type OutboxEvent } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+import { instantAt } from "@scrip/rules";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/key.ts";
+import { epochDayOf, type LocalDate, localDateAt } from "../domain/local-date.ts";
+import {
+  advanceTo,
+  followEntry,
+  recalculateExpiry,
+  requalify,
+  type TierChange,
+  type TierProgress,
+  type TierState,
+} from "../domain/tiers/follow-ledger.ts";
+import { loyaltyTierChangedEvent } from "../events/loyalty-tier-changed.ts";
+import { type CardKey, findMembers } from "../store/loyalty-members.ts";
+import { findEntriesAfter, lockMemberTiers, saveMemberTiers } from "../store/member-tiers.ts";
+import { loadTiers, readTiers } from "./holder-tiers.ts";
+import { openStates } from "./open-states.ts";
+import {
+  type CalendarProgram,
+  currentTime,
+  loadTierPrograms,
+  type ProgramOf,
+} from "./tier-programs.ts";
+
+export type FollowDeps = Pick<Deps, "newId" | "tiers">;
+
+/** What else is done once the ledgers are followed. */
+export type FollowOptions = {
+  /** Does what falls due up to the midnight with which this date begins. */
+  readonly until?: LocalDate;
+  /** The tiers of the program changed: evaluates all cards again, or also calculates the ends of their tiers anew. */
+  readonly program?: "requalify" | "recalculate";
+};
+
+/**
+ * Brings the tiers of cards up to their ledgers, in the caller's transaction, and emits what changes: an entry counts once,
+ * in the order of the ledger, so that the result does not depend on when this runs. Costs nothing for projects without
+ * tiers. The caller calls `deps.onEvents` after its commit.
+ */
+export async function followCards(
+  tx: Queryable,
+  deps: FollowDeps,
+  cards: readonly CardKey[],
+  options: FollowOptions = {},
+): Promise<void> {
+  // Changed tiers may not have arrived in this process's cache yet.
+  const tiers = await (options.program === undefined
+    ? loadTiers(deps, cards)
+    : readTiers(tx, cards));
+  const inTiers = cards.filter(({ projectId }) => (tiers.get(projectId)?.size ?? 0) > 0);
+  const members = (await findMembers(tx, inTiers)).filter(
+    ({ projectId, campaignId }) => tiers.get(projectId)?.has(campaignId ?? "") === true,
+  );
+  if (members.length === 0) return;
+  const programOf = await loadTierPrograms(tx, members, tiers);
+  const opened = await openStates(tx, members, programOf);
+  const before = await lockMemberTiers(tx, members);
+  const followed = new Map([...before].map(([key, state]) => [key, startOf(state)]));
+  await followLedgers(tx, followed, programOf);
+  for (const [key, card] of followed) {
+    const { until, program: change } = options;
+    finish(card, programOf(card.state), {
+      ...(until !== undefined && { until }),
+      isNew: opened.has(key),
+      change,
+    });
+  }
+  await save(tx, deps, { before, followed, programOf });
+}
+
+/** A card as far as it is followed; its changes have the time that events show. */
+type Followed = { state: TierState; readonly changes: (TierChange & { readonly at: number })[] };
+
+const startOf = (state: TierState): Followed => ({ state, changes: [] });
+
+/** Takes a step; changes without a time happened at midnight of their date. */
+function take(
+  card: Followed,
+  { state, changes }: TierProgress,
+  timeOf: (change: TierChange) => number,
+) {
+  card.state = state;
+  card.changes.push(...changes.map((change) => ({ ...change, at: timeOf(change) })));
+}
+
+/** Entries per statement. */
+const LIMIT = 10_000;
+
+async function followLedgers(
+  tx: Queryable,
+  followed: ReadonlyMap<string, Followed>,
+  programOf: ProgramOf,
+): Promise<void> {
+  for (;;) {
+    const states = [...followed.values()].map(({ state }) => state);
+    const entries = await findEntriesAfter(tx, states, LIMIT);
+    for (const entry of entries) {
+      const card = followed.get(keyOf(entry.projectId, entry.cardId));
+      if (card === undefined) continue;
+      const program = programOf(card.state);
+      const date = localDateAt(program.calendar.timeZone, entry.at);
+      const progress = followEntry(card.state, { ...entry, date }, program);
+      take(card, progress, (change) =>
+        change.date === date ? entry.at : midnight(change, program),
+      );
+    }
+    if (entries.length < LIMIT) return;
+  }
+}
+
+const midnight = ({ date }: TierChange, { calendar }: CalendarProgram): number =>
+  instantAt(calendar.timeZone, epochDayOf(date), 0);
+
+/** What is done after the ledger: what falls due, and new or changed qualifications. */
+function finish(
+  card: Followed,
+  program: CalendarProgram,
+  {
+    until,
+    isNew,
+    change,
+  }: Pick<FollowOptions, "until"> & {
+    readonly isNew: boolean;
+    readonly change: FollowOptions["program"];
+  },
+): void {
+  if (until !== undefined) {
+    take(card, advanceTo(card.state, until, program), (each) => midnight(each, program));
+  }
+  if (!isNew && change === undefined) return;
+  const now = currentTime(program.calendar);
+  const today = localDateAt(program.calendar.timeZone, now);
+  take(card, requalify(card.state, today, program), () => now);
+  if (change === "recalculate") {
+    take(card, recalculateExpiry(card.state, today, program), () => now);
+  }
+}
+
+async function save(
+  tx: Queryable,
+  { newId }: FollowDeps,
+  {
+    before,
+    followed,
+    programOf,
+  }: {
+    readonly before: ReadonlyMap<string, TierState>;
+    readonly followed: ReadonlyMap<string, Followed>;
+    readonly programOf: ProgramOf;
+  },
+): Promise<void> {
+  const changed = [...followed].flatMap(([key, card]) =>
+    before.get(key) === card.state ? [] : [card],
+  );
+  await saveMemberTiers(
+    tx,
+    changed.map(({ state, changes }) =>
+      changes.length === 0
+        ? state
+        : { ...state, updatedAt: currentTime(programOf(state).calendar) },
+    ),
+  );
+  const events = changed.flatMap(({ state, changes }): OutboxEvent[] =>
+    changes.map((change) => loyaltyTierChangedEvent(newId("event"), state, change)),
+  );
+  if (events.length > 0) await enqueue(tx, events);
+}

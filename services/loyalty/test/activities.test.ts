@@ -1,0 +1,174 @@
+import type { DeliveredEvent } from "@scrip/events";
+import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { afterAll, expect, test } from "vitest";
+
+import { createDeps } from "../src/deps.ts";
+import { onActivity } from "../src/events/on-activity.ts";
+import { onMember, VOUCHERS_TOPIC } from "../src/events/on-member.ts";
+import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "../src/events/topics.ts";
+import { routes } from "../src/routes.ts";
+import { deliveryFrom, newCall, newEvent, newSubject, NOON } from "./builders.ts";
+import { startLoyalty } from "./deps.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { db } = loyalty;
+const deps = createDeps(db);
+const activities = clientOf(ActivityService, createDirectTransport(routes(deps)));
+const handle = (events: readonly DeliveredEvent[]): Promise<void> =>
+  onActivity(db)(events, deliveryFrom(VOUCHERS_TOPIC));
+
+/** A customer with a card, and a call in their project. */
+async function newMember() {
+  const ada = await newSubject(loyalty);
+  const { projectId, id: customerId } = ada;
+  const call = newCall({ project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true } });
+  const joined = newEvent(
+    VoucherPublishedSchema,
+    { projectId, topic: VOUCHERS_TOPIC },
+    {
+      projectId,
+      voucherId: "v_card",
+      campaignId: "camp_1",
+      campaignType: "LOYALTY_PROGRAM",
+      customerId,
+      publicationId: "pub_1",
+      loyaltyPoints: 10n,
+      date: { seconds: BigInt(NOON / 1000) },
+    },
+  );
+  await onMember(deps)([joined], deliveryFrom(VOUCHERS_TOPIC));
+  const earned = (transactionId: string) =>
+    newEvent(
+      PointsMovedSchema,
+      { projectId, topic: POINTS_TOPIC },
+      { projectId, cardId: "v_card", transactionId, type: "POINTS_ACCRUAL", points: 5n },
+    );
+  const list = async (filter: object = {}) => {
+    const { data } = await activities.listCustomerActivities(
+      { customerId: "ada", ...filter },
+      call,
+    );
+    return data.map(({ type }) => type.replace("customer.", ""));
+  };
+  return { ...ada, call, joined, earned, list };
+}
+
+/** Events in the order of their times. */
+const inOrder = (events: readonly DeliveredEvent[]): DeliveredEvent[] =>
+  events.map((event, index) => ({ ...event, occurredAt: new Date(NOON + index * 1_000) }));
+
+test("lists what a customer did and what happened to them once, filtered and page by page", async () => {
+  const ada = await newMember();
+  const order = {
+    id: "ord_1",
+    amount: 900n,
+    customerId: ada.id,
+    status: OrderStatus.PAID,
+    items: [{ productId: "prod_1" }],
+  };
+  const events = inOrder([
+    ada.joined,
+    ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order }, NOON),
+    ada.redeemed({ voucherId: "v_card", points: 3n, customerId: undefined }, NOON + 1),
+    ada.rolledBack({ voucherId: "v_1" }, NOON + 2),
+    ada.failed(),
+    ada.paid(order, NOON + 3),
+    ada.earned("vtx_1"),
+  ]);
+  await handle(events);
+  await handle([...events, ...events]);
+  const types = [
+    "voucher.loyalty_card.points_added",
+    "order.paid",
+    "redemption.failed",
+    "redemption.rollback.succeeded",
+    "redemption.succeeded",
+    "redemption.succeeded",
+    "publication.succeeded",
+  ];
+  expect(await ada.list()).toEqual(types);
+  expect(await ada.list({ order: "created_at" })).toEqual(types.toReversed());
+  expect(await ada.list({ category: "EFFECT" })).toEqual([types[0], types[6]]);
+  expect(await ada.list({ category: "ACTION" })).toEqual(types.slice(1, 6));
+  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual([types[6]]);
+  expect(await ada.list({ campaignId: "camp_2" })).toEqual(["redemption.succeeded"]);
+  expect(await ada.list({ productId: "prod_1" })).toEqual(["order.paid", "redemption.succeeded"]);
+  expect(await ada.list({ type: "customer.order.paid" })).toEqual(["order.paid"]);
+  expect(await ada.list({ rewardId: "rew_1" })).toEqual([]);
+  const start = { seconds: BigInt(NOON / 1000), nanos: 3_000_000 };
+  expect(await ada.list({ startDate: start, type: "customer.order.paid" })).toHaveLength(1);
+  expect(await ada.list({ endDate: start, category: "ACTION" })).toHaveLength(4);
+
+  const page = await activities.listCustomerActivities({ customerId: ada.id, limit: 4n }, ada.call);
+  expect(page).toMatchObject({ hasMore: true, moreStartingAfter: page.data[3]?.id });
+  expect(page.data[0]).toMatchObject({
+    id: expect.stringMatching(/^evcus_[0-9a-f]{18}$/),
+    category: "EFFECT",
+    data: { voucher: { id: "v_card" }, transaction: { id: "vtx_1", points: 5 } },
+  });
+  const startingAfterId = page.moreStartingAfter ?? "";
+  expect(await ada.list({ startingAfterId })).toEqual(types.slice(4));
+});
+
+test("lists the points of a card that were moved before its holder was known", async () => {
+  const ada = await newSubject(loyalty);
+  const { projectId, id: customerId } = ada;
+  const call = newCall({ project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true } });
+  const topic = VOUCHERS_TOPIC;
+  const moved = { projectId, cardId: "v_1", transactionId: "vtx_1", type: "POINTS_ADDITION" };
+  await handle([newEvent(PointsMovedSchema, { projectId, topic: POINTS_TOPIC }, moved)]);
+  const date = { seconds: BigInt(NOON / 1000) };
+  const published = { projectId, voucherId: "v_1", customerId, loyaltyPoints: 0n, date };
+  const joined = newEvent(VoucherPublishedSchema, { projectId, topic }, published);
+  await onMember(deps)([joined], deliveryFrom(topic));
+  expect(await activities.listCustomerActivities({ customerId }, call)).toMatchObject({
+    data: [{ type: "customer.voucher.loyalty_card.points_added" }],
+  });
+});
+
+test("lists the activities of a card under its program, by id and name", async () => {
+  const ada = await newMember();
+  await handle(inOrder([ada.joined, ada.redeemed({ voucherId: "v_1" }), ada.earned("vtx_1")]));
+  const voucher = {
+    id: "v_card",
+    code: "CARD",
+    isLoyaltyCard: true,
+    campaignId: "camp_1",
+    holderId: ada.id,
+  };
+  const list = (request: object) =>
+    activities.listMemberActivities({ memberId: "CARD", voucher, ...request }, ada.call);
+  const { data, hasMore } = await list({ campaignId: "camp_1" });
+  expect(hasMore).toBe(false);
+  expect(data.map(({ type }) => type)).toEqual([
+    "customer.voucher.loyalty_card.points_added",
+    "customer.publication.succeeded",
+  ]);
+  expect((await list({ limit: 1n })).hasMore).toBe(true);
+  for (const request of [
+    { campaignId: "other" },
+    { voucher: { ...voucher, isLoyaltyCard: false } },
+  ])
+    await expect(list(request)).rejects.toMatchObject({ key: "not_found" });
+});
+
+test("deletes activities with their customer, and stores none of unknown ones", async () => {
+  const ada = await newMember();
+  await handle([ada.redeemed({})]);
+  await loyalty.customers.deleteCustomer({ customerId: "ada" }, ada.call);
+  await expect(ada.list()).rejects.toMatchObject({ key: "not_found" });
+  const deleted = newEvent(
+    CustomerDeletedSchema,
+    { projectId: ada.projectId, topic: CUSTOMERS_TOPIC },
+    { projectId: ada.projectId, customerId: ada.id },
+  );
+  await handle([ada.redeemed({}), ada.redeemed({ customerId: "cust_none" }), deleted]);
+  const { rows } = await db.query("select from activity where project_id = $1", [ada.projectId]);
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,128 @@
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+
+import { createDatabase, migrate } from "@scrip/postgres";
+import { CompressionCodecs, CompressionTypes, Kafka, type KafkaConfig, logLevel } from "kafkajs";
+
+import type { EventBus } from "../bus.ts";
+import { within } from "../deadline.ts";
+import type { DeliveryPolicy } from "../delivery.ts";
+import { deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
+import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../pg/events-schema.ts";
+import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
+import { measureLag } from "./lag.ts";
+import { createConnection, createPublisher } from "./publisher.ts";
+import { RETRY } from "./retry.ts";
+import { type KafkaConsumerTimings, startSubscription } from "./subscription.ts";
+import { createTopics } from "./topics.ts";
+
+export type KafkaEventBusOptions = {
+  readonly kafka: Pick<KafkaConfig, "ssl" | "sasl" | "socketFactory"> & {
+    readonly brokers: readonly string[];
+  };
+  /** Holds the dead letters. */
+  readonly url: string;
+  readonly onError: (error: Error) => void;
+  readonly timings?: Partial<KafkaConsumerTimings>;
+  readonly policy?: Partial<DeliveryPolicy>;
+  /** Number of partitions that a subscription handles concurrently. */
+  readonly concurrency?: number;
+  /** How long to wait for the response of a broker. */
+  readonly requestTimeoutMs?: number;
+};
+
+const TIMINGS: KafkaConsumerTimings = {
+  sessionMs: 15_000,
+  heartbeatMs: 3_000,
+  fetchWaitMs: 500,
+  handoverMs: 500,
+  silenceMs: 60_000,
+  backOffMs: 250,
+  maxBackOffMs: 10_000,
+};
+
+const REQUEST_TIMEOUT_MS = 5_000;
+const CONNECTION_TIMEOUT_MS = 3_000;
+/** Dead letters only. */
+const POOL_SIZE = 2;
+
+// Operators may have topics compressed; kafkajs itself reads gzip only.
+CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+  compress: async ({ buffer }: { readonly buffer: Buffer }) => zstdCompressSync(buffer),
+  decompress: async (buffer: Buffer) => zstdDecompressSync(buffer),
+});
+
+/** The event log in Kafka. Connects when it is used: brokers may be away at the start. */
+export async function createKafkaEventBus(options: KafkaEventBusOptions): Promise<EventBus> {
+  const { url, onError, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
+  await migrate({ ...role, folder: EVENTS_MIGRATIONS });
+  const db = createDatabase({ ...role, poolSize: POOL_SIZE, onError });
+  const timings = { ...TIMINGS, ...options.timings };
+  const kafka = connectTo(options, requestTimeoutMs);
+  // A member that joins waits for a dead one until its session ends.
+  const kafkaOfConsumers = connectTo(options, timings.sessionMs + requestTimeoutMs);
+  const admin = kafka.admin();
+  const connectAdmin = createConnection(admin);
+  const topics = createTopics(connectAdmin);
+  const publisher = createPublisher(kafka, topics);
+  const subscriptions = new Set<ReturnType<typeof startSubscription>>();
+  const topicsOf = new Map<string, readonly string[]>();
+
+  return {
+    publish: publisher.publish,
+    async subscribe(subscribe) {
+      const subscription = startSubscription({
+        ...subscribe,
+        kafka: kafkaOfConsumers,
+        db,
+        catalog: topics,
+        onError,
+        timings,
+        policy: { ...POLICY, ...options.policy },
+        concurrency: options.concurrency ?? CONCURRENCY,
+        batch: BATCH,
+      });
+      subscriptions.add(subscription);
+      const known = topicsOf.get(subscribe.group) ?? [];
+      topicsOf.set(subscribe.group, [...known, ...subscribe.topics]);
+      return {
+        // Brokers respond as soon as there are events.
+        poll: () => {},
+        async close(deadlineMs) {
+          subscriptions.delete(subscription);
+          await subscription.close(deadlineMs);
+        },
+      };
+    },
+    async lag(group) {
+      return measureLag(await connectAdmin(), group, topicsOf.get(group) ?? []);
+    },
+    deadLetters: (group, limit) => listDeadLetters(db, group, limit),
+    async replay(group, { event }) {
+      await db.transaction(async (tx) => {
+        // Deleted first: when two operators replay the same letter, one succeeds.
+        if ((await deleteDeadLetter(tx, group, event)) === "deleted")
+          await publisher.publish([event]);
+      });
+    },
+    async close(deadlineMs) {
+      const endsAt = performance.now() + deadlineMs;
+      await Promise.all([...subscriptions].map((each) => each.close(deadlineMs)));
+      subscriptions.clear();
+      const ending = Promise.allSettled([publisher.close(), admin.disconnect(), db.close()]);
+      await within(ending, Math.max(endsAt - performance.now(), 0));
+    },
+  };
+}
+
+const connectTo = ({ kafka }: KafkaEventBusOptions, requestTimeout: number): Kafka =>
+  new Kafka({
+    ...kafka,
+    brokers: [...kafka.brokers],
+    clientId: "scrip",
+    requestTimeout,
+    connectionTimeout: Math.min(CONNECTION_TIMEOUT_MS, requestTimeout),
+    // What matters is reported by its callers.
+    logLevel: logLevel.NOTHING,
+    retry: RETRY,
+  });

@@ -1,0 +1,27 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { KafkaJSError } from "kafkajs";
+
+/** Of a request; about three seconds. What fails after that is tried again by its caller. */
+export const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 };
+
+const PAUSE_MS = 50;
+
+/** Repeats a call that fails because the brokers are not ready, for about `ms`. */
+export async function retryFor<Result>(ms: number, call: () => Promise<Result>): Promise<Result> {
+  const deadline = performance.now() + ms;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isRetriable(error) || performance.now() > deadline) throw error;
+    }
+    await pause(PAUSE_MS);
+  }
+}
+
+/** kafkajs wraps errors whose repetitions have failed, and marks them as final. */
+function isRetriable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (error instanceof KafkaJSError && error.retriable) || isRetriable(error.cause);
+}
