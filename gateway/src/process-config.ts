@@ -1,4 +1,5 @@
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
+import { type KafkaConnection, readKafkaConnection } from "@scrip/events";
 import { readServiceKeys, type ServiceKeySources } from "@scrip/rpc";
 import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
 
@@ -12,6 +13,8 @@ export type ProcessConfig = {
   readonly databaseUrl: string;
   /** Holds the events of all services; by default the database above. */
   readonly eventsDatabaseUrl: string | undefined;
+  /** Holds the events instead of the database. */
+  readonly kafka: KafkaConnection | undefined;
   readonly poolSize: number;
   readonly logLevel: string;
   readonly metrics: MetricsServerConfig;
@@ -30,8 +33,9 @@ const DEFAULT_PORT = 8080;
 const DRAIN_SECONDS = 5;
 
 export function readProcessConfig(env: Env): ProcessConfig {
-  const [own, gateway, metrics, serviceKeys] = readTogether(
+  const [own, kafka, gateway, metrics, serviceKeys] = readTogether(
     () => readOwn(env),
+    () => readKafkaConnection(env),
     () => readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS }),
     () => readMetricsConfig(env),
     () => readServiceKeys(env),
@@ -39,6 +43,7 @@ export function readProcessConfig(env: Env): ProcessConfig {
   const { voucher, campaign, loyalty, validation, export: bulk } = own;
   return {
     ...own,
+    kafka,
     gateway,
     metrics,
     serviceKeys,

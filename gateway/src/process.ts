@@ -1,5 +1,5 @@
 import type { Transport } from "@connectrpc/connect";
-import { createPgEventBus } from "@scrip/events";
+import { createEventBus } from "@scrip/events";
 import {
   checkHealth,
   createServiceTransport,
@@ -24,7 +24,8 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   await using parts = new AsyncDisposableStack();
   const metrics = createMetrics();
   parts.use(await startMetricsServer(metrics, config.metrics, logger));
-  const bus = await createPgEventBus({
+  const bus = await createEventBus({
+    kafka: config.kafka,
     url: config.eventsDatabaseUrl ?? config.databaseUrl,
     poolSize: BUS_POOL_SIZE,
     onError: (error) => logger.error({ error }, "the event bus failed"),

@@ -1,6 +1,6 @@
 import type { readCampaignLimits } from "@scrip/campaign/config";
 import { createCampaignService } from "@scrip/campaign/service";
-import { createPgEventBus, type EventBus } from "@scrip/events";
+import { createEventBus, type EventBus, type KafkaConnection } from "@scrip/events";
 import { createExportService, type FileStore } from "@scrip/export/service";
 import type { WebhookSettings } from "@scrip/export/webhook-settings";
 import type { GatewayConfig } from "@scrip/gateway/config";
@@ -28,6 +28,8 @@ export type CompositionOptions = {
   readonly port: number;
   readonly grpcPort: number | undefined;
   readonly databaseUrl: string;
+  /** Holds the events instead of the database. */
+  readonly kafka: KafkaConnection | undefined;
   readonly gateway: GatewayConfig;
   readonly secrets: Secrets;
   readonly retention: Retention;
@@ -56,7 +58,8 @@ export type Composition = Gateway & {
 export async function startScrip(options: CompositionOptions): Promise<Composition> {
   await using parts = new AsyncDisposableStack();
   const { databaseUrl, logger } = options;
-  const bus = await createPgEventBus({
+  const bus = await createEventBus({
+    kafka: options.kafka,
     url: databaseUrl,
     poolSize: POOL_SIZE,
     retention: eventRetention(options.retention),

@@ -1,4 +1,5 @@
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
+import { readKafkaConnection } from "@scrip/events";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import { readRetention } from "@scrip/rpc";
@@ -39,6 +40,7 @@ export function readStandaloneConfig(env: Env): StandaloneConfig {
     () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
     () => readRetention(env),
     () => readWebhookSettings(env),
+    () => readKafkaConnection(env),
   );
   return { ...own, metrics };
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { readCampaignLimits } from "@scrip/campaign/config";
 import { ConfigError, type Env } from "@scrip/config";
 import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
+import { readKafkaConnection } from "@scrip/events";
 import { readFileStore } from "@scrip/export/service";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
@@ -68,6 +69,7 @@ export async function startStandalone(
       databaseUrl,
       secrets,
       retention: readRetention(env),
+      kafka: readKafkaConnection(env),
       webhooks: readWebhookSettings(env),
       files: await readFileStore(env, path.join(folder, "exports")),
       baseUrl:

@@ -16,7 +16,8 @@ export {
 export { inboxHandler, type InboxWork, trimInbox } from "./inbox.ts";
 export { eventMessage } from "./event-message.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
-export { withEventBus } from "./process-bus.ts";
+export { createEventBus, type EventBusOptions, withEventBus } from "./process-bus.ts";
+export { type KafkaConnection, readKafkaConnection } from "./kafka/settings.ts";
 export { readRetainedEvents } from "./pg/log.ts";
 export { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./pg/events-schema.ts";
 export type { LogRetention } from "./pg/log-retention.ts";

@@ -1,8 +1,24 @@
 import { type Env, readEnv, variable } from "@scrip/config";
 
 import type { EventBus } from "./bus.ts";
+import { createKafkaEventBus } from "./kafka/kafka-event-bus.ts";
+import { type KafkaConnection, readKafkaConnection } from "./kafka/settings.ts";
 import type { LogRetention } from "./pg/log-retention.ts";
 import { createPgEventBus } from "./pg/pg-event-bus.ts";
+
+export type EventBusOptions = {
+  /** The log is in Kafka; otherwise in the database. */
+  readonly kafka: KafkaConnection | undefined;
+  /** Holds the log, or only its dead letters when the log is in Kafka. */
+  readonly url: string;
+  readonly poolSize?: number;
+  readonly retention?: LogRetention;
+  readonly onError: (error: Error) => void;
+};
+
+/** Opens the event log of an installation. */
+export const createEventBus = ({ kafka, ...options }: EventBusOptions): Promise<EventBus> =>
+  kafka === undefined ? createPgEventBus(options) : createKafkaEventBus({ ...options, kafka });
 
 export type OwnBusOptions = {
   readonly env: Env;
@@ -20,7 +36,7 @@ const CLOSE_MS = 5_000;
 
 /** Opens a bus for a service that runs as its own process, and closes it after the service. */
 export async function withEventBus<Service extends AsyncDisposable>(
-  { env, databaseUrl, retention, onError }: OwnBusOptions,
+  { env, databaseUrl, ...options }: OwnBusOptions,
   create: (bus: EventBus) => Promise<Service>,
 ): Promise<Service> {
   const { url } = readEnv(env, {
@@ -30,7 +46,7 @@ export async function withEventBus<Service extends AsyncDisposable>(
     },
   });
   await using parts = new AsyncDisposableStack();
-  const bus = await createPgEventBus({ url, onError, ...(retention && { retention }) });
+  const bus = await createEventBus({ ...options, url, kafka: readKafkaConnection(env) });
   parts.defer(() => bus.close(CLOSE_MS));
   const service = parts.use(await create(bus));
   const running = parts.move();

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { createKafkaEventBus, type KafkaEventBusOptions } from "@scrip/events";
 import { emptyDatabase, testKafka } from "@scrip/testing";
-import { Kafka, logLevel } from "kafkajs";
+import kafkajs, { type Kafka } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import { partitionOf } from "../src/partition.ts";
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const { url } = parts.use(await emptyDatabase());
   const [first = ""] = brokers.split(",");
   const [host = "", port] = first.split(":");
-  kafka = new Kafka({ brokers: [first], logLevel: logLevel.NOTHING });
+  kafka = new kafkajs.Kafka({ brokers: [first], logLevel: kafkajs.logLevel.NOTHING });
   broker = {
     connect: () =>
       throughProxy({ host, port: Number(port) }, (proxyPort) =>

@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { freePort } from "./free-port.ts";
-import { startKafkaProgram } from "./kafka-program.ts";
+import { type KafkaProgram, startKafkaProgram } from "./kafka-program.ts";
 import { findKafka } from "./optional-servers.ts";
 
 export type TestKafka = AsyncDisposable & {
   /** Addresses as in SCRIP_KAFKA_BROKERS. */
   readonly brokers: string;
+  /** Only for a broker that this process has started. */
+  readonly program?: Pick<KafkaProgram, "kill" | "restart">;
 };
 
 const IMAGE = "apache/kafka:4.1.2";
@@ -33,7 +35,8 @@ async function startProgram(): Promise<TestKafka> {
   const ports = { port: await freePort(), controllerPort: await freePort() };
   const kafka = await startKafkaProgram({ folder, ...ports });
   return {
-    ...kafka,
+    brokers: kafka.brokers,
+    program: kafka,
     async [Symbol.asyncDispose]() {
       await kafka.kill();
       await rm(folder, { recursive: true, force: true });

@@ -1,29 +1,31 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
 import { createDatabase, migrate } from "@scrip/postgres";
-import { CompressionCodecs, CompressionTypes, Kafka, type KafkaConfig, logLevel } from "kafkajs";
+import kafkajs, { type Kafka } from "kafkajs";
 
 import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
 import { deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../pg/events-schema.ts";
+import { type LogRetention, RETENTION } from "../pg/log-retention.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
 import { measureLag } from "./lag.ts";
 import { createConnection, createPublisher } from "./publisher.ts";
 import { RETRY } from "./retry.ts";
+import type { KafkaConnection } from "./settings.ts";
 import { type KafkaConsumerTimings, startSubscription } from "./subscription.ts";
 import { createTopics } from "./topics.ts";
 
 export type KafkaEventBusOptions = {
-  readonly kafka: Pick<KafkaConfig, "ssl" | "sasl" | "socketFactory"> & {
-    readonly brokers: readonly string[];
-  };
+  readonly kafka: KafkaConnection;
   /** Holds the dead letters. */
   readonly url: string;
   readonly onError: (error: Error) => void;
   readonly timings?: Partial<KafkaConsumerTimings>;
   readonly policy?: Partial<DeliveryPolicy>;
+  /** How long topics that the adapter creates retain their events, handled or not. */
+  readonly retention?: Pick<LogRetention, "keepUnhandledMs">;
   /** Number of partitions that a subscription handles concurrently. */
   readonly concurrency?: number;
   /** How long to wait for the response of a broker. */
@@ -46,7 +48,7 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 const POOL_SIZE = 2;
 
 // Operators may have topics compressed; kafkajs itself reads gzip only.
-CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
   compress: async ({ buffer }: { readonly buffer: Buffer }) => zstdCompressSync(buffer),
   decompress: async (buffer: Buffer) => zstdDecompressSync(buffer),
 });
@@ -63,7 +65,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const kafkaOfConsumers = connectTo(options, timings.sessionMs + requestTimeoutMs);
   const admin = kafka.admin();
   const connectAdmin = createConnection(admin);
-  const topics = createTopics(connectAdmin);
+  const topics = createTopics(connectAdmin, options.retention ?? RETENTION);
   const publisher = createPublisher(kafka, topics);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
@@ -116,13 +118,13 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
 }
 
 const connectTo = ({ kafka }: KafkaEventBusOptions, requestTimeout: number): Kafka =>
-  new Kafka({
+  new kafkajs.Kafka({
     ...kafka,
     brokers: [...kafka.brokers],
     clientId: "scrip",
     requestTimeout,
     connectionTimeout: Math.min(CONNECTION_TIMEOUT_MS, requestTimeout),
     // What matters is reported by its callers.
-    logLevel: logLevel.NOTHING,
+    logLevel: kafkajs.logLevel.NOTHING,
     retry: RETRY,
   });

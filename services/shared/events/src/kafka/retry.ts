@@ -1,7 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-import { KafkaJSError } from "kafkajs";
-
 /** Of a request; about three seconds. What fails after that is tried again by its caller. */
 export const RETRY = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 };
 
@@ -23,5 +21,5 @@ export async function retryFor<Result>(ms: number, call: () => Promise<Result>):
 /** kafkajs wraps errors whose repetitions have failed, and marks them as final. */
 function isRetriable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return (error instanceof KafkaJSError && error.retriable) || isRetriable(error.cause);
+  return ("retriable" in error && error.retriable === true) || isRetriable(error.cause);
 }

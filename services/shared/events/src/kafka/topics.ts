@@ -1,6 +1,7 @@
 import type { Admin } from "kafkajs";
 
 import { PARTITIONS } from "../partition.ts";
+import type { LogRetention } from "../pg/log-retention.ts";
 import { retryFor } from "./retry.ts";
 
 /** The number of replicas is the default of the brokers. */
@@ -15,7 +16,10 @@ export type Topics = {
   readonly recheck: () => void;
 };
 
-export function createTopics(connect: () => Promise<Admin>): Topics {
+export function createTopics(
+  connect: () => Promise<Admin>,
+  retention: Pick<LogRetention, "keepUnhandledMs">,
+): Topics {
   const known = new Set<string>();
   return {
     async ensure(topics) {
@@ -24,7 +28,7 @@ export function createTopics(connect: () => Promise<Admin>): Topics {
       const admin = await connect();
       const existing = new Set(await admin.listTopics());
       const missing = unknown.filter((topic) => !existing.has(topic));
-      if (missing.length > 0) await create(admin, missing);
+      if (missing.length > 0) await create(admin, missing, retention.keepUnhandledMs);
       const { topics: found } = await retryFor(PROPAGATION_MS, () =>
         admin.fetchTopicMetadata({ topics: unknown }),
       );
@@ -42,12 +46,13 @@ export function createTopics(connect: () => Promise<Admin>): Topics {
   };
 }
 
-async function create(admin: Admin, topics: readonly string[]): Promise<void> {
+async function create(admin: Admin, topics: readonly string[], retentionMs: number): Promise<void> {
   await admin.createTopics({
     topics: topics.map((topic) => ({
       topic,
       numPartitions: PARTITIONS,
       replicationFactor: BROKER_DEFAULT,
+      configEntries: [{ name: "retention.ms", value: String(retentionMs) }],
     })),
     waitForLeaders: false,
   });

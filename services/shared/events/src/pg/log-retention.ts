@@ -19,7 +19,7 @@ export type LogRetention = {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-const RETENTION: LogRetention = { keepMs: 72 * HOUR_MS, keepUnhandledMs: 14 * DAY_MS };
+export const RETENTION: LogRetention = { keepMs: 72 * HOUR_MS, keepUnhandledMs: 14 * DAY_MS };
 
 /** The log, of which a day is dropped when all groups have handled it. */
 export const logTable = ({ keepMs, keepUnhandledMs }: LogRetention): PartitionedTable => ({

@@ -1,0 +1,36 @@
+import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
+import type { KafkaConfig, SASLOptions } from "kafkajs";
+
+/** How to reach the brokers. */
+export type KafkaConnection = Pick<KafkaConfig, "ssl" | "sasl" | "socketFactory"> & {
+  readonly brokers: readonly string[];
+};
+
+/** The settings of Kafka; undefined when the events of the installation are in PostgreSQL. */
+export function readKafkaConnection(env: Env): KafkaConnection | undefined {
+  const settings = readEnv(env, {
+    brokers: { name: "SCRIP_KAFKA_BROKERS", reader: variable.withDefault(variable.list, []) },
+    ssl: { name: "SCRIP_KAFKA_TLS", reader: variable.withDefault(variable.boolean, false) },
+    mechanism: {
+      name: "SCRIP_KAFKA_SASL_MECHANISM",
+      reader: variable.withDefault(
+        variable.oneOf("plain", "scram-sha-256", "scram-sha-512"),
+        "scram-sha-512",
+      ),
+    },
+    username: { name: "SCRIP_KAFKA_USERNAME", reader: variable.optional(variable.text) },
+    password: { name: "SCRIP_KAFKA_PASSWORD", reader: variable.optional(variable.text) },
+  });
+  const { brokers, ssl, mechanism, username, password } = settings;
+  if (brokers.length === 0) return undefined;
+  if (!brokers.every((broker) => ADDRESS.test(broker)))
+    throw new ConfigError("SCRIP_KAFKA_BROKERS must be addresses such as kafka-1:9092");
+  if ((username === undefined) !== (password === undefined))
+    throw new ConfigError("SCRIP_KAFKA_USERNAME and SCRIP_KAFKA_PASSWORD belong together");
+  if (username === undefined || password === undefined) return { brokers, ssl };
+  // The three mechanisms have the same credentials.
+  const sasl = { mechanism, username, password } as SASLOptions;
+  return { brokers, ssl, sasl };
+}
+
+const ADDRESS = /^[^\s:]+:\d{1,5}$/;
