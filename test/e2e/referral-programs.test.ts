@@ -267,10 +267,29 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
       total: 3,
     });
     expect((await errorOf(api.get(`/v1/referrals/${gift["id"]}/tiers`)))[2]).toBe("campaign");
+    const reward = (type: string, parameters: Json): Promise<Json> =>
+      ok(api.post("/v1/rewards", { name: type, type, parameters }));
+    const credits = await reward("CAMPAIGN", { campaign: { id: gift["id"], balance: 30 } });
+    const coin = await reward("COIN", { coin: { exchange_ratio: 1, points_ratio: 1 } });
+    const byReward = (id: unknown) =>
+      api.post(path, {
+        name: "by reward",
+        condition: { type: "MINIMUM_UNIQUE_REFEREES", count: 3 },
+        reward: { reward_id: id },
+      });
+    expect((await ok(byReward(credits["id"])))["reward"]).toEqual({
+      reward_id: credits["id"],
+      ...rewardOf(gift, "GIFT_VOUCHER", 30),
+      related_object_parent: { id: gift["id"], name: gift["name"], object: "CAMPAIGN" },
+    });
+    expect((await errorOf(byReward("rew_none"))).slice(0, 2)).toEqual([404, "not_found"]);
+    for (const id of [coin["id"], 7]) {
+      expect((await errorOf(byReward(id))).slice(0, 2)).toEqual([400, "invalid_payload"]);
+    }
     for (const name of ["ann", "bob", "eve"]) await ok(redeem(code, newCode(name)));
     await expect
       .poll(async () => (await holding(referrer, gift))?.["gift"].balance)
-      .toBe(1000 + 3 * 1 + 100);
+      .toBe(1000 + 3 * 1 + 100 + 30);
   });
 
   test("a reward waits while its campaign is disabled, and the redeemable shows it", async () => {

@@ -7,6 +7,7 @@ import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -17,6 +18,7 @@ import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
 import { createDueJobsClient } from "./clients/due-jobs.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
+import { createRewardsClient } from "./clients/rewards.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
 import { createVouchersClient } from "./clients/vouchers.ts";
@@ -58,6 +60,7 @@ export function createCompositionDeps(
   const publications = transports.get(PublicationService.typeName);
   const vouchers = transports.get(VoucherService.typeName);
   const loyalty = transports.get(CustomerService.typeName);
+  const rewards = transports.get(RewardService.typeName);
   const webhooks = transports.get(WebhookService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
@@ -67,6 +70,7 @@ export function createCompositionDeps(
     units: products && createUnitsClient(products),
     holdings: publications && createHoldingsClient(publications),
     vouchers: vouchers && createVouchersClient(vouchers),
+    rewards: rewards && createRewardsClient(rewards),
     dueJobs: loyalty && createDueJobsClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),
     followWebhooks,

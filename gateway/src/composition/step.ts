@@ -9,6 +9,7 @@ import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
 import type { DueJobs } from "./clients/due-jobs.ts";
 import type { Holdings } from "./clients/holdings.ts";
+import type { Rewards } from "./clients/rewards.ts";
 import type { Units } from "./clients/units.ts";
 import type { ValidationRules } from "./clients/validation-rules.ts";
 import type { Vouchers } from "./clients/vouchers.ts";
@@ -29,6 +30,7 @@ export type CompositionDeps = {
   readonly units: Units | undefined;
   readonly holdings: Holdings | undefined;
   readonly vouchers: Vouchers | undefined;
+  readonly rewards: Rewards | undefined;
   readonly dueJobs: DueJobs | undefined;
   readonly webhooks: Webhooks | undefined;
   readonly followWebhooks: FollowWebhooks;

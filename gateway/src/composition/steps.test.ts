@@ -20,6 +20,7 @@ const deps: CompositionDeps = {
   units: unused,
   holdings: unused,
   dueJobs: unused,
+  rewards: unused,
   vouchers: unused,
   webhooks: unused,
   followWebhooks: unused,

@@ -13,6 +13,7 @@ import { resolveCampaignStep } from "./resolve-campaign.ts";
 import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
 import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
+import { resolveRewardStep } from "./resolve-reward.ts";
 import { resolveVoucherStep } from "./resolve-voucher.ts";
 import { runDueJobsStep } from "./run-due-jobs.ts";
 import type { CompileStep } from "./step.ts";
@@ -112,6 +113,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Loads the voucher with the code, and passes its id, type, campaign, holder and, of a referral code, what converts it; 404 for an unknown code.",
     directGrpc: "Services reject the code with `not_found`: pass the `voucher` beside it.",
     compile: resolveVoucherStep,
+  },
+  {
+    name: "resolve-reward",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_REWARD`",
+    does: "Replaces `reward_id` with the campaign, type and amount of the reward; 404 for an unknown reward.",
+    directGrpc: "Services require `related_object_parent`, `type` and `amount`.",
+    compile: resolveRewardStep,
   },
   {
     name: "load-validation-rule",

@@ -114,8 +114,8 @@ function programOf(program: JsonObject): JsonObject {
   };
 }
 
-/** Responses name the campaign of a reward beside its id. */
-export const withParentId = (reward: JsonObject): JsonObject => ({
+/** Responses name the campaign of a reward beside its id, and the reward that a tier took it from. */
+export const withParentId = ({ reward_id: _id, ...reward }: JsonObject): JsonObject => ({
   ...reward,
   related_object_parent: pick(reward["related_object_parent"] as JsonObject, ["id"]),
 });

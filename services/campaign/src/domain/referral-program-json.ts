@@ -61,7 +61,9 @@ export function parseReward(value: unknown, path: string): RequestedReward {
   if (id === null && name === null) {
     throw invalidPayload(`Property ${path}.related_object_parent must have .id or .name`);
   }
+  const rewardId = textAt(reward["reward_id"], `${path}.reward_id`);
   return {
+    ...(rewardId !== null && { rewardId }),
     campaign: { id, name },
     type: oneOf(reward["type"], { path: `${path}.type`, allowed: REFERRAL_REWARD_TYPES }),
     amount: amountAt(reward["amount"], `${path}.amount`),
@@ -106,7 +108,8 @@ export const referralProgramToJson = (program: ReferralProgram): Json => ({
   ...(program.referrerReward !== null && { referrer_reward: rewardToJson(program.referrerReward) }),
 });
 
-export const rewardToJson = ({ campaign, type, amount }: ReferralReward): Json => ({
+export const rewardToJson = ({ campaign, type, amount, rewardId }: ReferralReward): Json => ({
+  ...(rewardId !== undefined && { reward_id: rewardId }),
   related_object_parent: { id: campaign.id, name: campaign.name, object: "CAMPAIGN" },
   type,
   amount: Number(amount),

@@ -10,6 +10,8 @@ export type ReferralReward = {
   readonly campaign: { readonly id: string; readonly name: string };
   readonly type: ReferralRewardType;
   readonly amount: bigint;
+  /** Tiers only: the reward that says so. */
+  readonly rewardId?: string | undefined;
 };
 
 /** The settings of a referral program. */

@@ -37,7 +37,7 @@ export async function resolveReferralProgram(
 export async function resolveReward(
   db: Queryable,
   projectId: string,
-  { campaign: { id, name }, type, amount }: RequestedReward,
+  { campaign: { id, name }, type, ...terms }: RequestedReward,
 ): Promise<ReferralReward> {
   // The id is that of another project when settings are copied; the name is the same.
   const found =
@@ -51,5 +51,5 @@ export async function resolveReward(
       `A reward of type ${type} needs a ${expected} campaign: '${campaign.name}' is ${campaign.campaignType}`,
     );
   }
-  return { campaign: { id: campaign.id, name: campaign.name }, type, amount };
+  return { ...terms, campaign: { id: campaign.id, name: campaign.name }, type };
 }
