@@ -1,3 +1,6 @@
+/** `customer.loyalty.tier.…`, as the event calls the change. */
+const TIER_CHANGES = ["joined", "left", "upgraded", "downgraded", "prolonged"];
+
 /** Names of the events that a webhook can subscribe to (docs/webhooks.md#events): each is sent. */
 export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("business_validation_rule", "created", "updated", "deleted"),
@@ -5,6 +8,7 @@ export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("campaign", "created", "updated", "deleted", "enabled", "disabled", "vouchers.added"),
   ...names("campaign.vouchers.generation", "started", "completed", "failed"),
   ...names("campaign.earning_rule", "assigned", "updated", "deleted", "enabled", "disabled"),
+  ...names("campaign.loyalty_tier", "created", "updated", "deleted"),
   ...names("campaign.promotion_tier", "created", "updated", "deleted", "enabled", "disabled"),
   ...names("campaign.promotion_stack", "created", "updated", "deleted"),
   ...names("campaign.referral_tier", "created", "updated", "deleted"),
@@ -12,6 +16,7 @@ export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("customer", "created", "updated", "deleted", "referred"),
   ...names("customer", "rewarded", "rewarded.loyalty_points"),
   ...names("customer.order", "created", "updated", "paid", "canceled", "fulfilled"),
+  ...names("customer.loyalty.tier", ...TIER_CHANGES),
   ...names("export", "completed"),
   ...names("product", "created", "updated", "deleted"),
   ...names("publication", "succeeded"),
@@ -25,9 +30,7 @@ export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
 
 /** Names of compatible systems that Scrip does not send. */
 const UNSENT_EVENTS: ReadonlySet<string> = new Set([
-  ...names("campaign.loyalty_tier", "created", "updated", "deleted"),
   ...names("customer", "confirmed"),
-  ...names("customer.loyalty.tier", "joined", "left", "upgraded", "downgraded", "prolonged"),
   ...names("customer.segment", "entered", "left"),
 ]);
 

@@ -8,6 +8,10 @@ import {
   CampaignJobRequestedSchema,
 } from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import {
+  type EventLoyaltyTier,
+  LoyaltyTierChangedSchema,
+} from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   PendingPointsChangedSchema,
@@ -283,6 +287,24 @@ const SOURCES = [
     }),
   }),
   source({
+    schema: LoyaltyTierChangedSchema,
+    read: ({ date, customerId, cardId, campaignId, change, ...event }, clients) => ({
+      ...about(date, customerId),
+      names: [`customer.loyalty.tier.${change}`],
+      loadData: async (call) =>
+        object({
+          customer: await loadCustomer(clients, customerId, call),
+          tier: JSON.stringify({
+            card_id: cardId,
+            campaign_id: campaignId,
+            current: tierOf(event.tier),
+            previous: tierOf(event.previous),
+            expiration_date: event.expirationDate ?? null,
+          }),
+        }),
+    }),
+  }),
+  source({
     schema: CustomerDeletedSchema,
     read: ({ date, customerId }) => ({
       ...about(date, customerId),
@@ -308,6 +330,9 @@ export const webhookEventOf = (event: DeliveredEvent, clients: Clients): Webhook
   BY_TYPE.get(event.type ?? "")?.read(event, clients);
 
 const dateOf = (date: Timestamp | undefined): Date | undefined => date && timestampDate(date);
+
+const tierOf = (tier: EventLoyaltyTier | undefined) =>
+  tier === undefined ? null : { object: "loyalty_tier", id: tier.id, name: tier.name };
 
 const about = (date: Timestamp | undefined, entityId: string) => ({
   date: dateOf(date) ?? new Date(),

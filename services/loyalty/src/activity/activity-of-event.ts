@@ -5,6 +5,7 @@ import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, eventMessage } from "@scrip/events";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { LoyaltyTierChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   PendingPointsChangedSchema,
@@ -113,6 +114,19 @@ const SOURCES = [
     type: `${CARD}.pending_points.${event.change.toLowerCase()}`,
     data: {
       pending_points: { id: event.pendingPointsId, points: Number(event.points) },
+      voucher: voucher(event.cardId),
+      ...campaign(event.campaignId, LOYALTY_PROGRAM),
+    },
+  })),
+  source(LoyaltyTierChangedSchema, (event) => ({
+    date: event.date,
+    customerId: event.customerId,
+    cardId: event.cardId,
+    type: `customer.loyalty.tier.${event.change}`,
+    data: {
+      ...(event.tier && { loyalty_tier: { id: event.tier.id, name: event.tier.name } }),
+      ...(event.previous && { previous: { id: event.previous.id, name: event.previous.name } }),
+      ...(event.expirationDate !== undefined && { expiration_date: event.expirationDate }),
       voucher: voucher(event.cardId),
       ...campaign(event.campaignId, LOYALTY_PROGRAM),
     },

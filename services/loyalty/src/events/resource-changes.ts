@@ -11,6 +11,7 @@ import {
   EarningRuleService,
 } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import { LoyaltyTierSchema, LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 
 import { CUSTOMERS_TOPIC, PROGRAMS_TOPIC } from "./topics.ts";
 
@@ -18,8 +19,11 @@ const customers = CustomerService.method;
 const earningRules = EarningRuleService.method;
 const rewards = RewardService.method;
 
+const tiers = LoyaltyTierService.method;
+
 const EARNING_RULE = "campaign.earning_rule";
 const ASSIGNMENT = "campaign.reward.assignment";
+const TIER = "campaign.loyalty_tier";
 
 /** What requests publish for webhooks. */
 export const RESOURCE_CHANGES: readonly PublishedChange[] = [
@@ -57,4 +61,11 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
       deleted("reward_assignment", assignmentId),
     ]),
   ),
+  publishes(tiers.createLoyaltyTiers, PROGRAMS_TOPIC, [`${TIER}.created`], (response) =>
+    response.tiers.map((tier) => changed(LoyaltyTierSchema, tier)),
+  ),
+  publishes(tiers.updateLoyaltyTier, PROGRAMS_TOPIC, [`${TIER}.updated`]),
+  publishes(tiers.deleteLoyaltyTier, PROGRAMS_TOPIC, [`${TIER}.deleted`], (_, { tierId }) => [
+    deleted("loyalty_tier", tierId),
+  ]),
 ];
