@@ -142,6 +142,7 @@ async function startServices(
     await createExportService({
       ...own,
       bus,
+      metrics,
       webhooks,
       transports: { ...transports, validation: directTo([validation]) },
       files,

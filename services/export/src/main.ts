@@ -6,7 +6,7 @@ import { readFileStore } from "./files/settings.ts";
 import { createExportService } from "./service.ts";
 import { readWebhookSettings } from "./webhooks/webhook-settings.ts";
 
-await runProcess("export", async (env, { logger, transportTo }) => {
+await runProcess("export", async (env, { logger, metrics, transportTo }) => {
   const database = readDatabaseConfig(env);
   const retention = readRetention(env);
   const webhooks = readWebhookSettings(env);
@@ -22,6 +22,7 @@ await runProcess("export", async (env, { logger, transportTo }) => {
         ...database,
         retention,
         webhooks,
+        metrics,
         bus,
         transports: {
           validation: transportTo("validation"),

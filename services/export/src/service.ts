@@ -11,6 +11,7 @@ import {
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { createClients, type Transports } from "./clients.ts";
 import { CAMPAIGNS_TOPIC, onCampaign } from "./events/on-campaign.ts";
@@ -22,6 +23,7 @@ import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
+import { createExportMetrics } from "./monitoring/export-metrics.ts";
 import { routes } from "./routes.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
 import { startDeliveryWorker } from "./webhooks/delivery-worker.ts";
@@ -48,6 +50,7 @@ export type ExportOptions = {
   readonly bus: EventBus;
   /** Default: 15 days for the ids of handled events. */
   readonly retention?: Retention;
+  readonly metrics: Metrics;
   /** Default: https and public addresses only. */
   readonly webhooks?: WebhookSettings;
   readonly onError: (error: Error) => void;
@@ -76,7 +79,16 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   const clients = createClients(options.transports);
   const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
   const sender = parts.use(createWebhookSender({ ...webhooks, timeoutMs: WEBHOOK_TIMEOUT_MS }));
-  const worker = parts.use(startDeliveryWorker({ db, sender, settings: webhooks, onError }));
+  const metrics = createExportMetrics(options.metrics, db);
+  const worker = parts.use(
+    startDeliveryWorker({
+      db,
+      sender,
+      settings: webhooks,
+      onAttempt: metrics.countDelivery,
+      onError,
+    }),
+  );
   parts.use(
     startWebhookSubscription({
       db,
@@ -99,6 +111,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
       db,
       definitions: createJobDefinitions(deps),
       findProject: projects.findProject,
+      onEnd: metrics.countJob,
     }),
   );
   const campaigns = await projects.bus.subscribe({

@@ -15,6 +15,7 @@ import {
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
+import { createMetrics } from "@scrip/telemetry";
 import { asAdmin, emptyDatabase } from "@scrip/testing";
 import { createVoucherService } from "@scrip/voucher/service";
 import { afterAll, expect, test } from "vitest";
@@ -44,7 +45,13 @@ const campaignsOf = parts.use(
 const campaign = createDirectTransport(campaignsOf.implementations);
 const transports = { validation: nothing, loyalty: nothing, campaign, voucher };
 const own = parts.use(
-  await createExportService({ ...base, files: createLocalFiles(folder), baseUrl: "", transports }),
+  await createExportService({
+    ...base,
+    metrics: createMetrics({ withProcess: false }),
+    files: createLocalFiles(folder),
+    baseUrl: "",
+    transports,
+  }),
 );
 const transport = createDirectTransport(own.implementations);
 

@@ -10,6 +10,7 @@ import { createLoyaltyService } from "@scrip/loyalty/service";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { clientOf, createDirectTransport, type FindProject, type Service } from "@scrip/rpc";
+import { createMetrics } from "@scrip/telemetry";
 import { emptyDatabase, testDatabase } from "@scrip/testing";
 import { createValidationService } from "@scrip/validation/service";
 import { createVoucherService } from "@scrip/voucher/service";
@@ -110,6 +111,7 @@ export async function startPlatform() {
   const service = parts.use(
     await createExportService({
       ...own,
+      metrics: createMetrics({ withProcess: false }),
       transports: { validation: all, campaign: all, voucher: all, loyalty: all },
       files: createLocalFiles(folder),
       baseUrl: "https://scrip.test",

@@ -4,8 +4,10 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { newId } from "@scrip/ids";
+import { createMetrics } from "@scrip/telemetry";
 import { afterAll, beforeEach, expect, test } from "vitest";
 
+import { createExportMetrics } from "../src/monitoring/export-metrics.ts";
 import {
   claimDeliveries,
   insertDeliveries,
@@ -183,6 +185,38 @@ test("sends again what a process that ended had claimed, and only once in betwee
     .poll(() => rowsOf(hook), { timeout: 5_000 })
     .toMatchObject([{ status: "SUCCEEDED", attempts: 2 }]);
   expect(sent).toEqual(['{"sequence":1}']);
+});
+
+test("counts attempts by outcome, and reports what is due", async () => {
+  const metrics = createMetrics({ withProcess: false });
+  const { countDelivery } = createExportMetrics(metrics, db);
+  const [good, bad] = [await createHook(), await createHook("https://bad.example/")];
+  await store(deliveryOf(good), deliveryOf(good), deliveryOf(bad));
+  await db.query("update webhook set due_at = due_at - interval '90 s'");
+  await db.query("update webhook_delivery set next_attempt_at = now() - interval '90 s'");
+  const text = await metrics.text();
+  expect(text).toContain("webhook_deliveries_waiting 3");
+  expect(text).toMatch(/webhook_deliveries_oldest_seconds 9\d/);
+  expect(text).toContain("jobs_waiting 0");
+  const { sender } = senderOf(null);
+  await using worker = startDeliveryWorker({
+    db,
+    sender: {
+      ...sender,
+      send: async (request) => ({
+        responseStatus: null,
+        error: request.url.includes("bad") ? "timeout" : null,
+        durationMs: 1,
+      }),
+    },
+    settings: DEFAULT_WEBHOOK_SETTINGS,
+    onAttempt: countDelivery,
+    onError: ({ message }) => expect.unreachable(message),
+  });
+  worker.wake();
+  await expect
+    .poll(() => metrics.text(), { timeout: 5_000 })
+    .toMatch(/succeeded"} 2[^]*repeated"} 1[^]*webhook_deliveries_waiting 0/);
 });
 
 test("deactivates a webhook after 13 failed attempts", async () => {

@@ -22,6 +22,8 @@ export type TurnTools = {
   readonly db: Database;
   readonly definitions: ReadonlyMap<string, AnyJobDefinition>;
   readonly findProject: FindProject;
+  /** Called when a job has ended. */
+  readonly onEnd?: (outcome: "done" | "failed") => void;
   readonly onError: (error: Error) => void;
 };
 
@@ -73,7 +75,7 @@ async function runSlice(
   const definition = tools.definitions.get(job.type);
   if (state === undefined || state.deleted || definition === undefined) {
     const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
-    await failJob(tools.db, job, { error, result: failedResult(job, error), at });
+    await endAsFailed(tools, job, { error, at });
     return undefined;
   }
   const slice = sliceOf(tools, job, { state, signal });
@@ -89,7 +91,7 @@ async function runSlice(
 }
 
 async function checkpoint(
-  { db }: TurnTools,
+  { db, onEnd }: TurnTools,
   {
     job,
     definition,
@@ -116,6 +118,7 @@ async function checkpoint(
     result: next === null ? definition.result(counts) : null,
     at,
   });
+  if (isHeld && next === null) onEnd?.("done");
   if (!isHeld || next === null) return undefined;
   return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1 };
 }
@@ -185,7 +188,15 @@ async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Pr
     return;
   }
   await definition.onFailed?.(slice, reason);
-  await failJob(tools.db, job, { error: reason, result: failedResult(job, reason), at });
+  await endAsFailed(tools, job, { error: reason, at });
+}
+
+async function endAsFailed(
+  { db, onEnd }: TurnTools,
+  job: ClaimedJob,
+  { error, at }: { readonly error: string; readonly at: Date },
+): Promise<void> {
+  if (await failJob(db, job, { error, result: failedResult(job, error), at })) onEnd?.("failed");
 }
 
 const failedResult = ({ processed, failed }: JobCounts, reason: string) => ({

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "@scrip/postgres";
 
 import { pauseAfter } from "../domain/webhook-retries.ts";
+import type { DeliveryOutcome } from "../monitoring/export-metrics.ts";
 import {
   type AttemptResult,
   claimDeliveries,
@@ -17,6 +18,8 @@ export type DeliveryWorkerOptions = {
   readonly db: Database;
   readonly sender: WebhookSender;
   readonly settings: WebhookSettings;
+  /** Called after each request. */
+  readonly onAttempt?: (outcome: DeliveryOutcome) => void;
   readonly onError: (error: Error) => void;
 };
 
@@ -130,7 +133,7 @@ function createRequests(options: DeliveryWorkerOptions) {
 }
 
 async function attempt(
-  { db, sender, settings }: DeliveryWorkerOptions,
+  { db, sender, settings, onAttempt }: DeliveryWorkerOptions,
   delivery: ClaimedDelivery,
 ): Promise<AttemptResult> {
   const result = await sender.send({
@@ -145,5 +148,6 @@ async function attempt(
   });
   const pause = result.error === null ? undefined : pauseAfter(delivery.failed_attempts + 1);
   await storeAttempt(db, delivery, result, pause);
+  onAttempt?.(result.error === null ? "succeeded" : pause === undefined ? "failed" : "repeated");
   return result;
 }

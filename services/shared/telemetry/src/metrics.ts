@@ -18,11 +18,13 @@ export type Metrics = {
     options: MetricOptions<Label> & { readonly buckets?: readonly number[] },
   ) => Histogram<Label>;
   /** Read when the metrics are fetched; the readers of one name are added up. */
-  readonly gauge: (options: MetricOptions<never> & { readonly read: () => number }) => void;
+  readonly gauge: (options: MetricOptions<never> & { readonly read: ReadFigure }) => void;
   /** The Prometheus text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
 };
+
+type ReadFigure = () => number | Promise<number>;
 
 export type MetricOptions<Label extends string> = {
   readonly name: string;
@@ -39,7 +41,7 @@ const UNBOUNDED_LABEL = /project|tenant|code|voucher|customer|request|key_?id|to
 export function createMetrics(options: { readonly withProcess?: boolean } = {}): Metrics {
   const registry = new Registry();
   if (options.withProcess ?? true) collectDefaultMetrics({ register: registry });
-  const readers = new Map<string, (() => number)[]>();
+  const readers = new Map<string, ReadFigure[]>();
   return {
     counter: (metric) =>
       existing(registry, metric, Counter) ?? new Counter(settings(registry, metric)),
@@ -56,7 +58,10 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
       readers.set(metric.name, all);
       const gauge: Gauge = new Gauge({
         ...settings(registry, metric),
-        collect: () => gauge.set(all.reduce((sum, read) => sum + read(), 0)),
+        collect: async () => {
+          const figures = await Promise.all(all.map((each) => each()));
+          gauge.set(figures.reduce((sum, figure) => sum + figure, 0));
+        },
       });
     },
     text: () => registry.metrics(),
