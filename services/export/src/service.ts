@@ -23,12 +23,15 @@ import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
 import { startInboxTrim } from "./jobs/trim-inbox.ts";
-import { createExportMetrics } from "./monitoring/export-metrics.ts";
+import { createExportMetrics, type ExportMetrics } from "./monitoring/export-metrics.ts";
 import { routes } from "./routes.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
-import { startDeliveryWorker } from "./webhooks/delivery-worker.ts";
+import { type DeliveryWorker, startDeliveryWorker } from "./webhooks/delivery-worker.ts";
 import { createWebhookSender } from "./webhooks/send-request.ts";
-import { startWebhookSubscription } from "./webhooks/subscription.ts";
+import {
+  startWebhookSubscription,
+  type WebhookSubscriptionOptions,
+} from "./webhooks/subscription.ts";
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from "./webhooks/webhook-settings.ts";
 
 export type { FileStore } from "./files/file-store.ts";
@@ -78,28 +81,17 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
   const clients = createClients(options.transports);
   const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
-  const sender = parts.use(createWebhookSender({ ...webhooks, timeoutMs: WEBHOOK_TIMEOUT_MS }));
   const metrics = createExportMetrics(options.metrics, db);
-  const worker = parts.use(
-    startDeliveryWorker({
-      db,
-      sender,
-      settings: webhooks,
-      onAttempt: metrics.countDelivery,
-      onError,
-    }),
-  );
-  parts.use(
-    startWebhookSubscription({
-      db,
-      bus: options.bus,
-      clients,
-      findProject: projects.findProject,
-      onStored: worker.wake,
-      onError,
-    }),
-  );
-  parts.use(startDeliveryTrim(db, onError));
+  const { findProject } = projects;
+  const worker = startWebhooks(parts, {
+    db,
+    bus: options.bus,
+    clients,
+    findProject,
+    settings: webhooks,
+    metrics,
+    onError,
+  });
   const { files, baseUrl } = options;
   const own = { db, newId, files, baseUrl, webhooks, wakeWebhooks: worker.wake };
   const deps = { ...own, ...clients, importKinds: createImportKinds(clients) };
@@ -110,7 +102,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
       ...access,
       db,
       definitions: createJobDefinitions(deps),
-      findProject: projects.findProject,
+      findProject,
       onEnd: metrics.countJob,
     }),
   );
@@ -124,8 +116,28 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   return {
     name: "export",
     implementations: routes(deps),
-    findProject: projects.findProject,
+    findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+type WebhookOptions = Omit<WebhookSubscriptionOptions, "onStored"> & {
+  readonly settings: WebhookSettings;
+  readonly metrics: ExportMetrics;
+};
+
+/** Stores deliveries of events, sends them, and deletes those that are older than the log. */
+function startWebhooks(
+  parts: AsyncDisposableStack,
+  { settings, metrics, ...subscription }: WebhookOptions,
+): DeliveryWorker {
+  const { db, onError } = subscription;
+  const sender = parts.use(createWebhookSender({ ...settings, timeoutMs: WEBHOOK_TIMEOUT_MS }));
+  const worker = parts.use(
+    startDeliveryWorker({ db, sender, settings, onAttempt: metrics.countDelivery, onError }),
+  );
+  parts.use(startWebhookSubscription({ ...subscription, onStored: worker.wake }));
+  parts.use(startDeliveryTrim(db, onError));
+  return worker;
 }

@@ -59,7 +59,7 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
       const gauge: Gauge = new Gauge({
         ...settings(registry, metric),
         collect: async () => {
-          const figures = await Promise.all(all.map((each) => each()));
+          const figures = await Promise.all(all.map(async (each) => each()));
           gauge.set(figures.reduce((sum, figure) => sum + figure, 0));
         },
       });
