@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 
 import { Client } from "pg";
 
+import { inParallel } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { JOB_CASES, prepareCase, type RunningCase } from "./job-cases.ts";
@@ -30,6 +31,8 @@ const KILLS = Number(options.kills);
 /** Jobs take turns, so that each of them is interrupted in its slices too. */
 const LONGEST_MS = 6_000;
 const POLL_MS = 100;
+/** Heavy requests beyond these are rejected for the moment. */
+const STARTS_AT_ONCE = 2;
 
 const folder = await mkdtemp(path.join(tmpdir(), "scrip-kill-bench-"));
 try {
@@ -46,7 +49,7 @@ try {
   const cases = JOB_CASES.filter(({ type }) => wanted.length === 0 || wanted.includes(type));
   const starts: (() => Promise<RunningCase>)[] = [];
   for (const each of cases) starts.push(await prepareCase(stack, each, Number(options.items)));
-  const running = await Promise.all(starts.map((start) => start()));
+  const running = await inParallel(starts, STARTS_AT_ONCE, (start) => start());
   console.log(`started ${running.length} jobs`);
   const hits = await killUntilDone(stack, client, running);
   const rows: string[][] = [];

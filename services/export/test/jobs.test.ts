@@ -140,6 +140,19 @@ test("continues the job of a killed process within seconds, each slice once", as
   expect(await countedBy(asyncActionId)).toEqual(upTo(20));
 });
 
+test("a worker whose first statement failed carries out jobs later", async () => {
+  await asAdmin(db.url, async (client) => {
+    await client.query("begin; lock table export_jobs._private_tasks in access exclusive mode");
+    await startWorker();
+    await expect.poll(() => errors.map(({ message }) => message)).toContain("cannot look for jobs");
+    await client.query("commit");
+  });
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call);
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  errors.length = 0;
+});
+
 test("a process whose claim was taken over can write no checkpoint", async () => {
   const call = newCall();
   const started: Promise<unknown>[] = [];

@@ -3,6 +3,7 @@ import { EventEmitter } from "node:events";
 import { createPool, type DatabaseOptions } from "@scrip/postgres";
 import { startPeriodicJob } from "@scrip/rpc";
 import { Logger, run, type WorkerEvents } from "graphile-worker";
+import type { Pool } from "pg";
 
 import { QUEUE_SCHEMA } from "../store/queue-schema.ts";
 import {
@@ -47,30 +48,22 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
   const pool = createPool({ ...options, poolSize: POOL_SIZE, applicationName: "export jobs" });
   parts.defer(() => pool.end());
   const stopping = new AbortController();
-  const events: WorkerEvents = new EventEmitter();
-  let workers: { readonly id: string; nudge: (count: number) => void } | undefined;
-  events.on("pool:create", ({ workerPool }) => (workers = workerPool));
-  const runner = await run({
-    pgPool: pool,
-    schema: QUEUE_SCHEMA,
-    concurrency: CONCURRENT_TURNS,
-    pollInterval: POLL_MS,
-    noHandleSignals: true,
-    events,
-    logger: new Logger(() => (level, message) => {
-      if (level === "error") onError(new Error(message));
-    }),
-    taskList: {
-      [TURN_TASK]: (payload) => runTurn(tools, payload as ProjectQueue, stopping.signal),
-    },
-  });
-  const workerId = workers?.id ?? "";
-  parts.defer(() => forgetWorker(db, workerId));
+  const start = (): Promise<Runner> =>
+    startRunner(pool, (queue) => runTurn(tools, queue, stopping.signal), onError);
+  let runner = await start();
+  parts.defer(() => forgetWorker(db, runner.id));
   parts.use(
     startPeriodicJob({
       everyMs: HEARTBEAT_MS,
       work: async () => {
-        if ((await keepWorkerAlive(db, workerId)) > 0) workers?.nudge(CONCURRENT_TURNS);
+        if (runner.isStuck() && !stopping.signal.aborted) {
+          const [stuck, next] = [runner, await start()];
+          if (stopping.signal.aborted) return next.stop();
+          runner = next;
+          await stuck.stop();
+          await forgetWorker(db, stuck.id);
+        }
+        if ((await keepWorkerAlive(db, runner.id)) > 0) runner.nudge(CONCURRENT_TURNS);
       },
       onError,
     }),
@@ -90,4 +83,49 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
   });
   const running = parts.move();
   return { [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+type Runner = {
+  readonly id: string;
+  /** Looks for turns now, instead of within a second. */
+  readonly nudge: (count: number) => void;
+  readonly isStuck: () => boolean;
+  readonly stop: () => Promise<void>;
+};
+
+async function startRunner(
+  pgPool: Pool,
+  turn: (queue: ProjectQueue) => Promise<void>,
+  onError: (error: Error) => void,
+): Promise<Runner> {
+  const events: WorkerEvents = new EventEmitter();
+  let workers: { readonly id: string; nudge: (count: number) => void } | undefined;
+  let hasFailed = false;
+  let hasLooked = false;
+  events.on("pool:create", ({ workerPool }) => (workers = workerPool));
+  events.on("job:start", () => (hasLooked = true));
+  events.on("worker:getJob:empty", () => (hasLooked = true));
+  events.on("worker:getJob:error", ({ error }) => {
+    if (!hasFailed) onError(new Error("cannot look for jobs", { cause: error }));
+    hasFailed = true;
+  });
+  const runner = await run({
+    pgPool,
+    schema: QUEUE_SCHEMA,
+    concurrency: CONCURRENT_TURNS,
+    pollInterval: POLL_MS,
+    noHandleSignals: true,
+    events,
+    logger: new Logger(() => (level, message) => {
+      if (level === "error") onError(new Error(message));
+    }),
+    taskList: { [TURN_TASK]: (payload) => turn(payload as ProjectQueue) },
+  });
+  return {
+    id: workers?.id ?? "",
+    nudge: (count) => workers?.nudge(count),
+    // graphile-worker caches the failure of its first statement, and then never finds a job.
+    isStuck: () => hasFailed && !hasLooked,
+    stop: () => runner.stop(),
+  };
 }
