@@ -101,6 +101,14 @@ earning_rules:
         order_items: {quantity: {every: 1, points: 2, object: product, id: $ref:products/shirt}}
       pending_points: {period_type: DAY, period_value: 14}
       metadata: {season: summer}
+loyalty_tiers:
+  Club:
+    Silver:
+      points: {from: 0, to: 99}
+      earning_rules: {$ref:earning_rules/Club/review: {type: MULTIPLY, multiplier: 2}}
+    Gold:
+      points: {from: 100}
+      metadata: {season: summer}
 referral_tiers:
   Friends:
     five friends:
@@ -171,7 +179,7 @@ test("applies a file to an empty project, and changes nothing the second time", 
   expect(first).toMatchObject({
     exitCode: 0,
     errors: expect.stringContaining("+ campaigns/Summer"),
-    out: "19 changes applied\n",
+    out: "21 changes applied\n",
   });
   expect(await apply(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "nothing to change\n" });
   expect(await plan(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "no differences\n" });
@@ -214,6 +222,29 @@ test("changes the rules, tiers and schemas of programs, and back", async () => {
   expect(text).not.toContain("pending_points");
   const back = before.replace("type: FIXED\n", "type: FIXED\n      validation_rule_id: null\n");
   expect(await apply(applied, back, "--delete")).toMatchObject({ exitCode: 0 });
+  expect(await exported(applied)).toBe(before);
+});
+
+test("moves the ranges of loyalty tiers, in an order in which they never overlap", async () => {
+  const before = await exported(applied);
+  const up = CONFIG.replace("from: 0, to: 99", "from: 0, to: 199").replace(
+    "Gold:\n      points: {from: 100}",
+    "Gold:\n      points: {from: 300}\n    Bronze:\n      points: {from: 200, to: 299}",
+  );
+  expect(await apply(applied, up)).toMatchObject({
+    exitCode: 0,
+    errors: expect.not.stringContaining("scrip:"),
+  });
+  const rejected = CONFIG.replace("exchange_ratio: 1", "exchange_ratio: -1").replace(
+    "from: 100",
+    "from: 150",
+  );
+  expect(await apply(applied, rejected, "--delete")).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("All changes were undone."),
+  });
+  expect(await plan(applied, up)).toMatchObject({ exitCode: 0 });
+  expect(await apply(applied, before, "--delete")).toMatchObject({ exitCode: 0 });
   expect(await exported(applied)).toBe(before);
 });
 

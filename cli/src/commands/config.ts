@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import type { Command } from "commander";
 
 import { CliError, EXIT_FAILED, usageError } from "../cli-error.ts";
-import { Change, describeStep, restore } from "../config/apply.ts";
+import { Change, describeStep, isIrreversible, restore, runSteps } from "../config/apply.ts";
 import { type ConfigFile, formatFile, parseFile } from "../config/file.ts";
 import { type Plan, planChanges, type Step } from "../config/plan.ts";
 import { openProject, type ProjectApi } from "../config/project-api.ts";
@@ -74,7 +74,7 @@ async function loadPlan({ settings }: Context, project: string, name: string): P
 
 async function printPlan(context: Context, project: string, file: string): Promise<void> {
   const { plan } = await loadPlan(context, project, file);
-  context.print({ json: planToJson(plan), text: planToText(plan) });
+  context.print({ json: planToJson(plan), text: planToText(plan.steps) });
   if (plan.problems.length > 0) throw new CliError(plan.problems.join("; "));
   if (plan.steps.length > 0)
     throw new CliError("the project differs from the file", { exitCode: EXIT_FAILED });
@@ -100,11 +100,15 @@ async function applyConfig(
   }
   const change = await Change.prepare(api, plan.steps, current);
   try {
-    for (const step of plan.steps) {
-      context.note(describeStep(step));
-      await change.run(step);
-    }
-    await verify(api, file);
+    const onStep = (step: Step): void => context.note(describeStep(step));
+    const last = plan.steps.filter(isIrreversible);
+    await run(
+      change,
+      plan.steps.filter((step) => !isIrreversible(step)),
+      onStep,
+    );
+    await verify(api, file, new Set(last.map(({ path }) => path)));
+    await run(change, last, onStep);
   } catch (error) {
     const paths = new Set(plan.steps.map(({ path }) => path));
     await undo(() => restore(api, paths, current), error as Error);
@@ -112,15 +116,30 @@ async function applyConfig(
   context.print({ json: planToJson(plan), text: `${plan.steps.length} changes applied` });
 }
 
-/** The API ignores what it does not know, such as a misspelt field. */
-async function verify(api: ProjectApi, file: ConfigFile): Promise<void> {
-  const plan = planChanges(file, await loadProject(api));
-  if (plan.steps.length === 0) return;
-  throw new CliError(`the API did not accept:\n${planToText(plan)}`);
+async function run(
+  change: Change,
+  steps: readonly Step[],
+  onStep: (step: Step) => void,
+): Promise<void> {
+  const failed = await runSteps(change, steps, { onStep });
+  const error = [...failed.values()].at(-1);
+  if (error !== undefined) throw error;
 }
 
-async function undo(run: () => Promise<readonly string[]>, error: Error): Promise<never> {
-  const failures = await run().catch((problem: Error) => [problem.message]);
+/** The API ignores what it does not know, such as a misspelt field. */
+async function verify(
+  api: ProjectApi,
+  file: ConfigFile,
+  pending: ReadonlySet<string>,
+): Promise<void> {
+  const { steps } = planChanges(file, await loadProject(api));
+  const remaining = steps.filter(({ path }) => !pending.has(path));
+  if (remaining.length === 0) return;
+  throw new CliError(`the API did not accept:\n${planToText(remaining)}`);
+}
+
+async function undo(change: () => Promise<readonly string[]>, error: Error): Promise<never> {
+  const failures = await change().catch((problem: Error) => [problem.message]);
   const outcome =
     failures.length === 0
       ? "All changes were undone."
@@ -137,7 +156,7 @@ const planToJson = ({ steps, problems }: Plan): unknown => ({
   problems,
 });
 
-const planToText = ({ steps }: Plan): string =>
+const planToText = (steps: readonly Step[]): string =>
   steps.length === 0 ? "no differences" : steps.flatMap(stepLines).join("\n");
 
 const stepLines = (step: Step): string[] => [

@@ -104,6 +104,46 @@ export const describeStep = (step: Step): string => {
   return `${sign} ${step.path}`;
 };
 
+type RunOptions = {
+  readonly onStep?: (step: Step) => void;
+  /** Also runs the steps after one that failed. */
+  readonly keepsGoing?: boolean;
+};
+
+/**
+ * Runs steps and returns the errors of those that failed. Ranges of loyalty tiers must not overlap at any time, so a tier that
+ * is rejected is tried again when other steps have made room.
+ */
+export async function runSteps(
+  change: Change,
+  steps: readonly Step[],
+  { onStep, keepsGoing = false }: RunOptions = {},
+): Promise<ReadonlyMap<Step, Error>> {
+  let remaining = steps;
+  for (;;) {
+    const failed = new Map<Step, Error>();
+    for (const step of remaining) {
+      if (remaining === steps) onStep?.(step);
+      await change.run(step).catch((error: Error) => failed.set(step, error));
+      if (failed.has(step) && !keepsGoing && !isLoyaltyTier(step)) return failed;
+    }
+    const hasTiers = [...failed.keys()].some(isLoyaltyTier);
+    if (!hasTiers || failed.size === remaining.length) return failed;
+    remaining = [...failed.keys()];
+  }
+}
+
+const sectionOf = (step: Step): string =>
+  (step.action === "delete" ? step.current : step.item).section.name;
+
+const isLoyaltyTier = (step: Step): boolean => sectionOf(step) === "loyalty_tiers";
+
+const isLost = (step: Step): boolean => step.action === "create" && sectionOf(step) === "campaigns";
+
+/** Nothing restores a deleted campaign. */
+export const isIrreversible = (step: Step): boolean =>
+  step.action === "delete" && sectionOf(step) === "campaigns";
+
 /**
  * Makes the objects at the paths what they were, whatever became of the requests that changed
  * them: a request whose response was lost may have taken effect. Returns what could not be undone.
@@ -116,15 +156,17 @@ export async function restore(
   const current = await loadProject(api);
   const steps = planRestore(paths, before, current);
   const change = await Change.prepare(api, steps, current);
-  const failures = new Map<string, string>();
-  for (const step of steps) {
-    const { path } = step;
-    if (step.action === "create" && step.item.section.name === "campaigns") {
-      failures.set(path, "a deleted campaign cannot be restored");
-    } else {
-      await change.run(step).catch((error: Error) => failures.set(path, error.message));
-    }
+  const failed = await runSteps(
+    change,
+    steps.filter((step) => !isLost(step)),
+    {
+      keepsGoing: true,
+    },
+  );
+  const errors = new Map([...failed].map(([{ path }, { message }]) => [path, message]));
+  for (const { path } of steps.filter(isLost)) {
+    errors.set(path, "a deleted campaign cannot be restored");
   }
   const remaining = planRestore(paths, before, await loadProject(api));
-  return remaining.map(({ path }) => `${path}: ${failures.get(path) ?? "changes remain"}`);
+  return remaining.map(({ path }) => `${path}: ${errors.get(path) ?? "changes remain"}`);
 }

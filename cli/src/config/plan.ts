@@ -117,6 +117,8 @@ const COMPLETE_MAPS = new Set([
   "rules",
   "filter",
   "properties",
+  "earning_rules",
+  "rewards",
   "applicable_redeemables_category_limits",
 ]);
 

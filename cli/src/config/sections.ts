@@ -1,6 +1,6 @@
 import type { Section } from "./section.ts";
 import { campaigns, promotionStacks, promotionTiers } from "./sections/campaign-sections.ts";
-import { earningRules, referralTiers } from "./sections/program-sections.ts";
+import { earningRules, loyaltyTiers, referralTiers } from "./sections/program-sections.ts";
 import {
   customEventSchemas,
   metadataSchemas,
@@ -25,6 +25,7 @@ export const SECTIONS: readonly Section[] = [
   rewards,
   rewardAssignments,
   earningRules,
+  loyaltyTiers,
   referralTiers,
   stackingRules,
 ];

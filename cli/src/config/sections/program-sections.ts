@@ -79,6 +79,35 @@ const withTargets = ({
   applicable_to: targets ?? [{ object, id }],
 });
 
+const LOYALTY_TIER = ["points", "earning_rules", "rewards", "metadata"];
+
+export const loyaltyTiers: Section = {
+  name: "loyalty_tiers",
+  parent: "campaigns",
+  fields: LOYALTY_TIER,
+  load: async (api, parents) =>
+    loadOfParents(ofType("LOYALTY_PROGRAM", parents), async ({ id: parent }) =>
+      toItems(await api.listAll(`/v1/loyalties/${parent}/tiers`), {
+        parent,
+        valueOf: (row) => pick(row, LOYALTY_TIER),
+      }),
+    ),
+  create: async (api, { parent, name, value }) => {
+    const created = await api.call("POST", `/v1/loyalties/${parent}/tiers`, [{ name, ...value }]);
+    return idOf(created["0"] as JsonObject);
+  },
+  update: async (api, write) => {
+    const fields = Object.entries(changes(write)).map(([field, value]) => [field, value ?? {}]);
+    await api.call(
+      "PUT",
+      `/v1/loyalties/${write.parent}/tiers/${write.id}`,
+      Object.fromEntries(fields),
+    );
+  },
+  remove: async (api, { id, parent }) =>
+    void (await api.call("DELETE", `/v1/loyalties/${parent}/tiers/${id}`)),
+};
+
 const REFERRAL_TIER = ["active", "condition", "segment_id", "reward"];
 
 export const referralTiers: Section = {
