@@ -5,7 +5,6 @@ import { addCheckInvariants } from "./commands/check-invariants.ts";
 import { addConfig } from "./commands/config.ts";
 import { addImportFrom } from "./commands/import-from.ts";
 import { addKeys } from "./commands/keys.ts";
-import { addLedger } from "./commands/ledger.ts";
 import { addMigrations } from "./commands/migrations.ts";
 import { addProjects } from "./commands/projects.ts";
 import { addServiceKeys } from "./commands/service-keys.ts";
@@ -50,7 +49,6 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addMigrations(program, context);
   addServiceKeys(program, context);
   addCheckInvariants(program, context);
-  addLedger(program, context);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

@@ -101,9 +101,12 @@ create table inbox (
   project_id text not null,
   consumer text not null,
   event_id text not null,
-  seen_at timestamp with time zone default clock_timestamp() not null,
-  constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
-);
+  seen_at timestamp with time zone default clock_timestamp() not null
+) partition by RANGE (seen_at);
+
+create table inbox_default partition of inbox (
+  constraint inbox_default_pkey PRIMARY KEY (project_id, consumer, event_id)
+) DEFAULT;
 
 create table outbox (
   project_id text not null,
@@ -216,8 +219,6 @@ CREATE INDEX campaign_job_pending ON campaign_job USING btree (project_id, campa
 CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, name);
 
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
-
-CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 
 CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
 

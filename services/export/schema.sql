@@ -53,9 +53,12 @@ create table inbox (
   project_id text not null,
   consumer text not null,
   event_id text not null,
-  seen_at timestamp with time zone default clock_timestamp() not null,
-  constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
-);
+  seen_at timestamp with time zone default clock_timestamp() not null
+) partition by RANGE (seen_at);
+
+create table inbox_default partition of inbox (
+  constraint inbox_default_pkey PRIMARY KEY (project_id, consumer, event_id)
+) DEFAULT;
 
 create table job (
   project_id text not null,
@@ -186,8 +189,6 @@ CREATE INDEX export_by_id ON export USING btree (id);
 CREATE INDEX export_expiring ON export USING btree (file_expires_at) WHERE file_key IS NOT NULL;
 
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
-
-CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
 
 CREATE INDEX job_by_creation ON job USING btree (project_id, queue, created_at DESC);
 

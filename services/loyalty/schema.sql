@@ -135,9 +135,12 @@ create table inbox (
   project_id text not null,
   consumer text not null,
   event_id text not null,
-  seen_at timestamp with time zone default clock_timestamp() not null,
-  constraint inbox_pkey PRIMARY KEY (project_id, consumer, event_id)
-);
+  seen_at timestamp with time zone default clock_timestamp() not null
+) partition by RANGE (seen_at);
+
+create table inbox_default partition of inbox (
+  constraint inbox_default_pkey PRIMARY KEY (project_id, consumer, event_id)
+) DEFAULT;
 
 create table ledger_entry (
   project_id text not null,
@@ -160,8 +163,6 @@ create table ledger_entry (
   reason text,
   related_id text,
   details jsonb,
-  previous_hash bytea,
-  hash bytea,
   constraint ledger_entry_pkey PRIMARY KEY (project_id, card_id, version),
   constraint ledger_entry_not_overdrawn CHECK (balance_after >= 0)
 );
@@ -181,8 +182,6 @@ create table loyalty_card (
   pending_points bigint default 0 not null,
   next_expires_on date,
   next_expiring_points bigint default 0 not null,
-  ledger_hash bytea,
-  chained_version bigint default 0 not null,
   constraint loyalty_card_pkey PRIMARY KEY (project_id, id),
   constraint loyalty_card_figures CHECK (balance = (points - redeemed_points - subtracted_points - expired_points)),
   constraint loyalty_card_next_expiration CHECK ((next_expires_on IS NULL) = (next_expiring_points = 0) AND next_expiring_points >= 0 AND next_expiring_points <= balance),
@@ -446,8 +445,6 @@ CREATE INDEX earning_rule_project_campaign ON earning_rule USING btree (project_
 
 CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
-CREATE INDEX inbox_seen_at ON inbox USING btree (seen_at);
-
 CREATE UNIQUE INDEX ledger_entry_once_per_cause ON ledger_entry USING btree (project_id, card_id, cause);
 
 CREATE INDEX ledger_entry_project_campaign_id ON ledger_entry USING btree (project_id, campaign_id, id) WHERE campaign_id IS NOT NULL;
@@ -501,27 +498,3 @@ CREATE INDEX reward_assignment_project_reward ON reward_assignment USING btree (
 CREATE INDEX segment_project_created_at ON segment USING btree (project_id, created_at, id);
 
 CREATE INDEX segment_customer_project_customer ON segment_customer USING btree (project_id, customer_id) INCLUDE (segment_id);
-
-CREATE OR REPLACE FUNCTION loyalty.reject_ledger_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'UPDATE' and old.hash is null and new.hash is not null then
-    declare
-      unchained ledger_entry := new;
-    begin
-      unchained.hash := null;
-      unchained.previous_hash := null;
-      if unchained is not distinct from old then
-        return new;
-      end if;
-    end;
-  end if;
-  raise exception 'ledger entries are append-only' using errcode = 'restrict_violation';
-end
-$function$;
-
-CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE ON ledger_entry FOR EACH ROW EXECUTE FUNCTION reject_ledger_change();
-
-CREATE TRIGGER ledger_entry_not_truncated BEFORE TRUNCATE ON ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION reject_ledger_change();

@@ -1,9 +1,9 @@
 import path from "node:path";
 
-import { type EventBus, startRelay } from "@scrip/events";
+import { type EventBus, inboxTable, startRelay } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
@@ -15,7 +15,6 @@ import {
 import { createClients, type Transports } from "./clients.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onVoucher, VOUCHERS_TOPIC } from "./events/on-voucher.ts";
-import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { createDefinitionCaches } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
 
@@ -50,7 +49,8 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
     await startProjectReplica({ db, bus: options.bus, group: "campaign-projects" }),
   );
   parts.use(startKeyExpiry(db, onError));
-  parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
+  const { inboxMs } = options.retention ?? DEFAULT_RETENTION;
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables: [inboxTable(inboxMs)], onError }));
   const vouchers = await projects.bus.subscribe({
     group: "campaign",
     topics: [VOUCHERS_TOPIC],

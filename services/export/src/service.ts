@@ -1,9 +1,9 @@
 import path from "node:path";
 
-import type { EventBus } from "@scrip/events";
+import { type EventBus, inboxTable } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
@@ -22,7 +22,6 @@ import { startImportFileCleanup } from "./jobs/delete-import-files.ts";
 import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
-import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { createExportMetrics, type ExportMetrics } from "./monitoring/export-metrics.ts";
 import { routes } from "./routes.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
@@ -78,7 +77,8 @@ export async function createExportService(options: ExportOptions): Promise<Repli
     await startProjectReplica({ db, bus: options.bus, group: "export-projects" }),
   );
   parts.use(startKeyExpiry(db, onError));
-  parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
+  const { inboxMs } = options.retention ?? DEFAULT_RETENTION;
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables: [inboxTable(inboxMs)], onError }));
   const clients = createClients(options.transports);
   const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
   const metrics = createExportMetrics(options.metrics, db);

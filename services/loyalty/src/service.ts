@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import { type EventBus, startRelay, type SubscribeOptions } from "@scrip/events";
+import { type EventBus, inboxTable, startRelay, type SubscribeOptions } from "@scrip/events";
 import { startKeyExpiry } from "@scrip/idempotency";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
@@ -23,11 +23,9 @@ import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
 import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "./events/topics.ts";
-import { startLedgerChaining } from "./jobs/chain-ledger.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
-import { startInboxTrim } from "./jobs/trim-inbox.ts";
 import { routes } from "./routes.ts";
 import { ACTIVITY_TABLE } from "./store/activities.ts";
 
@@ -59,14 +57,14 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     await startProjectReplica({ db, bus: options.bus, group: "loyalty-projects" }),
   );
   parts.use(startKeyExpiry(db, onError));
-  parts.use(startInboxTrim(db, options.retention ?? DEFAULT_RETENTION, onError));
   parts.use(startPointsLockExpiry(db, onError));
-  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables: [ACTIVITY_TABLE], onError }));
+  const { inboxMs } = options.retention ?? DEFAULT_RETENTION;
+  const tables = [ACTIVITY_TABLE, inboxTable(inboxMs)];
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
   const deps = createDeps(db, relay.wake);
   parts.use(startAwaitedCardTrim(db, onError));
-  parts.use(startLedgerChaining(db, onError));
   for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));

@@ -1,4 +1,10 @@
-import { type Database, type Queryable, textArray } from "@scrip/postgres";
+import {
+  boundaryInstants,
+  type Database,
+  type PartitionedTable,
+  type Queryable,
+  textArray,
+} from "@scrip/postgres";
 
 import type { DeliveredEvent, EventHandler } from "./bus.ts";
 
@@ -35,11 +41,26 @@ export const inboxHandler =
     });
   };
 
+const DAY_MS = 24 * 3_600_000;
+/** Fewer partitions are fewer indexes to look an event up in. */
+const EVERY_MS = 5 * DAY_MS;
+
+/**
+ * The partitions of a service's inbox. An id must be retained longer than the log retains its event for a group that
+ * has not handled it.
+ */
+export const inboxTable = (keepMs: number): PartitionedTable => ({
+  table: "inbox",
+  column: "seen_at",
+  everyMs: EVERY_MS,
+  keepMs,
+});
+
 /**
  * Inserts the events into the inbox and returns the new ones, in their order and each once. It
  * waits for a concurrent transaction with one of them: when that commits, the event is no longer
- * new; when it fails, it is. All batches are in the order of the log, so two of them never
- * deadlock.
+ * new; when it fails, it is. All transactions insert in the order of the ids, so two of them never
+ * deadlock, and ids that follow each other fill the pages of the index.
  */
 async function takeFresh(
   tx: Queryable,
@@ -48,11 +69,8 @@ async function takeFresh(
 ): Promise<readonly DeliveredEvent[]> {
   const { rows } = await tx.query<{ project_id: string; event_id: string }>({
     name: "inbox_take",
-    text: `insert into inbox (project_id, consumer, event_id)
-           select project_id, $1, event_id
-             from unnest($2::text[], $3::text[]) as seen (project_id, event_id)
-               on conflict do nothing
-        returning project_id, event_id`,
+    planning: "indexLookups",
+    text: TAKE,
     values: [
       consumer,
       textArray(batch.map((event) => event.projectId)),
@@ -64,26 +82,28 @@ async function takeFresh(
   return batch.filter((event) => fresh.delete(`${event.projectId}:${event.id}`));
 }
 
-const TRIM_CHUNK = 5_000;
-
 /**
- * Deletes records older than `keepMs` in short statements; returns the number of deleted rows. An id must be retained
- * longer than the log retains its event for a group that has not handled it.
+ * Committed ids are found in all partitions, by a subquery so that each is a lookup; near a boundary, concurrent
+ * transactions meet in a partition that both write (`boundaryInstants`).
  */
-export async function trimInbox(db: Database, keepMs: number): Promise<number> {
-  let trimmed = 0;
-  for (;;) {
-    const { rowCount } = await db.query(
-      `delete from inbox
-        where (project_id, consumer, event_id) in (
-              select project_id, consumer, event_id
-                from inbox
-               where seen_at < clock_timestamp() - $1 * interval '1 millisecond'
-               order by seen_at
-               limit $2)`,
-      [keepMs, TRIM_CHUNK],
-    );
-    trimmed += rowCount ?? 0;
-    if ((rowCount ?? 0) < TRIM_CHUNK) return trimmed;
-  }
-}
+const TAKE = `
+  with instants as materialized (
+    select at from ${boundaryInstants({ table: "inbox", everyMs: EVERY_MS })}
+  ), taken as (
+    insert into inbox (project_id, consumer, event_id, seen_at)
+    select project_id, $1, event_id, at
+      from unnest($2::text[], $3::text[]) as seen (project_id, event_id)
+     cross join instants
+     where (select true
+              from inbox as known
+             where known.project_id = seen.project_id and known.consumer = $1
+               and known.event_id = seen.event_id
+             limit 1) is null
+     order by project_id, event_id, at
+        on conflict do nothing
+    returning project_id, event_id
+  )
+  select project_id, event_id
+    from taken
+   group by project_id, event_id
+  having count(*) = (select count(*) from instants)`;

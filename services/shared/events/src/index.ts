@@ -13,7 +13,7 @@ export {
   type Subscription,
   UnpublishableEvent,
 } from "./bus.ts";
-export { inboxHandler, type InboxWork, trimInbox } from "./inbox.ts";
+export { inboxHandler, inboxTable, type InboxWork } from "./inbox.ts";
 export { eventMessage } from "./event-message.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
 export { createEventBus, type EventBusOptions, withEventBus } from "./process-bus.ts";

@@ -112,6 +112,10 @@ async function maintain(client: Client, table: PartitionedTable, run: Run): Prom
   run.changes.deleted += await deleteFromDefault(client, table, new Date(before));
 }
 
+/** SQL: the bounds in a partition's `bound`; null for MINVALUE. */
+const FROM = String.raw`(regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]`;
+const TO = String.raw`(regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]`;
+
 /**
  * How near to a boundary a key is stored on both sides of it. Far longer than a transaction that stores a key can last
  * after it looked for the key.
@@ -122,14 +126,29 @@ const BOUNDARY_MINUTES = 10;
  * SQL rows `instants (at)`: the time of the transaction, and, near the boundary of two partitions, a time on its other
  * side. A key that is inserted at each of them with `on conflict do nothing` is unique across partitions: transactions
  * that run at the same time share a partition, and a later one has seen the committed key. Fewer inserted rows than
- * keys times instants means that another transaction has stored one of the keys.
+ * keys times instants means that another transaction has stored one of the keys. There is one instant where both sides
+ * are in one partition: the default one, or that of the time before partitions.
  */
-export const boundaryInstants = ({ everyMs }: Pick<PartitionedTable, "everyMs">): string =>
+export const boundaryInstants = ({
+  table,
+  everyMs,
+}: Pick<PartitionedTable, "table" | "everyMs">): string =>
   `(select now() + near as at
       from (values (interval '0'), (interval '${BOUNDARY_MINUTES} min'), (interval '-${BOUNDARY_MINUTES} min')) as n (near)
      where near = interval '0'
-        or date_bin('${everyMs} ms', now() + near, 'epoch') <> date_bin('${everyMs} ms', now(), 'epoch')
+        or (date_bin('${everyMs} ms', now() + near, 'epoch') <> date_bin('${everyMs} ms', now(), 'epoch')
+            and ${partitionOf(table, "now() + near")} is distinct from ${partitionOf(table, "now()")})
    ) as instants`;
+
+/** SQL: the partition of an instant; null for the default partition. */
+const partitionOf = (table: string, instant: string): string =>
+  `(select inhrelid
+      from pg_inherits
+      join pg_class as part on part.oid = inhrelid
+     cross join lateral pg_get_expr(part.relpartbound, part.oid) as bound
+     where inhparent = '${table}'::regclass and bound <> 'DEFAULT'
+       and ${instant} >= coalesce((${FROM})::timestamptz, '-infinity')
+       and ${instant} < coalesce((${TO})::timestamptz, 'infinity'))`;
 
 export type Range = { readonly from: number; readonly to: number };
 
@@ -152,8 +171,8 @@ type Partition = Range & { readonly name: string };
 async function listPartitions(client: Client, table: string): Promise<readonly Partition[]> {
   const { rows } = await client.query<{ name: string; from: Date | null; to: Date | null }>(
     `select part.relname as name,
-            (regexp_match(bound, 'FROM \\(''([^'']+)''\\)'))[1]::timestamptz as from,
-            (regexp_match(bound, 'TO \\(''([^'']+)''\\)'))[1]::timestamptz as to
+            (${FROM})::timestamptz as from,
+            (${TO})::timestamptz as to
        from pg_inherits
        join pg_class as part on part.oid = inhrelid
       cross join lateral pg_get_expr(part.relpartbound, part.oid) as bound

@@ -165,7 +165,7 @@ test("stores a key once for transactions on both sides of a boundary", async () 
   await maintain({ everyMs });
   const store = (connection: Client, key: string) =>
     connection.query(
-      `insert into note (key, created_at) select $1, at from ${boundaryInstants({ everyMs })}
+      `insert into note (key, created_at) select $1, at from ${boundaryInstants({ table: "note", everyMs })}
            on conflict do nothing`,
       [key],
     );
@@ -192,10 +192,19 @@ test("stores a key once for transactions on both sides of a boundary", async () 
   await Promise.all([before.end(), after.end()]);
 });
 
+test("stores a key at one instant near a boundary within the default partition", async () => {
+  // A multiple of it is the next second.
+  const everyMs = Math.ceil(Date.now() / 1_000);
+  const { rows } = await client.query(
+    `select at = now() as now from ${boundaryInstants({ table: "note", everyMs })}`,
+  );
+  expect(rows).toEqual([{ now: true }]);
+});
+
 test("stores a key at one instant far from any boundary", async () => {
   const everyMs = Math.floor(Date.now() / 1_000.5);
   const { rows } = await client.query(
-    `select at = now() as now from ${boundaryInstants({ everyMs })}`,
+    `select at = now() as now from ${boundaryInstants({ table: "note", everyMs })}`,
   );
   expect(rows).toEqual([{ now: true }]);
 });

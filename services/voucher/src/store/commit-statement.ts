@@ -179,7 +179,7 @@ const responseColumns: ColumnTable<NewStoredResponse> = {
   kind: column.text(({ kind }) => kind),
 };
 
-const INSTANTS = boundaryInstants({ everyMs: IDEMPOTENCY_EVERY_MS });
+const INSTANTS = boundaryInstants({ table: "idempotency", everyMs: IDEMPOTENCY_EVERY_MS });
 
 /**
  * The usage rows exist, so their insert always meets a conflict: that way each row is found through its
