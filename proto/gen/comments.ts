@@ -1254,7 +1254,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.export.v1.ExportService.CreateVoucherTransactionExport": "Schedules an export of the transactions of a gift card or loyalty card. Idempotent with an Idempotency-Key. Returns the export with the status `SCHEDULED`; its filters include the voucher. Errors: `not_found`, `forbidden` (a voucher that holds no balance), `invalid_export_fields`.",
   "scrip.export.v1.ExportService.DeleteExport": "Deletes an export and its file. Errors: `not_found`, also for a repeated request.",
   "scrip.export.v1.ExportService.DownloadExport": "Returns a part of the file of an export to those who have the token of its link. The first message describes the part, the others contain it. Errors: `unauthorized` (the token), `not_found` (no such export, or no file). Internal: the gateway serves it at `GET /v1/exports/{export_id}?token=…`.",
-  "scrip.export.v1.ExportService.DownloadReport": "As DownloadExport, for the report of a bulk update. Errors: `unauthorized` (the token), `not_found` (no such async action, or no report). Internal: the gateway serves it at `GET /v1/async-actions/{async_action_id}/report?token=…`.",
+  "scrip.export.v1.ExportService.DownloadReport": "Returns the report of a bulk update in the way of DownloadExport. Errors: `unauthorized` (the token), `not_found` (no such async action, or no report). Internal: the gateway serves it at `GET /v1/async-actions/{async_action_id}/report?token=…`.",
   "scrip.export.v1.ExportService.GetExport": "Returns an export, with the link to its file when it is done. Errors: `not_found`.",
   "scrip.export.v1.ExportService.ListExports": "Lists exports, newest first.",
   "scrip.export.v1.ExportStatus": "Status of an export.",

@@ -731,7 +731,7 @@ export const ExportService: GenService<{
     output: typeof DownloadExportResponseSchema;
   },
   /**
-   * As DownloadExport, for the report of a bulk update. Errors: `unauthorized` (the token), `not_found` (no such async
+   * Returns the report of a bulk update in the way of DownloadExport. Errors: `unauthorized` (the token), `not_found` (no such async
    * action, or no report). Internal: the gateway serves it at `GET /v1/async-actions/{async_action_id}/report?token=…`.
    *
    * @generated from rpc scrip.export.v1.ExportService.DownloadReport
