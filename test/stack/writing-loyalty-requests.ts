@@ -10,8 +10,10 @@ export type LoyaltyFixtures = Awaited<ReturnType<typeof createLoyaltyFixtures>>;
 export async function createLoyaltyFixtures(api: Api, management: Api, projectId: string) {
   const schemas = `/management/v1/projects/${projectId}/custom-event-schemas`;
   const { id: schemaId } = await ok(management.post(schemas, { name: "visited" }));
-  const { campaignId, createCard } = await createLoyaltyProgram(api);
-  const [card, source] = [await createCard(), await createCard()];
+  const { campaignId, rewardId, createCard } = await createLoyaltyProgram(api);
+  const [card, source, payer] = [await createCard(), await createCard(), await createCard()];
+  const coin = { type: "COIN", parameters: { coin: { exchange_ratio: 1 } } };
+  const { id: spareRewardId } = await ok(api.post("/v1/rewards", coin));
   const rules = `/v1/loyalties/${campaignId}/earning-rules`;
   const create = () =>
     api.post(rules, [
@@ -49,7 +51,20 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
     ]),
   );
   const [{ id: tierId }] = tiers as unknown as readonly [Json];
-  return { schemas, schemaId, campaignId, card, source, rules, ruleId, tierId, pending };
+  return {
+    schemas,
+    schemaId,
+    campaignId,
+    rewardId,
+    spareRewardId: String(spareRewardId),
+    card,
+    source,
+    payer,
+    rules,
+    ruleId,
+    tierId,
+    pending,
+  };
 }
 
 type Tools<Row, Effect> = {
@@ -65,7 +80,20 @@ type Tools<Row, Effect> = {
 
 /** Rows of events, earning rules and points. */
 export function earningRows<Row extends object, Effect extends object>(
-  { schemas, schemaId, card, source, rules, ruleId, tierId, pending, campaignId }: LoyaltyFixtures,
+  {
+    schemas,
+    schemaId,
+    rewardId,
+    spareRewardId,
+    card,
+    source,
+    payer,
+    rules,
+    ruleId,
+    tierId,
+    pending,
+    campaignId,
+  }: LoyaltyFixtures,
   { post, put, rows }: Tools<Row, Effect>,
 ): Record<string, Row & Partial<Effect> & { readonly by?: "management" }> {
   const tag = newCode("points");
@@ -78,6 +106,17 @@ export function earningRows<Row extends object, Effect extends object>(
     "MemberService.AdjustMemberBalance": {
       ...post(`${member}/balance`, { points: 7, source_id: `${tag} balance` }),
       ...entry(`${tag} balance`),
+    },
+    "RewardService.CreateLoyaltyRewards": {
+      ...post(`/v1/loyalties/${campaignId}/rewards`, [{ reward: spareRewardId }]),
+      ...rows("loyalty.reward_assignment", "reward_id = $2", 1, [spareRewardId]),
+    },
+    "ValidationService.RedeemMemberReward": {
+      ...post(`/v1/loyalties/members/${payer.code}/redemption`, {
+        order: { amount: 2_000 },
+        reward: { id: rewardId },
+      }),
+      ...rows("voucher.redemption", "voucher_id = $2", 1, [payer.id]),
     },
     "MemberService.TransferMemberPoints": {
       ...post(`/v1/loyalties/${campaignId}/members/${card.code}/transfers`, [

@@ -23,6 +23,7 @@ import { createCustomEventSchema } from "./handlers/create-custom-event-schema.t
 import { createCustomEvent } from "./handlers/create-custom-event.ts";
 import { createCustomer } from "./handlers/create-customer.ts";
 import { createEarningRules } from "./handlers/create-earning-rules.ts";
+import { createLoyaltyRewards } from "./handlers/create-loyalty-rewards.ts";
 import { createLoyaltyTiers } from "./handlers/create-loyalty-tiers.ts";
 import { createRewardAssignment } from "./handlers/create-reward-assignment.ts";
 import { createReward } from "./handlers/create-reward.ts";
@@ -62,6 +63,7 @@ import { listLoyaltyRewards } from "./handlers/list-loyalty-rewards.ts";
 import { listLoyaltyTiers } from "./handlers/list-loyalty-tiers.ts";
 import { listMemberActivities } from "./handlers/list-member-activities.ts";
 import { listMemberPendingPoints } from "./handlers/list-member-pending-points.ts";
+import { listMemberRewards } from "./handlers/list-member-rewards.ts";
 import { listMemberTiers } from "./handlers/list-member-tiers.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
 import { listPendingPoints } from "./handlers/list-pending-points.ts";
@@ -170,6 +172,8 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     implement(RewardService, {
       createRewardAssignment,
       createReward,
+      createLoyaltyRewards,
+      listMemberRewards,
       deleteLoyaltyReward,
       deleteRewardAssignment,
       deleteReward,

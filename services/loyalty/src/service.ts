@@ -22,6 +22,7 @@ import { onPointsMoved } from "./events/on-points-moved.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
+import { onValidationRule, RULES_TOPIC } from "./events/on-validation-rule.ts";
 import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "./events/topics.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
@@ -89,6 +90,7 @@ const consumers = ({
   { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderPaid(deps.db) },
   { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
   { group: "loyalty-tiers", topics: [POINTS_TOPIC], handler: onPointsMoved(deps) },
+  { group: "loyalty-rules", topics: [RULES_TOPIC], handler: onValidationRule(deps) },
   { group: "loyalty-members", topics: [VOUCHERS_TOPIC], handler: onMember(deps) },
   {
     group: "loyalty-activity",

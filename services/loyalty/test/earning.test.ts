@@ -1,7 +1,11 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
+import { ValidationRuleChangedSchema } from "@scrip/proto/scrip/events/v1/rules_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { NOON } from "./builders.ts";
+import { createDeps } from "../src/deps.ts";
+import { onValidationRule, RULES_TOPIC } from "../src/events/on-validation-rule.ts";
+import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { DAY, earningIn, PER_EURO, storeProgram } from "./earning-programs.ts";
 
@@ -102,6 +106,27 @@ describe("earning points", () => {
       program.happened(customerId, "viewed", { metadata: { stars: 5 } }),
     ]);
     expect(await program.ledger()).toMatchObject([{ card_id: cardId, points: 50n }]);
+    // The validation rule changes, and is deleted; an event of an older state arrives again.
+    const { projectId } = program;
+    const ruleChanged = (at: number, fields: object) =>
+      newEvent(
+        ValidationRuleChangedSchema,
+        { projectId, topic: RULES_TOPIC },
+        { projectId, ruleId: "val_1", date: timestampFromMs(at), ...fields },
+      );
+    const consume = onValidationRule(createDeps(loyalty.db));
+    const wider = { ...conditions.rules["1"], conditions: { $more_than: [1] } };
+    const widened = ruleChanged(NOON + 1, { rules: { "1": wider } });
+    const reviewed = () => program.happened(customerId, "reviewed", { metadata: { stars: 2 } });
+    await consume([widened], deliveryFrom(RULES_TOPIC));
+    await expect.poll(async () => (await earn([reviewed()]), program.ledger())).toHaveLength(2);
+    await consume([ruleChanged(NOON + 2, { deleted: true })], deliveryFrom(RULES_TOPIC));
+    await consume([widened], deliveryFrom(RULES_TOPIC));
+    const { rows } = await loyalty.db.query<{ rules: unknown }>(
+      "select rules from validation_rule where project_id = $1",
+      [projectId],
+    );
+    expect(rows).toEqual([{ rules: null }]);
   });
 
   test("waits for a card whose publication arrives later, and earns nothing for what came before it", async () => {

@@ -137,7 +137,7 @@ export function tiersIn(loyalty: Loyalty) {
   return { program, consume, deps };
 }
 
-const voucherOf = (id: string, campaignId: string): EventVoucher => ({
+export const voucherOf = (id: string, campaignId: string): EventVoucher => ({
   $typeName: "scrip.loyalty.v1.EventVoucher",
   id,
   code: id,

@@ -9,7 +9,7 @@ import { movePoints } from "../src/points/move-points.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn, storeProgram } from "./earning-programs.ts";
-import { BRONZE, GOLD, SILVER, tiersIn } from "./tier-programs.ts";
+import { BRONZE, GOLD, SILVER, tiersIn, voucherOf } from "./tier-programs.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
@@ -231,6 +231,21 @@ describe("loyalty tiers", () => {
       undefined,
       13n,
     ]);
+    const listOf = async (affordableOnly: boolean) => {
+      const voucher = voucherOf(cardId, campaignId);
+      const listed = await rewards.listMemberRewards(
+        { memberId: cardId, voucher, affordableOnly },
+        call,
+      );
+      return listed.data.map(({ reward }) => reward?.type);
+    };
+    expect(await listOf(false)).toEqual(["COIN", "MATERIAL"]);
+    expect(await listOf(true)).toEqual([]);
+    await club.move(cardId, 12n);
+    expect(await listOf(true)).toEqual(["COIN"]);
+    await expect(
+      rewards.createLoyaltyRewards({ campaignId, rewards: [{ reward: coin.id }] }, call),
+    ).rejects.toMatchObject({ key: "duplicate_found" });
     await club.move(cardId, 600n);
     expect((await load(material.id)).assignment).toBeUndefined();
     const gold = await tiers.listTierRewards({ campaignId, tierId: created[1]!.id }, call);

@@ -51,6 +51,7 @@ import { qualifyCampaigns } from "./handlers/qualify-campaigns.ts";
 import { qualifyVouchers } from "./handlers/qualify-vouchers.ts";
 import { qualify } from "./handlers/qualify.ts";
 import { redeemCode } from "./handlers/redeem-code.ts";
+import { redeemMemberReward } from "./handlers/redeem-member-reward.ts";
 import { redeemPromotionTier } from "./handlers/redeem-promotion-tier.ts";
 import { redeemVoucher } from "./handlers/redeem-voucher.ts";
 import { redeem } from "./handlers/redeem.ts";
@@ -82,6 +83,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
         validate,
         validateCode,
         redeemVoucher,
+        redeemMemberReward,
         redeemCode,
         redeem,
         redeemPromotionTier,

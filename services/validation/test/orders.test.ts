@@ -133,6 +133,10 @@ describe("UpdateOrder", () => {
     const { code } = await createVoucher(services, call());
     const order = { sourceId: "cart-1", amount: 10_000n };
     const redemption = await validations.redeemVoucher({ code, order }, call());
+    // The gateway resolves the card; other vouchers have no points.
+    await expect(
+      validations.redeemMemberReward({ memberId: code, order }, call()),
+    ).rejects.toMatchObject({ key: "not_found" });
     const updated = await orders.updateOrder(
       { orderId: "cart-1", status: OrderStatus.FULFILLED },
       call(),

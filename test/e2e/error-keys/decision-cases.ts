@@ -41,6 +41,10 @@ const ORDER = { order: { amount: 1000 } };
 const RPCS: Readonly<Record<string, DecisionRpc>> = {
   "ValidationService.ValidateVoucher": { redeemable: "voucher", toRequest: inPath("code") },
   "ValidationService.RedeemVoucher": { redeemable: "voucher", toRequest: inPath("code") },
+  "ValidationService.RedeemMemberReward": {
+    redeemable: "voucher",
+    toRequest: inPath("member_id"),
+  },
   "ValidationService.ValidateCode": {
     redeemable: "voucher",
     toRequest: (_, { id, gift, reward, request }) => ({
@@ -277,7 +281,7 @@ const REQUEST_SCENARIOS = (["voucher", "promotion_tier"] as const).flatMap(
 );
 
 /** An order that another request is redeeming for. */
-async function claimedOrder(shop: Shop): Promise<Json> {
+export async function claimedOrder(shop: Shop): Promise<Json> {
   const order = { source_id: newCode("order"), amount: 1000 };
   await shop.create("/v1/orders", order);
   await shop.sql(

@@ -4,6 +4,7 @@ import type { ErrorCase } from "./error-case.ts";
 import { EXPORT_CASES, IMPORT_CASES } from "./export-cases.ts";
 import { LOYALTY_CASES } from "./loyalty-cases.ts";
 import { MANAGEMENT_CASES } from "./management-cases.ts";
+import { MEMBER_CASES } from "./member-cases.ts";
 import { PUBLICATION_CASES } from "./publication-cases.ts";
 import { REDEMPTION_CASES } from "./redemption-cases.ts";
 import { VOUCHER_CASES } from "./voucher-cases.ts";
@@ -15,6 +16,7 @@ export const RESOURCE_CASES: readonly ErrorCase[] = [
   ...PUBLICATION_CASES,
   ...CAMPAIGN_CASES,
   ...LOYALTY_CASES,
+  ...MEMBER_CASES,
   ...CATALOGUE_CASES,
   ...REDEMPTION_CASES,
   ...EXPORT_CASES,

@@ -22,3 +22,7 @@ export function priceInTier(
     ? null
     : { assignment: { ...assignment, points }, reward };
 }
+
+/** The fewest points that the reward costs: its price, or one block of a COIN reward. */
+export const pointsNeeded = ({ assignment, reward }: PricedReward): bigint =>
+  assignment.points ?? BigInt(reward.parameters.coin?.points_ratio ?? 0);

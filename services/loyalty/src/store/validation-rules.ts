@@ -9,11 +9,11 @@ export type ValidationRuleRow = {
   readonly changedAt: Date;
 };
 
-/** Stores the newest state of each rule; an older one changes nothing. Returns the projects that changed. */
+/** Stores the newest state of each rule; an older one changes nothing. */
 export async function upsertValidationRules(
   tx: Queryable,
   rules: readonly ValidationRuleRow[],
-): Promise<readonly string[]> {
+): Promise<void> {
   const newest = new Map<string, ValidationRuleRow>();
   for (const rule of rules) {
     const key = `${rule.projectId} ${rule.id}`;
@@ -21,14 +21,13 @@ export async function upsertValidationRules(
     if (before === undefined || before.changedAt <= rule.changedAt) newest.set(key, rule);
   }
   const sorted = [...newest].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, rule]) => rule);
-  if (sorted.length === 0) return [];
-  const { rows } = await tx.query<{ project_id: string }>(
+  if (sorted.length === 0) return;
+  await tx.query(
     `insert into validation_rule as stored (project_id, id, rules, changed_at)
      select * from unnest($1::text[], $2::text[], $3::jsonb[], $4::timestamptz[])
          on conflict (project_id, id) do update
         set rules = excluded.rules, changed_at = excluded.changed_at
-      where stored.changed_at < excluded.changed_at
-     returning project_id`,
+      where stored.changed_at < excluded.changed_at`,
     [
       textArray(sorted.map(({ projectId }) => projectId)),
       textArray(sorted.map(({ id }) => id)),
@@ -36,7 +35,6 @@ export async function upsertValidationRules(
       sorted.map(({ changedAt }) => changedAt),
     ],
   );
-  return [...new Set(rows.map((row) => row.project_id))].toSorted();
 }
 
 /** The conditions of the rules that earning rules refer to, by id; deleted rules are null, unknown ones are left out. */

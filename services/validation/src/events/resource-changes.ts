@@ -15,9 +15,8 @@ import {
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 
 import { ORDERS_TOPIC } from "./order-paid.ts";
+import { RULES_TOPIC } from "./validation-rule-changed.ts";
 
-/** Changes of validation rules and their assignments, key: the resource. Published by this service. */
-const RULES_TOPIC = "scrip.rules.v1";
 /** Changes of products and SKUs, key: the resource. Published by this service. */
 const PRODUCTS_TOPIC = "scrip.products.v1";
 

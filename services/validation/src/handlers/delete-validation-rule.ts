@@ -1,12 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { inUse as resourceInUse, notFound, ApiError } from "@scrip/errors";
+import { enqueue } from "@scrip/events";
 import { createdAtMs } from "@scrip/ids";
 import { sqlState } from "@scrip/postgres";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { validationRuleChanged } from "../events/validation-rule-changed.ts";
 import { findExistingObjects } from "../loading/assignable-objects.ts";
 import {
   type AssignmentRow,
@@ -32,8 +34,10 @@ export const deleteValidationRule =
   async ({ validationRuleId: ruleId }, call) => {
     for (let round = 0; round < MAX_BATCHES; round += 1) {
       const leftOver = await findOrphanedAssignments(deps, call, ruleId);
-      if (await deleteRuleAndOrphans(deps, call.project.id, { ruleId, leftOver }))
+      if (await deleteRuleAndOrphans(deps, call, { ruleId, leftOver })) {
+        deps.onEvents();
         return create(EmptySchema);
+      }
     }
     throw new ApiError("resource_in_use", {
       details: `Resource validation_rules with id ${ruleId} has too many assignments of deleted objects for one request; send the request again`,
@@ -74,10 +78,11 @@ function rejectInUse(ruleId: string, inUse: readonly AssignmentRow[], total: big
 
 /** Returns whether the rule was deleted; false while further assignments have to be checked. */
 async function deleteRuleAndOrphans(
-  { definitions }: Deps,
-  projectId: string,
+  { definitions, newId }: Deps,
+  { project, now }: Call,
   { ruleId, leftOver }: { readonly ruleId: string; readonly leftOver: readonly AssignmentRow[] },
 ): Promise<boolean> {
+  const projectId = project.id;
   try {
     await definitions.write(projectId, async (tx) => {
       // Locks the rule first: concurrent assignments lock it too, and wait for the deletions.
@@ -88,7 +93,10 @@ async function deleteRuleAndOrphans(
         projectId,
         leftOver.map(({ id }) => id),
       );
-      if (leftOver.length < BATCH_SIZE) await deleteRule(tx, projectId, ruleId);
+      if (leftOver.length === BATCH_SIZE) return;
+      await deleteRule(tx, projectId, ruleId);
+      const change = { projectId, ruleId, rules: null, at: now };
+      await enqueue(tx, [validationRuleChanged(newId("event"), change)]);
     });
     return leftOver.length < BATCH_SIZE;
   } catch (error) {

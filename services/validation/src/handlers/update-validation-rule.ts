@@ -1,8 +1,10 @@
 import { notFound } from "@scrip/errors";
+import { enqueue } from "@scrip/events";
 import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { validationRuleChanged } from "../events/validation-rule-changed.ts";
 import {
   validationRuleToProto,
   validationRuleToRow,
@@ -25,7 +27,10 @@ export const updateValidationRule =
       const row = validationRuleToRow(request, stored, { newId: () => id, now });
       parseRule(row);
       await saveRule(tx, project.id, row);
+      const change = { projectId: project.id, ruleId: id, rules: row.rules, at: now };
+      await enqueue(tx, [validationRuleChanged(deps.newId("event"), change)]);
       return { ...row, assignments_count: stored.assignments_count };
     });
+    deps.onEvents();
     return validationRuleToProto(updated);
   };
