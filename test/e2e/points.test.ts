@@ -41,29 +41,6 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
   const redeemWithRetry = (card: Card, body: Json, ownProgram = program) =>
     postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, ownProgram, body));
 
-  test("applies a changed validation rule to the earning rules that refer to it", async () => {
-    const card = await program.createCard();
-    const rule = (points: number) => ({
-      rules: {
-        "1": { name: "custom_event.metadata", property: "n", conditions: { $more_than: [points] } },
-      },
-    });
-    const { id } = await ok(api.post("/v1/validation-rules", rule(5)));
-    const event = newCode("event");
-    const earning = { event, validation_rule_id: id, loyalty: { type: "FIXED", points: 7 } };
-    await ok(api.post(`/v1/loyalties/${program.campaignId}/earning-rules`, [earning]));
-    await ok(api.put(`/v1/validation-rules/${id}`, rule(1)));
-    await expect
-      .poll(
-        async () => {
-          await ok(api.post("/v1/events", { event, customer: card.customer, metadata: { n: 2 } }));
-          return balanceOf(api, card);
-        },
-        { timeout: 20_000, interval: 300 },
-      )
-      .toBeGreaterThan(3_000);
-  });
-
   test("takes the blocks of points that the order needs, and returns the remaining balance", async () => {
     const card = await program.createCard();
     const validated = await api.post(`/v1/vouchers/${card.code}/validate`, {

@@ -32,6 +32,30 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       }),
     );
 
+  test("applies a changed validation rule to the earning rules that refer to it", async () => {
+    const program = await createLoyaltyProgram(api);
+    const card = await program.createCard();
+    const rule = (points: number) => ({
+      rules: {
+        "1": { name: "custom_event.metadata", property: "n", conditions: { $more_than: [points] } },
+      },
+    });
+    const { id } = await ok(api.post("/v1/validation-rules", rule(5)));
+    const event = newCode("event");
+    const earning = { event, validation_rule_id: id, loyalty: { type: "FIXED", points: 7 } };
+    await ok(api.post(`/v1/loyalties/${program.campaignId}/earning-rules`, [earning]));
+    await ok(api.put(`/v1/validation-rules/${id}`, rule(1)));
+    await expect
+      .poll(
+        async () => {
+          await ok(api.post("/v1/events", { event, customer: card.customer, metadata: { n: 2 } }));
+          return balanceOf(api, card);
+        },
+        { timeout: 20_000, interval: 300 },
+      )
+      .toBeGreaterThan(1_000);
+  });
+
   test("are created, read, updated, listed and deleted", async () => {
     const created = await reward({
       name: "Mug",

@@ -1,7 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
 import { ValidationRuleChangedSchema } from "@scrip/proto/scrip/events/v1/rules_pb";
-import type { Metadata } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import { upsertValidationRules, type ValidationRuleRow } from "../store/validation-rules.ts";
@@ -28,7 +27,7 @@ function changeOf(event: DeliveredEvent): ValidationRuleRow | undefined {
   return {
     projectId,
     id,
-    rules: deleted ? null : (rules as Metadata),
+    rules: deleted ? null : rules,
     changedAt: timestampDate(date),
   };
 }
