@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { CliError, EXIT_FAILED, EXIT_USAGE } from "./cli-error.ts";
 import { addCheckInvariants } from "./commands/check-invariants.ts";
 import { addConfig } from "./commands/config.ts";
+import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addImportFrom } from "./commands/import-from.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addMigrations } from "./commands/migrations.ts";
@@ -48,6 +49,7 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addToken(program, context);
   addMigrations(program, context);
   addServiceKeys(program, context);
+  addDeadLetters(program, context);
   addCheckInvariants(program, context);
   try {
     await program.parseAsync(args, { from: "user" });

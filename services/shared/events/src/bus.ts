@@ -64,17 +64,27 @@ export type PartitionLag = {
 };
 
 export type DeadLetter = {
+  /** The group that could not handle the event. */
+  readonly group: string;
   readonly event: DeliveredEvent;
   readonly error: string;
   readonly attempts: number;
   readonly buriedAt: Date;
 };
 
+/** Which dead letters to list; all of them by default. */
+export type DeadLetterFilter = {
+  readonly group?: string;
+  readonly topic?: string;
+  readonly partition?: number;
+  readonly offset?: bigint;
+};
+
 /** The port of the event log (docs/events.md#delivery). Its adapters pass `eventBusConformance`. */
 export type EventBus = {
   /**
-   * Appends the events in their order. All of them are durable when it resolves; none when it
-   * throws.
+   * Appends the events in their order. All of them are durable when it resolves. When it throws, some may
+   * be: the caller publishes the batch again. Only an `UnpublishableEvent` means that none is.
    */
   readonly publish: (batch: readonly EventEnvelope[]) => Promise<void>;
   /** A new group starts at the oldest retained entry. */
@@ -84,13 +94,13 @@ export type EventBus = {
    * left out.
    */
   readonly lag: (group: string) => Promise<readonly PartitionLag[]>;
-  /** The oldest events, at most `limit`, that the group could not handle. */
-  readonly deadLetters: (group: string, limit: number) => Promise<readonly DeadLetter[]>;
+  /** The oldest events, at most `limit`, that groups could not handle. */
+  readonly deadLetters: (filter: DeadLetterFilter, limit: number) => Promise<readonly DeadLetter[]>;
   /**
    * Publishes a dead letter again and deletes it. All groups receive it; those that handled it
    * recognise its id. It follows all events published since, regardless of its key.
    */
-  readonly replay: (group: string, letter: DeadLetter) => Promise<void>;
+  readonly replay: (letter: DeadLetter) => Promise<void>;
   /** Closes all subscriptions within one deadline, and then the connection to the log. */
   readonly close: (deadlineMs: number) => Promise<void>;
 };

@@ -1,6 +1,7 @@
 export {
   checkPublishable,
   type DeadLetter,
+  type DeadLetterFilter,
   type DeliveredEvent,
   type DeliveryContext,
   type EventBus,

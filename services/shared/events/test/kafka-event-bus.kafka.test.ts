@@ -105,7 +105,7 @@ describe.concurrent("the Kafka adapter", () => {
 
     await soon(() => expect(idsOf(seen)).toEqual(["v_1-1", "v_1-2"]));
     await soon(async () => expect(await bus.lag(group)).toEqual([]));
-    const letters = await bus.deadLetters(group, 10);
+    const letters = await bus.deadLetters({ group }, 10);
     expect(letters.map(({ event }) => [event.key, event.partition, event.offset])).toEqual([
       ["foreign", partition, 1n],
       ["empty", partition, 3n],

@@ -1,4 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
 
 /** A server that some tests need and that `npm test` does not install. */
 export type OptionalServer = {
@@ -10,6 +12,8 @@ export type OptionalServer = {
 };
 
 const TIMEOUT_MS = 3_000;
+/** It takes a tenth of a second, but not on a busy machine. */
+const JAVA_TIMEOUT_MS = 30_000;
 
 const KAFKA_JAVA_VERSION = 17;
 
@@ -47,19 +51,28 @@ export type KafkaSource = { readonly brokers: string } | "program" | "container"
 export function findKafka(): KafkaSource | undefined {
   const brokers = process.env["KAFKA_BROKERS"];
   if (brokers) return { brokers };
-  if (javaVersion() >= KAFKA_JAVA_VERSION && runs("mvn", ["--version"])) return "program";
+  if (javaVersion() >= KAFKA_JAVA_VERSION && isInPath("mvn")) return "program";
   return hasDocker() ? "container" : undefined;
 }
 
 /** The major version of `java` in PATH; 0 without one. */
 function javaVersion(): number {
-  const { stderr } = spawnSync("java", ["-version"], { encoding: "utf8", timeout: TIMEOUT_MS });
+  const { stderr } = spawnSync("java", ["-version"], {
+    encoding: "utf8",
+    timeout: JAVA_TIMEOUT_MS,
+  });
   return Number(/version "(?<major>\d+)/u.exec(stderr)?.groups?.["major"] ?? 0);
 }
 
 /** Whether a Docker engine responds; a client without an engine is not enough. */
 export const hasDocker = (): boolean =>
   runs("docker", ["version", "--format", "{{.Server.Version}}"]);
+
+/** For programs that take long to start. */
+const isInPath = (program: string): boolean =>
+  (process.env["PATH"] ?? "")
+    .split(path.delimiter)
+    .some((folder) => existsSync(path.join(folder, program)));
 
 function runs(program: string, args: readonly string[]): boolean {
   try {

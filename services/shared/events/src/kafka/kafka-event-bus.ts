@@ -99,8 +99,8 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
     async lag(group) {
       return measureLag(await connectAdmin(), group, topicsOf.get(group) ?? []);
     },
-    deadLetters: (group, limit) => listDeadLetters(db, group, limit),
-    async replay(group, { event }) {
+    deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
+    async replay({ group, event }) {
       await db.transaction(async (tx) => {
         // Deleted first: when two operators replay the same letter, one succeeds.
         if ((await deleteDeadLetter(tx, group, event)) === "deleted")

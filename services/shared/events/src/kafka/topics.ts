@@ -1,5 +1,6 @@
 import type { Admin } from "kafkajs";
 
+import { createLimiter } from "../limiter.ts";
 import { PARTITIONS } from "../partition.ts";
 import type { LogRetention } from "../pg/log-retention.ts";
 import { retryFor } from "./retry.ts";
@@ -21,29 +22,37 @@ export function createTopics(
   retention: Pick<LogRetention, "keepUnhandledMs">,
 ): Topics {
   const known = new Set<string>();
+  // Together, they would create topics twice, and read those of others before brokers know them.
+  const oneAtATime = createLimiter(1);
+  const unknownOf = (topics: readonly string[]): string[] =>
+    [...new Set(topics)].filter((topic) => !known.has(topic));
   return {
     async ensure(topics) {
-      const unknown = [...new Set(topics)].filter((topic) => !known.has(topic));
-      if (unknown.length === 0) return;
-      const admin = await connect();
-      const existing = new Set(await admin.listTopics());
-      const missing = unknown.filter((topic) => !existing.has(topic));
-      if (missing.length > 0) await create(admin, missing, retention.keepUnhandledMs);
-      const { topics: found } = await retryFor(PROPAGATION_MS, () =>
-        admin.fetchTopicMetadata({ topics: unknown }),
-      );
-      for (const { name, partitions } of found) {
-        // With another number, keys would be in other partitions than those of the other adapter and of older events.
-        if (partitions.length !== PARTITIONS) {
-          throw new Error(
-            `the topic ${name} has ${partitions.length} partitions instead of ${PARTITIONS}`,
-          );
+      if (unknownOf(topics).length === 0) return;
+      await oneAtATime(async () => {
+        const unknown = unknownOf(topics);
+        if (unknown.length === 0) return;
+        const admin = await connect();
+        const existing = new Set(await admin.listTopics());
+        const missing = unknown.filter((topic) => !existing.has(topic));
+        if (missing.length > 0) await create(admin, missing, retention.keepUnhandledMs);
+        const { topics: found } = await retryFor(PROPAGATION_MS, () =>
+          admin.fetchTopicMetadata({ topics: unknown }),
+        );
+        for (const { name, partitions } of found) {
+          checkPartitions(name, partitions.length);
+          known.add(name);
         }
-        known.add(name);
-      }
+      });
     },
     recheck: () => known.clear(),
   };
+}
+
+/** With another number, keys would be in other partitions than those of the Postgres adapter and of older events. */
+function checkPartitions(topic: string, partitions: number): void {
+  if (partitions !== PARTITIONS)
+    throw new Error(`the topic ${topic} has ${partitions} partitions instead of ${PARTITIONS}`);
 }
 
 async function create(admin: Admin, topics: readonly string[], retentionMs: number): Promise<void> {

@@ -7,10 +7,11 @@ import {
   rowOf,
 } from "@scrip/postgres";
 
-import type { DeadLetter, DeliveredEvent } from "../bus.ts";
+import type { DeadLetter, DeadLetterFilter, DeliveredEvent } from "../bus.ts";
 import { type EventRow, fromRow } from "./row-log.ts";
 
 type DeadLetterRow = EventRow & {
+  readonly consumer_group: string;
   readonly error: string;
   readonly attempts: number;
   readonly buried_at: Date;
@@ -56,18 +57,22 @@ export async function insertDeadLetter(db: Queryable, burial: Burial): Promise<v
 
 export async function listDeadLetters(
   db: Queryable,
-  group: string,
+  { group, topic, partition, offset }: DeadLetterFilter,
   limit: number,
 ): Promise<readonly DeadLetter[]> {
   const { rows } = await db.query<DeadLetterRow>(
-    `select ${columnNames(eventColumns)}, buried_at
+    `select consumer_group, ${columnNames(eventColumns)}, buried_at
        from bus_dead_letter
-      where consumer_group = $1
-      order by buried_at, topic, partition, log_offset
-      limit $2`,
-    [group, limit],
+      where ($1::text is null or consumer_group = $1)
+        and ($2::text is null or topic = $2)
+        and ($3::int is null or partition = $3)
+        and ($4::bigint is null or log_offset = $4)
+      order by buried_at, consumer_group, topic, partition, log_offset
+      limit $5`,
+    [group ?? null, topic ?? null, partition ?? null, offset ?? null, limit],
   );
   return rows.map((row) => ({
+    group: row.consumer_group,
     event: fromRow(row),
     error: row.error,
     attempts: row.attempts,

@@ -79,8 +79,8 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       };
     },
     lag: (group) => measureLag(db, group),
-    deadLetters: (group, limit) => listDeadLetters(db, group, limit),
-    async replay(group, { event }) {
+    deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
+    async replay({ group, event }) {
       await db.transaction(async (tx) => {
         // Deleted first: when two operators replay the same letter, one succeeds.
         if ((await deleteDeadLetter(tx, group, event)) === "deleted")

@@ -110,7 +110,7 @@ export function deliveryConformance(broker: () => Broker): void {
       await bus.publish([buildEvent(topic, "v_1", 1)]);
 
       await soon(() => expect(idsOf(seen)).toEqual(["v_1-1"]));
-      expect(await bus.deadLetters(group, 10)).toEqual([]);
+      expect(await bus.deadLetters({ group }, 10)).toEqual([]);
       await bus.close(CLOSE_MS);
     });
 
@@ -128,9 +128,10 @@ export function deliveryConformance(broker: () => Broker): void {
       await soon(() => expect(idsOf(seen)).toEqual(others));
       await soon(async () => expect(await bus.lag(group)).toEqual([]));
 
-      const letters = await bus.deadLetters(group, 10);
+      const letters = await bus.deadLetters({ group }, 10);
       expect(letters).toEqual([
         {
+          group,
           event: { ...poison, partition: seen[0]?.partition, offset: expect.any(BigInt) as bigint },
           error: expect.stringContaining("v_1-7 makes no sense") as string,
           attempts: 3,
@@ -153,15 +154,15 @@ export function deliveryConformance(broker: () => Broker): void {
           (mended ? handler : refusing("v_1-1", handler))(batch, context),
       });
       await bus.publish([buildEvent(topic, "v_1", 1)]);
-      await soon(async () => expect(await bus.deadLetters(group, 10)).toHaveLength(1));
+      await soon(async () => expect(await bus.deadLetters({ group }, 10)).toHaveLength(1));
 
       mended = true;
-      const [letter] = await bus.deadLetters(group, 10);
-      await bus.replay(group, letter!);
-      await bus.replay(group, letter!);
+      const [letter] = await bus.deadLetters({ group }, 10);
+      await bus.replay(letter!);
+      await bus.replay(letter!);
 
       await soon(() => expect(idsOf(seen)).toEqual(["v_1-1"]));
-      expect(await bus.deadLetters(group, 10)).toEqual([]);
+      expect(await bus.deadLetters({ group }, 10)).toEqual([]);
       await bus.close(CLOSE_MS);
       expect(idsOf(seen)).toEqual(["v_1-1"]);
     });

@@ -162,7 +162,7 @@ export function groupConformance(broker: () => Broker): void {
 
       const others = KEYS.slice(1).map((key) => `${key}-1`);
       await soon(() => expect(idsOf(seen).toSorted()).toEqual(others.toSorted()));
-      await soon(async () => expect(await bus.deadLetters(group, 10)).toHaveLength(1));
+      await soon(async () => expect(await bus.deadLetters({ group }, 10)).toHaveLength(1));
       await soon(async () => expect(await bus.lag(group)).toEqual([]));
       await bus.close(CLOSE_MS);
     });
