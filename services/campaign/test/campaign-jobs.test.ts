@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
 
+import { fromBinary } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import type { CampaignJob } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
 import { CampaignStatus, CampaignType } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import {
+  CampaignChanged_Change,
+  CampaignChangedSchema,
+} from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -145,6 +150,16 @@ describe("a job that generates vouchers", () => {
     const [jobId = ""] = await pendingJobs(call);
     await jobs.failJob({ jobId }, call);
     await jobs.failJob({ jobId }, call);
+    const { rows } = await db.query<{ payload: Uint8Array }>(
+      "select payload from outbox where key = $1 and type = $2",
+      [id, CampaignChangedSchema.typeName],
+    );
+    const failed = CampaignChanged_Change.VOUCHERS_GENERATION_FAILED;
+    expect(
+      rows
+        .map(({ payload }) => fromBinary(CampaignChangedSchema, payload))
+        .filter(({ change }) => change === failed),
+    ).toMatchObject([{ campaignId: id, jobId }]);
     expect(await read(call, id)).toMatchObject({
       creationStatus: FAILED,
       vouchersGenerationStatus: FAILED,

@@ -1,5 +1,7 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import { DiscountEffect, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { ResourceChangedSchema } from "@scrip/proto/scrip/events/v1/resources_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
@@ -14,6 +16,50 @@ const at = (text: string) => ({ seconds: BigInt(Date.parse(text) / 1000), nanos:
 const percent = { type: DiscountType.PERCENT, percentOff: "12.5" };
 
 describe("CreateVoucher", () => {
+  test("publishes a new voucher with its transaction, only where a webhook receives it", async () => {
+    const published = async (id: string) => {
+      const { rows } = await service.db.query<{ payload: Uint8Array }>(
+        "select payload from outbox where key = $1",
+        [id],
+      );
+      return rows.map(({ payload }) => fromBinary(ResourceChangedSchema, payload));
+    };
+    const create = (webhookEvents: readonly string[], options: Partial<Call> = {}) => {
+      const call = service.call();
+      const project = { ...call.project, webhookEvents };
+      const code = newId("event");
+      const request = { code, type: VoucherType.DISCOUNT_VOUCHER, discount: percent };
+      return service.vouchers.createVoucher(request, { ...call, project, ...options });
+    };
+    const { id: unheard } = await create(["voucher.updated", "redemption.succeeded"]);
+    expect(await published(unheard)).toEqual([]);
+
+    const idempotency = { key: newId("event"), requestHash: new Uint8Array(32) };
+    for (const options of [{}, { idempotency }]) {
+      const voucher = await create(["voucher.created"], options);
+      const [event, ...others] = await published(voucher.id);
+      expect(others).toEqual([]);
+      expect(event).toMatchObject({
+        names: ["voucher.created"],
+        resource: "voucher",
+        channel: "API",
+      });
+      expect(JSON.parse(event?.data ?? "")).toMatchObject({ id: voucher.id, code: voucher.code });
+    }
+    // A repetition of the request with the key publishes nothing.
+    const repeated = await create(["voucher.created"], { idempotency });
+    expect(await published(repeated.id)).toHaveLength(1);
+
+    const { rows: before } = await service.db.query("select from outbox");
+    const project = { ...service.call().project, webhookEvents: ["voucher.created"] };
+    const taken = { code: repeated.code, type: VoucherType.DISCOUNT_VOUCHER, discount: percent };
+    await expect(
+      service.vouchers.createVoucher(taken, { ...service.call(), project }),
+    ).rejects.toMatchObject({ key: "duplicate_found" });
+    const { rows: after } = await service.db.query("select from outbox");
+    expect(after).toHaveLength(before.length);
+  });
+
   test("returns the whole discount voucher, and GetVoucher returns the same by code and by id", async () => {
     const voucher = await createDiscountVoucher(service, {
       code: "Été 100%/#1",

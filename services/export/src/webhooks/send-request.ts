@@ -87,7 +87,8 @@ async function attempt(
   return { responseStatus: status, error: succeeded ? null : `status ${status}` };
 }
 
-const publicLookup =
+/** A lookup that fails for a name with a private address. */
+export const publicLookup =
   (lookup: typeof resolve): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
