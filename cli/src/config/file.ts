@@ -116,6 +116,8 @@ function addItem(
     problems.push(`${path} must be a map`);
     return;
   }
+  // `a/b` of `c` and `b` of `c/a` have the same path.
+  if (items.has(path)) problems.push(`${path} occurs twice`);
   const fields = (value ?? {}) as JsonObject;
   const unknown = Object.keys(fields).filter((field) => !item.section.fields.includes(field));
   problems.push(...unknown.map((field) => `${path} has an unknown field ${field}`));
