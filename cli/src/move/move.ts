@@ -18,8 +18,8 @@ import { CUSTOMERS, VOUCHERS } from "./voucherify.ts";
 /** Files with objects of one kind. */
 export type Group = { readonly kind: MovedKind; readonly files: readonly SourceFile[] };
 
-/** Parts of this size fit into memory many times over. */
-const PART_BYTES = 16 * 1024 * 1024;
+/** Two parts of this size, as objects, are in memory at once. */
+const PART_BYTES = 4 * 1024 * 1024;
 const MAX_PARTS = 1024;
 
 type Sides = {
