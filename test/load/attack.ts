@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { Client } from "pg";
 
 import { type Api, inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
-import { type ServiceName, type Stack, startComposition } from "../stack/compositions.ts";
+import { SERVICES, type ServiceName, type Stack, startComposition } from "../stack/compositions.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { NO_CONNECTION } from "../stack/retry.ts";
 import { describeMachine } from "./machine.ts";
@@ -221,9 +221,7 @@ function startTraffic({ api, codes }: Shop): Traffic {
 
 function attacksOn(composition: "standalone" | "distributed"): readonly Attack[] {
   const killed: readonly (ServiceName | undefined)[] =
-    composition === "standalone"
-      ? [undefined, undefined]
-      : [undefined, "validation", "voucher", "campaign", "loyalty"];
+    composition === "standalone" ? [undefined, undefined] : [undefined, ...SERVICES];
   return [
     { name: "none", run: async () => {} },
     ...killed.map((service) => ({

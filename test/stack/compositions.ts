@@ -60,7 +60,7 @@ const newPlace = async (urls: Place["urls"] = {}): Promise<Place> => ({
   urls,
 });
 
-const SERVICES = ["loyalty", "voucher", "campaign", "validation", "export"] as const;
+export const SERVICES = ["loyalty", "voucher", "campaign", "validation", "export"] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 export type Composition = "standalone" | "distributed";
