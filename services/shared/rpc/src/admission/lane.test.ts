@@ -168,6 +168,14 @@ test("replaces the estimate by the actual work", () => {
   expect(lane.running()).toBe(0);
 });
 
+test("counts nothing when everything has ended, whatever the estimates were", () => {
+  const { lane } = openLane({ running: 100, waiting: 500, waitingPerProject: 500 });
+  const places = [0.1, 0.2, 63.3, 7.7].map((work) => lane.enter("a", work));
+  for (const place of places) void place.start(0.7)?.catch(() => {});
+  for (const place of places) place.leave();
+  expect([lane.running(), lane.waiting()]).toEqual([0, 0]);
+});
+
 test("rejects a request that waits too long, and one whose caller leaves", async () => {
   const { lane, request, started, refusals } = openLane({ running: 1, maxWaitMs: 1 });
   const first = request("a");

@@ -66,8 +66,12 @@ export function createLane(
   const queues = new Queues(limits, onRefusal, now);
   return {
     enter(project, work) {
-      const entry = queues.enter(project, work);
-      return { start: (exact) => queues.start(entry, exact), leave: () => queues.leave(entry) };
+      // Sums of whole numbers are exact: fractions would leave a remainder when everything has ended.
+      const entry = queues.enter(project, Math.ceil(work));
+      return {
+        start: (exact) => queues.start(entry, Math.ceil(exact)),
+        leave: () => queues.leave(entry),
+      };
     },
     running: () => queues.running,
     waiting: () => queues.waiting,
