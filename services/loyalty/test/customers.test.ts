@@ -216,4 +216,25 @@ describe("ImportCustomers", () => {
     });
     expect(created.updatedAt).toBeUndefined();
   });
+
+  test("creates each customer once when imports run concurrently", async () => {
+    const call = newCall();
+    const items = Array.from({ length: 60 }, (_, index) => ({
+      sourceId: `c-${index}`,
+      name: `Customer ${index}`,
+    }));
+    const even = items.filter((_, index) => index % 2 === 0);
+    await loyalty.imports.importCustomers({ items: even }, call);
+    const runs = await Promise.all(
+      [items, items.toReversed(), items, items.toReversed()].map((order) =>
+        loyalty.imports.importCustomers({ items: order }, call),
+      ),
+    );
+    const results = runs.flatMap(({ outcomes }) =>
+      outcomes.map(({ outcome }) => outcome.case === "result" && outcome.value),
+    );
+    expect(results.filter((one) => one === ItemResult.CREATED)).toHaveLength(30);
+    expect(results.filter((one) => one === ItemResult.UPDATED)).toHaveLength(210);
+    expect(await customers.listCustomers({}, call)).toMatchObject({ total: 60n });
+  });
 });

@@ -239,15 +239,27 @@ describe("imports", () => {
     expect(await products.listSkus({ productId: "mug" }, call())).toMatchObject({ total: 1n });
   });
 
-  test("creates each product once when imports run concurrently", async () => {
+  test("creates each product and SKU once when imports run concurrently", async () => {
     const call = newProject();
     const items = Array.from({ length: 30 }, (_, index) => ({ sourceId: `p-${index}` }));
+    const orders = [items, items.toReversed(), items];
     const runs = await Promise.all(
-      [items, items.toReversed(), items].map((order) =>
-        services.imports.importProducts({ items: order }, call()),
-      ),
+      orders.map((order) => services.imports.importProducts({ items: order }, call())),
     );
     expect(runs.flatMap(({ outcomes }) => resultsOf(outcomes))).toHaveLength(90);
     expect(await products.listProducts({}, call())).toMatchObject({ total: 30n });
+    // SKUs refer to products, which other imports change meanwhile.
+    const skus = items.map(({ sourceId }, index) => ({ sourceId, productId: `p-${29 - index}` }));
+    const skuRuns = await Promise.all(
+      [skus, skus.toReversed(), skus].flatMap((order) => [
+        services.imports.importSkus({ items: order }, call()),
+        services.imports.importProducts({ items: items.toReversed() }, call()),
+      ]),
+    );
+    expect(
+      skuRuns
+        .flatMap(({ outcomes }) => resultsOf(outcomes))
+        .filter((one) => one === ItemResult.CREATED),
+    ).toHaveLength(30);
   });
 });
