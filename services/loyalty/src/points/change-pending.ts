@@ -14,7 +14,7 @@ import {
   type PendingPointsChange,
 } from "../events/pending-points-changed.ts";
 import { lockCards, saveCards } from "../store/cards.ts";
-import { findEarningRule } from "../store/earning-rules.ts";
+import { findProjectEarningRules } from "../store/earning-rules.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
 import {
   findPendingPoints,
@@ -68,8 +68,12 @@ async function lockPending(
 const record = (
   tx: Queryable,
   { newId }: Pick<Deps, "newId">,
-  change: PendingPointsChange,
-): Promise<void> => enqueue(tx, [pendingPointsChangedEvent(newId("event"), change)]);
+  changes: readonly PendingPointsChange[],
+): Promise<void> =>
+  enqueue(
+    tx,
+    changes.map((change) => pendingPointsChangedEvent(newId("event"), change)),
+  );
 
 /** Adds points to an entry or takes them; returns the pending points of the card. */
 export const adjustPending = (
@@ -86,9 +90,9 @@ export const adjustPending = (
     }
     const after = { ...entry, points };
     const pendingPoints = card.pendingPoints + request.points;
-    await updatePendingPoints(tx, after, now);
+    await updatePendingPoints(tx, [after], now);
     await saveCards(tx, [{ ...card, pendingPoints }]);
-    await record(tx, deps, { entry: after, change: "UPDATED", points: request.points, at: now });
+    await record(tx, deps, [{ entry: after, change: "UPDATED", points: request.points, at: now }]);
     return pendingPoints;
   });
 
@@ -102,9 +106,9 @@ export const cancelPending = (
     const purpose = "canceled";
     const { entry, card } = await lockPending(tx, request, { projectId: project.id, purpose });
     const after = { ...entry, status: "CANCELED" as const };
-    await updatePendingPoints(tx, after, now);
+    await updatePendingPoints(tx, [after], now);
     await saveCards(tx, [{ ...card, pendingPoints: card.pendingPoints - entry.points }]);
-    await record(tx, deps, { entry: after, change: "CANCELED", points: -entry.points, at: now });
+    await record(tx, deps, [{ entry: after, change: "CANCELED", points: -entry.points, at: now }]);
   });
 
 export type Activation = {
@@ -147,24 +151,26 @@ export async function activateEntries(
   }: { readonly at: number; readonly timeZone: string; readonly source: "Automation" | null },
 ): Promise<readonly Card[]> {
   const today = localDateAt(timeZone, at);
-  const programs = await findPrograms(tx, entries);
-  const expirations = await Promise.all(
-    entries.map(async ({ projectId, campaignId, ruleId }) => {
-      const rule = await findEarningRule(tx, { projectId, campaignId, id: ruleId });
-      const program = programs.get(keyOf(projectId, campaignId));
-      return expiryDate(rule?.expirationRules ?? program?.expirationRules ?? null, today);
-    }),
-  );
+  const projectIds = [...new Set(entries.map(({ projectId }) => projectId))];
+  const [programs, rules] = await Promise.all([
+    findPrograms(tx, entries),
+    findProjectEarningRules(tx, projectIds),
+  ]);
+  const expiresOn = ({ projectId, campaignId, ruleId }: PendingPoints) => {
+    const rule = rules.get(projectId)?.find(({ id }) => id === ruleId);
+    const program = programs.get(keyOf(projectId, campaignId));
+    return expiryDate(rule?.expirationRules ?? program?.expirationRules ?? null, today);
+  };
   const decisions = await movePoints(
     tx,
     deps,
-    entries.map((entry, index) => ({
+    entries.map((entry) => ({
       // The card is open: it has pending points.
       card: { projectId: entry.projectId, cardId: entry.cardId, initialPoints: 0n },
       type: "PENDING_POINTS_ACTIVATION" as const,
       points: entry.points,
       pendingPoints: -entry.points,
-      expiresOn: expirations[index] ?? null,
+      expiresOn: expiresOn(entry),
       cause: entry.id,
       at,
       today,
@@ -172,19 +178,16 @@ export async function activateEntries(
       details: JSON.stringify({ ...entry.details, pending_points: { id: entry.id } }),
     })),
   );
-  for (const [index, entry] of entries.entries()) {
-    const decision = decisions[index];
-    if (decision?.kind === "rejected") {
-      throw new ApiError(decision.key, { details: `Only ${decision.limit} points can be added` });
-    }
-    const after = { ...entry, status: "ACTIVATED" as const };
-    await updatePendingPoints(tx, after, at);
-    await record(tx, deps, {
-      entry: after,
-      change: "ACTIVATED",
-      points: -entry.points,
-      at,
-    });
+  for (const decision of decisions) {
+    if (decision.kind !== "rejected") continue;
+    throw new ApiError(decision.key, { details: `Only ${decision.limit} points can be added` });
   }
+  const activated = entries.map((entry) => ({ ...entry, status: "ACTIVATED" as const }));
+  await updatePendingPoints(tx, activated, at);
+  await record(
+    tx,
+    deps,
+    activated.map((entry) => ({ entry, change: "ACTIVATED", points: -entry.points, at })),
+  );
   return decisions.flatMap((decision) => (decision.kind === "moved" ? [decision.card] : []));
 }

@@ -79,11 +79,15 @@ export async function takeAwaitedCards(
     .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1));
 }
 
-/** Deletes what waited for more than a day in vain, or for a requested card for more than 30 days. */
-export async function trimAwaitedCards(db: Queryable): Promise<void> {
-  await db.query(
+/** Deletes some of what waited for more than a day in vain, or for a requested card for more than 30 days. */
+export async function trimAwaitedCards(db: Queryable, limit: number): Promise<number> {
+  const { rowCount } = await db.query(
     `delete from awaited_card
-      where created_at < now() - interval '1 day'
-        and (not requested or created_at < now() - interval '30 days')`,
+      where ctid in (select ctid from awaited_card
+                      where created_at < now() - interval '1 day'
+                        and (not requested or created_at < now() - interval '30 days')
+                      limit $1)`,
+    [limit],
   );
+  return rowCount ?? 0;
 }

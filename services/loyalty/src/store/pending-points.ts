@@ -1,4 +1,11 @@
-import { batchOf, buildStatement, column, type Queryable, textArray } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  int8Array,
+  type Queryable,
+  textArray,
+} from "@scrip/postgres";
 
 import type { LocalDate } from "../domain/local-date.ts";
 
@@ -126,16 +133,25 @@ export async function findPendingPoints(
   return rows[0] && fromRow(rows[0]);
 }
 
-/** Changes an entry whose card is locked. */
+/** Changes entries whose cards are locked. */
 export async function updatePendingPoints(
   tx: Queryable,
-  { projectId, id, points, status }: PendingPoints,
+  entries: readonly PendingPoints[],
   at: number,
 ): Promise<void> {
   await tx.query(
-    `update pending_points set points = $3, status = $4, updated_at = $5
-      where project_id = $1 and id = $2`,
-    [projectId, id, points, status, new Date(at)],
+    `update pending_points p
+        set points = item.points, status = item.status, updated_at = $5
+       from unnest($1::text[], $2::text[], $3::int8[], $4::text[])
+              as item (project_id, id, points, status)
+      where p.project_id = item.project_id and p.id = item.id`,
+    [
+      textArray(entries.map(({ projectId }) => projectId)),
+      textArray(entries.map(({ id }) => id)),
+      int8Array(entries.map(({ points }) => points)),
+      textArray(entries.map(({ status }) => status)),
+      new Date(at),
+    ],
   );
 }
 
