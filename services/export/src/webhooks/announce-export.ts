@@ -1,4 +1,3 @@
-import { newId } from "@scrip/ids";
 import { ExportSchema } from "@scrip/proto/scrip/export/v1/exports_pb";
 
 import type { Deps } from "../deps.ts";
@@ -6,7 +5,7 @@ import { exportToProto } from "../mapping/export.ts";
 import type { StoredExport } from "../store/exports.ts";
 import { insertDeliveries } from "../store/webhook-deliveries.ts";
 import { findSubscribers } from "../store/webhooks.ts";
-import { deliveryBody } from "./delivery-body.ts";
+import { newDelivery } from "./new-delivery.ts";
 import { encode, object } from "./resource-data.ts";
 
 const NAME = "export.completed";
@@ -25,24 +24,9 @@ export async function announceExport(
   const data = object({ export: encode(ExportSchema, message) });
   const event = { id: stored.id, projectId, key: stored.id };
   const seen = { date: new Date(), entityId: stored.id, channel: "API" };
-  await db.transaction((tx) =>
-    insertDeliveries(
-      tx,
-      receivers.map((webhook) => {
-        const id = newId("whs");
-        return {
-          projectId,
-          webhookId: webhook.id,
-          id,
-          type: NAME,
-          eventId: event.id,
-          aggregateId: event.key,
-          createdAt: new Date(),
-          bodyOf: (sequence) =>
-            deliveryBody({ id, name: NAME, event, seen, webhook, data, sequence }),
-        };
-      }),
-    ),
+  const deliveries = receivers.map((webhook) =>
+    newDelivery({ name: NAME, event, seen, webhook, data }),
   );
+  await db.transaction((tx) => insertDeliveries(tx, deliveries));
   wakeWebhooks();
 }

@@ -1,13 +1,13 @@
 import type { DeliveredEvent, EventBus, EventHandler, Subscription } from "@scrip/events";
-import { newId, newRequestId } from "@scrip/ids";
+import { newRequestId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
 import { type Call, type FindProject, REQUEST_DEADLINE_MS, startPeriodicJob } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import { insertDeliveries, type NewDelivery } from "../store/webhook-deliveries.ts";
 import { findSubscribers, hasWebhooks, type Subscriber } from "../store/webhooks.ts";
-import { deliveryBody } from "./delivery-body.ts";
 import { WEBHOOK_TOPICS, type WebhookEvent, webhookEventOf } from "./event-sources.ts";
+import { newDelivery } from "./new-delivery.ts";
 
 export type WebhookSubscriptionOptions = {
   readonly db: Database;
@@ -107,19 +107,7 @@ async function buildDeliveries(
   const call = await callOf(findProject, event.projectId);
   if (call === undefined) return [];
   const data = await seen.loadData(call);
-  return receivers.map(({ name, webhook }) => {
-    const id = newId("whs");
-    return {
-      projectId: event.projectId,
-      webhookId: webhook.id,
-      id,
-      type: name,
-      eventId: event.id,
-      aggregateId: event.key,
-      createdAt: new Date(),
-      bodyOf: (sequence) => deliveryBody({ id, name, event, seen, webhook, data, sequence }),
-    };
-  });
+  return receivers.map(({ name, webhook }) => newDelivery({ name, event, seen, webhook, data }));
 }
 
 /** A call of the service itself; undefined for a deleted project. */
