@@ -15,7 +15,7 @@ const CLIENTS = 32;
 const REQUESTS = 160;
 const CREDITS = 5_000;
 const QUANTITY = 40;
-const REFEREES = 40;
+const REFEREES = 20;
 const REFEREE_CREDITS = 5;
 const REFERRER_POINTS = 3;
 /** A reward that a killed process had taken is paid by another one half a minute later. */
