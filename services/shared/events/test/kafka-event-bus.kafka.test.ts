@@ -29,7 +29,7 @@ const QUICK = {
     heartbeatMs: 200,
     fetchWaitMs: 100,
     handoverMs: 100,
-    silenceMs: 5_000,
+    silenceMs: 20_000,
     backOffMs: 20,
     maxBackOffMs: 200,
   },
