@@ -17,6 +17,7 @@ import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
+import { LiabilityService } from "@scrip/proto/scrip/loyalty/v1/liability_pb";
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -57,6 +58,7 @@ export const publicServices: readonly DescService[] = [
   RewardService,
   EarningRuleService,
   ActivityService,
+  LiabilityService,
   PendingPointsService,
   LoyaltyTierService,
   ValidationService,

@@ -286,6 +286,7 @@ create table pending_points (
   details jsonb not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  changes jsonb default '[]'::jsonb not null,
   constraint pending_points_pkey PRIMARY KEY (project_id, id),
   constraint pending_points_of_something CHECK (points > 0),
   constraint pending_points_status CHECK (status = ANY (ARRAY['PENDING'::text, 'ACTIVATED'::text, 'CANCELED'::text]))

@@ -7,6 +7,7 @@ import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
 import { JobService } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
+import { LiabilityService } from "@scrip/proto/scrip/loyalty/v1/liability_pb";
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -45,6 +46,7 @@ import { getCardBalances } from "./handlers/get-card-balances.ts";
 import { getCustomEventSchema } from "./handlers/get-custom-event-schema.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
 import { getEarningRule } from "./handlers/get-earning-rule.ts";
+import { getLiability } from "./handlers/get-liability.ts";
 import { getLoyaltyAssignmentReward } from "./handlers/get-loyalty-assignment-reward.ts";
 import { getLoyaltyReward } from "./handlers/get-loyalty-reward.ts";
 import { getLoyaltyTier } from "./handlers/get-loyalty-tier.ts";
@@ -168,6 +170,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     }),
     implement(EarningRuleService, earningRules),
     implement(PendingPointsService, pendingPoints),
+    implement(LiabilityService, { getLiability }),
     implement(LoyaltyTierService, loyaltyTiers),
     implement(RewardService, {
       createRewardAssignment,

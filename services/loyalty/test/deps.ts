@@ -3,6 +3,7 @@ import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_
 import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
+import { LiabilityService } from "@scrip/proto/scrip/loyalty/v1/liability_pb";
 import { PendingPointsService } from "@scrip/proto/scrip/loyalty/v1/pending_points_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
@@ -28,6 +29,7 @@ export async function startLoyalty() {
     customers: clientOf(CustomerService, transport),
     imports: clientOf(CustomerImportService, transport),
     earningRules: clientOf(EarningRuleService, transport),
+    liability: clientOf(LiabilityService, transport),
     pendingPoints: clientOf(PendingPointsService, transport),
     rewards: clientOf(RewardService, transport),
     segments: clientOf(SegmentService, transport),

@@ -141,7 +141,10 @@ export async function updatePendingPoints(
 ): Promise<void> {
   await tx.query(
     `update pending_points p
-        set points = item.points, status = item.status, updated_at = $5
+        set points = item.points, status = item.status, updated_at = $5,
+            changes = p.changes || jsonb_build_object('at', $6::int8, 'points',
+              case when item.status = 'PENDING' then item.points else 0 end
+              - case when p.status = 'PENDING' then p.points else 0 end)
        from unnest($1::text[], $2::text[], $3::int8[], $4::text[])
               as item (project_id, id, points, status)
       where p.project_id = item.project_id and p.id = item.id`,
@@ -151,6 +154,7 @@ export async function updatePendingPoints(
       int8Array(entries.map(({ points }) => points)),
       textArray(entries.map(({ status }) => status)),
       new Date(at),
+      at,
     ],
   );
 }

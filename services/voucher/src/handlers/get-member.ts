@@ -8,7 +8,7 @@ import { voucherToProto } from "../mapping/voucher.ts";
 
 export const getMember =
   (deps: Deps): Handler<typeof MemberService.method.getMember> =>
-  async ({ memberId, campaignId }, call) => {
+  async ({ memberId, campaignId, asOf }, call) => {
     const card = await requireCard(deps, memberId, { call, campaignId });
-    return withCurrentBalance(deps, voucherToProto(card), call);
+    return withCurrentBalance(deps, voucherToProto(card), call, asOf);
   };

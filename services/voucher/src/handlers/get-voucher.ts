@@ -9,8 +9,8 @@ import { findVoucher } from "../store/vouchers.ts";
 
 export const getVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.getVoucher> =>
-  async ({ code }, call) => {
+  async ({ code, asOf }, call) => {
     const voucher = await findVoucher(deps.db, call.project.id, code);
     if (voucher === undefined) throw notFound("voucher", code);
-    return withCurrentBalance(deps, voucherToProto(voucher), call);
+    return withCurrentBalance(deps, voucherToProto(voucher), call, asOf);
   };

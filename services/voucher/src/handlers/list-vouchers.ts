@@ -43,6 +43,7 @@ export const listVouchers =
           deps,
           vouchers.map((voucher) => voucherToProto(voucher)),
           call,
+          request.asOf,
         )),
       ],
       total,

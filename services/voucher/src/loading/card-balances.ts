@@ -1,3 +1,4 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call, Client } from "@scrip/rpc";
@@ -21,6 +22,7 @@ export async function loadCardBalances(
   { cards }: Cards,
   queries: readonly CardQuery[],
   call: Call,
+  asOf?: Timestamp,
 ): Promise<ReadonlyMap<string, CardBalances>> {
   const chunks = Array.from({ length: Math.ceil(queries.length / MAX_CARDS) }, (_, at) =>
     queries.slice(at * MAX_CARDS, (at + 1) * MAX_CARDS),
@@ -34,6 +36,7 @@ export async function loadCardBalances(
       const request = {
         $typeName: "scrip.loyalty.v1.GetCardBalancesRequest" as const,
         cards: names,
+        ...(asOf !== undefined && { asOf }),
       };
       return (await cards.getCardBalances(request, call)).balances;
     }),
@@ -47,11 +50,12 @@ export async function loadCardBalances(
   );
 }
 
-/** Vouchers with the current balances of loyalty cards. */
+/** Vouchers with the balances of loyalty cards: the current ones, or those of a time. */
 export async function withCurrentBalances(
   deps: Cards,
   vouchers: readonly Voucher[],
   call: Call,
+  asOf?: Timestamp,
 ): Promise<readonly Voucher[]> {
   const projectId = call.project.id;
   const queries = vouchers.flatMap(({ id, type, loyaltyCard }) =>
@@ -60,7 +64,7 @@ export async function withCurrentBalances(
       : [],
   );
   if (queries.length === 0) return vouchers;
-  const found = await loadCardBalances(deps, queries, call);
+  const found = await loadCardBalances(deps, queries, call, asOf);
   return vouchers.map((voucher) => {
     const balances = found.get(rowKey(projectId, voucher.id));
     return balances === undefined ? voucher : withCardBalances(voucher, balances);
@@ -71,7 +75,8 @@ export async function withCurrentBalance(
   deps: Cards,
   voucher: Voucher,
   call: Call,
+  asOf?: Timestamp,
 ): Promise<Voucher> {
-  const [loaded] = await withCurrentBalances(deps, [voucher], call);
+  const [loaded] = await withCurrentBalances(deps, [voucher], call, asOf);
   return loaded ?? voucher;
 }

@@ -1,8 +1,13 @@
 import { create, fromBinary, fromJson, type JsonObject } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Timestamp,
+  timestampFromDate,
+  timestampFromMs,
+  timestampMs,
+} from "@bufbuild/protobuf/wkt";
 import { notFound, ApiError } from "@scrip/errors";
 import { filterCondition, timeRangeConditions } from "@scrip/filters";
-import type { TimeRange } from "@scrip/proto/scrip/common/v1/list_pb";
+import { type TimeRange, TimeRangeSchema } from "@scrip/proto/scrip/common/v1/list_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { LedgerEntry } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
@@ -59,7 +64,17 @@ export type TransactionsRequest = {
   readonly startingAfterId?: string | undefined;
   readonly filters?: JsonObject | undefined;
   readonly createdAt?: TimeRange | undefined;
+  readonly asOf?: Timestamp | undefined;
 };
+
+/** The range of a request, ended by its `as_of`: a transaction exists from the millisecond of its creation. */
+function createdAtOf({ createdAt, asOf }: TransactionsRequest): TimeRange | undefined {
+  if (asOf === undefined) return createdAt;
+  const end = timestampMs(asOf) + 1;
+  const before = createdAt?.before;
+  const earlier = before !== undefined && timestampMs(before) < end ? before : timestampFromMs(end);
+  return create(TimeRangeSchema, { ...createdAt, before: earlier });
+}
 
 /** One page of the ledger of a gift voucher, and the cursor of the next one. */
 export const giftTransactions = (
@@ -97,7 +112,7 @@ async function giftPage(
     of,
     conditions: [
       filterCondition(request.filters, { fields, call, values }),
-      ...timeRangeConditions("l.created_at", request.createdAt, values),
+      ...timeRangeConditions("l.created_at", createdAtOf(request), values),
     ],
     values,
     descending: request.order !== "id",
@@ -208,6 +223,7 @@ async function ledgerPage(
 ): Promise<CardTransactions> {
   const projectId = call.project.id;
   const limit = request.limit ?? DEFAULT_LIMIT;
+  const createdAt = createdAtOf(request);
   const { entries, total } = await deps.cards.listLedgerEntries(
     {
       projectId,
@@ -217,7 +233,7 @@ async function ledgerPage(
       descending: request.order !== "id",
       ...(request.startingAfterId !== undefined && { afterId: request.startingAfterId }),
       ...(request.filters !== undefined && { filters: request.filters }),
-      ...(request.createdAt !== undefined && { createdAt: request.createdAt }),
+      ...(createdAt !== undefined && { createdAt }),
     },
     call,
   );
