@@ -110,8 +110,10 @@ async function killWhileWriting(stack: Stack, client: Client, id: string): Promi
   );
 }
 
+/** None before the first export. */
 function fileNames(stack: Stack): Promise<readonly string[]> {
-  return readdir(path.join(path.dirname(stack.log), "exports"), { recursive: true });
+  const exports = path.join(path.dirname(stack.log), "exports");
+  return readdir(exports, { recursive: true }).catch(() => []);
 }
 
 async function rowsOf(

@@ -228,7 +228,7 @@ export async function prepareCase(
   return async () => {
     const response = await start(project, items);
     if (response.status >= 300) throw new Error(`${type}: ${response.text}`);
-    const id = response.body["async_action_id"] ?? (await latestAction(project.api));
+    const id = response.body["async_action_id"] ?? (await actionOf(project.api, type));
     return {
       type,
       id,
@@ -311,9 +311,14 @@ const uploadTo =
     return { status, headers, text, body: JSON.parse(text) as Json };
   };
 
-async function latestAction(api: Api): Promise<string> {
-  const { async_actions: actions } = await ok(api.get("/v1/async-actions"));
-  return actions[0].id;
+/** An update of a campaign starts its action by an event. */
+async function actionOf(api: Api, wanted: string): Promise<string> {
+  for (;;) {
+    const { async_actions: actions } = await ok(api.get("/v1/async-actions"));
+    const found = (actions as readonly Json[]).find(({ type }) => type === wanted);
+    if (found !== undefined) return found["id"];
+    await sleep(100);
+  }
 }
 
 async function finished(api: Api, { text, body }: ApiResponse): Promise<void> {
