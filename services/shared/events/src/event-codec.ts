@@ -3,12 +3,12 @@ import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protob
 import type { EventEnvelope } from "./bus.ts";
 
 /**
- * An event as both adapters store it: the message `Envelope` of `scrip.events.v1`, without its topic. Written by hand,
- * since it is on the path of every event.
+ * An event as both adapters store it, in the wire format of Protocol Buffers, without its topic. Written by hand, since
+ * it is on the path of every event.
  */
 export type StoredEvent = Omit<EventEnvelope, "topic">;
 
-/** Numbers of the fields of `Envelope`; they never change. */
+/** Numbers of the fields; they never change. */
 const FIELD = { id: 1, projectId: 2, key: 3, type: 4, headers: 5, payload: 6, occurredAt: 7 };
 
 const tagOf = (field: number, type: WireType): number => field * 8 + type;
