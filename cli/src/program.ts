@@ -6,6 +6,7 @@ import { addConfig } from "./commands/config.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addImportFrom } from "./commands/import-from.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addLedger } from "./commands/ledger.ts";
 import { addMigrations } from "./commands/migrations.ts";
 import { addProjects } from "./commands/projects.ts";
 import { addServiceKeys } from "./commands/service-keys.ts";
@@ -51,6 +52,7 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addServiceKeys(program, context);
   addDeadLetters(program, context);
   addCheckInvariants(program, context);
+  addLedger(program, context);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

@@ -1,3 +1,7 @@
+import { mkdtempDisposable, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
 
@@ -132,6 +136,7 @@ test("compares the points ledger with the redemptions", async () => {
     );
   };
   expect(await found()).toEqual([]);
+  await verifyLedgers(card.id);
   await database.query(
     `update voucher.redemption set points = jsonb_set(points, '{points}', '"4"') where id = $1`,
     [other.json.id],
@@ -142,6 +147,40 @@ test("compares the points ledger with the redemptions", async () => {
     "was committed without a redemption",
   ]);
 });
+
+/** The ledger of a card with three redemptions, in the database and in a file. */
+async function verifyLedgers(card: string): Promise<void> {
+  const sound = { cards: 1, entries: 3, faults: 0, first: [] };
+  for (const options of [[], ["--card", card]]) {
+    const verified = await scrip(env, "ledger", "verify", "--json", ...options);
+    expect(verified).toMatchObject({ exitCode: 0, json: sound });
+  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), "scrip-ledger-"));
+  const file = join(folder.path, "ledger.ndjson");
+  const exported = await scrip(env, "ledger", "export", file, "--json");
+  expect(exported).toMatchObject({ exitCode: 0, json: { file, cards: 1, entries: 3 } });
+  // Offline: without the environment of the installation.
+  const offline = (...more: readonly string[]) =>
+    scrip({ SCRIP_DATA_DIR: folder.path }, "ledger", "verify", "--file", file, ...more);
+  expect(await offline("--json")).toMatchObject({ exitCode: 0, json: sound });
+  const text = await readFile(file, "utf8");
+  const lines = text.split("\n");
+  const second = JSON.parse(lines[3] ?? "") as { readonly id: string };
+  await writeFile(
+    file,
+    text.replaceAll('"reward_id":"rew_', '"reward_id":"rew_0').replace("rew_0", "rew_"),
+  );
+  expect(await offline()).toMatchObject({
+    exitCode: 1,
+    out: expect.stringContaining(`entry 2 (${second.id}): has the hash`),
+  });
+  await writeFile(file, lines.slice(0, -2).join("\n"));
+  expect(await offline()).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("its last line is missing"),
+  });
+  expect(await scrip(env, "ledger", "verify", "--card", "none")).toMatchObject({ exitCode: 1 });
+}
 
 /** Writes what the service never does; its constraints are dropped first. */
 async function tamper(redemption: string): Promise<void> {

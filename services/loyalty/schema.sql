@@ -163,6 +163,8 @@ create table ledger_entry (
   reason text,
   related_id text,
   details jsonb,
+  previous_hash bytea,
+  hash bytea,
   constraint ledger_entry_pkey PRIMARY KEY (project_id, card_id, version),
   constraint ledger_entry_not_overdrawn CHECK (balance_after >= 0)
 );
@@ -182,6 +184,8 @@ create table loyalty_card (
   pending_points bigint default 0 not null,
   next_expires_on date,
   next_expiring_points bigint default 0 not null,
+  ledger_hash bytea,
+  chained_version bigint default 0 not null,
   constraint loyalty_card_pkey PRIMARY KEY (project_id, id),
   constraint loyalty_card_figures CHECK (balance = (points - redeemed_points - subtracted_points - expired_points)),
   constraint loyalty_card_next_expiration CHECK ((next_expires_on IS NULL) = (next_expiring_points = 0) AND next_expiring_points >= 0 AND next_expiring_points <= balance),
@@ -499,3 +503,27 @@ CREATE INDEX reward_assignment_project_reward ON reward_assignment USING btree (
 CREATE INDEX segment_project_created_at ON segment USING btree (project_id, created_at, id);
 
 CREATE INDEX segment_customer_project_customer ON segment_customer USING btree (project_id, customer_id) INCLUDE (segment_id);
+
+CREATE OR REPLACE FUNCTION loyalty.reject_ledger_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and old.hash is null and new.hash is not null then
+    declare
+      unchained ledger_entry := new;
+    begin
+      unchained.hash := null;
+      unchained.previous_hash := null;
+      if unchained is not distinct from old then
+        return new;
+      end if;
+    end;
+  end if;
+  raise exception 'ledger entries are append-only' using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE TRIGGER ledger_entry_append_only BEFORE DELETE OR UPDATE ON ledger_entry FOR EACH ROW EXECUTE FUNCTION reject_ledger_change();
+
+CREATE TRIGGER ledger_entry_not_truncated BEFORE TRUNCATE ON ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION reject_ledger_change();

@@ -24,6 +24,7 @@ import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
 import { onReferral, REFERRALS_TOPIC } from "./events/on-referral.ts";
 import { onValidationRule, RULES_TOPIC } from "./events/on-validation-rule.ts";
 import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "./events/topics.ts";
+import { startLedgerChaining } from "./jobs/chain-ledger.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
@@ -66,6 +67,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   parts.defer(relay.close);
   const deps = createDeps(db, relay.wake);
   parts.use(startAwaitedCardTrim(db, onError));
+  parts.use(startLedgerChaining(db, onError));
   for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));

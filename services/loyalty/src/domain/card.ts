@@ -18,6 +18,9 @@ export type Card = {
   readonly pendingPoints: bigint;
   /** Number of ledger entries. */
   readonly ledgerVersion: bigint;
+  /** The hash of the entry `chainedVersion`: the last one, unless later entries have no hash yet. */
+  readonly ledgerHash: Uint8Array | null;
+  readonly chainedVersion: bigint;
   /** The earliest date of a lot that holds points, and the points of that date; null and 0 without one. */
   readonly nextExpiresOn: LocalDate | null;
   readonly nextExpiringPoints: bigint;
@@ -133,6 +136,8 @@ export const newCard = ({
   heldPoints: 0n,
   pendingPoints: 0n,
   ledgerVersion: 0n,
+  ledgerHash: null,
+  chainedVersion: 0n,
   nextExpiresOn: null,
   nextExpiringPoints: 0n,
 });

@@ -4,6 +4,7 @@ import type { Call } from "@scrip/rpc";
 import type { Account } from "../domain/account.ts";
 import type { Card, Lot, NewLedgerEntry } from "../domain/card.ts";
 import { localDateAt, type LocalDate } from "../domain/local-date.ts";
+import { chainNewEntries } from "../ledger/chain-ledger.ts";
 import { saveCards } from "../store/cards.ts";
 import { insertEntries } from "../store/ledger-entries.ts";
 import { findActiveLots, saveLots } from "../store/points-lots.ts";
@@ -49,13 +50,15 @@ export async function saveAccounts(
       .filter((lot) => !known.has(lot))
       .map((lot) => ({ ...lot, projectId, cardId, at: at(projectId) }));
   });
+  const chained = await chainNewEntries(
+    tx,
+    new Map(changed.map(([key, { card }]) => [key, card])),
+    entries,
+  );
   await Promise.all([
-    saveCards(
-      tx,
-      changed.map(([, { card }]) => card),
-    ),
+    saveCards(tx, [...chained.cards.values()]),
     saveLots(tx, lots),
-    insertEntries(tx, entries),
+    insertEntries(tx, chained.entries),
   ]);
 }
 

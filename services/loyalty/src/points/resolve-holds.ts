@@ -12,6 +12,7 @@ import {
   resolveHolds as decide,
   type ResolveHoldsResult,
 } from "../domain/resolve-holds.ts";
+import { chainNewEntries } from "../ledger/chain-ledger.ts";
 import { lockCards, saveBalances } from "../store/cards.ts";
 import { findCauses, findLotsOfHolds, insertEntries } from "../store/ledger-entries.ts";
 import type { CardKey } from "../store/loyalty-members.ts";
@@ -146,12 +147,15 @@ function refundCauses(holds: readonly PointsHold[], refunds: readonly PointsRefu
 
 async function write(tx: Queryable, result: ResolveHoldsResult): Promise<void> {
   if (result.resolved.length === 0 && result.entries.length === 0) return;
+  const accounts = [...result.accounts];
+  const { cards, entries } = await chainNewEntries(
+    tx,
+    new Map(accounts.map(([key, { card }]) => [key, card])),
+    result.entries,
+  );
   await Promise.all([
-    saveBalances(
-      tx,
-      [...result.accounts.values()].map(({ card }) => card),
-    ),
-    insertEntries(tx, result.entries),
+    saveBalances(tx, [...cards.values()]),
+    insertEntries(tx, entries),
     writeHolds(tx, result),
   ]);
 }

@@ -13,6 +13,8 @@ type CardRow = {
   balance: bigint;
   held_points: bigint;
   ledger_version: bigint;
+  ledger_hash: Buffer | null;
+  chained_version: bigint;
   campaign_id: string | null;
   pending_points: bigint;
   next_expires_on: string | null;
@@ -20,7 +22,7 @@ type CardRow = {
 };
 
 const COLUMNS = `project_id, id, points, redeemed_points, subtracted_points, expired_points, balance,
-  held_points, ledger_version, campaign_id, pending_points, next_expires_on, next_expiring_points`;
+  held_points, ledger_version, ledger_hash, chained_version, campaign_id, pending_points, next_expires_on, next_expiring_points`;
 
 type CardName = Pick<CardReference, "projectId" | "cardId" | "campaignId">;
 
@@ -121,6 +123,8 @@ const balanceColumns: ColumnTable<Card> = {
   balance: column.int8(({ balance }) => balance),
   held_points: column.int8(({ heldPoints }) => heldPoints),
   ledger_version: column.int8(({ ledgerVersion }) => ledgerVersion),
+  ledger_hash: column.bytea(({ ledgerHash }) => ledgerHash),
+  chained_version: column.int8(({ chainedVersion }) => chainedVersion),
 };
 
 const saveBalancesStatement = buildStatement({
@@ -128,7 +132,8 @@ const saveBalancesStatement = buildStatement({
   text: ({ cards }) => `
     update loyalty_card c
        set redeemed_points = item.redeemed_points, balance = item.balance,
-           held_points = item.held_points, ledger_version = item.ledger_version
+           held_points = item.held_points, ledger_version = item.ledger_version,
+           ledger_hash = item.ledger_hash, chained_version = item.chained_version
       from ${cards.rows("item")}
      where c.project_id = item.project_id and c.id = item.id`,
 });
@@ -155,6 +160,7 @@ const saveStatement = buildStatement({
     update loyalty_card c
        set redeemed_points = item.redeemed_points, balance = item.balance,
            held_points = item.held_points, ledger_version = item.ledger_version,
+           ledger_hash = item.ledger_hash, chained_version = item.chained_version,
            points = item.points, subtracted_points = item.subtracted_points,
            expired_points = item.expired_points, pending_points = item.pending_points,
            campaign_id = item.campaign_id, next_expires_on = item.next_expires_on,
@@ -173,6 +179,8 @@ const cardFromRow = (row: CardRow): Card => ({
   balance: row.balance,
   heldPoints: row.held_points,
   ledgerVersion: row.ledger_version,
+  ledgerHash: row.ledger_hash,
+  chainedVersion: row.chained_version,
   campaignId: row.campaign_id,
   pendingPoints: row.pending_points,
   nextExpiresOn: row.next_expires_on,

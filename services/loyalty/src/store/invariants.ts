@@ -115,6 +115,20 @@ const LOTS = `
    order by c.id
    limit $3`;
 
+const PENDING = `
+  select c.id,
+         case when c.pending_points <> pending.points
+              then format('has %s pending points, its pending entries %s', c.pending_points, pending.points)
+          end as fault
+    from loyalty_card c
+   cross join lateral (
+           select coalesce(sum(e.points), 0)::int8 as points from pending_points e
+            where e.project_id = c.project_id and e.card_id = c.id and e.status = 'PENDING'
+         ) pending
+   where c.project_id = $1 and c.id > $2
+   order by c.id
+   limit $3`;
+
 const HOLDS = `
   select s.id,
          case when s.status = 'CONFIRMED' and taken.points is distinct from - s.points
@@ -173,6 +187,11 @@ export const loyaltyInvariants: readonly InvariantCheck[] = [
     name: "I5 redeemed points",
     states: "the redeemed points of a card are the sum of its redemptions and refunds",
     checkChunk: sqlCheck(REDEEMED),
+  },
+  {
+    name: "I6 pending points",
+    states: "the pending points of a card are the sum of its pending entries",
+    checkChunk: sqlCheck(PENDING),
   },
   {
     name: "I7 points holds",

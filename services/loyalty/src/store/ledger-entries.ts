@@ -2,9 +2,10 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { FilterFields } from "@scrip/filters";
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
-import type { LotChange, NewLedgerEntry } from "../domain/card.ts";
+import type { LotChange } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
 import type { RecordedEntry } from "../domain/move-points.ts";
+import type { ChainedEntry } from "../ledger/chain-entries.ts";
 
 export type EntryRow = {
   readonly id: string;
@@ -102,14 +103,14 @@ export async function sumLedgerByType(
 
 export async function insertEntries(
   tx: Queryable,
-  entries: readonly NewLedgerEntry[],
+  entries: readonly ChainedEntry[],
 ): Promise<void> {
   if (entries.length > 0) await tx.query(insertStatement({ entries }));
 }
 
 const insertStatement = buildStatement({
   parts: {
-    entries: batchOf<NewLedgerEntry>({
+    entries: batchOf<ChainedEntry>({
       project_id: column.text(({ projectId }) => projectId),
       card_id: column.text(({ cardId }) => cardId),
       version: column.int8(({ version }) => version),
@@ -130,6 +131,8 @@ const insertStatement = buildStatement({
       reason: column.sparseText(({ reason }) => reason),
       related_id: column.sparseText(({ relatedId }) => relatedId),
       details: column.json(({ details }) => details),
+      previous_hash: column.bytea(({ previousHash }) => previousHash),
+      hash: column.bytea(({ hash }) => hash),
     }),
   },
   text: ({ entries }) => `

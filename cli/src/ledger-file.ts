@@ -1,0 +1,83 @@
+import { once } from "node:events";
+import { createReadStream, createWriteStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { finished } from "node:stream/promises";
+
+import type { LedgerRecord } from "@scrip/loyalty/ledger";
+
+import { CliError } from "./cli-error.ts";
+
+/** The first and last lines of an exported ledger; records are the lines between them, one JSON object each. */
+const HEAD: Head = { record: "ledger", format: 1 };
+type End = { readonly record: "end"; readonly cards: number; readonly entries: number };
+
+/** Writes records as they arrive and returns their numbers. */
+export async function writeLedger(
+  file: string,
+  records: AsyncIterable<LedgerRecord>,
+): Promise<End> {
+  const stream = createWriteStream(file);
+  const written = finished(stream);
+  // Awaited below; a failure before then must not end the process.
+  written.catch(() => {});
+  let [cards, entries] = [0, 0];
+  const write = async (line: object): Promise<void> => {
+    if (!stream.write(`${JSON.stringify(line)}\n`))
+      await Promise.race([once(stream, "drain"), written]);
+  };
+  await write(HEAD);
+  for await (const record of records) {
+    if (record.record === "card") cards += 1;
+    else entries += 1;
+    await write(record);
+  }
+  const end: End = { record: "end", cards, entries };
+  await write(end);
+  stream.end();
+  await written;
+  return end;
+}
+
+/** Reads the records of an exported ledger line by line; fails if the file is not complete. */
+export async function* readLedgerFile(file: string): AsyncGenerator<LedgerRecord> {
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+  let number = 0;
+  let [cards, entries] = [0, 0];
+  let end: End | null = null;
+  for await (const line of lines) {
+    number += 1;
+    const record = parse(line, `${file}:${number}`);
+    if (number === 1) {
+      if (record.record !== "ledger" || record.format !== HEAD.format) {
+        throw new CliError(`${file} is not a ledger of format ${HEAD.format}`);
+      }
+      continue;
+    }
+    if (end !== null) throw new CliError(`${file}:${number} follows the end of the ledger`);
+    if (record.record === "end") {
+      end = record;
+      continue;
+    }
+    if (record.record === "card") cards += 1;
+    else if (record.record === "entry") entries += 1;
+    else throw new CliError(`${file}:${number} is not a record of a ledger`);
+    yield record;
+  }
+  if (end === null) throw new CliError(`${file} is not complete: its last line is missing`);
+  if (end.cards !== cards || end.entries !== entries) {
+    throw new CliError(
+      `${file} is not complete: it has ${cards} cards and ${entries} entries of ${end.cards} and ${end.entries}`,
+    );
+  }
+}
+
+type Head = { readonly record: "ledger"; readonly format: number };
+type Line = Head | LedgerRecord | End;
+
+function parse(line: string, where: string): Line {
+  try {
+    return JSON.parse(line) as Line;
+  } catch {
+    throw new CliError(`${where} is not JSON`);
+  }
+}

@@ -1,0 +1,85 @@
+import { hash } from "node:crypto";
+
+import type { Card, NewLedgerEntry } from "../domain/card.ts";
+import { keyOf } from "../domain/key.ts";
+
+/** An entry with its link to the one before it. */
+export type ChainedEntry = NewLedgerEntry & {
+  /** Null for the first entry of a card. */
+  readonly previousHash: Uint8Array | null;
+  readonly hash: Uint8Array;
+};
+
+/** What of an entry its hash covers: all that is stored of it. Entries of old versions have no total. */
+export type HashedEntry = Omit<NewLedgerEntry, "totalAfter"> & {
+  readonly totalAfter: bigint | null;
+};
+
+/** SHA-256 of the canonical form of an entry, which includes the hash of the entry before it. */
+export const hashEntry = (entry: HashedEntry, previousHash: Uint8Array | null): Buffer =>
+  hash("sha256", canonicalForm(entry, previousHash), "buffer");
+
+/**
+ * The form that is hashed (docs/gift-and-points.md#hash-chain): a JSON array as in RFC 8785, which does not depend on how
+ * the database or a file stores the entry. Its first item names the form, so that it can change.
+ */
+export const canonicalForm = (entry: HashedEntry, previousHash: Uint8Array | null): string =>
+  canonicalJson([
+    "scrip-ledger-1",
+    entry.projectId,
+    entry.cardId,
+    String(entry.version),
+    entry.id,
+    entry.type,
+    String(entry.points),
+    String(entry.balanceAfter),
+    entry.totalAfter === null ? null : String(entry.totalAfter),
+    entry.cause,
+    entry.redemptionId,
+    entry.rollbackId,
+    entry.rewardId,
+    entry.campaignId,
+    new Date(entry.at).toISOString(),
+    entry.lots
+      .map(({ expiresOn, points }) => [expiresOn, String(points)])
+      .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
+    entry.source,
+    entry.sourceId,
+    entry.reason,
+    entry.relatedId,
+    entry.details === null ? null : JSON.parse(entry.details),
+    previousHash === null ? null : Buffer.from(previousHash).toString("hex"),
+  ]);
+
+/** JSON as in RFC 8785: keys sorted by UTF-16 code units, no white space. */
+function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
+  return `{${members.join(",")}}`;
+}
+
+/**
+ * Links new entries, in the order of their versions, to the chains of their cards, and returns the cards with the new ends
+ * of the chains. All earlier entries of the cards must have hashes.
+ */
+export function chainEntries(
+  cards: ReadonlyMap<string, Card>,
+  entries: readonly NewLedgerEntry[],
+): { readonly cards: ReadonlyMap<string, Card>; readonly entries: readonly ChainedEntry[] } {
+  const after = new Map(cards);
+  const chained = entries.map((entry): ChainedEntry => {
+    const key = keyOf(entry.projectId, entry.cardId);
+    const card = after.get(key);
+    if (card === undefined || card.chainedVersion + 1n !== entry.version) {
+      throw new Error(`entry ${entry.version} of ${entry.cardId} does not follow its chain`);
+    }
+    const previousHash = card.ledgerHash;
+    const ledgerHash = hashEntry(entry, previousHash);
+    after.set(key, { ...card, ledgerHash, chainedVersion: entry.version });
+    return { ...entry, previousHash, hash: ledgerHash };
+  });
+  return { cards: after, entries: chained };
+}
