@@ -112,25 +112,20 @@ class Supervisor {
     let seenAt = performance.now();
     let failure: Error | undefined;
     const { CRASH, FETCH, GROUP_JOIN } = consumer.events;
-    consumer.on(CRASH, ({ payload }) => {
-      failure = payload.error;
+    const fail = (error: Error): void => {
+      failure = error;
       this.#alarm.ring();
-    });
+    };
+    consumer.on(CRASH, ({ payload }) => fail(payload.error));
     consumer.on(FETCH, () => void (seenAt = performance.now()));
     consumer.on(GROUP_JOIN, ({ payload }) => {
       seenAt = performance.now();
       reader.assign(payload.memberAssignment);
     });
+    this.#reader = reader;
+    // Not awaited: joining a group can hang as reading can.
+    startReading(consumer, topics, reader).catch((error: unknown) => fail(asError(error)));
     try {
-      await consumer.connect();
-      await consumer.subscribe({ topics: [...topics], fromBeginning: true });
-      this.#reader = reader;
-      await consumer.run({
-        autoCommit: false,
-        eachBatchAutoResolve: false,
-        partitionsConsumedConcurrently: MAX_PARTITIONS,
-        eachBatch: (payload: EachBatchPayload) => reader.read(payload),
-      });
       while (!this.#closing.aborted && failure === undefined) {
         await this.#alarm.sleep(timings.silenceMs / 4);
         if (performance.now() - seenAt > timings.silenceMs)
@@ -144,6 +139,22 @@ class Supervisor {
       this.#reader = undefined;
     }
   }
+}
+
+/** Joins the group, and passes what the consumer fetches to the reader. */
+async function startReading(
+  consumer: Consumer,
+  topics: readonly string[],
+  reader: KafkaReader,
+): Promise<void> {
+  await consumer.connect();
+  await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+  await consumer.run({
+    autoCommit: false,
+    eachBatchAutoResolve: false,
+    partitionsConsumedConcurrently: MAX_PARTITIONS,
+    eachBatch: (payload: EachBatchPayload) => reader.read(payload),
+  });
 }
 
 /** All partitions of a fetch are passed on together: the reader itself limits what is handled concurrently. */
