@@ -265,7 +265,7 @@ function createShop({
         }),
       } satisfies MessageInitShape<typeof CampaignResultSchema>),
   };
-  const deps = { db: counted, newId, definitions, ruleCaches, clients };
+  const deps = { db: counted, newId, definitions, ruleCaches, clients, onEvents: () => {} };
   // The tested handlers use nothing else.
   const implementations = routes(deps as unknown as Parameters<typeof routes>[0]);
   const client = clientOf(ValidationRuleService, createDirectTransport(implementations));

@@ -23,7 +23,7 @@ export const hashEntry = (entry: HashedEntry, previousHash: Uint8Array | null): 
  * The form that is hashed (docs/gift-and-points.md#hash-chain): a JSON array as in RFC 8785, which does not depend on how
  * the database or a file stores the entry. Its first item names the form, so that it can change.
  */
-export const canonicalForm = (entry: HashedEntry, previousHash: Uint8Array | null): string =>
+const canonicalForm = (entry: HashedEntry, previousHash: Uint8Array | null): string =>
   canonicalJson([
     "scrip-ledger-1",
     entry.projectId,
