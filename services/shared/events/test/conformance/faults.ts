@@ -18,7 +18,7 @@ import {
 } from "./broker.ts";
 
 /** What drivers say of a server that cannot be reached. */
-export const AWAY = /ECONNREFUSED|ECONNRESET|connection|disconnected|leaderless/iu;
+export const AWAY = /ECONNREFUSED|ECONNRESET|EPIPE|connection|disconnected|leaderless/iu;
 
 /** Longer than a member without heartbeats remains in its group. */
 const EXPELLED_MS = 4_000;
