@@ -1,4 +1,8 @@
 import { CampaignKind, CampaignStatus } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import {
+  CampaignChangedSchema,
+  CampaignJobRequestedSchema,
+} from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import type { Call } from "@scrip/rpc";
 import { afterAll, afterEach, expect, test } from "vitest";
 
@@ -68,6 +72,41 @@ test("takes over the campaign lock of its own interrupted attempt, and counts it
   expect(await campaigns.getCampaign({ campaignId }, unkeyed)).toMatchObject({ vouchersCount: 4n });
   expect(await countVouchers(campaignId, unkeyed)).toBe(4n);
 });
+
+const CHANGED = { type: CampaignChangedSchema.typeName, count: 2n };
+const REQUESTED = { type: CampaignJobRequestedSchema.typeName, count: 1n };
+
+test.each([
+  { vouchersCount: 5n, events: [CHANGED] },
+  { vouchersCount: 101n, events: [CHANGED, REQUESTED] },
+])(
+  "finishes an update of $vouchersCount vouchers that was interrupted after its commit, and announces it once",
+  async ({ vouchersCount, events }) => {
+    const { call, unkeyed } = keyedCall();
+    const { id: campaignId } = await newCoupons(service, unkeyed, { vouchersCount: 1n });
+    for (let missing = vouchersCount - 1n; missing > 0n; missing -= 100n) {
+      const count = missing > 100n ? 100n : missing;
+      await campaigns.createCampaignVouchers({ campaignId, vouchersCount: count }, unkeyed);
+    }
+    const request = {
+      campaignId,
+      discount: { ...TEN_PERCENT, percentOff: "20" },
+      updateMask: { paths: ["discount"] },
+    };
+    network.losesResponses = true;
+    await expect(campaigns.updateCampaign(request, call)).rejects.toThrow("unreachable");
+    network.losesResponses = false;
+
+    const updated = await replica().campaigns.updateCampaign(request, call);
+
+    expect(await campaigns.updateCampaign(request, call)).toEqual(updated);
+    const { rows } = await db.query<{ type: string; count: bigint }>(
+      "select type, count(*) as count from outbox where key = $1 group by type order by type",
+      [campaignId],
+    );
+    expect(rows).toEqual(events);
+  },
+);
 
 test("stores the rejection of a campaign whose codes exist, and creates none", async () => {
   const { call, unkeyed } = keyedCall();

@@ -1,6 +1,7 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { ApiError } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
 import {
   type CampaignService,
   type UpdateCampaignRequest,
@@ -24,7 +25,7 @@ import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
 import { changesVouchers, voucherUpdateToProto } from "../mapping/voucher-update.ts";
 import { resolveReferralProgram } from "../referral/resolve-referral-program.ts";
-import { findPending } from "../store/campaign-jobs.ts";
+import { findJob, findPending } from "../store/campaign-jobs.ts";
 import {
   releaseCampaignLock,
   setCampaignStatus,
@@ -64,12 +65,7 @@ export const updateCampaign =
         if (voucherUpdate !== undefined) await setCampaignStatus(tx, lock, "MODIFYING");
         const change = CampaignChanged_Change.UPDATED;
         await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);
-        if (isJob) {
-          const { id: campaignId, vouchersCount: total } = campaign;
-          const stored = toBinary(UpdateCampaignRequestSchema, request);
-          const job = { id: deps.newId("aa"), campaignId, type: "UPDATE", total } as const;
-          await addJob(tx, { deps, call }, { ...job, request: stored });
-        }
+        if (isJob) await addUpdateJob(tx, { deps, call }, campaign, request);
       });
       deps.onEvents();
       if (voucherUpdate === undefined) return;
@@ -83,6 +79,19 @@ export const updateCampaign =
     const [view] = await loadCampaignTiers(deps.db, projectId, [after]);
     return campaignToProto(view ?? after, call.project);
   };
+
+/** Adds the job of an update, unless an interrupted attempt of the request has added it. */
+async function addUpdateJob(
+  tx: Queryable,
+  { deps, call }: { readonly deps: Deps; readonly call: Call },
+  { id: campaignId, vouchersCount: total }: Campaign,
+  request: UpdateCampaignRequest,
+): Promise<void> {
+  const id = deps.newId("aa");
+  if ((await findJob(tx, call.project.id, id)) !== undefined) return;
+  const stored = toBinary(UpdateCampaignRequestSchema, request);
+  await addJob(tx, { deps, call }, { id, campaignId, type: "UPDATE", total, request: stored });
+}
 
 /** Up to this number, vouchers are updated before the response. */
 const MAX_VOUCHERS_PER_REQUEST = 100n;

@@ -8,13 +8,15 @@ export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt">;
 /**
  * Inserts events into the service's `outbox`. Call it in the transaction of the change, after that
  * transaction has locked the row of `key`: the lock orders the events of a key (see
- * `publishPending`).
+ * `publishPending`). An event that is there already was written by an earlier attempt of a request whose
+ * ids derive from its idempotency key.
  */
 export async function enqueue(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {
   await tx.query({
     name: "outbox_enqueue",
     text: `insert into outbox (project_id, id, topic, key, type, payload)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[])`,
+           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[])
+           on conflict do nothing`,
     values: [
       events.map((event) => event.projectId),
       events.map((event) => event.id),

@@ -162,7 +162,6 @@ async function runPublished<Deps extends BaseDeps>(
 
 /** As many as light requests of one process: the gateway admits fewer. */
 const MAX_WAITING = 4_000;
-const EXPECTED_WAIT_MS = 2_500;
 /** Leaves time for the transaction before the deadline. */
 const MAX_WAIT_MS = 5_000;
 
@@ -174,7 +173,6 @@ function createTransactionLane(poolSize: number): Lane {
     runningPerProject: running,
     waiting: MAX_WAITING,
     waitingPerProject: MAX_WAITING / 2,
-    expectedWaitMs: EXPECTED_WAIT_MS,
     maxWaitMs: MAX_WAIT_MS,
   };
   return createLane(limits, () => {});

@@ -11,8 +11,8 @@ export type LaneLimits = {
   /** Requests that wait for their turn, or whose body is being read. */
   readonly waiting: number;
   readonly waitingPerProject: number;
-  /** Requests that would start later than this, by the measured throughput, are refused immediately. */
-  readonly expectedWaitMs: number;
+  /** Requests that would start later than this, by the measured throughput, are refused immediately. Default: none is. */
+  readonly expectedWaitMs?: number;
   /** Requests that wait longer are rejected after all. */
   readonly maxWaitMs: number;
 };
@@ -204,6 +204,7 @@ class Queues {
    */
   #inTime(bound: number): number {
     const { running, waiting, expectedWaitMs } = this.#limits;
+    if (expectedWaitMs === undefined) return bound;
     const expected = this.#throughput.rate() * expectedWaitMs * (bound / waiting);
     return Math.min(bound, Math.max(running, expected));
   }
