@@ -30,7 +30,7 @@ const WEBHOOKS = { webhooks: DEFAULT_WEBHOOK_SETTINGS, wakeWebhooks: () => {} };
 export type Exports = Awaited<ReturnType<typeof startExports>>;
 
 /** Every id is that of an existing project in real time. */
-const anyProject: FindProject = ({ projectId }) => ({
+export const anyProject: FindProject = ({ projectId }) => ({
   project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true },
   sandboxNow: null,
   deleted: projectId.endsWith("deleted"),
@@ -56,14 +56,14 @@ export async function startExports() {
     /** What workers reported. */
     errors,
     /** Starts a worker that carries out these jobs. */
-    startWorker: (definitions: readonly AnyJobDefinition[]) =>
+    startWorker: (definitions: readonly AnyJobDefinition[], findProject = anyProject) =>
       startJobWorker({
         url: db.url,
         schema: SCHEMA,
         role: ROLE,
         db,
         definitions,
-        findProject: anyProject,
+        findProject,
         onError: (error) => errors.push(error),
       }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

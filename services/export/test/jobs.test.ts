@@ -7,7 +7,7 @@ import { asAdmin } from "@scrip/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { newCall, reaches, startCount } from "./builders.ts";
-import { startExports } from "./deps.ts";
+import { anyProject, startExports } from "./deps.ts";
 import { COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
 
 const { DONE, FAILED, IN_PROGRESS } = AsyncActionStatus;
@@ -150,6 +150,23 @@ test("a worker whose first statement failed carries out jobs later", async () =>
   const call = newCall();
   const asyncActionId = await startCount(exports, call);
   await reaches(exports, call, { asyncActionId, status: DONE });
+  errors.length = 0;
+});
+
+test("a turn that fails is repeated, and ends neither the worker nor the process", async () => {
+  let calls = 0;
+  workers.use(
+    await exports.startWorker([countJob(db)], async (search) => {
+      calls += 1;
+      if (calls === 1) throw new Error("the replica of projects is unreachable");
+      return anyProject(search);
+    }),
+  );
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call);
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(errors.map(({ message }) => message).join()).toContain("is unreachable");
+  expect(await countedBy(asyncActionId)).toEqual(upTo(10));
   errors.length = 0;
 });
 

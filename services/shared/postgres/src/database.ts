@@ -115,8 +115,13 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
 
 const INT8_ARRAY = 1016;
 
-/** The connections of a database, for libraries that bring their own statements. Others use `createDatabase`. */
-export function createPool(options: DatabaseOptions): Pool {
+/**
+ * The connections of a database, for libraries that bring their own statements and expect the types of the driver,
+ * such as text for `bigint`. Others use `createDatabase`.
+ */
+export const createPool = (options: DatabaseOptions): Pool => openPool(options);
+
+function openPool(options: DatabaseOptions, types?: CustomTypesConfig): Pool {
   const {
     schema,
     role,
@@ -143,7 +148,7 @@ export function createPool(options: DatabaseOptions): Pool {
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     // Independent statements share a round trip.
     pipeline: true,
-    types: exactTypes,
+    types,
   });
   // Without a listener, an idle connection that dies would end the process.
   pool.on("error", options.onError);
@@ -154,7 +159,7 @@ export function createPool(options: DatabaseOptions): Pool {
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const pool = createPool(options);
+  const pool = openPool(options, exactTypes);
   let closed: Promise<void> | undefined;
   return {
     bulk: createBulkReads(() => createBulkClient(options)),
