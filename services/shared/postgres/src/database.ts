@@ -121,7 +121,7 @@ const INT8_ARRAY = 1016;
  */
 export const createPool = (options: DatabaseOptions): Pool => openPool(options);
 
-function openPool(options: DatabaseOptions, types?: CustomTypesConfig): Pool {
+function openPool(options: DatabaseOptions, customTypes?: CustomTypesConfig): Pool {
   const {
     schema,
     role,
@@ -148,7 +148,7 @@ function openPool(options: DatabaseOptions, types?: CustomTypesConfig): Pool {
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     // Independent statements share a round trip.
     pipeline: true,
-    types,
+    types: customTypes,
   });
   // Without a listener, an idle connection that dies would end the process.
   pool.on("error", options.onError);
