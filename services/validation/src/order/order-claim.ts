@@ -61,7 +61,8 @@ export const claimEditedOrder = (
   deps: ClaimDeps,
   call: Call,
   input: OrderInput,
-): Promise<OrderClaim> => claimOrAllocate(deps, call, input, claimOnceFree);
+): Promise<OrderClaim> =>
+  claimOrAllocate(deps, call, input, (...args) => claimOnceFree(...args, claimOrUnlock));
 
 async function claimOrAllocate(
   deps: ClaimDeps,
@@ -127,6 +128,7 @@ async function claimOnceFree(
   deps: ClaimDeps,
   call: Call,
   key: OrderKey,
+  claimOnce: ClaimOnce = claimOrder,
 ): Promise<OrderClaim | undefined> {
   const { db, newId, orderQueue, processId } = deps;
   const projectId = call.project.id;
@@ -134,7 +136,7 @@ async function claimOnceFree(
   const until = waitUntil(orderQueue, call);
   const at = new Date(call.now);
   for (let attempt = 0; ; attempt += 1) {
-    const claim = await tryToClaim(deps, {
+    const claim = await tryToClaim(deps, claimOnce, {
       projectId,
       key,
       by,
@@ -171,10 +173,11 @@ async function claimOnceFree(
 /** The transaction of an idempotency key locks the order until it ends. */
 async function tryToClaim(
   { db, awaitOrder }: Pick<Deps, "awaitOrder" | "db">,
+  claimOnce: ClaimOnce,
   request: OrderClaimRequest,
 ): Promise<ClaimOutcome> {
   try {
-    const claim = await claimOrder(db, request);
+    const claim = await claimOnce(db, request);
     if (claim.kind === "taken" && claim.by !== request.by) await awaitOrder(request);
     return claim;
   } catch (error) {
@@ -182,6 +185,29 @@ async function tryToClaim(
     throw error;
   }
 }
+
+type ClaimOnce = (db: Deps["db"], request: OrderClaimRequest) => Promise<ClaimOutcome>;
+
+/**
+ * Claims the order in a transaction of its own, which is a savepoint in that of a key. An update that waits for a
+ * row and then does not change it has locked it: the holder of the claim could not save the order until the
+ * transaction of the key ends.
+ */
+async function claimOrUnlock(db: Deps["db"], request: OrderClaimRequest): Promise<ClaimOutcome> {
+  let outcome: ClaimOutcome | undefined;
+  try {
+    return await db.transaction(async (tx) => {
+      outcome = await claimOrder(tx, request);
+      if (outcome.kind !== "claimed") throw NOT_CLAIMED;
+      return outcome;
+    });
+  } catch (error) {
+    if (error === NOT_CLAIMED && outcome !== undefined) return outcome;
+    throw error;
+  }
+}
+
+const NOT_CLAIMED = new Error("the order is not claimed");
 
 /** A larger difference is no wait: the clock of a sandbox project was moved back. */
 function changeTime(now: number, stored: Order | null): number {
