@@ -292,7 +292,7 @@ export const CategoryResultSchema: GenMessage<CategoryResult> = /*@__PURE__*/
  */
 export const CategoryService: GenService<{
   /**
-   * Creates a category. Errors: `duplicate_found` (the name exists).
+   * Creates a category. Retry with the same `Idempotency-Key`. Errors: `duplicate_found` (the name exists).
    *
    * @generated from rpc scrip.campaign.v1.CategoryService.CreateCategory
    */

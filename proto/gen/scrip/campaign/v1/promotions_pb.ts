@@ -1300,9 +1300,10 @@ export const DeletePromotionStackRequestSchema: GenMessage<DeletePromotionStackR
  */
 export const PromotionService: GenService<{
   /**
-   * Adds a promotion tier to a campaign. Errors: `not_found` (an unknown campaign, category or validation
-   * rule), `invalid_campaign` (a campaign of another type), `invalid_campaign_params` (contradictory dates, too
-   * many tiers), `invalid_voucher` (a discount that cannot be calculated), `metadata_validation_failed`.
+   * Adds a promotion tier to a campaign. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown
+   * campaign, category or validation rule), `invalid_campaign` (a campaign of another type),
+   * `invalid_campaign_params` (contradictory dates, too many tiers), `invalid_voucher` (a discount that cannot be
+   * calculated), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.CreatePromotionTier
    */
@@ -1388,9 +1389,9 @@ export const PromotionService: GenService<{
     output: typeof PromotionTierSchema;
   },
   /**
-   * Creates a promotion stack of tiers, which may belong to any campaign of the project. Errors: `not_found`
-   * (an unknown campaign, tier or category), `invalid_campaign` (a campaign of another type),
-   * `invalid_campaign_params` (too many stacks).
+   * Creates a promotion stack of tiers, which may belong to any campaign of the project. Retry with the same
+   * `Idempotency-Key`. Errors: `not_found` (an unknown campaign, tier or category), `invalid_campaign` (a campaign of
+   * another type), `invalid_campaign_params` (too many stacks).
    *
    * @generated from rpc scrip.campaign.v1.PromotionService.CreatePromotionStack
    */

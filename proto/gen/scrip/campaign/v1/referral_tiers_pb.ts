@@ -370,9 +370,10 @@ export const DisableReferralTierRequestSchema: GenMessage<DisableReferralTierReq
  */
 export const ReferralTierService: GenService<{
   /**
-   * Adds a tier to a referral program; it applies to later conversions. Errors: `not_found` (an unknown campaign, a
-   * campaign of another type, an unknown reward, an unknown campaign of the reward), `invalid_campaign` (the campaign of the reward is
-   * of another kind), `invalid_campaign_params` (the program has 100 tiers).
+   * Adds a tier to a referral program; it applies to later conversions. Retry with the same `Idempotency-Key`.
+   * Errors: `not_found` (an unknown campaign, a campaign of another type, an unknown reward, an unknown campaign of
+   * the reward), `invalid_campaign` (the campaign of the reward is of another kind), `invalid_campaign_params` (the
+   * program has 100 tiers).
    *
    * @generated from rpc scrip.campaign.v1.ReferralTierService.CreateReferralTier
    */

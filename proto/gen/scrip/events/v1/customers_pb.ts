@@ -12,7 +12,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/customers.proto.
  */
 export const file_scrip_events_v1_customers: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIIs4CChNDdXN0b21FdmVudFJlY2VpdmVkEhIKCnByb2plY3RfaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCglzY2hlbWFfaWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPbG95YWx0eV9jYXJkX2lkGAggASgJSAGIAQESNAoIcmVmZXJyYWwYCSABKAsyHS5zY3JpcC5ldmVudHMudjEuUmVmZXJyYWxDb2RlSAKIAQFCDAoKX3NjaGVtYV9pZEISChBfbG95YWx0eV9jYXJkX2lkQgsKCV9yZWZlcnJhbCJaCgxSZWZlcnJhbENvZGUSEgoKdm91Y2hlcl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhMKC2NhbXBhaWduX2lkGAMgASgJEhMKC3JlZmVycmVyX2lkGAQgASgJIncKDUNhcmRSZXF1ZXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjdXN0b21lcl9pZBgCIAEoCRITCgtjYW1wYWlnbl9pZBgDIAEoCRIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
+  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY3VzdG9tZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEidwoPQ3VzdG9tZXJEZWxldGVkEhIKCnByb2plY3RfaWQYASABKAkSEwoLY3VzdG9tZXJfaWQYAiABKAkSKAoEZGF0ZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJcGVybWFuZW50GAQgASgIIs4CChNDdXN0b21FdmVudFJlY2VpdmVkEhIKCnByb2plY3RfaWQYASABKAkSEAoIZXZlbnRfaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCglzY2hlbWFfaWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoPbG95YWx0eV9jYXJkX2lkGAggASgJSAGIAQESNAoIcmVmZXJyYWwYCSABKAsyHS5zY3JpcC5ldmVudHMudjEuUmVmZXJyYWxDb2RlSAKIAQFCDAoKX3NjaGVtYV9pZEISChBfbG95YWx0eV9jYXJkX2lkQgsKCV9yZWZlcnJhbCJaCgxSZWZlcnJhbENvZGUSEgoKdm91Y2hlcl9pZBgBIAEoCRIMCgRjb2RlGAIgASgJEhMKC2NhbXBhaWduX2lkGAMgASgJEhMKC3JlZmVycmVyX2lkGAQgASgJIncKDUNhcmRSZXF1ZXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjdXN0b21lcl9pZBgCIAEoCRITCgtjYW1wYWlnbl9pZBgDIAEoCRIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKNAQoOU2VnbWVudEVudGVyZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjdXN0b21lcl9pZBgCIAEoCRISCgpzZWdtZW50X2lkGAMgASgJEhQKDHNlZ21lbnRfbmFtZRgEIAEoCRIoCgRkYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKKAQoLU2VnbWVudExlZnQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjdXN0b21lcl9pZBgCIAEoCRISCgpzZWdtZW50X2lkGAMgASgJEhQKDHNlZ21lbnRfbmFtZRgEIAEoCRIoCgRkYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp]);
 
 /**
  * A customer was deleted (topic `scrip.customers.v1`, key: customer id). Ids are never reused.
@@ -219,4 +219,104 @@ export type CardRequested = Message<"scrip.events.v1.CardRequested"> & {
  */
 export const CardRequestedSchema: GenMessage<CardRequested> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_customers, 3);
+
+/**
+ * A customer entered a segment: matches its filter, and did not before (topic `scrip.customers.v1`, key: customer id).
+ * Emitted for segments of the type `auto-update`. Customers who match when a segment gets this type enter nothing.
+ *
+ * @generated from message scrip.events.v1.SegmentEntered
+ */
+export type SegmentEntered = Message<"scrip.events.v1.SegmentEntered"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 2;
+   */
+  customerId: string;
+
+  /**
+   * Id of the segment (`seg_…`).
+   *
+   * @generated from field: string segment_id = 3;
+   */
+  segmentId: string;
+
+  /**
+   * Name of the segment.
+   *
+   * @generated from field: string segment_name = 4;
+   */
+  segmentName: string;
+
+  /**
+   * Time at which it was noticed, on the project's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 5;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.SegmentEntered.
+ * Use `create(SegmentEnteredSchema)` to create a new message.
+ */
+export const SegmentEnteredSchema: GenMessage<SegmentEntered> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_customers, 4);
+
+/**
+ * A customer left a segment of the type `auto-update`: no longer matches its filter (topic `scrip.customers.v1`, key:
+ * customer id). Not emitted for deleted customers and segments.
+ *
+ * @generated from message scrip.events.v1.SegmentLeft
+ */
+export type SegmentLeft = Message<"scrip.events.v1.SegmentLeft"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the customer (`cust_…`).
+   *
+   * @generated from field: string customer_id = 2;
+   */
+  customerId: string;
+
+  /**
+   * Id of the segment (`seg_…`).
+   *
+   * @generated from field: string segment_id = 3;
+   */
+  segmentId: string;
+
+  /**
+   * Name of the segment.
+   *
+   * @generated from field: string segment_name = 4;
+   */
+  segmentName: string;
+
+  /**
+   * Time at which it was noticed, on the project's clock.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 5;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.SegmentLeft.
+ * Use `create(SegmentLeftSchema)` to create a new message.
+ */
+export const SegmentLeftSchema: GenMessage<SegmentLeft> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_customers, 5);
 

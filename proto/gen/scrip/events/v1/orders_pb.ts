@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/orders.proto.
  */
 export const file_scrip_events_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvb3JkZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEicAoJT3JkZXJQYWlkEhIKCnByb2plY3RfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJiBnByb3RvMw", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
+  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvb3JkZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEicAoJT3JkZXJQYWlkEhIKCnByb2plY3RfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXIicgoLT3JkZXJFZGl0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgVvcmRlchgDIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlcmIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
  * An order reached the status PAID (topic `scrip.orders.v1`, key: customer id, or order id without a customer).
@@ -51,4 +51,41 @@ export type OrderPaid = Message<"scrip.events.v1.OrderPaid"> & {
  */
 export const OrderPaidSchema: GenMessage<OrderPaid> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_orders, 0);
+
+/**
+ * An edit or import of an order changed what its customer is known to have ordered: the customer of an order that is PAID
+ * or FULFILLED, its amount, or whether it has one of these statuses (topic `scrip.orders.v1`, key as of OrderPaid).
+ * Redemptions and rollbacks carry their order themselves. An order that is paid also emits OrderPaid.
+ *
+ * @generated from message scrip.events.v1.OrderEdited
+ */
+export type OrderEdited = Message<"scrip.events.v1.OrderEdited"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Time of the edit.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 2;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * The order after the edit.
+   *
+   * @generated from field: scrip.common.v1.Order order = 3;
+   */
+  order?: Order | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.OrderEdited.
+ * Use `create(OrderEditedSchema)` to create a new message.
+ */
+export const OrderEditedSchema: GenMessage<OrderEdited> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_orders, 1);
 

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Reward } from "../../loyalty/v1/rewards_pb.ts";
+import { file_scrip_loyalty_v1_rewards } from "../../loyalty/v1/rewards_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file scrip/events/v1/points.proto.
  */
 export const file_scrip_events_v1_points: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvcG9pbnRzLnByb3RvEg9zY3JpcC5ldmVudHMudjEi8wIKC1BvaW50c01vdmVkEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEgwKBHR5cGUYBSABKAkSDgoGcG9pbnRzGAYgASgDEg8KB2JhbGFuY2UYByABKAMSDQoFdG90YWwYCCABKAMSIwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUgBiAEBEhYKCXNvdXJjZV9pZBgKIAEoCUgCiAEBEhMKBnJlYXNvbhgLIAEoCUgDiAEBEigKBGRhdGUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YDSABKANCDgoMX2NhbXBhaWduX2lkQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiLKAQoUUGVuZGluZ1BvaW50c0NoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIZChFwZW5kaW5nX3BvaW50c19pZBgCIAEoCRIPCgdjYXJkX2lkGAMgASgJEhMKC2NhbXBhaWduX2lkGAQgASgJEhMKC2N1c3RvbWVyX2lkGAUgASgJEg4KBmNoYW5nZRgGIAEoCRIOCgZwb2ludHMYByABKAMSKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvcG9pbnRzLnByb3RvEg9zY3JpcC5ldmVudHMudjEi8wIKC1BvaW50c01vdmVkEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEgwKBHR5cGUYBSABKAkSDgoGcG9pbnRzGAYgASgDEg8KB2JhbGFuY2UYByABKAMSDQoFdG90YWwYCCABKAMSIwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUgBiAEBEhYKCXNvdXJjZV9pZBgKIAEoCUgCiAEBEhMKBnJlYXNvbhgLIAEoCUgDiAEBEigKBGRhdGUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YDSABKANCDgoMX2NhbXBhaWduX2lkQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiLKAQoUUGVuZGluZ1BvaW50c0NoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIZChFwZW5kaW5nX3BvaW50c19pZBgCIAEoCRIPCgdjYXJkX2lkGAMgASgJEhMKC2NhbXBhaWduX2lkGAQgASgJEhMKC2N1c3RvbWVyX2lkGAUgASgJEg4KBmNoYW5nZRgGIAEoCRIOCgZwb2ludHMYByABKAMSKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3QIKEkF1dG9SZWRlbXB0aW9uSGVsZBISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2NhcmRfaWQYAiABKAkSEwoLY3VzdG9tZXJfaWQYAyABKAkSDwoHaG9sZF9pZBgEIAEoCRIOCgZwb2ludHMYBSABKAMSEwoLY2FyZF9wb2ludHMYBiABKAMSDwoHYmFsYW5jZRgHIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYCCABKAMSKAoEZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoGcmV3YXJkGAogASgLMhguc2NyaXAubG95YWx0eS52MS5SZXdhcmQSEAoIcXVhbnRpdHkYCyABKAMSFQoNYXNzaWdubWVudF9pZBgMIAEoCRIcCg9sb3lhbHR5X3RpZXJfaWQYDSABKAlIAIgBAUISChBfbG95YWx0eV90aWVyX2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_loyalty_v1_rewards]);
 
 /**
  * The points of a loyalty card changed other than by a redemption or its rollback, whose events are in
@@ -191,4 +193,110 @@ export type PendingPointsChanged = Message<"scrip.events.v1.PendingPointsChanged
  */
 export const PendingPointsChangedSchema: GenMessage<PendingPointsChanged> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_points, 1);
+
+/**
+ * Points of a card are held for rewards that are redeemed without a request (topic `scrip.points.v1`, key: card). The
+ * voucher service commits the redemption, or releases the points.
+ *
+ * @generated from message scrip.events.v1.AutoRedemptionHeld
+ */
+export type AutoRedemptionHeld = Message<"scrip.events.v1.AutoRedemptionHeld"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the card's voucher (`v_…`).
+   *
+   * @generated from field: string card_id = 2;
+   */
+  cardId: string;
+
+  /**
+   * Id of the customer who holds the card (`cust_…`).
+   *
+   * @generated from field: string customer_id = 3;
+   */
+  customerId: string;
+
+  /**
+   * Id of the points hold (`ps_…`).
+   *
+   * @generated from field: string hold_id = 4;
+   */
+  holdId: string;
+
+  /**
+   * Points of the redemption.
+   *
+   * @generated from field: int64 points = 5;
+   */
+  points: bigint;
+
+  /**
+   * Points that the card was given in total.
+   *
+   * @generated from field: int64 card_points = 6;
+   */
+  cardPoints: bigint;
+
+  /**
+   * Balance of the card right after.
+   *
+   * @generated from field: int64 balance = 7;
+   */
+  balance: bigint;
+
+  /**
+   * Redeemed points of the card right after.
+   *
+   * @generated from field: int64 redeemed_points = 8;
+   */
+  redeemedPoints: bigint;
+
+  /**
+   * Time of the redemption.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 9;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * The reward.
+   *
+   * @generated from field: scrip.loyalty.v1.Reward reward = 10;
+   */
+  reward?: Reward | undefined;
+
+  /**
+   * Number of rewards.
+   *
+   * @generated from field: int64 quantity = 11;
+   */
+  quantity: bigint;
+
+  /**
+   * Id of the assignment of the reward (`rewa_…`).
+   *
+   * @generated from field: string assignment_id = 12;
+   */
+  assignmentId: string;
+
+  /**
+   * Id of the loyalty tier that decided on the price (`ltr_…`).
+   *
+   * @generated from field: optional string loyalty_tier_id = 13;
+   */
+  loyaltyTierId?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.AutoRedemptionHeld.
+ * Use `create(AutoRedemptionHeldSchema)` to create a new message.
+ */
+export const AutoRedemptionHeldSchema: GenMessage<AutoRedemptionHeld> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_points, 2);
 

@@ -136,8 +136,9 @@ export const ReferralConvertedSchema: GenMessage<ReferralConverted> = /*@__PURE_
   messageDesc(file_scrip_events_v1_referrals, 1);
 
 /**
- * A reward of a referral program was paid (topic `scrip.referrals.v1`, key: id of the credited voucher). Emitted exactly
- * once for each reward. Gift credits are in the voucher's ledger already; points are added by the consumer.
+ * A reward of a referral program was paid (topic `scrip.referrals.v1`, key: id of the voucher). Emitted exactly once for
+ * each reward. Gift credits are in the voucher's ledger already; points are added by the consumer; coupons, without
+ * both, are published.
  *
  * @generated from message scrip.events.v1.ReferralRewarded
  */
@@ -185,14 +186,14 @@ export type ReferralRewarded = Message<"scrip.events.v1.ReferralRewarded"> & {
   refereeId: string;
 
   /**
-   * Id of the voucher or card that is credited (`v_…`).
+   * Id of the voucher or card that is credited, or of the first coupon (`v_…`).
    *
    * @generated from field: string voucher_id = 7;
    */
   voucherId: string;
 
   /**
-   * Id of the campaign of the credited voucher (`camp_…`).
+   * Id of the campaign of the voucher (`camp_…`).
    *
    * @generated from field: string campaign_id = 8;
    */

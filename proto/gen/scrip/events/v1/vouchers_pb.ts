@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/vouchers.proto.
  */
 export const file_scrip_events_v1_vouchers: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLQAgoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAgSGwoObG95YWx0eV9wb2ludHMYCiABKANIAYgBARIaCg1jYW1wYWlnbl90eXBlGAsgASgJSAKIAQFCDgoMX2NhbXBhaWduX2lkQhEKD19sb3lhbHR5X3BvaW50c0IQCg5fY2FtcGFpZ25fdHlwZSK0AQoOSG9sZGVyQXNzaWduZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESEwoLY3VzdG9tZXJfaWQYBCABKAkSEQoJaG9sZGVyX2lkGAUgASgJEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZCKzAQoNSG9sZGVyUmVtb3ZlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIs8BCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRjb2RlGAUgASgJEhEKCXBlcm1hbmVudBgGIAEoCBIUCgdiYWxhbmNlGAcgASgDSAGIAQFCDgoMX2NhbXBhaWduX2lkQgoKCF9iYWxhbmNlIjcKDVZvdWNoZXJQdXJnZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJIoEBChdDYW1wYWlnblZvdWNoZXJzRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEhMKC3ZvdWNoZXJfaWRzGAMgAygJEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8CChNHaWZ0QmFsYW5jZUFkanVzdGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEg4KBmFtb3VudBgFIAEoAxINCgV0b3RhbBgGIAEoAxIPCgdiYWxhbmNlGAcgASgDEhYKCXNvdXJjZV9pZBgIIAEoCUgBiAEBEhMKBnJlYXNvbhgJIAEoCUgCiAEBEigKBGRhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZEIMCgpfc291cmNlX2lkQgkKB19yZWFzb25iBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvdm91Y2hlcnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLQAgoQVm91Y2hlclB1Ymxpc2hlZBISCgpwcm9qZWN0X2lkGAEgASgJEhYKDnB1YmxpY2F0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARITCgtjdXN0b21lcl9pZBgFIAEoCRIRCglob2xkZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2hhbm5lbBgIIAEoCRIRCglnZW5lcmF0ZWQYCSABKAgSGwoObG95YWx0eV9wb2ludHMYCiABKANIAYgBARIaCg1jYW1wYWlnbl90eXBlGAsgASgJSAKIAQFCDgoMX2NhbXBhaWduX2lkQhEKD19sb3lhbHR5X3BvaW50c0IQCg5fY2FtcGFpZ25fdHlwZSK0AQoOSG9sZGVyQXNzaWduZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJEhgKC2NhbXBhaWduX2lkGAMgASgJSACIAQESEwoLY3VzdG9tZXJfaWQYBCABKAkSEQoJaG9sZGVyX2lkGAUgASgJEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZCKzAQoNSG9sZGVyUmVtb3ZlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARITCgtjdXN0b21lcl9pZBgEIAEoCRIRCglob2xkZXJfaWQYBSABKAkSKAoEZGF0ZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDgoMX2NhbXBhaWduX2lkIs8BCg5Wb3VjaGVyRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIoCgRkYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRjb2RlGAUgASgJEhEKCXBlcm1hbmVudBgGIAEoCBIUCgdiYWxhbmNlGAcgASgDSAGIAQFCDgoMX2NhbXBhaWduX2lkQgoKCF9iYWxhbmNlIjcKDVZvdWNoZXJQdXJnZWQSEgoKcHJvamVjdF9pZBgBIAEoCRISCgp2b3VjaGVyX2lkGAIgASgJIoEBChdDYW1wYWlnblZvdWNoZXJzRGVsZXRlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEhMKC3ZvdWNoZXJfaWRzGAMgAygJEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIp8CChNHaWZ0QmFsYW5jZUFkanVzdGVkEhIKCnByb2plY3RfaWQYASABKAkSEgoKdm91Y2hlcl9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEg4KBmFtb3VudBgFIAEoAxINCgV0b3RhbBgGIAEoAxIPCgdiYWxhbmNlGAcgASgDEhYKCXNvdXJjZV9pZBgIIAEoCUgBiAEBEhMKBnJlYXNvbhgJIAEoCUgCiAEBEigKBGRhdGUYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24i7AEKEkxveWFsdHlDYXJkQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEhIKCnZvdWNoZXJfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIOCgZhY3RpdmUYBCABKAgSLgoKc3RhcnRfZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMwoPZXhwaXJhdGlvbl9kYXRlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgRkYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * A voucher was published to a customer (topic `scrip.vouchers.v1`, key: voucher id). A publication of several
@@ -439,4 +439,68 @@ export type GiftBalanceAdjusted = Message<"scrip.events.v1.GiftBalanceAdjusted">
  */
 export const GiftBalanceAdjustedSchema: GenMessage<GiftBalanceAdjusted> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_vouchers, 6);
+
+/**
+ * The state of a loyalty card that has a holder (topic `scrip.vouchers.v1`, key: voucher id). Emitted before VoucherPublished
+ * for a card that is disabled or has dates, and with each later change of this state. Carries the whole state.
+ *
+ * @generated from message scrip.events.v1.LoyaltyCardChanged
+ */
+export type LoyaltyCardChanged = Message<"scrip.events.v1.LoyaltyCardChanged"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the voucher (`v_…`).
+   *
+   * @generated from field: string voucher_id = 2;
+   */
+  voucherId: string;
+
+  /**
+   * Version of the voucher: a later state has a higher one.
+   *
+   * @generated from field: int64 version = 3;
+   */
+  version: bigint;
+
+  /**
+   * `false`: the card is disabled.
+   *
+   * @generated from field: bool active = 4;
+   */
+  active: boolean;
+
+  /**
+   * Time from which the card can be used; absent: from its creation.
+   *
+   * @generated from field: google.protobuf.Timestamp start_date = 5;
+   */
+  startDate?: Timestamp | undefined;
+
+  /**
+   * Time until which the card can be used; absent: without end.
+   *
+   * @generated from field: google.protobuf.Timestamp expiration_date = 6;
+   */
+  expirationDate?: Timestamp | undefined;
+
+  /**
+   * Time of the change.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 7;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.LoyaltyCardChanged.
+ * Use `create(LoyaltyCardChangedSchema)` to create a new message.
+ */
+export const LoyaltyCardChangedSchema: GenMessage<LoyaltyCardChanged> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_vouchers, 7);
 

@@ -883,8 +883,9 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Imports codes into a campaign, from a CSV file (docs/imports.md#csv). A row whose code exists in the campaign changes
-   * `active` and the category of that voucher only.
+   * Imports codes into a campaign, from a CSV file (docs/imports.md#csv). A row whose code exists in the campaign
+   * changes `active` and the category of that voucher only. Without an `Idempotency-Key`, a retry starts another
+   * async action.
    *
    * Errors, before anything is imported: `invalid_payload` (no `file`, no column `Code`), `invalid_campaign` (a STANDALONE or
    * PROMOTION campaign), `not_found` (an unknown campaign).
@@ -908,8 +909,9 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Imports vouchers without a campaign, from a CSV file (docs/imports.md#csv). A row whose code exists among them changes
-   * `active` and the category of that voucher only.
+   * Imports vouchers without a campaign, from a CSV file (docs/imports.md#csv). A row whose code exists among them
+   * changes `active` and the category of that voucher only. Without an `Idempotency-Key`, a retry starts another
+   * async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportVouchersCsv
    */
@@ -919,8 +921,9 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Creates and replaces customers from a CSV file: a row replaces every listed field of the customer with its source id,
-   * empty cells included (docs/imports.md#customers).
+   * Creates and replaces customers from a CSV file: a row replaces every listed field of the customer with its source
+   * id, empty cells included (docs/imports.md#customers). Without an `Idempotency-Key`, a retry starts another async
+   * action.
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportCustomersCsv
    */
@@ -930,7 +933,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Creates and updates products from a CSV file (docs/imports.md#products-and-skus).
+   * Creates and updates products from a CSV file (docs/imports.md#products-and-skus). Without an `Idempotency-Key`, a
+   * retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportProductsCsv
    */
@@ -940,7 +944,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Creates and updates SKUs from a CSV file (docs/imports.md#products-and-skus).
+   * Creates and updates SKUs from a CSV file (docs/imports.md#products-and-skus). Without an `Idempotency-Key`, a
+   * retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportSkusCsv
    */
@@ -951,7 +956,8 @@ export const ImportService: GenService<{
   },
   /**
    * Creates and updates up to 2000 orders, at the time of the import and without events: they earn nothing
-   * (docs/imports.md#orders). Errors: `resource_in_use` (an import of orders is running).
+   * (docs/imports.md#orders). Without an `Idempotency-Key`, a retry starts another async action. Errors:
+   * `resource_in_use` (an import of orders is running).
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportOrders
    */
@@ -962,6 +968,7 @@ export const ImportService: GenService<{
   },
   /**
    * Merges metadata into vouchers by code, from a JSON array of up to 10 MiB. Unknown codes are counted as failed.
+   * Without an `Idempotency-Key`, a retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.BulkUpdateVouchers
    */
@@ -971,7 +978,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Merges the same metadata into many vouchers. Unknown codes are counted as failed.
+   * Merges the same metadata into many vouchers. Unknown codes are counted as failed. Without an `Idempotency-Key`, a
+   * retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.BulkUpdateVouchersMetadata
    */
@@ -982,7 +990,7 @@ export const ImportService: GenService<{
   },
   /**
    * Creates and updates customers by source id, from a JSON array of up to 10 MiB. Sent fields overwrite, metadata is
-   * merged by key.
+   * merged by key. Without an `Idempotency-Key`, a retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.BulkUpdateCustomers
    */
@@ -992,7 +1000,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Merges the same metadata into many customers; unknown source ids create customers.
+   * Merges the same metadata into many customers; unknown source ids create customers. Without an `Idempotency-Key`,
+   * a retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.BulkUpdateCustomersMetadata
    */
@@ -1003,7 +1012,7 @@ export const ImportService: GenService<{
   },
   /**
    * Creates and updates products by source id, from a JSON array of up to 10 MiB. Sent fields overwrite, metadata is
-   * merged by key.
+   * merged by key. Without an `Idempotency-Key`, a retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.BulkUpdateProducts
    */
@@ -1013,7 +1022,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Merges the same metadata into many products; unknown source ids create products.
+   * Merges the same metadata into many products; unknown source ids create products. Without an `Idempotency-Key`, a
+   * retry starts another async action.
    *
    * @generated from rpc scrip.export.v1.ImportService.BulkUpdateProductsMetadata
    */

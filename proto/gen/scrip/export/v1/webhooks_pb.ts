@@ -656,9 +656,9 @@ export const ReplayWebhookResponseSchema: GenMessage<ReplayWebhookResponse> = /*
  */
 export const WebhookService: GenService<{
   /**
-   * Creates a webhook. It receives events that occur from now on. A project has at most 100 webhooks. Errors:
-   * `not_found` (an unknown project); `invalid_payload` also for an unknown event name, and for a URL that is not
-   * https or whose host is a private address, unless the installation allows it.
+   * Creates a webhook. It receives events that occur from now on. A project has at most 100 webhooks. Retry with the
+   * same `Idempotency-Key`. Errors: `not_found` (an unknown project); `invalid_payload` also for an unknown event
+   * name, and for a URL that is not https or whose host is a private address, unless the installation allows it.
    *
    * @generated from rpc scrip.export.v1.WebhookService.CreateWebhook
    */

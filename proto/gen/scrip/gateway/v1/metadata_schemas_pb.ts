@@ -641,9 +641,9 @@ export const MetadataSchemaService: GenService<{
   },
   /**
    * Creates a metadata schema. It applies to a resource, or is a custom schema that `nested` values refer to. A
-   * project has at most 100 schemas. Errors: `not_found` (an unknown project or `object_type`),
-   * `duplicate_found` (the resource has a schema); `invalid_payload` also for constraints that do not match
-   * their type.
+   * project has at most 100 schemas. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown project
+   * or `object_type`), `duplicate_found` (the resource has a schema); `invalid_payload` also for constraints that do
+   * not match their type.
    *
    * @generated from rpc scrip.gateway.v1.MetadataSchemaService.CreateProjectMetadataSchema
    */

@@ -20,7 +20,59 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/loyalty/v1/earning_rules.proto.
  */
 export const file_scrip_loyalty_v1_earning_rules: GenFile = /*@__PURE__*/
-  fileDesc("CiRzY3JpcC9sb3lhbHR5L3YxL2Vhcm5pbmdfcnVsZXMucHJvdG8SEHNjcmlwLmxveWFsdHkudjEikwkKC0Vhcm5pbmdSdWxlEgoKAmlkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAIgBARInChJ2YWxpZGF0aW9uX3J1bGVfaWQYBCABKAlCBpq1GAIQAUgBiAEBEjUKB2xveWFsdHkYBSABKAsyJC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdDYWxjdWxhdGlvbhINCgVldmVudBgGIAEoCRI/CgxjdXN0b21fZXZlbnQYByABKAsyJC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdFdmVudFNjaGVtYUgCiAEBEjUKB3NlZ21lbnQYCCABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdPYmplY3RIA4gBARI6Cgxsb3lhbHR5X3RpZXIYCSABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdPYmplY3RIBIgBARJDCg5wZW5kaW5nX3BvaW50cxgKIAEoCzImLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ1BlbmRpbmdQb2ludHNIBYgBARIxChBleHBpcmF0aW9uX3J1bGVzGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgZzb3VyY2UYDCABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdTb3VyY2USDgoGYWN0aXZlGA0gASgIEjsKCnN0YXJ0X2RhdGUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIBogBARJACg9leHBpcmF0aW9uX2RhdGUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIB4gBARJDChJ2YWxpZGl0eV90aW1lZnJhbWUYECABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVICIgBARIkChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgRIAMoBUIGmrUYAngBEjsKDnZhbGlkaXR5X2hvdXJzGBIgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNICYgBARIpCghtZXRhZGF0YRgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFQoNYXV0b21hdGlvbl9pZBgUIAEoCToSkrUYDgoMZWFybmluZ19ydWxlQg0KC191cGRhdGVkX2F0QhUKE192YWxpZGF0aW9uX3J1bGVfaWRCDwoNX2N1c3RvbV9ldmVudEIKCghfc2VnbWVudEIPCg1fbG95YWx0eV90aWVyQhEKD19wZW5kaW5nX3BvaW50c0INCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzIsEFChJFYXJuaW5nQ2FsY3VsYXRpb24SKQoEdHlwZRgBIAEoCUIbmrUYFwgBcgVGSVhFRHIMUFJPUE9SVElPTkFMEiEKBnBvaW50cxgCIAEoA0IMmrUYCBgAIIDIr6AlSACIAQESJAoOcG9pbnRzX2Zvcm11bGEYAyABKAlCB5q1GAMwiCdIAYgBARLIAQoQY2FsY3VsYXRpb25fdHlwZRgEIAEoCUKoAZq1GKMBcgxPUkRFUl9BTU9VTlRyEk9SREVSX1RPVEFMX0FNT1VOVHIOT1JERVJfTUVUQURBVEFyFE9SREVSX0lURU1TX1FVQU5USVRZchJPUkRFUl9JVEVNU19BTU9VTlRyG09SREVSX0lURU1TX1NVQlRPVEFMX0FNT1VOVHIRQ1VTVE9NRVJfTUVUQURBVEFyFUNVU1RPTV9FVkVOVF9NRVRBREFUQUgCiAEBEjoKBW9yZGVyGAUgASgLMiYuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nT3JkZXJNZWFzdXJlc0gDiAEBEj8KC29yZGVyX2l0ZW1zGAYgASgLMiUuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nSXRlbU1lYXN1cmVzSASIAQESPwoIY3VzdG9tZXIYByABKAsyKC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZXRhZGF0YU1lYXN1cmVIBYgBARJDCgxjdXN0b21fZXZlbnQYCCABKAsyKC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZXRhZGF0YU1lYXN1cmVIBogBAUIJCgdfcG9pbnRzQhEKD19wb2ludHNfZm9ybXVsYUITChFfY2FsY3VsYXRpb25fdHlwZUIICgZfb3JkZXJCDgoMX29yZGVyX2l0ZW1zQgsKCV9jdXN0b21lckIPCg1fY3VzdG9tX2V2ZW50IuwBChRFYXJuaW5nT3JkZXJNZWFzdXJlcxI1CgZhbW91bnQYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZWFzdXJlSACIAQESOwoMdG90YWxfYW1vdW50GAIgASgLMiAuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nTWVhc3VyZUgBiAEBEjcKCG1ldGFkYXRhGAMgASgLMiAuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nTWVhc3VyZUgCiAEBQgkKB19hbW91bnRCDwoNX3RvdGFsX2Ftb3VudEILCglfbWV0YWRhdGEi8QEKE0Vhcm5pbmdJdGVtTWVhc3VyZXMSNwoIcXVhbnRpdHkYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZWFzdXJlSACIAQESNQoGYW1vdW50GAIgASgLMiAuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nTWVhc3VyZUgBiAEBEj4KD3N1YnRvdGFsX2Ftb3VudBgDIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ01lYXN1cmVIAogBAUILCglfcXVhbnRpdHlCCQoHX2Ftb3VudEISChBfc3VidG90YWxfYW1vdW50Il4KFkVhcm5pbmdNZXRhZGF0YU1lYXN1cmUSNwoIbWV0YWRhdGEYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZWFzdXJlSACIAQFCCwoJX21ldGFkYXRhIuECCg5FYXJuaW5nTWVhc3VyZRIdCgVldmVyeRgBIAEoA0IOmrUYChgBIIDAyvOEowISHAoGcG9pbnRzGAIgASgDQgyatRgIGAAggMivoCUSJAoOcG9pbnRzX2Zvcm11bGEYAyABKAlCB5q1GAMwiCdIAIgBARIgCghwcm9wZXJ0eRgEIAEoCUIJmrUYBSgBMP8BSAGIAQESPAoGb2JqZWN0GAUgASgJQieatRgjcgdwcm9kdWN0cgNza3VyE3Byb2R1Y3RzX2NvbGxlY3Rpb25IAogBARIYCgJpZBgGIAEoCUIHmrUYAzD/AUgDiAEBEkAKDWFwcGxpY2FibGVfdG8YByADKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdUYXJnZXRCCJq1GARIZHgBQhEKD19wb2ludHNfZm9ybXVsYUILCglfcHJvcGVydHlCCQoHX29iamVjdEIFCgNfaWQiYwoNRWFybmluZ1RhcmdldBI5CgZvYmplY3QYASABKAlCKZq1GCUIAXIHcHJvZHVjdHIDc2t1chNwcm9kdWN0c19jb2xsZWN0aW9uEhcKAmlkGAIgASgJQguatRgHCAEoATD/ASIyChJFYXJuaW5nRXZlbnRTY2hlbWESHAoJc2NoZW1hX2lkGAEgASgJQgmatRgFCAEw/wEiKAoNRWFybmluZ09iamVjdBIXCgJpZBgBIAEoCUILmrUYBwgBKAEw/wEiWAoURWFybmluZ1BlbmRpbmdQb2ludHMSIAoLcGVyaW9kX3R5cGUYASABKAlCC5q1GAcIAXIDREFZEh4KDHBlcmlvZF92YWx1ZRgCIAEoA0IImrUYBBgBIFoiYgoNRWFybmluZ1NvdXJjZRIeCgZiYW5uZXIYASABKAlCCZq1GAUQATDoB0gAiAEBEhEKCW9iamVjdF9pZBgCIAEoCRITCgtvYmplY3RfdHlwZRgDIAEoCUIJCgdfYmFubmVyIjgKDUVhcm5pbmdCYW5uZXISHAoGYmFubmVyGAEgASgJQgeatRgDMOgHSACIAQFCCQoHX2Jhbm5lciJ3ChlDcmVhdGVFYXJuaW5nUnVsZXNSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEIEjkKBXJ1bGVzGAIgAygLMiAuc2NyaXAubG95YWx0eS52MS5OZXdFYXJuaW5nUnVsZUIImrUYBEABSGQi5QgKDk5ld0Vhcm5pbmdSdWxlEi0KEnZhbGlkYXRpb25fcnVsZV9pZBgBIAEoCUIMmrUYCCgBMP8BkAEPSACIAQESPQoHbG95YWx0eRgCIAEoCzIkLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ0NhbGN1bGF0aW9uQgaatRgCCAESGgoFZXZlbnQYAyABKAlCC5q1GAcIASgBMKwCEj8KDGN1c3RvbV9ldmVudBgEIAEoCzIkLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ0V2ZW50U2NoZW1hSAGIAQESNQoHc2VnbWVudBgFIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ09iamVjdEgCiAEBEjoKDGxveWFsdHlfdGllchgGIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ09iamVjdEgDiAEBEkMKDnBlbmRpbmdfcG9pbnRzGAcgASgLMiYuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nUGVuZGluZ1BvaW50c0gEiAEBEjEKEGV4cGlyYXRpb25fcnVsZXMYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKBnNvdXJjZRgJIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ0Jhbm5lckgFiAEBEhMKBmFjdGl2ZRgKIAEoCEgGiAEBEjMKCnN0YXJ0X2RhdGUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAeIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgIiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgNIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgJiAEBEigKFHZhbGlkaXR5X2RheV9vZl93ZWVrGA4gAygFQgqatRgGGAAgBkgHEjsKDnZhbGlkaXR5X2hvdXJzGA8gASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNICogBARJCCghtZXRhZGF0YRgQIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCF5q1GBO6ARAKDGVhcm5pbmdfcnVsZRABEjgKD3ZhbGlkYXRpb25fcnVsZRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBpq1GAJoAUIVChNfdmFsaWRhdGlvbl9ydWxlX2lkQg8KDV9jdXN0b21fZXZlbnRCCgoIX3NlZ21lbnRCDwoNX2xveWFsdHlfdGllckIRCg9fcGVuZGluZ19wb2ludHNCCQoHX3NvdXJjZUIJCgdfYWN0aXZlQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCFQoTX3ZhbGlkaXR5X3RpbWVmcmFtZUIRCg9fdmFsaWRpdHlfaG91cnMiSgoaQ3JlYXRlRWFybmluZ1J1bGVzUmVzcG9uc2USLAoFcnVsZXMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlIqICChdMaXN0RWFybmluZ1J1bGVzUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIbCgRwYWdlGAMgASgDQgiatRgEGAEgZEgBiAEBEkoKBW9yZGVyGAQgASgJQjaatRgycgpjcmVhdGVkX2F0cgstY3JlYXRlZF9hdHIKdXBkYXRlZF9hdHILLXVwZGF0ZWRfYXRIAogBARIzCgpjcmVhdGVkX2F0GAUgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgDiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXJCDQoLX2NyZWF0ZWRfYXQiaAoYTGlzdEVhcm5pbmdSdWxlc1Jlc3BvbnNlEisKBGRhdGEYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIloKFUdldEVhcm5pbmdSdWxlUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIgCg9lYXJuaW5nX3J1bGVfaWQYAiABKAlCB5q1GAMw/wEi9AcKGFVwZGF0ZUVhcm5pbmdSdWxlUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIgCg9lYXJuaW5nX3J1bGVfaWQYAiABKAlCB5q1GAMw/wESLQoSdmFsaWRhdGlvbl9ydWxlX2lkGAMgASgJQgyatRgIKAEw/wGQAQ9IAIgBARI6Cgdsb3lhbHR5GAQgASgLMiQuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nQ2FsY3VsYXRpb25IAYgBARI0CgZzb3VyY2UYBSABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdCYW5uZXJIAogBARITCgZhY3RpdmUYBiABKAhIA4gBARIzCgpzdGFydF9kYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgEiAEBEjgKD2V4cGlyYXRpb25fZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBARJDCg5wZW5kaW5nX3BvaW50cxgJIAEoCzImLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ1BlbmRpbmdQb2ludHNIBogBARIxChBleHBpcmF0aW9uX3J1bGVzGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJDChJ2YWxpZGl0eV90aW1lZnJhbWUYCyABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVIB4gBARIoChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgMIAMoBUIKmrUYBhgAIAZIBxI7Cg52YWxpZGl0eV9ob3VycxgNIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzSAiIAQESQAoIbWV0YWRhdGEYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhWatRgRugEOCgxlYXJuaW5nX3J1bGUSOAoPdmFsaWRhdGlvbl9ydWxlGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIGmrUYAmgBEjcKC3VwZGF0ZV9tYXNrGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQhUKE192YWxpZGF0aW9uX3J1bGVfaWRCCgoIX2xveWFsdHlCCQoHX3NvdXJjZUIJCgdfYWN0aXZlQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCEQoPX3BlbmRpbmdfcG9pbnRzQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzIl0KGERlbGV0ZUVhcm5pbmdSdWxlUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIgCg9lYXJuaW5nX3J1bGVfaWQYAiABKAlCB5q1GAMw/wEiXQoYRW5hYmxlRWFybmluZ1J1bGVSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEIEiAKD2Vhcm5pbmdfcnVsZV9pZBgCIAEoCUIHmrUYAzD/ASJeChlEaXNhYmxlRWFybmluZ1J1bGVSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEIEiAKD2Vhcm5pbmdfcnVsZV9pZBgCIAEoCUIHmrUYAzD/ASLAAQoXRXN0aW1hdGVFYXJuaW5nc1JlcXVlc3QSEwoLY2FtcGFpZ25faWQYASABKAkSJQoFb3JkZXIYAiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXISMgoRY3VzdG9tZXJfbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhMKC3NlZ21lbnRfaWRzGAQgAygJEhQKB2NhcmRfaWQYBSABKAlIAIgBAUIKCghfY2FyZF9pZCIqChhFc3RpbWF0ZUVhcm5pbmdzUmVzcG9uc2USDgoGcG9pbnRzGAEgASgDMp0MChJFYXJuaW5nUnVsZVNlcnZpY2US6gEKEkNyZWF0ZUVhcm5pbmdSdWxlcxIrLnNjcmlwLmxveWFsdHkudjEuQ3JlYXRlRWFybmluZ1J1bGVzUmVxdWVzdBosLnNjcmlwLmxveWFsdHkudjEuQ3JlYXRlRWFybmluZ1J1bGVzUmVzcG9uc2UieYq1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSitRgabWV0YWRhdGFfdmFsaWRhdGlvbl9mYWlsZWSC0+STAjk6BXJ1bGVzYgVydWxlcyIpL3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L2Vhcm5pbmctcnVsZXMSuAEKEExpc3RFYXJuaW5nUnVsZXMSKS5zY3JpcC5sb3lhbHR5LnYxLkxpc3RFYXJuaW5nUnVsZXNSZXF1ZXN0Giouc2NyaXAubG95YWx0eS52MS5MaXN0RWFybmluZ1J1bGVzUmVzcG9uc2UiTYq1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSC0+STAisSKS92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9lYXJuaW5nLXJ1bGVzErkBCg5HZXRFYXJuaW5nUnVsZRInLnNjcmlwLmxveWFsdHkudjEuR2V0RWFybmluZ1J1bGVSZXF1ZXN0Gh0uc2NyaXAubG95YWx0eS52MS5FYXJuaW5nUnVsZSJfirUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZILT5JMCPRI7L3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L2Vhcm5pbmctcnVsZXMve2Vhcm5pbmdfcnVsZV9pZH0S4QEKEVVwZGF0ZUVhcm5pbmdSdWxlEiouc2NyaXAubG95YWx0eS52MS5VcGRhdGVFYXJuaW5nUnVsZVJlcXVlc3QaHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlIoABirUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZKK1GBptZXRhZGF0YV92YWxpZGF0aW9uX2ZhaWxlZILT5JMCQDoBKho7L3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L2Vhcm5pbmctcnVsZXMve2Vhcm5pbmdfcnVsZV9pZH0SuAEKEURlbGV0ZUVhcm5pbmdSdWxlEiouc2NyaXAubG95YWx0eS52MS5EZWxldGVFYXJuaW5nUnVsZVJlcXVlc3QaFi5nb29nbGUucHJvdG9idWYuRW1wdHkiX4q1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSC0+STAj0qOy92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9lYXJuaW5nLXJ1bGVzL3tlYXJuaW5nX3J1bGVfaWR9EskBChFFbmFibGVFYXJuaW5nUnVsZRIqLnNjcmlwLmxveWFsdHkudjEuRW5hYmxlRWFybmluZ1J1bGVSZXF1ZXN0Gh0uc2NyaXAubG95YWx0eS52MS5FYXJuaW5nUnVsZSJpirUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZILT5JMCRzoBKiJCL3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L2Vhcm5pbmctcnVsZXMve2Vhcm5pbmdfcnVsZV9pZH0vZW5hYmxlEswBChJEaXNhYmxlRWFybmluZ1J1bGUSKy5zY3JpcC5sb3lhbHR5LnYxLkRpc2FibGVFYXJuaW5nUnVsZVJlcXVlc3QaHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlImqKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwJIOgEqIkMvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vZWFybmluZy1ydWxlcy97ZWFybmluZ19ydWxlX2lkfS9kaXNhYmxlEmkKEEVzdGltYXRlRWFybmluZ3MSKS5zY3JpcC5sb3lhbHR5LnYxLkVzdGltYXRlRWFybmluZ3NSZXF1ZXN0Giouc2NyaXAubG95YWx0eS52MS5Fc3RpbWF0ZUVhcm5pbmdzUmVzcG9uc2ViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_common_v1_order, file_scrip_common_v1_validity, file_scrip_options_v1_options]);
+  fileDesc("CiRzY3JpcC9sb3lhbHR5L3YxL2Vhcm5pbmdfcnVsZXMucHJvdG8SEHNjcmlwLmxveWFsdHkudjEiLwoVTGlzdFJlZmVyZW5jZXNSZXF1ZXN0EhYKA2lkcxgBIAMoCUIJmrUYBTD/AUgKIkIKFkxpc3RSZWZlcmVuY2VzUmVzcG9uc2USDAoEdHlwZRgBIAEoCRILCgNpZHMYAiADKAkSDQoFdG90YWwYAyABKAMikwkKC0Vhcm5pbmdSdWxlEgoKAmlkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjsKCnVwZGF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIAIgBARInChJ2YWxpZGF0aW9uX3J1bGVfaWQYBCABKAlCBpq1GAIQAUgBiAEBEjUKB2xveWFsdHkYBSABKAsyJC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdDYWxjdWxhdGlvbhINCgVldmVudBgGIAEoCRI/CgxjdXN0b21fZXZlbnQYByABKAsyJC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdFdmVudFNjaGVtYUgCiAEBEjUKB3NlZ21lbnQYCCABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdPYmplY3RIA4gBARI6Cgxsb3lhbHR5X3RpZXIYCSABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdPYmplY3RIBIgBARJDCg5wZW5kaW5nX3BvaW50cxgKIAEoCzImLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ1BlbmRpbmdQb2ludHNIBYgBARIxChBleHBpcmF0aW9uX3J1bGVzGAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCgZzb3VyY2UYDCABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdTb3VyY2USDgoGYWN0aXZlGA0gASgIEjsKCnN0YXJ0X2RhdGUYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIBogBARJACg9leHBpcmF0aW9uX2RhdGUYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgaatRgCEAFIB4gBARJDChJ2YWxpZGl0eV90aW1lZnJhbWUYECABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVICIgBARIkChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgRIAMoBUIGmrUYAngBEjsKDnZhbGlkaXR5X2hvdXJzGBIgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNICYgBARIpCghtZXRhZGF0YRgTIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFQoNYXV0b21hdGlvbl9pZBgUIAEoCToSkrUYDgoMZWFybmluZ19ydWxlQg0KC191cGRhdGVkX2F0QhUKE192YWxpZGF0aW9uX3J1bGVfaWRCDwoNX2N1c3RvbV9ldmVudEIKCghfc2VnbWVudEIPCg1fbG95YWx0eV90aWVyQhEKD19wZW5kaW5nX3BvaW50c0INCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzIsEFChJFYXJuaW5nQ2FsY3VsYXRpb24SKQoEdHlwZRgBIAEoCUIbmrUYFwgBcgVGSVhFRHIMUFJPUE9SVElPTkFMEiEKBnBvaW50cxgCIAEoA0IMmrUYCBgAIIDIr6AlSACIAQESJAoOcG9pbnRzX2Zvcm11bGEYAyABKAlCB5q1GAMwiCdIAYgBARLIAQoQY2FsY3VsYXRpb25fdHlwZRgEIAEoCUKoAZq1GKMBcgxPUkRFUl9BTU9VTlRyEk9SREVSX1RPVEFMX0FNT1VOVHIOT1JERVJfTUVUQURBVEFyFE9SREVSX0lURU1TX1FVQU5USVRZchJPUkRFUl9JVEVNU19BTU9VTlRyG09SREVSX0lURU1TX1NVQlRPVEFMX0FNT1VOVHIRQ1VTVE9NRVJfTUVUQURBVEFyFUNVU1RPTV9FVkVOVF9NRVRBREFUQUgCiAEBEjoKBW9yZGVyGAUgASgLMiYuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nT3JkZXJNZWFzdXJlc0gDiAEBEj8KC29yZGVyX2l0ZW1zGAYgASgLMiUuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nSXRlbU1lYXN1cmVzSASIAQESPwoIY3VzdG9tZXIYByABKAsyKC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZXRhZGF0YU1lYXN1cmVIBYgBARJDCgxjdXN0b21fZXZlbnQYCCABKAsyKC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZXRhZGF0YU1lYXN1cmVIBogBAUIJCgdfcG9pbnRzQhEKD19wb2ludHNfZm9ybXVsYUITChFfY2FsY3VsYXRpb25fdHlwZUIICgZfb3JkZXJCDgoMX29yZGVyX2l0ZW1zQgsKCV9jdXN0b21lckIPCg1fY3VzdG9tX2V2ZW50IuwBChRFYXJuaW5nT3JkZXJNZWFzdXJlcxI1CgZhbW91bnQYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZWFzdXJlSACIAQESOwoMdG90YWxfYW1vdW50GAIgASgLMiAuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nTWVhc3VyZUgBiAEBEjcKCG1ldGFkYXRhGAMgASgLMiAuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nTWVhc3VyZUgCiAEBQgkKB19hbW91bnRCDwoNX3RvdGFsX2Ftb3VudEILCglfbWV0YWRhdGEi8QEKE0Vhcm5pbmdJdGVtTWVhc3VyZXMSNwoIcXVhbnRpdHkYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZWFzdXJlSACIAQESNQoGYW1vdW50GAIgASgLMiAuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nTWVhc3VyZUgBiAEBEj4KD3N1YnRvdGFsX2Ftb3VudBgDIAEoCzIgLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ01lYXN1cmVIAogBAUILCglfcXVhbnRpdHlCCQoHX2Ftb3VudEISChBfc3VidG90YWxfYW1vdW50Il4KFkVhcm5pbmdNZXRhZGF0YU1lYXN1cmUSNwoIbWV0YWRhdGEYASABKAsyIC5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdNZWFzdXJlSACIAQFCCwoJX21ldGFkYXRhIuECCg5FYXJuaW5nTWVhc3VyZRIdCgVldmVyeRgBIAEoA0IOmrUYChgBIIDAyvOEowISHAoGcG9pbnRzGAIgASgDQgyatRgIGAAggMivoCUSJAoOcG9pbnRzX2Zvcm11bGEYAyABKAlCB5q1GAMwiCdIAIgBARIgCghwcm9wZXJ0eRgEIAEoCUIJmrUYBSgBMP8BSAGIAQESPAoGb2JqZWN0GAUgASgJQieatRgjcgdwcm9kdWN0cgNza3VyE3Byb2R1Y3RzX2NvbGxlY3Rpb25IAogBARIYCgJpZBgGIAEoCUIHmrUYAzD/AUgDiAEBEkAKDWFwcGxpY2FibGVfdG8YByADKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdUYXJnZXRCCJq1GARIZHgBQhEKD19wb2ludHNfZm9ybXVsYUILCglfcHJvcGVydHlCCQoHX29iamVjdEIFCgNfaWQiYwoNRWFybmluZ1RhcmdldBI5CgZvYmplY3QYASABKAlCKZq1GCUIAXIHcHJvZHVjdHIDc2t1chNwcm9kdWN0c19jb2xsZWN0aW9uEhcKAmlkGAIgASgJQguatRgHCAEoATD/ASIyChJFYXJuaW5nRXZlbnRTY2hlbWESHAoJc2NoZW1hX2lkGAEgASgJQgmatRgFCAEw/wEiKAoNRWFybmluZ09iamVjdBIXCgJpZBgBIAEoCUILmrUYBwgBKAEw/wEiWAoURWFybmluZ1BlbmRpbmdQb2ludHMSIAoLcGVyaW9kX3R5cGUYASABKAlCC5q1GAcIAXIDREFZEh4KDHBlcmlvZF92YWx1ZRgCIAEoA0IImrUYBBgBIFoiYgoNRWFybmluZ1NvdXJjZRIeCgZiYW5uZXIYASABKAlCCZq1GAUQATDoB0gAiAEBEhEKCW9iamVjdF9pZBgCIAEoCRITCgtvYmplY3RfdHlwZRgDIAEoCUIJCgdfYmFubmVyIjgKDUVhcm5pbmdCYW5uZXISHAoGYmFubmVyGAEgASgJQgeatRgDMOgHSACIAQFCCQoHX2Jhbm5lciJ3ChlDcmVhdGVFYXJuaW5nUnVsZXNSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEIEjkKBXJ1bGVzGAIgAygLMiAuc2NyaXAubG95YWx0eS52MS5OZXdFYXJuaW5nUnVsZUIImrUYBEABSGQi5QgKDk5ld0Vhcm5pbmdSdWxlEi0KEnZhbGlkYXRpb25fcnVsZV9pZBgBIAEoCUIMmrUYCCgBMP8BkAEPSACIAQESPQoHbG95YWx0eRgCIAEoCzIkLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ0NhbGN1bGF0aW9uQgaatRgCCAESGgoFZXZlbnQYAyABKAlCC5q1GAcIASgBMKwCEj8KDGN1c3RvbV9ldmVudBgEIAEoCzIkLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ0V2ZW50U2NoZW1hSAGIAQESNQoHc2VnbWVudBgFIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ09iamVjdEgCiAEBEjoKDGxveWFsdHlfdGllchgGIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ09iamVjdEgDiAEBEkMKDnBlbmRpbmdfcG9pbnRzGAcgASgLMiYuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nUGVuZGluZ1BvaW50c0gEiAEBEjEKEGV4cGlyYXRpb25fcnVsZXMYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKBnNvdXJjZRgJIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ0Jhbm5lckgFiAEBEhMKBmFjdGl2ZRgKIAEoCEgGiAEBEjMKCnN0YXJ0X2RhdGUYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAeIAQESOAoPZXhwaXJhdGlvbl9kYXRlGAwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgIiAEBEkMKEnZhbGlkaXR5X3RpbWVmcmFtZRgNIAEoCzIiLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eVRpbWVmcmFtZUgJiAEBEigKFHZhbGlkaXR5X2RheV9vZl93ZWVrGA4gAygFQgqatRgGGAAgBkgHEjsKDnZhbGlkaXR5X2hvdXJzGA8gASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNICogBARJCCghtZXRhZGF0YRgQIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCF5q1GBO6ARAKDGVhcm5pbmdfcnVsZRABEjgKD3ZhbGlkYXRpb25fcnVsZRgRIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBpq1GAJoAUIVChNfdmFsaWRhdGlvbl9ydWxlX2lkQg8KDV9jdXN0b21fZXZlbnRCCgoIX3NlZ21lbnRCDwoNX2xveWFsdHlfdGllckIRCg9fcGVuZGluZ19wb2ludHNCCQoHX3NvdXJjZUIJCgdfYWN0aXZlQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCFQoTX3ZhbGlkaXR5X3RpbWVmcmFtZUIRCg9fdmFsaWRpdHlfaG91cnMiSgoaQ3JlYXRlRWFybmluZ1J1bGVzUmVzcG9uc2USLAoFcnVsZXMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlIqICChdMaXN0RWFybmluZ1J1bGVzUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIbCgRwYWdlGAMgASgDQgiatRgEGAEgZEgBiAEBEkoKBW9yZGVyGAQgASgJQjaatRgycgpjcmVhdGVkX2F0cgstY3JlYXRlZF9hdHIKdXBkYXRlZF9hdHILLXVwZGF0ZWRfYXRIAogBARIzCgpjcmVhdGVkX2F0GAUgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgDiAEBQggKBl9saW1pdEIHCgVfcGFnZUIICgZfb3JkZXJCDQoLX2NyZWF0ZWRfYXQiaAoYTGlzdEVhcm5pbmdSdWxlc1Jlc3BvbnNlEisKBGRhdGEYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlEg0KBXRvdGFsGAIgASgDOhCStRgMCgRsaXN0EgRkYXRhIloKFUdldEVhcm5pbmdSdWxlUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIgCg9lYXJuaW5nX3J1bGVfaWQYAiABKAlCB5q1GAMw/wEi9AcKGFVwZGF0ZUVhcm5pbmdSdWxlUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIgCg9lYXJuaW5nX3J1bGVfaWQYAiABKAlCB5q1GAMw/wESLQoSdmFsaWRhdGlvbl9ydWxlX2lkGAMgASgJQgyatRgIKAEw/wGQAQ9IAIgBARI6Cgdsb3lhbHR5GAQgASgLMiQuc2NyaXAubG95YWx0eS52MS5FYXJuaW5nQ2FsY3VsYXRpb25IAYgBARI0CgZzb3VyY2UYBSABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdCYW5uZXJIAogBARITCgZhY3RpdmUYBiABKAhIA4gBARIzCgpzdGFydF9kYXRlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgEiAEBEjgKD2V4cGlyYXRpb25fZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBARJDCg5wZW5kaW5nX3BvaW50cxgJIAEoCzImLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ1BlbmRpbmdQb2ludHNIBogBARIxChBleHBpcmF0aW9uX3J1bGVzGAogASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBJDChJ2YWxpZGl0eV90aW1lZnJhbWUYCyABKAsyIi5zY3JpcC5jb21tb24udjEuVmFsaWRpdHlUaW1lZnJhbWVIB4gBARIoChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgMIAMoBUIKmrUYBhgAIAZIBxI7Cg52YWxpZGl0eV9ob3VycxgNIAEoCzIeLnNjcmlwLmNvbW1vbi52MS5WYWxpZGl0eUhvdXJzSAiIAQESQAoIbWV0YWRhdGEYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhWatRgRugEOCgxlYXJuaW5nX3J1bGUSOAoPdmFsaWRhdGlvbl9ydWxlGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIGmrUYAmgBEjcKC3VwZGF0ZV9tYXNrGBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFza0IGmrUYAmgBQhUKE192YWxpZGF0aW9uX3J1bGVfaWRCCgoIX2xveWFsdHlCCQoHX3NvdXJjZUIJCgdfYWN0aXZlQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCEQoPX3BlbmRpbmdfcG9pbnRzQhUKE192YWxpZGl0eV90aW1lZnJhbWVCEQoPX3ZhbGlkaXR5X2hvdXJzIl0KGERlbGV0ZUVhcm5pbmdSdWxlUmVxdWVzdBIfCgtjYW1wYWlnbl9pZBgBIAEoCUIKmrUYBjCsApABCBIgCg9lYXJuaW5nX3J1bGVfaWQYAiABKAlCB5q1GAMw/wEiXQoYRW5hYmxlRWFybmluZ1J1bGVSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEIEiAKD2Vhcm5pbmdfcnVsZV9pZBgCIAEoCUIHmrUYAzD/ASJeChlEaXNhYmxlRWFybmluZ1J1bGVSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEIEiAKD2Vhcm5pbmdfcnVsZV9pZBgCIAEoCUIHmrUYAzD/ASLaAQoXRXN0aW1hdGVFYXJuaW5nc1JlcXVlc3QSEwoLY2FtcGFpZ25faWQYASABKAkSJQoFb3JkZXIYAiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXISMgoRY3VzdG9tZXJfbWV0YWRhdGEYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhMKC3NlZ21lbnRfaWRzGAQgAygJEhQKB2NhcmRfaWQYBSABKAlIAIgBARIYChBsb3lhbHR5X3RpZXJfaWRzGAYgAygJQgoKCF9jYXJkX2lkIioKGEVzdGltYXRlRWFybmluZ3NSZXNwb25zZRIOCgZwb2ludHMYASABKAMygg0KEkVhcm5pbmdSdWxlU2VydmljZRLqAQoSQ3JlYXRlRWFybmluZ1J1bGVzEisuc2NyaXAubG95YWx0eS52MS5DcmVhdGVFYXJuaW5nUnVsZXNSZXF1ZXN0Giwuc2NyaXAubG95YWx0eS52MS5DcmVhdGVFYXJuaW5nUnVsZXNSZXNwb25zZSJ5irUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZKK1GBptZXRhZGF0YV92YWxpZGF0aW9uX2ZhaWxlZILT5JMCOToFcnVsZXNiBXJ1bGVzIikvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vZWFybmluZy1ydWxlcxK4AQoQTGlzdEVhcm5pbmdSdWxlcxIpLnNjcmlwLmxveWFsdHkudjEuTGlzdEVhcm5pbmdSdWxlc1JlcXVlc3QaKi5zY3JpcC5sb3lhbHR5LnYxLkxpc3RFYXJuaW5nUnVsZXNSZXNwb25zZSJNirUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZILT5JMCKxIpL3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L2Vhcm5pbmctcnVsZXMSuQEKDkdldEVhcm5pbmdSdWxlEicuc2NyaXAubG95YWx0eS52MS5HZXRFYXJuaW5nUnVsZVJlcXVlc3QaHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlIl+KtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwI9EjsvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vZWFybmluZy1ydWxlcy97ZWFybmluZ19ydWxlX2lkfRLhAQoRVXBkYXRlRWFybmluZ1J1bGUSKi5zY3JpcC5sb3lhbHR5LnYxLlVwZGF0ZUVhcm5pbmdSdWxlUmVxdWVzdBodLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ1J1bGUigAGKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5korUYGm1ldGFkYXRhX3ZhbGlkYXRpb25fZmFpbGVkgtPkkwJAOgEqGjsvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vZWFybmluZy1ydWxlcy97ZWFybmluZ19ydWxlX2lkfRK4AQoRRGVsZXRlRWFybmluZ1J1bGUSKi5zY3JpcC5sb3lhbHR5LnYxLkRlbGV0ZUVhcm5pbmdSdWxlUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSJfirUYCwoJbG95YWx0aWVzorUYCW5vdF9mb3VuZILT5JMCPSo7L3YxL2xveWFsdGllcy97Y2FtcGFpZ25faWR9L2Vhcm5pbmctcnVsZXMve2Vhcm5pbmdfcnVsZV9pZH0SyQEKEUVuYWJsZUVhcm5pbmdSdWxlEiouc2NyaXAubG95YWx0eS52MS5FbmFibGVFYXJuaW5nUnVsZVJlcXVlc3QaHS5zY3JpcC5sb3lhbHR5LnYxLkVhcm5pbmdSdWxlImmKtRgLCglsb3lhbHRpZXOitRgJbm90X2ZvdW5kgtPkkwJHOgEqIkIvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vZWFybmluZy1ydWxlcy97ZWFybmluZ19ydWxlX2lkfS9lbmFibGUSzAEKEkRpc2FibGVFYXJuaW5nUnVsZRIrLnNjcmlwLmxveWFsdHkudjEuRGlzYWJsZUVhcm5pbmdSdWxlUmVxdWVzdBodLnNjcmlwLmxveWFsdHkudjEuRWFybmluZ1J1bGUiaoq1GAsKCWxveWFsdGllc6K1GAlub3RfZm91bmSC0+STAkg6ASoiQy92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9lYXJuaW5nLXJ1bGVzL3tlYXJuaW5nX3J1bGVfaWR9L2Rpc2FibGUSaQoQRXN0aW1hdGVFYXJuaW5ncxIpLnNjcmlwLmxveWFsdHkudjEuRXN0aW1hdGVFYXJuaW5nc1JlcXVlc3QaKi5zY3JpcC5sb3lhbHR5LnYxLkVzdGltYXRlRWFybmluZ3NSZXNwb25zZRJjCg5MaXN0UmVmZXJlbmNlcxInLnNjcmlwLmxveWFsdHkudjEuTGlzdFJlZmVyZW5jZXNSZXF1ZXN0Giguc2NyaXAubG95YWx0eS52MS5MaXN0UmVmZXJlbmNlc1Jlc3BvbnNlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_empty, file_google_protobuf_field_mask, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_common_v1_order, file_scrip_common_v1_validity, file_scrip_options_v1_options]);
+
+/**
+ * @generated from message scrip.loyalty.v1.ListReferencesRequest
+ */
+export type ListReferencesRequest = Message<"scrip.loyalty.v1.ListReferencesRequest"> & {
+  /**
+   * Ids of the object.
+   *
+   * @generated from field: repeated string ids = 1;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.ListReferencesRequest.
+ * Use `create(ListReferencesRequestSchema)` to create a new message.
+ */
+export const ListReferencesRequestSchema: GenMessage<ListReferencesRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 0);
+
+/**
+ * @generated from message scrip.loyalty.v1.ListReferencesResponse
+ */
+export type ListReferencesResponse = Message<"scrip.loyalty.v1.ListReferencesResponse"> & {
+  /**
+   * `earning_rule` or `reward`; empty without references.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Ids of the first ten earning rules or rewards.
+   *
+   * @generated from field: repeated string ids = 2;
+   */
+  ids: string[];
+
+  /**
+   * Number of all earning rules or rewards that refer to the object.
+   *
+   * @generated from field: int64 total = 3;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.ListReferencesResponse.
+ * Use `create(ListReferencesResponseSchema)` to create a new message.
+ */
+export const ListReferencesResponseSchema: GenMessage<ListReferencesResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 1);
 
 /**
  * For which event members of a loyalty program earn how many points.
@@ -174,7 +226,7 @@ export type EarningRule = Message<"scrip.loyalty.v1.EarningRule"> & {
  * Use `create(EarningRuleSchema)` to create a new message.
  */
 export const EarningRuleSchema: GenMessage<EarningRule> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 0);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 2);
 
 /**
  * How many points are earned: `FIXED`, or `PROPORTIONAL` to a measure, in which case exactly the field of the
@@ -245,7 +297,7 @@ export type EarningCalculation = Message<"scrip.loyalty.v1.EarningCalculation"> 
  * Use `create(EarningCalculationSchema)` to create a new message.
  */
 export const EarningCalculationSchema: GenMessage<EarningCalculation> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 1);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 3);
 
 /**
  * Measures of an order.
@@ -280,7 +332,7 @@ export type EarningOrderMeasures = Message<"scrip.loyalty.v1.EarningOrderMeasure
  * Use `create(EarningOrderMeasuresSchema)` to create a new message.
  */
 export const EarningOrderMeasuresSchema: GenMessage<EarningOrderMeasures> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 2);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 4);
 
 /**
  * Measures of the order items that match.
@@ -315,7 +367,7 @@ export type EarningItemMeasures = Message<"scrip.loyalty.v1.EarningItemMeasures"
  * Use `create(EarningItemMeasuresSchema)` to create a new message.
  */
 export const EarningItemMeasuresSchema: GenMessage<EarningItemMeasures> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 3);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 5);
 
 /**
  * Measure of a number in metadata.
@@ -336,7 +388,7 @@ export type EarningMetadataMeasure = Message<"scrip.loyalty.v1.EarningMetadataMe
  * Use `create(EarningMetadataMeasureSchema)` to create a new message.
  */
 export const EarningMetadataMeasureSchema: GenMessage<EarningMetadataMeasure> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 4);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 6);
 
 /**
  * `points` for every full `every` of the measure.
@@ -399,7 +451,7 @@ export type EarningMeasure = Message<"scrip.loyalty.v1.EarningMeasure"> & {
  * Use `create(EarningMeasureSchema)` to create a new message.
  */
 export const EarningMeasureSchema: GenMessage<EarningMeasure> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 5);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 7);
 
 /**
  * A product, SKU or collection whose order items count.
@@ -427,7 +479,7 @@ export type EarningTarget = Message<"scrip.loyalty.v1.EarningTarget"> & {
  * Use `create(EarningTargetSchema)` to create a new message.
  */
 export const EarningTargetSchema: GenMessage<EarningTarget> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 6);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 8);
 
 /**
  * Custom event that an earning rule waits for.
@@ -448,7 +500,7 @@ export type EarningEventSchema = Message<"scrip.loyalty.v1.EarningEventSchema"> 
  * Use `create(EarningEventSchemaSchema)` to create a new message.
  */
 export const EarningEventSchemaSchema: GenMessage<EarningEventSchema> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 7);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 9);
 
 /**
  * Segment or loyalty tier of an earning rule.
@@ -469,7 +521,7 @@ export type EarningObject = Message<"scrip.loyalty.v1.EarningObject"> & {
  * Use `create(EarningObjectSchema)` to create a new message.
  */
 export const EarningObjectSchema: GenMessage<EarningObject> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 8);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 10);
 
 /**
  * How long earned points stay pending.
@@ -497,7 +549,7 @@ export type EarningPendingPoints = Message<"scrip.loyalty.v1.EarningPendingPoint
  * Use `create(EarningPendingPointsSchema)` to create a new message.
  */
 export const EarningPendingPointsSchema: GenMessage<EarningPendingPoints> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 9);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 11);
 
 /**
  * Origin of earned points.
@@ -532,7 +584,7 @@ export type EarningSource = Message<"scrip.loyalty.v1.EarningSource"> & {
  * Use `create(EarningSourceSchema)` to create a new message.
  */
 export const EarningSourceSchema: GenMessage<EarningSource> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 10);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 12);
 
 /**
  * Text of an earning rule.
@@ -553,7 +605,7 @@ export type EarningBanner = Message<"scrip.loyalty.v1.EarningBanner"> & {
  * Use `create(EarningBannerSchema)` to create a new message.
  */
 export const EarningBannerSchema: GenMessage<EarningBanner> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 11);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 13);
 
 /**
  * @generated from message scrip.loyalty.v1.CreateEarningRulesRequest
@@ -579,7 +631,7 @@ export type CreateEarningRulesRequest = Message<"scrip.loyalty.v1.CreateEarningR
  * Use `create(CreateEarningRulesRequestSchema)` to create a new message.
  */
 export const CreateEarningRulesRequestSchema: GenMessage<CreateEarningRulesRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 12);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 14);
 
 /**
  * An earning rule to create.
@@ -631,7 +683,7 @@ export type NewEarningRule = Message<"scrip.loyalty.v1.NewEarningRule"> & {
   loyaltyTier?: EarningObject | undefined;
 
   /**
-   * How long earned points stay pending. Only for `order.paid`. Default: they are active at once.
+   * How long earned points stay pending. Only for `order.paid`. Default: they are active immediately.
    *
    * @generated from field: optional scrip.loyalty.v1.EarningPendingPoints pending_points = 7;
    */
@@ -714,7 +766,7 @@ export type NewEarningRule = Message<"scrip.loyalty.v1.NewEarningRule"> & {
  * Use `create(NewEarningRuleSchema)` to create a new message.
  */
 export const NewEarningRuleSchema: GenMessage<NewEarningRule> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 13);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 15);
 
 /**
  * @generated from message scrip.loyalty.v1.CreateEarningRulesResponse
@@ -733,7 +785,7 @@ export type CreateEarningRulesResponse = Message<"scrip.loyalty.v1.CreateEarning
  * Use `create(CreateEarningRulesResponseSchema)` to create a new message.
  */
 export const CreateEarningRulesResponseSchema: GenMessage<CreateEarningRulesResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 14);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 16);
 
 /**
  * @generated from message scrip.loyalty.v1.ListEarningRulesRequest
@@ -780,7 +832,7 @@ export type ListEarningRulesRequest = Message<"scrip.loyalty.v1.ListEarningRules
  * Use `create(ListEarningRulesRequestSchema)` to create a new message.
  */
 export const ListEarningRulesRequestSchema: GenMessage<ListEarningRulesRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 15);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 17);
 
 /**
  * @generated from message scrip.loyalty.v1.ListEarningRulesResponse
@@ -806,7 +858,7 @@ export type ListEarningRulesResponse = Message<"scrip.loyalty.v1.ListEarningRule
  * Use `create(ListEarningRulesResponseSchema)` to create a new message.
  */
 export const ListEarningRulesResponseSchema: GenMessage<ListEarningRulesResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 16);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 18);
 
 /**
  * @generated from message scrip.loyalty.v1.GetEarningRuleRequest
@@ -832,7 +884,7 @@ export type GetEarningRuleRequest = Message<"scrip.loyalty.v1.GetEarningRuleRequ
  * Use `create(GetEarningRuleRequestSchema)` to create a new message.
  */
 export const GetEarningRuleRequestSchema: GenMessage<GetEarningRuleRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 17);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 19);
 
 /**
  * @generated from message scrip.loyalty.v1.UpdateEarningRuleRequest
@@ -895,7 +947,7 @@ export type UpdateEarningRuleRequest = Message<"scrip.loyalty.v1.UpdateEarningRu
   expirationDate?: Timestamp | undefined;
 
   /**
-   * How long earned points stay pending; `null`: they are active at once.
+   * How long earned points stay pending; `null`: they are active immediately.
    *
    * @generated from field: optional scrip.loyalty.v1.EarningPendingPoints pending_points = 9;
    */
@@ -956,7 +1008,7 @@ export type UpdateEarningRuleRequest = Message<"scrip.loyalty.v1.UpdateEarningRu
  * Use `create(UpdateEarningRuleRequestSchema)` to create a new message.
  */
 export const UpdateEarningRuleRequestSchema: GenMessage<UpdateEarningRuleRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 18);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 20);
 
 /**
  * @generated from message scrip.loyalty.v1.DeleteEarningRuleRequest
@@ -982,7 +1034,7 @@ export type DeleteEarningRuleRequest = Message<"scrip.loyalty.v1.DeleteEarningRu
  * Use `create(DeleteEarningRuleRequestSchema)` to create a new message.
  */
 export const DeleteEarningRuleRequestSchema: GenMessage<DeleteEarningRuleRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 19);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 21);
 
 /**
  * @generated from message scrip.loyalty.v1.EnableEarningRuleRequest
@@ -1008,7 +1060,7 @@ export type EnableEarningRuleRequest = Message<"scrip.loyalty.v1.EnableEarningRu
  * Use `create(EnableEarningRuleRequestSchema)` to create a new message.
  */
 export const EnableEarningRuleRequestSchema: GenMessage<EnableEarningRuleRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 20);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 22);
 
 /**
  * @generated from message scrip.loyalty.v1.DisableEarningRuleRequest
@@ -1034,7 +1086,7 @@ export type DisableEarningRuleRequest = Message<"scrip.loyalty.v1.DisableEarning
  * Use `create(DisableEarningRuleRequestSchema)` to create a new message.
  */
 export const DisableEarningRuleRequestSchema: GenMessage<DisableEarningRuleRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 21);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 23);
 
 /**
  * @generated from message scrip.loyalty.v1.EstimateEarningsRequest
@@ -1074,6 +1126,13 @@ export type EstimateEarningsRequest = Message<"scrip.loyalty.v1.EstimateEarnings
    * @generated from field: optional string card_id = 5;
    */
   cardId?: string | undefined;
+
+  /**
+   * Ids of the loyalty tiers that the customer's cards are in.
+   *
+   * @generated from field: repeated string loyalty_tier_ids = 6;
+   */
+  loyaltyTierIds: string[];
 };
 
 /**
@@ -1081,7 +1140,7 @@ export type EstimateEarningsRequest = Message<"scrip.loyalty.v1.EstimateEarnings
  * Use `create(EstimateEarningsRequestSchema)` to create a new message.
  */
 export const EstimateEarningsRequestSchema: GenMessage<EstimateEarningsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 22);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 24);
 
 /**
  * @generated from message scrip.loyalty.v1.EstimateEarningsResponse
@@ -1100,7 +1159,7 @@ export type EstimateEarningsResponse = Message<"scrip.loyalty.v1.EstimateEarning
  * Use `create(EstimateEarningsResponseSchema)` to create a new message.
  */
 export const EstimateEarningsResponseSchema: GenMessage<EstimateEarningsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_earning_rules, 23);
+  messageDesc(file_scrip_loyalty_v1_earning_rules, 25);
 
 /**
  * Manages the earning rules of loyalty programs: for which events members earn how many points (docs/earning.md).
@@ -1110,7 +1169,8 @@ export const EstimateEarningsResponseSchema: GenMessage<EstimateEarningsResponse
  */
 export const EarningRuleService: GenService<{
   /**
-   * Creates earning rules, all or none. A project has at most 100 earning rules.
+   * Creates earning rules, all or none. A project has at most 100 earning rules. Retry with the same
+   * `Idempotency-Key`.
    *
    * Errors: `not_found` (an unknown loyalty program, segment, validation rule or custom event schema);
    * `invalid_payload` also for a calculation that does not belong to the event, and for more than 100 rules;
@@ -1195,6 +1255,17 @@ export const EarningRuleService: GenService<{
     methodKind: "unary";
     input: typeof EstimateEarningsRequestSchema;
     output: typeof EstimateEarningsResponseSchema;
+  },
+  /**
+   * Lists the earning rules or, without any, the rewards that refer to a validation rule, product, SKU or collection.
+   * Called before the object is deleted. Internal; read-only.
+   *
+   * @generated from rpc scrip.loyalty.v1.EarningRuleService.ListReferences
+   */
+  listReferences: {
+    methodKind: "unary";
+    input: typeof ListReferencesRequestSchema;
+    output: typeof ListReferencesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_loyalty_v1_earning_rules, 0);

@@ -1258,9 +1258,9 @@ export const DeleteLoyaltyRewardRequestSchema: GenMessage<DeleteLoyaltyRewardReq
  */
 export const RewardService: GenService<{
   /**
-   * Creates a reward. Its `type` never changes and decides which of the `parameters` it has. Errors:
-   * `not_found` (an unknown campaign), `invalid_balance` (a reward of a GIFT_VOUCHERS or LOYALTY_PROGRAM
-   * campaign without a positive balance), `metadata_validation_failed`.
+   * Creates a reward. Its `type` never changes and decides which of the `parameters` it has. Retry with the same
+   * `Idempotency-Key`. Errors: `not_found` (an unknown campaign), `invalid_balance` (a reward of a GIFT_VOUCHERS or
+   * LOYALTY_PROGRAM campaign without a positive balance), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.CreateReward
    */
@@ -1314,10 +1314,10 @@ export const RewardService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Assigns a reward to a loyalty program. The cards of the program can then be redeemed for it at a price in
-   * points; COIN rewards have their ratio instead of a price. Errors: `not_found` (an unknown reward, a
-   * campaign that is not a loyalty program, an unknown validation rule), `missing_param` (no price),
-   * `duplicate_found` (the program already has the reward); `invalid_payload` also for a second `auto_redeem`
+   * Assigns a reward to a loyalty program. The cards of the program can then be redeemed for it at a price in points;
+   * COIN rewards have their ratio instead of a price. Retry with the same `Idempotency-Key`. Errors: `not_found` (an
+   * unknown reward, a campaign that is not a loyalty program, an unknown validation rule), `missing_param` (no
+   * price), `duplicate_found` (the program already has the reward); `invalid_payload` also for a second `auto_redeem`
    * in a program, and for more than one validation rule.
    *
    * @generated from rpc scrip.loyalty.v1.RewardService.CreateRewardAssignment

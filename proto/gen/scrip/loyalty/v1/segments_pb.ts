@@ -53,7 +53,8 @@ export type Segment = Message<"scrip.loyalty.v1.Segment"> & {
   filter?: JsonObject | undefined;
 
   /**
-   * Always `DONE`: membership is evaluated at the time of use.
+   * `IN_PROGRESS` while the customers who match are stored, after the first earning rule referred to the segment; they do
+   * not enter it. Otherwise `DONE`.
    *
    * @generated from field: string initial_sync_status = 5;
    */
@@ -313,8 +314,8 @@ export const SegmentService: GenService<{
   /**
    * Creates a segment: a `static` one of up to 20,000 `customers`, or an `auto-update` or `passive` one of the
    * customers who match `filter` at the time of use. A project has at most 10,000 segments, 100 of them with a
-   * filter. Errors: `not_found` (an unknown customer); `invalid_payload` also for a filter that cannot be
-   * parsed and a project without room.
+   * filter. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown customer); `invalid_payload` also
+   * for a filter that cannot be parsed and a project without room.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.CreateSegment
    */

@@ -65,7 +65,7 @@ export type LoyaltyTier = Message<"scrip.loyalty.v1.LoyaltyTier"> & {
   points?: TierRange | undefined;
 
   /**
-   * The same points again.
+   * Points that qualify for the tier, as in `points`.
    *
    * @generated from field: scrip.loyalty.v1.TierConfig config = 6;
    */
@@ -100,7 +100,7 @@ export type LoyaltyTier = Message<"scrip.loyalty.v1.LoyaltyTier"> & {
   updatedAt?: Timestamp | undefined;
 
   /**
-   * Since when and until when a card is in the tier; only in the tiers of a member.
+   * Dates between which a card is in the tier; only in the tiers of a member.
    *
    * @generated from field: optional scrip.loyalty.v1.TierMembership expiration = 11;
    */
@@ -121,14 +121,14 @@ export const LoyaltyTierSchema: GenMessage<LoyaltyTier> = /*@__PURE__*/
  */
 export type TierRange = Message<"scrip.loyalty.v1.TierRange"> & {
   /**
-   * The fewest points.
+   * Lowest number of points.
    *
    * @generated from field: int64 from = 1;
    */
   from: bigint;
 
   /**
-   * The most points. Default: no bound.
+   * Highest number of points. Default: no bound.
    *
    * @generated from field: optional int64 to = 2;
    */
@@ -164,7 +164,7 @@ export const TierConfigSchema: GenMessage<TierConfig> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_tiers, 2);
 
 /**
- * What a tier makes of points: of those that an earning rule grants, or of the price of a reward.
+ * How a tier changes points: those that an earning rule grants, or the price of a reward.
  *
  * @generated from message scrip.loyalty.v1.TierMapping
  */
@@ -743,9 +743,9 @@ export const ListMemberTiersResponseSchema: GenMessage<ListMemberTiersResponse> 
  */
 export const LoyaltyTierService: GenService<{
   /**
-   * Creates tiers, all or none. A program has at most 100 tiers. All members are evaluated afterwards, within seconds for
-   * some thousand. Errors: `not_found` (an unknown loyalty program, earning rule or reward assignment),
-   * `metadata_validation_failed`; `invalid_payload` also for ranges that overlap.
+   * Creates tiers, all or none. A program has at most 100 tiers. All members are evaluated afterwards, within seconds
+   * for some thousand. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown loyalty program,
+   * earning rule or reward assignment), `metadata_validation_failed`; `invalid_payload` also for ranges that overlap.
    *
    * @generated from rpc scrip.loyalty.v1.LoyaltyTierService.CreateLoyaltyTiers
    */

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/options/v1/options.proto.
  */
 export const file_scrip_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEiywIKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSFwoPdW5hdXRoZW50aWNhdGVkGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUSDQoFbGFyZ2UYCyABKAgSFgoOY2xpZW50X2ZlYXR1cmUYDCABKAkSEgoKYnVsa19jb3VudBgNIAEoCRINCgVjb2RlcxgOIAEoCBIRCglidWxrX2JvZHkYDyABKAgSDgoGdXBsb2FkGBAgASgIIlkKBVNoYXBlEg4KBm9iamVjdBgBIAEoCRIQCghkYXRhX3JlZhgCIAEoCRIUCgxzY2FsYXJfZmllbGQYAyABKAkSGAoQc2NhbGFyX2lkX3ByZWZpeBgEIAEoCSL0BAoEUnVsZRIQCghyZXF1aXJlZBgBIAEoCBIQCghudWxsYWJsZRgCIAEoCBIQCgNtaW4YAyABKANIAIgBARIQCgNtYXgYBCABKANIAYgBARIXCgptaW5fbGVuZ3RoGAUgASgFSAKIAQESFwoKbWF4X2xlbmd0aBgGIAEoBUgDiAEBEg8KB3BhdHRlcm4YByABKAkSFgoJbWluX2l0ZW1zGAggASgFSASIAQESFgoJbWF4X2l0ZW1zGAkgASgFSAWIAQESDwoHZGVjaW1hbBgKIAEoCBIMCgRkYXRlGAsgASgIEhAKCGR1cmF0aW9uGAwgASgIEhAKCGludGVybmFsGA0gASgIEg4KBnZhbHVlcxgOIAMoCRISCgpvbWl0X2VtcHR5GA8gASgIEgwKBGpzb24YECABKAkSDgoGc2VjcmV0GBEgASgIEi4KCXJlZmVyZW5jZRgSIAEoDjIbLnNjcmlwLm9wdGlvbnMudjEuUmVmZXJlbmNlEhMKC21pbl9kZWNpbWFsGBMgASgJEhMKC21heF9kZWNpbWFsGBQgASgJEhAKCGluX3F1ZXJ5GBUgASgIEhEKCWVycm9yX2tleRgWIAEoCRIsCghtZXRhZGF0YRgXIAEoCzIaLnNjcmlwLm9wdGlvbnMudjEuTWV0YWRhdGESEAoIcmVzZXJ2ZXMYGCABKAkSDwoHZGVsZXRlcxgZIAEoCRISCgp3cml0dGVuX2lmGBogASgJQgYKBF9taW5CBgoEX21heEINCgtfbWluX2xlbmd0aEINCgtfbWF4X2xlbmd0aEIMCgpfbWluX2l0ZW1zQgwKCl9tYXhfaXRlbXMiYwoITWV0YWRhdGESEAoIcmVzb3VyY2UYASABKAkSEAoIY29tcGxldGUYAiABKAgSDgoGdW5sZXNzGAMgAygJEg8KB2luc3RlYWQYBCABKAkSEgoKaW5zdGVhZF9pZhgFIAEoCSpcCgtJZGVtcG90ZW5jeRIbChdJREVNUE9URU5DWV9VTlNQRUNJRklFRBAAEhoKFklERU1QT1RFTkNZX0lOX1NFUlZJQ0UQARIUChBJREVNUE9URU5DWV9OT05FEAIq1wMKCVJlZmVyZW5jZRIZChVSRUZFUkVOQ0VfVU5TUEVDSUZJRUQQABIbChdSRUZFUkVOQ0VfQ0FURUdPUllfTkFNRRABEhkKFVJFRkVSRU5DRV9DQVRFR09SWV9JRBACEhgKFFJFRkVSRU5DRV9DQVRFR09SSUVTEAMSHgoaUkVGRVJFTkNFX1ZBTElEQVRJT05fUlVMRVMQBBIfChtSRUZFUkVOQ0VfUlVMRVNfQVNTSUdOTUVOVFMQBRIXChNSRUZFUkVOQ0VfVU5JVF9UWVBFEAYSFgoSUkVGRVJFTkNFX0NBTVBBSUdOEAcSHQoZUkVGRVJFTkNFX0xPWUFMVFlfUFJPR1JBTRAIEh8KG1JFRkVSRU5DRV9SRVFVSVJFRF9DQU1QQUlHThAJEh0KGVJFRkVSRU5DRV9DQVRFR09SWV9GSUxURVIQChIWChJSRUZFUkVOQ0VfSE9MRElOR1MQCxIVChFSRUZFUkVOQ0VfUFJPRFVDVBAMEhEKDVJFRkVSRU5DRV9TS1UQDRIVChFSRUZFUkVOQ0VfVk9VQ0hFUhAOEh0KGVJFRkVSRU5DRV9WQUxJREFUSU9OX1JVTEUQDxIUChBSRUZFUkVOQ0VfUkVXQVJEEBA6UgoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIYLnNjcmlwLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6OAoGZXJyb3JzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY1IYDIAMoCVIGZXJyb3JzOkAKCnJlamVjdGlvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjVhgMgAygJUgpyZWplY3Rpb25zOlAKBXNoYXBlEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGNKGAyABKAsyFy5zY3JpcC5vcHRpb25zLnYxLlNoYXBlUgVzaGFwZTpLCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjThgMgASgLMhYuc2NyaXAub3B0aW9ucy52MS5SdWxlUgRydWxlYgZwcm90bzM", [file_google_protobuf_descriptor]);
+  fileDesc("Ch5zY3JpcC9vcHRpb25zL3YxL29wdGlvbnMucHJvdG8SEHNjcmlwLm9wdGlvbnMudjEiywIKBkFjY2VzcxIOCgZzZXJ2ZXIYASABKAkSDgoGY2xpZW50GAIgASgJEhIKCm1hbmFnZW1lbnQYAyABKAgSEAoIa2V5X29ubHkYBCABKAgSFwoPdW5hdXRoZW50aWNhdGVkGAUgASgIEgwKBGZvcm0YBiABKAgSMgoLaWRlbXBvdGVuY3kYByABKA4yHS5zY3JpcC5vcHRpb25zLnYxLklkZW1wb3RlbmN5EgwKBGJ1bGsYCCABKAgSFQoNY2FjaGVfc2Vjb25kcxgJIAEoBRIOCgZzdGF0dXMYCiABKAUSDQoFbGFyZ2UYCyABKAgSFgoOY2xpZW50X2ZlYXR1cmUYDCABKAkSEgoKYnVsa19jb3VudBgNIAEoCRINCgVjb2RlcxgOIAEoCBIRCglidWxrX2JvZHkYDyABKAgSDgoGdXBsb2FkGBAgASgIIlkKBVNoYXBlEg4KBm9iamVjdBgBIAEoCRIQCghkYXRhX3JlZhgCIAEoCRIUCgxzY2FsYXJfZmllbGQYAyABKAkSGAoQc2NhbGFyX2lkX3ByZWZpeBgEIAEoCSKGBQoEUnVsZRIQCghyZXF1aXJlZBgBIAEoCBIQCghudWxsYWJsZRgCIAEoCBIQCgNtaW4YAyABKANIAIgBARIQCgNtYXgYBCABKANIAYgBARIXCgptaW5fbGVuZ3RoGAUgASgFSAKIAQESFwoKbWF4X2xlbmd0aBgGIAEoBUgDiAEBEg8KB3BhdHRlcm4YByABKAkSFgoJbWluX2l0ZW1zGAggASgFSASIAQESFgoJbWF4X2l0ZW1zGAkgASgFSAWIAQESDwoHZGVjaW1hbBgKIAEoCBIMCgRkYXRlGAsgASgIEhAKCGR1cmF0aW9uGAwgASgIEhAKCGludGVybmFsGA0gASgIEg4KBnZhbHVlcxgOIAMoCRISCgpvbWl0X2VtcHR5GA8gASgIEgwKBGpzb24YECABKAkSDgoGc2VjcmV0GBEgASgIEi4KCXJlZmVyZW5jZRgSIAEoDjIbLnNjcmlwLm9wdGlvbnMudjEuUmVmZXJlbmNlEhMKC21pbl9kZWNpbWFsGBMgASgJEhMKC21heF9kZWNpbWFsGBQgASgJEhAKCGluX3F1ZXJ5GBUgASgIEhEKCWVycm9yX2tleRgWIAEoCRIsCghtZXRhZGF0YRgXIAEoCzIaLnNjcmlwLm9wdGlvbnMudjEuTWV0YWRhdGESEAoIcmVzZXJ2ZXMYGCABKAkSDwoHZGVsZXRlcxgZIAEoCRISCgp3cml0dGVuX2lmGBogASgJEhAKCHBlcnNvbmFsGBsgASgIQgYKBF9taW5CBgoEX21heEINCgtfbWluX2xlbmd0aEINCgtfbWF4X2xlbmd0aEIMCgpfbWluX2l0ZW1zQgwKCl9tYXhfaXRlbXMiYwoITWV0YWRhdGESEAoIcmVzb3VyY2UYASABKAkSEAoIY29tcGxldGUYAiABKAgSDgoGdW5sZXNzGAMgAygJEg8KB2luc3RlYWQYBCABKAkSEgoKaW5zdGVhZF9pZhgFIAEoCSpcCgtJZGVtcG90ZW5jeRIbChdJREVNUE9URU5DWV9VTlNQRUNJRklFRBAAEhoKFklERU1QT1RFTkNZX0lOX1NFUlZJQ0UQARIUChBJREVNUE9URU5DWV9OT05FEAIqQAoFQXVkaXQSFQoRQVVESVRfVU5TUEVDSUZJRUQQABIOCgpBVURJVF9OT05FEAESEAoMQVVESVRfQUxXQVlTEAIq1wMKCVJlZmVyZW5jZRIZChVSRUZFUkVOQ0VfVU5TUEVDSUZJRUQQABIbChdSRUZFUkVOQ0VfQ0FURUdPUllfTkFNRRABEhkKFVJFRkVSRU5DRV9DQVRFR09SWV9JRBACEhgKFFJFRkVSRU5DRV9DQVRFR09SSUVTEAMSHgoaUkVGRVJFTkNFX1ZBTElEQVRJT05fUlVMRVMQBBIfChtSRUZFUkVOQ0VfUlVMRVNfQVNTSUdOTUVOVFMQBRIXChNSRUZFUkVOQ0VfVU5JVF9UWVBFEAYSFgoSUkVGRVJFTkNFX0NBTVBBSUdOEAcSHQoZUkVGRVJFTkNFX0xPWUFMVFlfUFJPR1JBTRAIEh8KG1JFRkVSRU5DRV9SRVFVSVJFRF9DQU1QQUlHThAJEh0KGVJFRkVSRU5DRV9DQVRFR09SWV9GSUxURVIQChIWChJSRUZFUkVOQ0VfSE9MRElOR1MQCxIVChFSRUZFUkVOQ0VfUFJPRFVDVBAMEhEKDVJFRkVSRU5DRV9TS1UQDRIVChFSRUZFUkVOQ0VfVk9VQ0hFUhAOEh0KGVJFRkVSRU5DRV9WQUxJREFUSU9OX1JVTEUQDxIUChBSRUZFUkVOQ0VfUkVXQVJEEBA6UgoGYWNjZXNzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCzIYLnNjcmlwLm9wdGlvbnMudjEuQWNjZXNzUgZhY2Nlc3M6OAoGZXJyb3JzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY1IYDIAMoCVIGZXJyb3JzOkAKCnJlamVjdGlvbnMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjVhgMgAygJUgpyZWplY3Rpb25zOk8KBWF1ZGl0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY1oYDIAEoDjIXLnNjcmlwLm9wdGlvbnMudjEuQXVkaXRSBWF1ZGl0OlAKBXNoYXBlEh8uZ29vZ2xlLnByb3RvYnVmLk1lc3NhZ2VPcHRpb25zGNKGAyABKAsyFy5zY3JpcC5vcHRpb25zLnYxLlNoYXBlUgVzaGFwZTpLCgRydWxlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjThgMgASgLMhYuc2NyaXAub3B0aW9ucy52MS5SdWxlUgRydWxlYgZwcm90bzM", [file_google_protobuf_descriptor]);
 
 /**
  * Who may call an RPC over HTTP, and how.
@@ -379,6 +379,13 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
    * @generated from field: string written_if = 26;
    */
   writtenIf: string;
+
+  /**
+   * May identify a person, unless it is an id that Scrip created: the audit log does not store other values.
+   *
+   * @generated from field: bool personal = 27;
+   */
+  personal: boolean;
 };
 
 /**
@@ -481,6 +488,47 @@ export type Idempotency = (typeof Idempotency)[keyof typeof Idempotency] | Unkno
  */
 export const IdempotencySchema: GenEnum<Idempotency> = /*@__PURE__*/
   enumDesc(file_scrip_options_v1_options, 0);
+
+/**
+ * Whether the calls of an RPC leave an entry in the audit log (docs/audit-log.md).
+ *
+ * @generated from enum scrip.options.v1.Audit
+ */
+export const Audit = {
+  /**
+   * Successful calls of an RPC with a POST, PUT or DELETE path leave an entry, others none.
+   *
+   * @generated from enum value: AUDIT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Calls leave no entry: the RPC changes nothing, or writes records that are a log themselves.
+   *
+   * @generated from enum value: AUDIT_NONE = 1;
+   */
+  NONE: 1,
+
+  /**
+   * Successful calls leave an entry, although the RPC is internal: the gateway calls it instead of the public one.
+   *
+   * @generated from enum value: AUDIT_ALWAYS = 2;
+   */
+  ALWAYS: 2,
+} as const;
+
+/**
+ * Whether the calls of an RPC leave an entry in the audit log (docs/audit-log.md).
+ *
+ * @generated from enum scrip.options.v1.Audit
+ */
+export type Audit = (typeof Audit)[keyof typeof Audit] | UnknownEnum;
+
+/**
+ * Describes the enum scrip.options.v1.Audit.
+ */
+export const AuditSchema: GenEnum<Audit> = /*@__PURE__*/
+  enumDesc(file_scrip_options_v1_options, 1);
 
 /**
  * What a field refers to.
@@ -624,7 +672,7 @@ export type Reference = (typeof Reference)[keyof typeof Reference] | UnknownEnum
  * Describes the enum scrip.options.v1.Reference.
  */
 export const ReferenceSchema: GenEnum<Reference> = /*@__PURE__*/
-  enumDesc(file_scrip_options_v1_options, 1);
+  enumDesc(file_scrip_options_v1_options, 2);
 
 /**
  * Who may call an RPC over HTTP, and how. Required for every RPC with a google.api.http path: without it the
@@ -660,14 +708,22 @@ export const rejections: GenExtension<MethodOptions, string[]> = /*@__PURE__*/
   extDesc(file_scrip_options_v1_options, 2);
 
 /**
+ * Whether calls leave an entry in the audit log.
+ *
+ * @generated from extension: scrip.options.v1.Audit audit = 50006;
+ */
+export const audit: GenExtension<MethodOptions, Audit> = /*@__PURE__*/
+  extDesc(file_scrip_options_v1_options, 3);
+
+/**
  * @generated from extension: scrip.options.v1.Shape shape = 50002;
  */
 export const shape: GenExtension<MessageOptions, Shape> = /*@__PURE__*/
-  extDesc(file_scrip_options_v1_options, 3);
+  extDesc(file_scrip_options_v1_options, 4);
 
 /**
  * @generated from extension: scrip.options.v1.Rule rule = 50003;
  */
 export const rule: GenExtension<FieldOptions, Rule> = /*@__PURE__*/
-  extDesc(file_scrip_options_v1_options, 4);
+  extDesc(file_scrip_options_v1_options, 5);
 

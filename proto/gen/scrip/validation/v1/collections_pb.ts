@@ -420,10 +420,10 @@ export const CollectionProductSchema: GenMessage<CollectionProduct> = /*@__PURE_
  */
 export const ProductCollectionService: GenService<{
   /**
-   * Creates a collection: STATIC lists `products`; AUTO_UPDATE contains whatever matches `filter` at the time
-   * of use. A listed product stands for all its SKUs; a filter is applied to products and SKUs separately, so a
-   * SKU is included only when it matches itself. Errors: `not_found` (an unknown product or SKU),
-   * `invalid_payload` also when the project has 100 collections.
+   * Creates a collection: STATIC lists `products`; AUTO_UPDATE contains whatever matches `filter` at the time of use.
+   * A listed product stands for all its SKUs; a filter is applied to products and SKUs separately, so a SKU is
+   * included only when it matches itself. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown
+   * product or SKU), `invalid_payload` also when the project has 100 collections.
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.CreateProductCollection
    */
@@ -454,7 +454,7 @@ export const ProductCollectionService: GenService<{
   },
   /**
    * Deletes a collection, not its products. Errors: `not_found`, also for a repeated request; `resource_in_use`
-   * (a validation rule references it).
+   * (a validation rule or an earning rule references it).
    *
    * @generated from rpc scrip.validation.v1.ProductCollectionService.DeleteProductCollection
    */

@@ -336,9 +336,9 @@ export const ListOrdersResponseSchema: GenMessage<ListOrdersResponse> = /*@__PUR
  */
 export const OrderService: GenService<{
   /**
-   * Creates or updates an order. Updates the order with this `id` or `source_id`. An `id` decides over a
-   * `source_id` and must exist. Fields that are sent overwrite the stored ones, metadata is merged by key.
-   * Without an `amount`, it is the sum of the amounts of the items.
+   * Creates or updates an order. Updates the order with this `id` or `source_id`. An `id` decides over a `source_id`
+   * and must exist. Fields that are sent overwrite the stored ones, metadata is merged by key. Without an `amount`,
+   * it is the sum of the amounts of the items. Idempotent if `id` or `source_id` is sent.
    *
    * Errors: `invalid_order` (an impossible amount), `not_found` (an unknown order, customer or referrer id),
    * `duplicate_found` (another order has the `source_id`), `multiple_requests` (other requests kept the order

@@ -1165,9 +1165,9 @@ export const AssignmentsResultSchema: GenMessage<AssignmentsResult> = /*@__PURE_
  */
 export const ValidationRuleService: GenService<{
   /**
-   * Creates a validation rule. Errors: `invalid_validation_rules` (the rule cannot be evaluated; `details` name
-   * the part). Redemptions are made by applications and have no user: `redemption.user.login` and
-   * `redemption.count.per_user` are missing values (docs/validation-rules.md#operators).
+   * Creates a validation rule. Retry with the same `Idempotency-Key`. Errors: `invalid_validation_rules` (the rule
+   * cannot be evaluated; `details` name the part). Redemptions are made by applications and have no user:
+   * `redemption.user.login` and `redemption.count.per_user` are missing values (docs/validation-rules.md#operators).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateValidationRule
    */
@@ -1209,7 +1209,7 @@ export const ValidationRuleService: GenService<{
   },
   /**
    * Deletes a validation rule. Errors: `not_found`, also for a repeated request; `resource_in_use` (the rule is
-   * assigned to existing objects, up to 100 of which the error lists).
+   * assigned to existing objects, up to 100 of which the error lists, or earning rules refer to it).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.DeleteValidationRule
    */
@@ -1219,9 +1219,10 @@ export const ValidationRuleService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Assigns a validation rule to an object. The object can then be used only when the rule is satisfied.
-   * Errors: `not_found` (an unknown rule or object), `duplicate_found` (the rule is already assigned to the
-   * object), `invalid_payload` (a campaign that already has a rule; no object or several objects).
+   * Assigns a validation rule to an object. The object can then be used only when the rule is satisfied. Retry with
+   * the same `Idempotency-Key`. Errors: `not_found` (an unknown rule or object), `duplicate_found` (the rule is
+   * already assigned to the object), `invalid_payload` (a campaign that already has a rule; no object or several
+   * objects).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateAssignment
    */

@@ -646,9 +646,9 @@ export const DeleteStackingRulesRequestSchema: GenMessage<DeleteStackingRulesReq
  */
 export const StackingRulesService: GenService<{
   /**
-   * Sets the stacking rules of the project. Options that are left out or `null` have their defaults. Errors:
-   * `stacking_rules_exist` (the project has stacking rules), `not_found` (an unknown project or category).
-   * Categories that are deleted later are removed from the lists.
+   * Sets the stacking rules of the project. Options that are left out or `null` have their defaults. Retry with the
+   * same `Idempotency-Key`. Errors: `stacking_rules_exist` (the project has stacking rules), `not_found` (an unknown
+   * project or category). Categories that are deleted later are removed from the lists.
    *
    * @generated from rpc scrip.validation.v1.StackingRulesService.CreateStackingRules
    */

@@ -20,7 +20,7 @@ export const file_scrip_voucher_v1_exports: GenFile = /*@__PURE__*/
  */
 export const VoucherExportService: GenService<{
   /**
-   * Returns the rows that match the filters, as of one moment. Errors: `invalid_payload` (the filters). Internal;
+   * Returns the rows that match the filters, read in one snapshot. Errors: `invalid_payload` (the filters). Internal;
    * read-only.
    *
    * @generated from rpc scrip.voucher.v1.VoucherExportService.ExportRows

@@ -226,8 +226,8 @@ export const DeleteHolderRequestSchema: GenMessage<DeleteHolderRequest> = /*@__P
 export const ReferralService: GenService<{
   /**
    * Assigns customers to a referral code as its referees, all of them or none. Unknown source ids become new
-   * customers, and other fields of the customers are stored; a rejected request creates and changes no
-   * customer. Returns the holders in the order of the request.
+   * customers, and other fields of the customers are stored; a rejected request creates and changes no customer.
+   * Returns the holders in the order of the request. Retry with the same `Idempotency-Key`.
    *
    * Errors: `invalid_payload` (no holder or more than 100; a customer without `id` and `source_id`),
    * `invalid_voucher` (not a referral code), `not_published` (the code has no referrer), `not_found` (an
