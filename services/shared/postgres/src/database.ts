@@ -11,6 +11,7 @@ import {
 import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
+import { createSlots } from "./slots.ts";
 
 /**
  * With a name, each connection prepares the statement once and then runs it by name, which saves
@@ -21,14 +22,22 @@ export type Statement = {
   readonly name?: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /**
-   * Planned without sequential scans (`enable_seqscan = off`): for prepared statements that look up rows of a
-   * table that grows. A connection keeps the plan of a prepared statement, and one that was cached while the
-   * table filled a page or two would read all of it for each row, until the next analyze
-   * (services/decisions/0021-index-lookups-and-grouped-events.md).
-   */
-  readonly planning?: "indexLookups";
+  readonly planning?: Planning;
 };
+
+/**
+ * How a statement is planned where the statistics of Postgres mislead it
+ * (services/decisions/0021-index-lookups-and-grouped-events.md).
+ *
+ * `indexLookups`: without sequential scans, for prepared statements that look up rows of a table that grows. A connection
+ * keeps the plan of a prepared statement, and one that was cached while the table filled a page or two would read all of
+ * it for each row, until the next analyze.
+ *
+ * `hashJoins`: without nested loops, for statements that join thousands of rows with thousands. Postgres expects one row
+ * of a project that is younger than the statistics, and a nested loop would then compare each row with each other. Both
+ * sides of the join need a condition on their ids, because a hash join reads all rows that satisfy the other conditions.
+ */
+export type Planning = "indexLookups" | "hashJoins";
 
 /**
  * What a store function needs: the pool outside a transaction, one connection inside.
@@ -59,11 +68,16 @@ export type Database = Queryable & {
    *
    * When statements were started together, the first failure is reported, whichever of them the
    * work awaits: the later ones only report that the transaction is aborted.
+   *
+   * All transactions together leave one connection to single statements, which work inside of them may need in order
+   * to finish, such as a cache that loads a definition.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** For exports: each read has a connection beside the pool. */
+  /** For exports: each read has a connection beside the pool, of the replica if there is one. */
   readonly bulk: BulkReads;
-  /** Maximum number of connections. */
+  /** For lists, whose rows may be as old as the replica. Absent: there is no replica. */
+  readonly replica?: Queryable;
+  /** Maximum number of connections, of which transactions leave one. */
   readonly size: number;
   /** Waits for running statements, then closes all connections. A second call does nothing. */
   close(): Promise<void>;
@@ -76,6 +90,13 @@ export type TransactionOptions = {
 
 export type DatabaseOptions = {
   readonly url: string;
+  /**
+   * PgBouncer in transaction mode in front of the same database, for the statements of the pool. It has a database named
+   * as the schema, whose `connect_query` is `sessionStatement`.
+   */
+  readonly poolerUrl?: string | undefined;
+  /** A streaming replica of the database, for exports and lists. */
+  readonly replicaUrl?: string | undefined;
   readonly schema: string;
   /** The role of the service, which reaches its own schema only. `migrate` creates it. */
   readonly role: string;
@@ -128,17 +149,13 @@ function openPool(options: DatabaseOptions, customTypes?: CustomTypesConfig): Po
     applicationName = schema,
     statementTimeoutMs = STATEMENT_TIMEOUT_MS,
   } = options;
-  assertIdentifier(schema);
-  assertIdentifier(role);
-  const session = {
-    role,
-    search_path: schema,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-  };
+  const session = sessionOf({ schema, role, statementTimeoutMs });
   const pool = new Pool({
-    connectionString: withSession(options.url, session),
+    connectionString:
+      options.poolerUrl === undefined
+        ? withSession(options.url, session)
+        : Object.assign(new URL(options.poolerUrl), { pathname: `/${schema}` }).href,
+    ...(options.poolerUrl !== undefined && { verify: requireSession({ schema, role }) }),
     application_name: applicationName,
     max: options.poolSize,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
@@ -158,16 +175,70 @@ function openPool(options: DatabaseOptions, customTypes?: CustomTypesConfig): Po
   return pool;
 }
 
-export function createDatabase(options: DatabaseOptions): Database {
-  const pool = openPool(options, exactTypes);
-  let closed: Promise<void> | undefined;
+type SessionOptions = Pick<DatabaseOptions, "schema" | "role" | "statementTimeoutMs">;
+
+function sessionOf({ schema, role, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: SessionOptions) {
+  assertIdentifier(schema);
+  assertIdentifier(role);
   return {
-    bulk: createBulkReads(() => createBulkClient(options)),
+    role,
+    search_path: schema,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  };
+}
+
+/** SQL that gives a session of a pooler the settings that connections to Postgres get from their options. */
+export const sessionStatement = (options: SessionOptions): string =>
+  Object.entries(sessionOf(options))
+    .map(([name, value]) => `set ${name} = ${value}`)
+    .join("; ");
+
+/** Behind a pooler, sessions belong to it: fails a connection whose session is not that of the service. */
+const requireSession =
+  (options: SessionOptions) =>
+  (client: PoolClient, done: (error?: Error) => void): void =>
+    client.query<{ own: boolean }>(
+      `select current_user = '${options.role}' and current_schema() = '${options.schema}'
+              and current_setting('lock_timeout') <> '0' as own`,
+      (error: Error | null, result) => {
+        if (error !== null && error !== undefined) done(error);
+        else done(result.rows[0]?.own === true ? undefined : new Error(wrongSession(options)));
+      },
+    );
+
+const wrongSession = (options: SessionOptions): string =>
+  `The database ${options.schema} of the pooler needs connect_query = '${sessionStatement(options)}'`;
+
+export function createDatabase(options: DatabaseOptions): Database {
+  const { replicaUrl, onError } = options;
+  const pool = openPool(options, exactTypes);
+  const isPooled = options.poolerUrl !== undefined;
+  const runOnPool = isPooled ? runPooled : runAlone;
+  const replica =
+    replicaUrl === undefined
+      ? undefined
+      : openPool({ ...options, url: replicaUrl, poolerUrl: undefined }, exactTypes);
+  const bulk = { ...options, url: replicaUrl ?? options.url };
+  const transactions = createSlots({
+    slots: Math.max(1, options.poolSize - 1),
+    maxWaitMs: CONNECTION_TIMEOUT_MS,
+    timeout: () => new Error("timeout exceeded when trying to connect for a transaction"),
+  });
+  let closed: Promise<unknown> | undefined;
+  return {
+    bulk: createBulkReads(() => createBulkClient(bulk)),
+    ...(replica !== undefined && {
+      replica: { query: (statement, values) => runAlone(replica, statement, values) },
+    }),
     size: options.poolSize,
-    query: (statement, values) => runAlone(pool, statement, values),
+    query: (statement, values) => runOnPool(pool, statement, values),
     transaction: (work, { lockTimeoutMs } = {}) =>
-      transaction(pool, work, { onError: options.onError, lockTimeoutMs }),
-    close: () => (closed ??= pool.end()),
+      transactions.run(() => transaction(pool, work, { onError, lockTimeoutMs, isPooled })),
+    async close() {
+      await (closed ??= Promise.all([pool.end(), replica?.end()]));
+    },
   };
 }
 
@@ -185,6 +256,8 @@ function createBulkClient({
       role,
       search_path: schema,
       default_transaction_read_only: "on",
+      // As the planning "hashJoins": exports join whole projects, whose size the statistics may not know yet.
+      enable_nestloop: "off",
       statement_timeout: BULK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: BULK_TIMEOUT_MS,
     }),
@@ -196,19 +269,28 @@ function createBulkClient({
   });
 }
 
-/** Connections whose session currently plans without sequential scans. */
-const withoutScans = new WeakSet<PoolClient>();
+/** The setting that a planning turns off. */
+const SETTINGS = { indexLookups: "enable_seqscan", hashJoins: "enable_nestloop" } as const;
 
-const avoidsScans = (statement: string | Statement): boolean =>
-  typeof statement !== "string" && statement.planning === "indexLookups";
+/** The planning of connections whose session has another one than the default. */
+const sessions = new WeakMap<PoolClient, Planning>();
+
+const planningOf = (statement: string | Statement): Planning | undefined =>
+  typeof statement === "string" ? undefined : statement.planning;
 
 /** Sent ahead of the statement, without a round trip of its own, only where the session has another setting. */
-function planSession(client: PoolClient, avoids: boolean): void {
-  if (avoids === withoutScans.has(client)) return;
+function planSession(client: PoolClient, planning: Planning | undefined): void {
+  const current = sessions.get(client);
+  if (planning === current) return;
   // When this fails the connection is broken, and the statement behind it fails too.
-  client.query(avoids ? "set enable_seqscan = off" : "reset enable_seqscan").catch(() => {});
-  if (avoids) withoutScans.add(client);
-  else withoutScans.delete(client);
+  const send = (setting: string): void => void client.query(setting).catch(() => {});
+  if (current !== undefined) send(`reset ${SETTINGS[current]}`);
+  if (planning === undefined) {
+    sessions.delete(client);
+    return;
+  }
+  send(`set ${SETTINGS[planning]} = off`);
+  sessions.set(client, planning);
 }
 
 /** As `query` of the pool; with callbacks like it, because this is the hot path of reads. */
@@ -223,7 +305,7 @@ function runAlone<Row extends QueryResultRow>(
         reject(asError(connectError));
         return;
       }
-      planSession(client, avoidsScans(statement));
+      planSession(client, planningOf(statement));
       const done = (error: Error | undefined, result: QueryResult<Row>): void => {
         // As the `query` of the pool does: a failed connection is not reused.
         release(error ?? undefined);
@@ -235,6 +317,41 @@ function runAlone<Row extends QueryResultRow>(
     });
   });
 }
+
+/**
+ * As `runAlone` behind a pooler, where each transaction has another session: nothing is prepared, and settings last for
+ * one transaction. Its statements are sent together.
+ */
+async function runPooled<Row extends QueryResultRow>(
+  pool: Pool,
+  statement: string | Statement,
+  values?: readonly unknown[],
+): Promise<QueryResult<Row>> {
+  const planning = planningOf(statement);
+  if (planning === undefined) return pool.query<Row>(...unprepared(statement, values));
+  const client = await pool.connect();
+  try {
+    const [, result] = await Promise.all([
+      client.query(`begin; set local ${SETTINGS[planning]} = off`),
+      client.query<Row>(...unprepared(statement, values)),
+      client.query("commit"),
+    ]);
+    client.release();
+    return result;
+  } catch (error) {
+    // The results of the other statements may still be on their way.
+    client.release(asError(error));
+    throw error;
+  }
+}
+
+const unprepared = (
+  statement: string | Statement,
+  values: readonly unknown[] = [],
+): [string, unknown[]] =>
+  typeof statement === "string"
+    ? [statement, [...values]]
+    : [statement.text, [...statement.values]];
 
 function run<Row extends QueryResultRow>(
   runner: PoolClient,
@@ -253,9 +370,11 @@ async function transaction<T>(
   {
     onError,
     lockTimeoutMs,
+    isPooled,
   }: {
     readonly onError: (error: Error) => void;
     readonly lockTimeoutMs: number | undefined;
+    readonly isPooled: boolean;
   },
 ): Promise<T> {
   const client = await pool.connect();
@@ -266,15 +385,17 @@ async function transaction<T>(
   const plan = planTransaction(client);
   try {
     // Not awaited: it is sent with the first statement and saves a round trip.
-    const begun = client.query(beginning(lockTimeoutMs));
+    const begun = client.query(beginStatement(lockTimeoutMs));
     begun.catch(() => {});
     const result = await work({
       query<Row extends QueryResultRow>(
         statement: string | Statement,
         values?: readonly unknown[],
       ) {
-        plan(avoidsScans(statement));
-        const rows = run<Row>(client, statement, values);
+        plan(planningOf(statement));
+        const rows = isPooled
+          ? client.query<Row>(...unprepared(statement, values))
+          : run<Row>(client, statement, values);
         rows.catch((error: unknown) => failures.push(error));
         return rows;
       },
@@ -283,7 +404,7 @@ async function transaction<T>(
     await commit(client);
     return result;
   } catch (error) {
-    const cause = sqlState(error) === TRANSACTION_OVER ? (failures[0] ?? error) : error;
+    const cause = sqlState(error) === IN_FAILED_SQL_TRANSACTION ? (failures[0] ?? error) : error;
     broken = await rollback(client, cause);
     throw cause;
   } finally {
@@ -294,24 +415,33 @@ async function transaction<T>(
 }
 
 /**
- * As `planSession`, but until the transaction ends, because a rollback would undo a setting of the session. What one
- * statement needs applies to those behind it too, which saves changing it back.
+ * As `planSession`, but until the transaction ends, because a rollback would undo a setting of the session. Statements
+ * behind an index lookup are planned like it, which saves changing the setting back.
  */
-function planTransaction(client: PoolClient): (avoids: boolean) => void {
-  let current = withoutScans.has(client);
-  let needed = false;
-  return (avoids) => {
-    needed ||= avoids;
-    if (needed === current) return;
-    current = needed;
-    client.query(`set local enable_seqscan ${needed ? "= off" : "to default"}`).catch(() => {});
+function planTransaction(client: PoolClient): (planning: Planning | undefined) => void {
+  const session = sessions.get(client);
+  const current: Record<Planning, boolean> = {
+    indexLookups: session === "indexLookups",
+    hashJoins: session === "hashJoins",
+  };
+  let lookups = false;
+  const change = (planning: Planning, wanted: boolean): void => {
+    if (wanted === current[planning]) return;
+    current[planning] = wanted;
+    const value = wanted ? "= off" : "to default";
+    client.query(`set local ${SETTINGS[planning]} ${value}`).catch(() => {});
+  };
+  return (planning) => {
+    lookups ||= planning === "indexLookups";
+    change("indexLookups", lookups);
+    change("hashJoins", planning === "hashJoins");
   };
 }
 
 /** The only error that Postgres reports for statements after a failed one. */
-const TRANSACTION_OVER = "25P02";
+const IN_FAILED_SQL_TRANSACTION = "25P02";
 
-const beginning = (lockTimeoutMs: number | undefined): string =>
+const beginStatement = (lockTimeoutMs: number | undefined): string =>
   lockTimeoutMs === undefined ? "begin" : `begin; set local lock_timeout = ${lockTimeoutMs}`;
 
 async function commit(client: PoolClient): Promise<void> {

@@ -16,19 +16,33 @@ import type { Database, Queryable } from "./database.ts";
 export type DefinitionVersions = {
   /**
    * Runs `work` in a transaction that changes definitions of the project: visible to later reads of
-   * this process immediately, to other processes within a second.
+   * this process immediately, to other processes within a second, or before it resolves (`share`).
    */
   write<T>(projectId: string, work: (tx: Queryable) => Promise<T>): Promise<T>;
   /**
    * Call after a transaction that called `bumpDefinitions` itself, also after a failure: a commit
-   * whose response was lost is a commit.
+   * whose response was lost is a commit. Resolves when other processes know; never rejects.
    */
-  invalidate(projectId: string): void;
+  invalidate(projectId: string): Promise<void>;
+  /** Tells other processes of each change from now on, and follows theirs. */
+  share(changes: DefinitionChanges): void;
   /**
    * A number that changes with every write. Definitions loaded after reading it belong to it; it is
    * at most a second old. Synchronous when cached, which is nearly always.
    */
   epochOf(projectId: string): number | Promise<number>;
+  /**
+   * Makes later reads show what other processes have committed before this call. For event handlers: what an event earns
+   * depends on rules that were created before it, and no client repeats it.
+   */
+  refresh(projectId: string): Promise<void>;
+};
+
+/** Carries the ids of projects whose definitions have changed to the other processes of the service. */
+export type DefinitionChanges = {
+  /** Resolves when the others know, or cannot be told; never rejects. */
+  readonly announce: (projectId: string) => Promise<void>;
+  readonly follow: (apply: (projectId: string) => void) => void;
 };
 
 export type DefinitionVersionsOptions = {
@@ -63,15 +77,7 @@ export function createDefinitionVersions({
   const projects = new Map<string, Project>();
   // Never reused, also when a dropped project returns.
   let lastEpoch = 0;
-  const loadVersion = createBatcher({
-    lanes: 2,
-    maxBatch: MAX_BATCH,
-    send: async (projectIds: readonly string[]) => {
-      const sentAt = now();
-      const versions = await findVersions(db, projectIds);
-      return projectIds.map((id) => ({ sentAt, version: versions.get(id) ?? 0n }));
-    },
-  });
+  const loadVersion = createVersionLoader(db, now);
 
   const check = (projectId: string, project: Project): Promise<void> =>
     (project.check ??= loadVersion(projectId)
@@ -83,18 +89,17 @@ export function createDefinitionVersions({
       })
       .finally(() => (project.check = undefined)));
 
-  /** Moves a project to the end: the first of the map is the one whose check is oldest. */
-  const touch = (projectId: string): Project => {
-    const project = projects.get(projectId) ?? newProject((lastEpoch += 1));
-    projects.delete(projectId);
-    projects.set(projectId, project);
-    if (projects.size > MAX_PROJECTS) projects.delete(projects.keys().next().value ?? "");
-    return project;
-  };
+  const touch = (projectId: string): Project =>
+    moveToEnd(projects, projectId, () => newProject((lastEpoch += 1)));
 
-  const invalidate = (projectId: string): void => {
+  let shared: DefinitionChanges | undefined;
+  const startEpoch = (projectId: string): void => {
     const project = projects.get(projectId);
     if (project !== undefined) project.epoch = lastEpoch += 1;
+  };
+  const invalidate = async (projectId: string): Promise<void> => {
+    startEpoch(projectId);
+    await shared?.announce(projectId);
   };
 
   return {
@@ -102,10 +107,14 @@ export function createDefinitionVersions({
       try {
         return await writeDefinitions(db, projectId, work);
       } finally {
-        invalidate(projectId);
+        await invalidate(projectId);
       }
     },
     invalidate,
+    share(changes) {
+      shared = changes;
+      changes.follow(startEpoch);
+    },
     epochOf(projectId) {
       const known = projects.get(projectId);
       if (known !== undefined && now() - known.checkedAt < CHECK_AFTER_MS) return known.epoch;
@@ -117,7 +126,35 @@ export function createDefinitionVersions({
       check(projectId, project).catch(() => {});
       return project.epoch;
     },
+    async refresh(projectId) {
+      const project = touch(projectId);
+      await checkedNow(project, now(), () => check(projectId, project));
+    },
   };
+}
+
+const createVersionLoader = (db: Database, now: () => number) =>
+  createBatcher({
+    lanes: 2,
+    maxBatch: MAX_BATCH,
+    send: async (projectIds: readonly string[]) => {
+      const sentAt = now();
+      const versions = await findVersions(db, projectIds);
+      return projectIds.map((id) => ({ sentAt, version: versions.get(id) ?? 0n }));
+    },
+  });
+
+/** The first of the map is the one whose check is oldest. */
+function moveToEnd(
+  projects: Map<string, Project>,
+  projectId: string,
+  create: () => Project,
+): Project {
+  const project = projects.get(projectId) ?? create();
+  projects.delete(projectId);
+  projects.set(projectId, project);
+  if (projects.size > MAX_PROJECTS) projects.delete(projects.keys().next().value ?? "");
+  return project;
 }
 
 /** A slow check that was sent long before this call does not prove the present state. */

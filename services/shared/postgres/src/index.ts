@@ -29,6 +29,7 @@ export {
   summedAssignments,
   updateOf,
 } from "./column-table.ts";
+export { type ReadChunk, walkChunks } from "./chunks.ts";
 export { type BulkReads, inlineValues } from "./bulk-reads.ts";
 export {
   createDatabase,
@@ -38,6 +39,7 @@ export {
   type Queryable,
   type Rows,
   type Statement,
+  sessionStatement,
 } from "./database.ts";
 export {
   explainConnectionFailure,
@@ -49,8 +51,14 @@ export {
   sqlState,
 } from "./errors.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
-export { type Migration, readMigrations } from "./migration-files.ts";
-export { migrate, type MigrateOptions, MigrationError } from "./migrate.ts";
+export {
+  type AppliedMigration,
+  isCompatible,
+  type Migration,
+  readMigrations,
+} from "./migration-files.ts";
+export { assertIdentifier } from "./identifier.ts";
+export { migrate, type MigrateOptions, MigrationError, type TableReader } from "./migrate.ts";
 export {
   sqlCheck,
   type Chunk,
@@ -70,6 +78,7 @@ export {
 export {
   bumpDefinitions,
   createDefinitionVersions,
+  type DefinitionChanges,
   type DefinitionVersions,
   type DefinitionVersionsOptions,
 } from "./definition-versions.ts";

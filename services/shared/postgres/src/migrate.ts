@@ -1,8 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { Client } from "pg";
 
 import { assertIdentifier } from "./identifier.ts";
 import { MigrationError } from "./migration-error.ts";
-import { type Migration, readMigrations } from "./migration-files.ts";
+import {
+  type AppliedMigration,
+  isCompatible,
+  type Migration,
+  readMigrations,
+} from "./migration-files.ts";
 import { ensureRole } from "./role.ts";
 import { WRITE_CHECK_TABLE } from "./write-check.ts";
 
@@ -14,13 +21,21 @@ export type MigrateOptions = {
   /** The role of the service: it uses the tables of the schema and owns nothing. */
   readonly role: string;
   readonly folder: string;
+  /** Another role that reads some tables of the schema, if it exists. */
+  readonly reader?: TableReader;
 };
 
+export type TableReader = { readonly role: string; readonly tables: readonly string[] };
+
 /** How long to wait for other processes that migrate the same schema. */
-const TURN_TIMEOUT = "60s";
+const TURN_TIMEOUT_MS = 60_000;
+const TURN_POLL_MS = 100;
 
 /** While a change waits for a table, all others wait behind it: better to fail and retry. */
 const TABLE_LOCK_TIMEOUT = "5s";
+
+/** `create index concurrently` waits for all older transactions, and nothing waits for it. */
+const CONCURRENT_LOCK_TIMEOUT = "10min";
 
 const CONNECTION_TIMEOUT_MS = 10_000;
 
@@ -29,11 +44,12 @@ const CONNECTION_TIMEOUT_MS = 10_000;
  * each in its own transaction, one process at a time, and returns their names. Creates the schema
  * and the role when missing, and grants the role the tables.
  *
- * Migrations are history: an applied file that has changed or is missing is an error, and so is a
- * database that is ahead of this code. Nothing is ever undone.
+ * Migrations are history: an applied file that has changed or is missing is an error. Nothing is
+ * ever undone. Migrations of later releases are accepted, unless one of them has a mark
+ * (`Migration.contract`) that this program is too old for.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
-  const { url, schema, role, folder } = options;
+  const { url, schema, role, folder, reader } = options;
   assertIdentifier(schema);
   assertIdentifier(role);
   const migrations = await readMigrations(folder);
@@ -46,17 +62,38 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   client.on("error", () => {});
   await client.connect();
   try {
-    await client.query(`set lock_timeout = '${TURN_TIMEOUT}'`);
-    await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [`migrate ${schema}`]);
+    await takeTurn(client, schema);
     await client.query(`set lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
     await prepare(client, schema, role);
     const pending = await pendingOf(client, schema, migrations);
     for (const migration of pending) await apply(client, schema, migration);
     // Always, not only after a change: an earlier run may have ended before this step.
     await grantTables(client, schema, role);
+    if (reader !== undefined) await grantReader(client, schema, reader);
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * Waits until no other process migrates the schema. It polls, because `create index concurrently` waits for the
+ * transactions of waiting statements.
+ */
+async function takeTurn(client: Client, schema: string): Promise<void> {
+  const deadline = performance.now() + TURN_TIMEOUT_MS;
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>(
+      "select pg_try_advisory_lock(hashtextextended($1, 0)) as taken",
+      [`migrate ${schema}`],
+    );
+    if (rows[0]?.taken === true) return;
+    if (performance.now() > deadline) {
+      throw new MigrationError(
+        `Another process is still migrating the schema ${schema}. Start again later.`,
+      );
+    }
+    await sleep(TURN_POLL_MS);
   }
 }
 
@@ -67,10 +104,19 @@ async function prepare(client: Client, schema: string, role: string): Promise<vo
   await client.query(`set search_path to ${schema}`);
   await client.query(
     `create table if not exists migration (
-       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`,
+       name text primary key, sha256 text not null, applied_at timestamptz not null default now(), contract text)`,
   );
+  await client.query(ADD_CONTRACT);
   await client.query(WRITE_CHECK_TABLE);
 }
+
+/** For schemas of earlier releases. Only when needed: it would wait for a backup that runs. */
+const ADD_CONTRACT = `
+  do $$ begin
+    if not exists (select from pg_attribute where attrelid = 'migration'::regclass and attname = 'contract') then
+      alter table migration add column contract text;
+    end if;
+  end $$`;
 
 /**
  * The files that remain to be applied, after checking that the folder continues the applied ones.
@@ -80,17 +126,19 @@ async function pendingOf(
   schema: string,
   migrations: readonly Migration[],
 ): Promise<readonly Migration[]> {
-  const { rows: applied } = await client.query<{ name: string; sha256: string }>(
-    'select name, sha256 from migration order by name collate "C"',
+  const { rows: applied } = await client.query<AppliedMigration>(
+    'select name, sha256, contract from migration order by name collate "C"',
   );
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   const lastKnown = migrations.at(-1)?.name ?? "";
-  for (const { name, sha256 } of applied) {
+  for (const { name, sha256, contract } of applied) {
     const migration = known.get(name);
     if (migration === undefined) {
+      if (isCompatible({ name, contract }, lastKnown)) continue;
       throw new MigrationError(
         name > lastKnown
-          ? `The schema ${schema} is newer than this program: ${name} was applied by a later release. Run that release or a newer one.`
+          ? `The schema ${schema} is too new for this program: ${name} of a later release needs programs that have migration ` +
+              `${contract}, and the last one of this program is ${lastKnown || "none"}. Run a newer release.`
           : `Migration ${name} of the schema ${schema} was applied and is missing now: migrations are history and must stay.`,
       );
     }
@@ -113,11 +161,13 @@ async function pendingOf(
 
 async function apply(client: Client, schema: string, migration: Migration): Promise<void> {
   try {
+    if (migration.statements !== undefined) await applyAlone(client, migration.statements);
     await client.query("begin");
-    await client.query(migration.sql);
-    await client.query("insert into migration (name, sha256) values ($1, $2)", [
+    if (migration.statements === undefined) await client.query(migration.sql);
+    await client.query("insert into migration (name, sha256, contract) values ($1, $2, $3)", [
       migration.name,
       migration.sha256,
+      migration.contract ?? null,
     ]);
     await client.query("commit");
   } catch (error) {
@@ -129,12 +179,35 @@ async function apply(client: Client, schema: string, migration: Migration): Prom
   }
 }
 
+async function applyAlone(client: Client, statements: readonly string[]): Promise<void> {
+  await client.query(`set lock_timeout = '${CONCURRENT_LOCK_TIMEOUT}'`);
+  for (const statement of statements) await client.query(statement);
+  await client.query(`set lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
+}
+
 async function grantTables(client: Client, schema: string, role: string): Promise<void> {
   await client.query(
     `begin;
      grant select, insert, update, delete on all tables in schema ${schema} to ${role};
      grant usage on all sequences in schema ${schema} to ${role};
      revoke insert, update, delete on migration from ${role};
+     commit`,
+  );
+}
+
+async function grantReader(
+  client: Client,
+  schema: string,
+  { role, tables }: TableReader,
+): Promise<void> {
+  assertIdentifier(role);
+  tables.forEach(assertIdentifier);
+  const { rows } = await client.query("select from pg_roles where rolname = $1", [role]);
+  if (rows.length === 0) return;
+  await client.query(
+    `begin;
+     grant usage on schema ${schema} to ${role};
+     grant select on ${tables.join(", ")} to ${role};
      commit`,
   );
 }

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import type { Queryable } from "./database.ts";
+import type { Database, Queryable } from "./database.ts";
 
 export type PageQuery = {
   readonly columns: string;
@@ -37,15 +37,16 @@ export function parsePage(request: {
   return { limit, offset: (Number(request.page ?? 1n) - 1) * limit };
 }
 
-/** One page of a list, whether more rows follow it, and the number of rows on all pages. */
+/** One page of a list, whether more rows follow it, and the number of rows on all pages; from the replica if there is one. */
 export async function readPage<Row extends QueryResultRow>(
-  db: Queryable,
+  source: Queryable & Pick<Database, "replica">,
   { columns, from, order, values, limit, offset, after }: PageQuery,
 ): Promise<{
   readonly rows: readonly Row[];
   readonly total: bigint;
   readonly hasMore: boolean;
 }> {
+  const db = source.replica ?? source;
   const position =
     after === undefined
       ? ""
