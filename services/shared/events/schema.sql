@@ -7,7 +7,8 @@ create table bus_batch (
   published_at timestamp with time zone default clock_timestamp() not null,
   partitions bytea not null,
   size integer not null,
-  events bytea not null
+  events bytea not null,
+  written_at timestamp with time zone
 ) partition by RANGE (published_at);
 
 create table bus_batch_default partition of bus_batch (
@@ -29,6 +30,9 @@ create table bus_dead_letter (
   error text not null,
   attempts integer not null,
   buried_at timestamp with time zone default clock_timestamp() not null,
+  schema_version integer,
+  entity_version bigint,
+  epoch integer,
   constraint bus_dead_letter_pkey PRIMARY KEY (consumer_group, topic, partition, log_offset)
 );
 

@@ -1,3 +1,5 @@
+import type { Queryable } from "@scrip/postgres";
+
 /**
  * A fact that a service publishes. Delivery is at least once: an event may arrive again, with the
  * same id.
@@ -11,7 +13,14 @@ export type EventEnvelope = {
   readonly projectId: string;
   /** The full name of the message in the payload. */
   readonly type?: string;
+  /** Counts the versions of that message; absent: the first one. */
+  readonly schemaVersion?: number;
+  /** Counts the changes of the entity of the key, where it counts them: this event follows this version. */
+  readonly entityVersion?: bigint;
+  /** Counts the histories of the publishing database: a restored backup begins another one. Absent: the first one. */
+  readonly epoch?: number;
   readonly payload: Uint8Array;
+  /** `traceparent`, where the request is traced. */
   readonly headers: Readonly<Record<string, string>>;
   readonly occurredAt: Date;
 };
@@ -80,6 +89,22 @@ export type DeadLetterFilter = {
   readonly offset?: bigint;
 };
 
+/** An event in the outbox of a service. */
+export type OutboxEntry = {
+  readonly seq: bigint;
+  readonly topic: string;
+  readonly partition: number;
+  /** Bytes of the payload. */
+  readonly size: number;
+  readonly createdAt: Date;
+};
+
+/** An outbox that consumers read in place. */
+export type ReadableOutbox = {
+  /** Appends the entries in their order, as `publish` does with events. */
+  readonly publish: (entries: readonly OutboxEntry[]) => Promise<void>;
+};
+
 /** The port of the event log (docs/events.md#delivery). Its adapters pass `eventBusConformance`. */
 export type EventBus = {
   /**
@@ -87,6 +112,16 @@ export type EventBus = {
    * be: the caller publishes the batch again. Only an `UnpublishableEvent` means that none is.
    */
   readonly publish: (batch: readonly EventEnvelope[]) => Promise<void>;
+  /**
+   * Undefined when consumers cannot read the outbox of this database; then its events are copied to the log with
+   * `publish`, as they are without this function.
+   */
+  readonly openOutbox?: (outbox: Queryable) => Promise<ReadableOutbox | undefined>;
+  /**
+   * When the oldest entry of an outbox was written that a group has not handled; null when all are handled. Includes
+   * those of an outbox that cannot be opened any more, or not now.
+   */
+  readonly unhandledSince?: () => Promise<Date | null>;
   /** A new group starts at the oldest retained entry. */
   readonly subscribe: (options: SubscribeOptions) => Promise<Subscription>;
   /**
@@ -96,6 +131,12 @@ export type EventBus = {
   readonly lag: (group: string) => Promise<readonly PartitionLag[]>;
   /** The oldest events, at most `limit`, that groups could not handle. */
   readonly deadLetters: (filter: DeadLetterFilter, limit: number) => Promise<readonly DeadLetter[]>;
+  /** The number of dead letters of each group that has any, up to a bound. */
+  readonly countDeadLetters: () => Promise<ReadonlyMap<string, number>>;
+  /** For how many seconds the oldest unhandled event of each group has been published; absent if the broker knows. */
+  readonly delays?: () => Promise<ReadonlyMap<string, number>>;
+  /** Includes an outbox in the metrics of the process until the returned function is called. */
+  readonly watchOutbox?: (unpublishedSince: () => Promise<Date | null>) => () => void;
   /**
    * Publishes a dead letter again and deletes it. All groups receive it; those that handled it
    * recognise its id. It follows all events published since, regardless of its key.

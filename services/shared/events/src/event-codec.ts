@@ -9,7 +9,18 @@ import type { EventEnvelope } from "./bus.ts";
 export type StoredEvent = Omit<EventEnvelope, "topic">;
 
 /** Numbers of the fields; they never change. */
-const FIELD = { id: 1, projectId: 2, key: 3, type: 4, headers: 5, payload: 6, occurredAt: 7 };
+const FIELD = {
+  id: 1,
+  projectId: 2,
+  key: 3,
+  type: 4,
+  headers: 5,
+  payload: 6,
+  occurredAt: 7,
+  schemaVersion: 8,
+  entityVersion: 9,
+  epoch: 10,
+};
 
 const tagOf = (field: number, type: WireType): number => field * 8 + type;
 
@@ -27,6 +38,15 @@ export function writeEvent(writer: BinaryWriter, event: StoredEvent): void {
   }
   writer.uint32(tagOf(FIELD.payload, WireType.LengthDelimited)).bytes(event.payload);
   writer.uint32(tagOf(FIELD.occurredAt, WireType.Varint)).int64(event.occurredAt.getTime());
+  if (event.schemaVersion !== undefined) {
+    writer.uint32(tagOf(FIELD.schemaVersion, WireType.Varint)).uint32(event.schemaVersion);
+  }
+  if (event.entityVersion !== undefined) {
+    writer.uint32(tagOf(FIELD.entityVersion, WireType.Varint)).int64(event.entityVersion);
+  }
+  if (event.epoch !== undefined) {
+    writer.uint32(tagOf(FIELD.epoch, WireType.Varint)).uint32(event.epoch);
+  }
 }
 
 /** Reads the fields of an event up to `end`. */
@@ -41,6 +61,9 @@ export function readEvent(reader: BinaryReader, end: number): StoredEvent {
     else if (field === FIELD.headers) event.headers = parseHeaders(reader.string());
     else if (field === FIELD.payload) event.payload = reader.bytes();
     else if (field === FIELD.occurredAt) event.occurredAt = new Date(Number(reader.int64()));
+    else if (field === FIELD.schemaVersion) event.schemaVersion = reader.uint32();
+    else if (field === FIELD.entityVersion) event.entityVersion = BigInt(reader.int64());
+    else if (field === FIELD.epoch) event.epoch = reader.uint32();
     else reader.skip(wireType, field);
   }
   return event;

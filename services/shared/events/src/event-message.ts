@@ -2,18 +2,28 @@ import { type DescMessage, fromBinary, type Message, type MessageShape } from "@
 
 import type { EventEnvelope } from "./bus.ts";
 
+/** The newest version of a message that this release reads: each is in its first one. */
+const NEWEST_VERSION = 1;
+
 /** The groups of a process receive the same events; one decodes for all. */
 const decoded = new WeakMap<EventEnvelope, Message>();
 
 /**
  * The decoded message of an event of this type; undefined for other types. All readers of the event
- * share it.
+ * share it. Throws for a newer version of the message, which these readers would misread, so that the event becomes a
+ * dead letter.
  */
 export function eventMessage<Desc extends DescMessage>(
   event: EventEnvelope,
   schema: Desc,
 ): Readonly<MessageShape<Desc>> | undefined {
   if (event.type !== schema.typeName) return undefined;
+  const { schemaVersion = 1 } = event;
+  if (schemaVersion > NEWEST_VERSION) {
+    throw new Error(
+      `version ${schemaVersion} of ${event.type} is newer than version ${NEWEST_VERSION}, which this release reads`,
+    );
+  }
   const cached = decoded.get(event);
   // An event has one type, so its message has that of the schema.
   if (cached !== undefined) return cached as MessageShape<Desc>;

@@ -1,6 +1,7 @@
 import type { Database } from "@scrip/postgres";
+import { currentTracing } from "@scrip/telemetry";
 
-import type { DeliveredEvent, SubscribeOptions } from "./bus.ts";
+import type { DeliveredEvent, EventHandler, SubscribeOptions } from "./bus.ts";
 import { deliver, type DeliveryPolicy } from "./delivery.ts";
 import { createLimiter } from "./limiter.ts";
 import { insertDeadLetter } from "./pg/dead-letters.ts";
@@ -45,7 +46,8 @@ export function createHandlerRunner(
   options: HandlerRunnerOptions,
   closing: AbortSignal,
 ): HandlerRunner {
-  const { db, group, handler, onError, policy } = options;
+  const { db, group, onError, policy } = options;
+  const handler = tracedHandler(options.handler);
   const limit = createLimiter(options.concurrency);
   return {
     async handleTogether(fetchedGroup) {
@@ -84,6 +86,40 @@ export function createHandlerRunner(
       });
     },
   };
+}
+
+/** Spans of the events that traced requests caused, linked to them; without tracing, the handler itself. */
+function tracedHandler(handler: EventHandler): EventHandler {
+  const tracing = currentTracing();
+  if (tracing === undefined) return handler;
+  return (batch, context) => {
+    const links = tracesOf(batch);
+    if (links.length === 0) return handler(batch, context);
+    const { topic, group } = context;
+    const attributes = {
+      "messaging.operation.type": "process",
+      "messaging.destination.name": topic,
+      "messaging.consumer.group.name": group,
+      "messaging.batch.message_count": batch.length,
+    };
+    const name = `process ${topic}`;
+    return tracing.inSpan({ name, kind: "consumer", parent: null, links, attributes }, () =>
+      handler(batch, context),
+    );
+  };
+}
+
+/** As many links as a span retains. */
+const MAX_LINKS = 128;
+
+function tracesOf(batch: readonly DeliveredEvent[]): readonly string[] {
+  const traces = new Set<string>();
+  for (const { headers } of batch) {
+    const { traceparent } = headers;
+    if (traceparent !== undefined) traces.add(traceparent);
+    if (traces.size === MAX_LINKS) break;
+  }
+  return [...traces];
 }
 
 /**

@@ -17,10 +17,16 @@ export {
 export { inboxHandler, inboxTable, type InboxWork } from "./inbox.ts";
 export { eventMessage } from "./event-message.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
+export { outboxTable } from "./outbox-table.ts";
 export { createEventBus, type EventBusOptions, withEventBus } from "./process-bus.ts";
 export { type KafkaConnection, readKafkaConnection } from "./kafka/settings.ts";
 export { readRetainedEvents } from "./pg/log.ts";
-export { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./pg/events-schema.ts";
+export {
+  EVENTS_MIGRATIONS,
+  EVENTS_ROLE,
+  EVENTS_SCHEMA,
+  OUTBOX_READER,
+} from "./pg/events-schema.ts";
 export type { LogRetention } from "./pg/log-retention.ts";
 export { createPgEventBus, type PgEventBus, type PgEventBusOptions } from "./pg/pg-event-bus.ts";
 export { createKafkaEventBus, type KafkaEventBusOptions } from "./kafka/kafka-event-bus.ts";

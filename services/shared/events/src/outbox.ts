@@ -1,121 +1,263 @@
-import { type Database, type Queryable, textArray } from "@scrip/postgres";
+import type { Database, Queryable } from "@scrip/postgres";
+import { exportedTraceparent } from "@scrip/telemetry";
 
-import type { EventBus, EventEnvelope } from "./bus.ts";
+import type { EventBus, EventEnvelope, ReadableOutbox } from "./bus.ts";
+import type { StoredEvent } from "./event-codec.ts";
+import {
+  advance,
+  isFromLaterDatabase,
+  loadPosition,
+  type OutboxPosition,
+  savePosition,
+  UNREAD,
+} from "./outbox-position.ts";
+import { partitionOf } from "./partition.ts";
 
-/** An event as a service writes it; the clock of the database sets its time. */
-export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt">;
+/** An event as a service writes it; the clock of the database sets its time, and the bus the epoch. */
+export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt" | "epoch"> &
+  Partial<Pick<EventEnvelope, "headers">>;
 
 /**
  * Inserts events into the service's `outbox`. Call it in the transaction of the change, after that
- * transaction has locked the row of `key`: the lock orders the events of a key (see
- * `publishPending`). An event that is there already was written by an earlier attempt of a request whose
- * ids derive from its idempotency key.
+ * transaction has locked the row of `key`: the lock orders the events of a key (see `publishPending`).
  */
 export async function enqueue(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {
+  const traceparent = exportedTraceparent();
+  const traced = traceparent === undefined ? null : JSON.stringify({ traceparent });
   await tx.query({
     name: "outbox_enqueue",
-    text: `insert into outbox (project_id, id, topic, key, type, payload)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bytea[])
-           on conflict do nothing`,
+    text: `insert into outbox (project_id, id, topic, key, type, schema_version, entity_version, headers, payload)
+           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[],
+                                $7::bigint[], $8::jsonb[], $9::bytea[])`,
     values: [
       events.map((event) => event.projectId),
       events.map((event) => event.id),
       events.map((event) => event.topic),
       events.map((event) => event.key),
       events.map((event) => event.type ?? null),
+      events.map((event) => event.schemaVersion ?? null),
+      events.map((event) => event.entityVersion ?? null),
+      events.map(({ headers }) => (headers === undefined ? traced : JSON.stringify(headers))),
       events.map((event) => event.payload),
     ],
   });
 }
 
+export type Publication = {
+  /** The number of published rows. */
+  readonly published: number;
+  /** Where the next reading continues; undefined when another process has published meanwhile. */
+  readonly position: OutboxPosition | undefined;
+};
+
+/**
+ * Publishes the next rows of the outbox and then stores the position behind them. A crash in between publishes them
+ * again, which consumers detect by the id.
+ *
+ * Why no event is lost, and the order of a key holds:
+ * - What is published is a snapshot: all rows of transactions that it sees. The next snapshot adds exactly what has
+ *   committed since, in whichever order the transactions began, and waits for none. Numbers (`seq`) or transaction ids
+ *   alone would skip the rows of a transaction that commits late.
+ * - A writer holds the lock of the key's row when it inserts, and takes its number there. The next writer of the key
+ *   inserts after the first has committed. So the rows of a key have numbers in the order of commits, and a snapshot
+ *   that sees one row sees all earlier rows of the key. A key without a lock has no order.
+ * - What a snapshot adds is published in the order of numbers, in parts of `limit` rows. So whatever was published
+ *   contains, for each key, a run from the oldest row on. With several relays at once, events may repeat, but the first
+ *   appearance of an event follows the first appearances of all before it. The lease only avoids double work.
+ */
+export async function publishPending(
+  db: Database,
+  bus: EventBus,
+  limit: number,
+  from?: OutboxPosition,
+): Promise<Publication> {
+  const stored = from ?? (await loadPosition(db));
+  const outbox = await bus.openOutbox?.(db);
+  const page = await readPage(db, stored, { limit, withPayload: outbox === undefined });
+  if (isFromLaterDatabase(stored, page.snapshot)) {
+    await adoptRows(db);
+    const position = await savePosition(db, { ...UNREAD, version: stored.version });
+    return { published: 0, position };
+  }
+  const next = advance(stored, page);
+  // An idle outbox writes nothing, and neither does a part of it that is published already.
+  const isEnd = stored.reading !== null && next.reading === null;
+  if (page.rows.length === 0 && !isEnd) return { published: 0, position: next };
+  if (page.rows.length > 0) await publishRows(bus, outbox, page.rows);
+  return { published: page.rows.length, position: await savePosition(db, next) };
+}
+
+const publishRows = (
+  bus: EventBus,
+  outbox: ReadableOutbox | undefined,
+  rows: readonly OutboxRow[],
+): Promise<void> =>
+  outbox === undefined
+    ? bus.publish(rows.map((row) => ({ ...fromRow(row), topic: row.topic })))
+    : outbox.publish(
+        rows.map(({ seq, topic, project_id: projectId, key, size, created_at: createdAt }) => ({
+          seq,
+          topic,
+          partition: partitionOf(projectId, key),
+          size,
+          createdAt,
+        })),
+      );
+
 type OutboxRow = {
+  readonly seq: bigint;
   readonly project_id: string;
   readonly id: string;
   readonly topic: string;
   readonly key: string;
   readonly type: string | null;
+  readonly schema_version: number | null;
+  readonly entity_version: bigint | null;
+  readonly headers: EventEnvelope["headers"] | null;
   readonly payload: Uint8Array;
+  readonly size: number;
   readonly created_at: Date;
+};
+
+/** What one statement found, and the snapshot that it saw. */
+export type OutboxPage = {
+  readonly snapshot: string;
+  /** The largest number that was taken. */
+  readonly lastSeq: bigint;
+  readonly rows: readonly OutboxRow[];
+  /** The number of the last row that it looked at; null when the snapshot sees no more rows. */
+  readonly readTo: bigint | null;
 };
 
 /** How much the relay reads into memory at once; a single larger event is still read. */
 const MAX_BATCH_BYTES = 4_194_304;
 
 /**
- * Publishes the oldest rows of the outbox and then deletes them; returns their number. A crash in
- * between publishes them again, which consumers detect by the id.
- *
- * Why the order of a key holds:
- * - Transactions commit out of the order in which they began, so no position in the table counts as
- *   done: a row is done when it is deleted.
- * - A writer holds the lock of the key's row when it inserts, and `created_at` is the clock of the
- *   database at that time, not at the start of the transaction. The next writer of the key inserts
- *   after the first has committed. So the rows of one key sort by (created_at, id) in commit order,
- *   and a reader that sees one row sees all remaining earlier rows of the key. Within one insert,
- *   the ascending ids of the process decide. A key without a lock has no order.
- * - For each key, the published rows are therefore a run from the oldest on, in their order;
- *   missing rows before it were published before. With several relays at once, events may repeat,
- *   but the first appearance of an event on the bus follows the first appearances of all before it.
- *   The lease of the relay only avoids double work.
+ * How many rows one statement looks at. While a transaction writes for long, all rows since its beginning are looked at
+ * in each reading, and there may be millions.
  */
-export async function publishPending(db: Database, bus: EventBus, limit: number): Promise<number> {
-  const { rows } = await db.query<OutboxRow>({
-    name: "outbox_oldest",
+const MAX_SCANNED = 20_000;
+
+type PageRow = OutboxRow & {
+  readonly snapshot: string;
+  readonly last_seq: bigint;
+  /** The last row that may be looked at, when the page has room left and there are more. */
+  readonly scanned_to: bigint | null;
+  /** Rows of the page before it was cut to a size. Without any, it is null, as all columns of events are. */
+  readonly found: number | null;
+};
+
+async function readPage(
+  db: Queryable,
+  { published, reading, readSeq, lowSeq }: OutboxPosition,
+  { limit, withPayload }: { readonly limit: number; readonly withPayload: boolean },
+): Promise<OutboxPage> {
+  const { rows } = await db.query<PageRow>({
+    name: withPayload ? "outbox_next" : "outbox_next_headers",
     planning: "indexLookups",
-    text: `select project_id, id, topic, key, type, payload, created_at
-             from (select oldest.*, octet_length(payload) as size,
-                          sum(octet_length(payload)) over (order by created_at, id) as bytes
-                     from (select * from outbox order by created_at, id limit $1) as oldest) as sized
-            where bytes - size < $2
-            order by created_at, id`,
-    values: [limit, MAX_BATCH_BYTES],
+    text: `select pg_current_snapshot()::text as snapshot,
+                  coalesce(pg_sequence_last_value('outbox_seq'), 0) as last_seq,
+                  case when coalesce(found, 0) < $4
+                       then (select seq from outbox where seq > $1 order by seq offset $6 - 1 limit 1)
+                  end as scanned_to,
+                  page.*
+             from (select) as always
+             left join lateral (
+                  select seq, project_id, id, topic, key, type, size, created_at, found
+                         ${withPayload ? ", schema_version, entity_version, headers, payload" : ""}
+                    from (select next.*, octet_length(payload) as size,
+                                 sum(octet_length(payload)) over (order by seq) as bytes,
+                                 count(*) over ()::int as found
+                            from (select *
+                                    from (select * from outbox where seq > $1 order by seq limit $6) as scanned
+                                   where not coalesce(pg_visible_in_snapshot(xid, $2::pg_snapshot), false)
+                                     and coalesce(pg_visible_in_snapshot(xid, $3::pg_snapshot), true)
+                                   order by seq
+                                   limit $4) as next) as sized
+                   where bytes - size < $5) as page on true
+            order by seq`,
+    values: [
+      reading === null ? lowSeq : readSeq,
+      published,
+      reading,
+      limit,
+      MAX_BATCH_BYTES,
+      MAX_SCANNED,
+    ],
   });
-  if (rows.length === 0) return 0;
-  await bus.publish(rows.map(fromRow));
-  await deletePublished(db, rows);
-  return rows.length;
+  const [first] = rows;
+  if (first === undefined) throw new Error("the statement returned no row");
+  const { snapshot, last_seq: lastSeq, scanned_to: scannedTo, found } = first;
+  if (found === null) return { snapshot, lastSeq, rows: [], readTo: scannedTo };
+  const isCut = found === limit || rows.length < found;
+  return { snapshot, lastSeq, rows, readTo: isCut ? (rows.at(-1)?.seq ?? null) : scannedTo };
 }
 
 /**
- * Deletes by the range of times, so that the statement reads the oldest rows only: the planner
- * would rather scan the table than look up hundreds of keys. A `Date` is cut to milliseconds, so
- * the range extends by one.
+ * The database was restored into a cluster with smaller transaction ids, to which all rows are in the future: they
+ * become rows of now, in their order, and are published again.
  */
-async function deletePublished(db: Queryable, rows: readonly OutboxRow[]): Promise<void> {
-  const last = rows.at(-1)?.created_at.getTime() ?? 0;
-  await db.query({
-    name: "outbox_delete",
-    planning: "indexLookups",
-    text: `delete from outbox
-            where created_at >= $1 and created_at < $2
-              and (project_id, id) in (select * from unnest($3::text[], $4::text[]))`,
-    values: [
-      rows[0]?.created_at,
-      new Date(last + 1),
-      textArray(rows.map((row) => row.project_id)),
-      textArray(rows.map((row) => row.id)),
-    ],
-  });
+async function adoptRows(db: Queryable): Promise<void> {
+  for (;;) {
+    const { rowCount } = await db.query(
+      `update outbox set xid = pg_current_xact_id()
+        where seq in (select seq from outbox
+                       where xid >= pg_snapshot_xmax(pg_current_snapshot())
+                       order by seq
+                       limit 5000)`,
+    );
+    if (rowCount === 0) return;
+  }
 }
 
-/** The number of waiting events, for a metric: counts up to `limit` only. */
+/** The number of waiting events: counts up to `limit` only. */
 export async function countPending(db: Queryable, limit = 100_000): Promise<number> {
+  const { published, reading, readSeq, lowSeq } = await loadPosition(db);
   const { rows } = await db.query<{ pending: number }>(
-    "select count(*)::int as pending from (select from outbox limit $1) as waiting",
-    [limit],
+    `select count(*)::int as pending
+       from (select from outbox
+              where seq > $1
+                and not coalesce(pg_visible_in_snapshot(xid, $2::pg_snapshot), false)
+                and (seq > $3 or not coalesce(pg_visible_in_snapshot(xid, $4::pg_snapshot), false))
+              limit $5) as waiting`,
+    [lowSeq, published, readSeq, reading, limit],
   );
   return rows[0]?.pending ?? 0;
 }
 
+/** When the oldest row was written that is not published; null without any. */
+export async function findUnpublishedSince(db: Queryable): Promise<Date | null> {
+  const { published, lowSeq } = await loadPosition(db);
+  for (let after = lowSeq; ;) {
+    const { rows } = await db.query<{ since: Date | null; scanned: number; last: bigint | null }>({
+      name: "outbox_unpublished_since",
+      planning: "indexLookups",
+      text: `select min(created_at) filter (
+                      where not coalesce(pg_visible_in_snapshot(xid, $2::pg_snapshot), false)) as since,
+                    count(*)::int as scanned, max(seq) as last
+               from (select seq, xid, created_at from outbox where seq > $1 order by seq limit $3) as scanned`,
+      values: [after, published, MAX_SCANNED],
+    });
+    const { since = null, scanned = 0, last = null } = rows[0] ?? {};
+    // Later rows are younger: numbers and times are taken together.
+    if (since !== null || last === null || scanned < MAX_SCANNED) return since;
+    after = last;
+  }
+}
+
 const NO_HEADERS: EventEnvelope["headers"] = {};
 
-const fromRow = (row: OutboxRow): EventEnvelope => ({
+/** A row of an outbox, as an event without its topic. */
+export type StoredRow = Omit<OutboxRow, "seq" | "topic" | "size">;
+
+export const fromRow = (row: StoredRow): StoredEvent => ({
   id: row.id,
-  topic: row.topic,
   key: row.key,
   projectId: row.project_id,
   ...(row.type !== null && { type: row.type }),
+  ...(row.schema_version !== null && { schemaVersion: row.schema_version }),
+  ...(row.entity_version !== null && { entityVersion: row.entity_version }),
   payload: row.payload,
-  headers: NO_HEADERS,
+  headers: row.headers ?? NO_HEADERS,
   occurredAt: row.created_at,
 });

@@ -1,8 +1,10 @@
 import { type Env, readEnv, variable } from "@scrip/config";
+import type { Metrics } from "@scrip/telemetry";
 
 import type { EventBus } from "./bus.ts";
 import { createKafkaEventBus } from "./kafka/kafka-event-bus.ts";
 import { type KafkaConnection, readKafkaConnection } from "./kafka/settings.ts";
+import { reportLateEvents } from "./metrics.ts";
 import type { LogRetention } from "./pg/log-retention.ts";
 import { createPgEventBus } from "./pg/pg-event-bus.ts";
 
@@ -13,12 +15,23 @@ export type EventBusOptions = {
   readonly url: string;
   readonly poolSize?: number;
   readonly retention?: LogRetention;
+  /** Where late events are reported. */
+  readonly metrics?: Metrics;
   readonly onError: (error: Error) => void;
 };
 
 /** Opens the event log of an installation. */
-export const createEventBus = ({ kafka, ...options }: EventBusOptions): Promise<EventBus> =>
-  kafka === undefined ? createPgEventBus(options) : createKafkaEventBus({ ...options, kafka });
+export async function createEventBus({
+  kafka,
+  metrics,
+  ...options
+}: EventBusOptions): Promise<EventBus> {
+  const bus =
+    kafka === undefined
+      ? await createPgEventBus(options)
+      : await createKafkaEventBus({ ...options, kafka });
+  return metrics === undefined ? bus : reportLateEvents(bus, metrics);
+}
 
 export type OwnBusOptions = {
   readonly env: Env;
@@ -28,6 +41,7 @@ export type OwnBusOptions = {
    */
   readonly databaseUrl: string;
   readonly retention?: LogRetention;
+  readonly metrics: Metrics;
   readonly onError: (error: Error) => void;
 };
 

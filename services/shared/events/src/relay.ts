@@ -5,10 +5,11 @@ import type { Database } from "@scrip/postgres";
 import { createAlarm } from "./alarm.ts";
 import type { EventBus } from "./bus.ts";
 import { asError } from "./delivery.ts";
-import { publishPending } from "./outbox.ts";
+import type { OutboxPosition } from "./outbox-position.ts";
+import { findUnpublishedSince, publishPending } from "./outbox.ts";
 
 export type RelayOptions = {
-  /** The service's own database: its `outbox` and `outbox_lease`. */
+  /** The service's own database: its `outbox` and `outbox_position`. */
   readonly db: Database;
   readonly bus: EventBus;
   readonly onError: (error: Error) => void;
@@ -30,6 +31,10 @@ export type RelayTimings = {
 export type Relay = {
   /** Call it after each commit that wrote events; it is cheap. */
   readonly wake: () => void;
+  /** When the oldest row was written that is not published. */
+  readonly unpublishedSince: () => Promise<Date | null>;
+  /** When the oldest row of any outbox was written that consumers read in place, and that a group has not handled. */
+  readonly unhandledSince: () => Promise<Date | null>;
   /** Finishes the current round and releases the lease. */
   readonly close: () => Promise<void>;
 };
@@ -43,7 +48,7 @@ const TIMINGS: RelayTimings = {
   maxBackOffMs: 5_000,
 };
 
-/** Moves a service's outbox to the bus, in one of all its processes at a time. */
+/** Publishes a service's outbox, in one of all its processes at a time. */
 export function startRelay(options: RelayOptions): Relay {
   const timings = { ...TIMINGS, ...options.timings };
   const alarm = createAlarm();
@@ -51,16 +56,32 @@ export function startRelay(options: RelayOptions): Relay {
   const lease = createLease(options.db, timings.leaseMs);
   let closing = false;
   let failures = 0;
+  // Known only while no other process publishes.
+  let position: OutboxPosition | undefined;
+  // Of the reading in progress: what it published, and how long it looked for more.
+  let found = 0;
+  let searchedMs = 0;
 
   const round = async (): Promise<number> => {
     try {
       // Without the lease, another process publishes, and finds these rows by its own poll.
-      if (!(await lease.hold())) return timings.idlePollMs;
-      const published = await publishPending(options.db, options.bus, BATCH);
+      if (!(await lease.hold())) {
+        position = undefined;
+        return timings.idlePollMs;
+      }
+      if ((position?.reading ?? null) === null) [found, searchedMs] = [0, 0];
+      const startedAt = performance.now();
+      const { published, ...next } = await publishPending(options.db, options.bus, BATCH, position);
+      ({ position } = next);
       failures = 0;
-      if (published === BATCH) return 0;
-      return published > 0 ? timings.gatherMs : timings.idlePollMs;
+      found += published;
+      if (published < BATCH) searchedMs += performance.now() - startedAt;
+      if (position === undefined || position.reading !== null) return 0;
+      if (found === 0) return timings.idlePollMs;
+      // A transaction that runs for long makes readings skip many rows again: they must not take all the time.
+      return Math.min(Math.max(timings.gatherMs, searchedMs), timings.maxBackOffMs);
     } catch (error) {
+      position = undefined;
       options.onError(asError(error));
       failures += 1;
       return Math.min(timings.gatherMs * 2 ** Math.min(failures, 20), timings.maxBackOffMs);
@@ -78,11 +99,16 @@ export function startRelay(options: RelayOptions): Relay {
     await lease.release().catch(options.onError);
   };
 
+  const unpublishedSince = (): Promise<Date | null> => findUnpublishedSince(options.db);
+  const unwatch = options.bus.watchOutbox?.(unpublishedSince);
   const running = run();
   return {
     wake: alarm.ring,
+    unpublishedSince,
+    unhandledSince: async () => (await options.bus.unhandledSince?.()) ?? null,
     async close() {
       closing = true;
+      unwatch?.();
       alarm.ring();
       stop.ring();
       await running;
@@ -105,11 +131,11 @@ function createLease(db: Database, leaseMs: number): Lease {
       const startedAt = performance.now();
       if (startedAt < renewAt) return held;
       const { rowCount } = await db.query(
-        `insert into outbox_lease as lease (name, owner, expires_at)
+        `insert into outbox_position as lease (name, owner, expires_at)
          values ('relay', $1, clock_timestamp() + $2 * interval '1 millisecond')
              on conflict (name) do update
             set owner = excluded.owner, expires_at = excluded.expires_at
-          where lease.owner = excluded.owner or lease.expires_at <= clock_timestamp()`,
+          where coalesce(lease.owner = excluded.owner or lease.expires_at <= clock_timestamp(), true)`,
         [owner, leaseMs],
       );
       held = rowCount === 1;
@@ -117,7 +143,10 @@ function createLease(db: Database, leaseMs: number): Lease {
       return held;
     },
     async release() {
-      await db.query("delete from outbox_lease where name = 'relay' and owner = $1", [owner]);
+      await db.query(
+        "update outbox_position set owner = null, expires_at = null where name = 'relay' and owner = $1",
+        [owner],
+      );
     },
   };
 }

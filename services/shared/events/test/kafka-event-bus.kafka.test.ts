@@ -1,7 +1,12 @@
 import { connect as connectSocket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { createKafkaEventBus, type KafkaEventBusOptions } from "@scrip/events";
+import {
+  createKafkaEventBus,
+  type EventBus,
+  type KafkaConnection,
+  type KafkaEventBusOptions,
+} from "@scrip/events";
 import { emptyDatabase, testKafka } from "@scrip/testing";
 import kafkajs, { type Kafka } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -40,6 +45,8 @@ let running: AsyncDisposable;
 let broker: Broker;
 /** A client besides the adapter. */
 let kafka: Kafka;
+/** The bus of one more process, without a proxy. */
+let openBus: (kafka?: Partial<KafkaConnection>) => Promise<EventBus>;
 
 beforeAll(async () => {
   await using parts = new AsyncDisposableStack();
@@ -47,17 +54,14 @@ beforeAll(async () => {
   const { url } = parts.use(await emptyDatabase());
   const [first = ""] = brokers.split(",");
   const [host = "", port] = first.split(":");
+  openBus = (connection = {}) =>
+    createKafkaEventBus({ ...QUICK, url, kafka: { brokers: [first], ...connection } });
   kafka = new kafkajs.Kafka({ brokers: [first], logLevel: kafkajs.logLevel.NOTHING });
   broker = {
     connect: () =>
       throughProxy({ host, port: Number(port) }, (proxyPort) =>
-        createKafkaEventBus({
-          ...QUICK,
-          url,
-          kafka: {
-            brokers: [first],
-            socketFactory: ({ onConnect }) => connectSocket(proxyPort, "127.0.0.1", onConnect),
-          },
+        openBus({
+          socketFactory: ({ onConnect }) => connectSocket(proxyPort, "127.0.0.1", onConnect),
         }),
       ),
     // All tests of the file use one broker.
@@ -70,7 +74,7 @@ afterAll(() => running[Symbol.asyncDispose]());
 eventBusConformance("Kafka", async () => broker);
 
 describe.concurrent("the Kafka adapter", () => {
-  test("waits for brokers that are away at its start", async () => {
+  test("waits for brokers that are unavailable at its start", async () => {
     const bus = await broker.connect();
     await bus.disconnect();
     const topic = newTopic();
@@ -112,6 +116,20 @@ describe.concurrent("the Kafka adapter", () => {
     ]);
     expect(letters[0]?.error).toContain("the record is not an event");
     await bus.close(CLOSE_MS);
+  });
+
+  test("marks what it publishes with the epoch of the installation, but not what has one", async () => {
+    const [bus, restored] = [await broker.connect(), await openBus({ epoch: 2 })];
+    const topic = newTopic();
+    const { seen, handler } = recorder();
+    await bus.publish([buildEvent(topic, "v_1", 1)]);
+    await restored.publish([
+      buildEvent(topic, "v_1", 2),
+      { ...buildEvent(topic, "v_1", 3), epoch: 1 },
+    ]);
+    await bus.subscribe({ group: newGroup(), topics: [topic], handler });
+    await soon(() => expect(seen.map(({ epoch }) => epoch)).toEqual([undefined, 2, 1]));
+    await Promise.all([bus.close(CLOSE_MS), restored.close(CLOSE_MS)]);
   });
 
   test("rejects a topic with another number of partitions", async () => {

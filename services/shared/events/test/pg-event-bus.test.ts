@@ -1,8 +1,9 @@
 import { createPgEventBus, type DeliveredEvent, type PgEventBusOptions } from "@scrip/events";
 import { emptyDatabase } from "@scrip/testing";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type Broker, CLOSE_MS, buildEvent, soon, throughProxy } from "./conformance/broker.ts";
+import { effectConformance } from "./conformance/effects.ts";
 import { eventBusConformance } from "./conformance/index.ts";
 
 const QUICK = {
@@ -11,9 +12,10 @@ const QUICK = {
   policy: { attempts: 3, backOffMs: 5, maxBackOffMs: 40 },
 } satisfies Partial<PgEventBusOptions>;
 
-async function startBroker(): Promise<Broker> {
+async function startBroker(): Promise<Broker & { readonly databaseUrl: string }> {
   const database = await emptyDatabase();
   return {
+    databaseUrl: database.url,
     connect: async () => {
       const { hostname, port } = new URL(database.url);
       return throughProxy({ host: hostname, port: Number(port) }, (proxyPort) => {
@@ -28,6 +30,21 @@ async function startBroker(): Promise<Broker> {
 }
 
 eventBusConformance("Postgres", startBroker);
+
+describe("Postgres with the outbox in its database", () => {
+  let broker: Awaited<ReturnType<typeof startBroker>>;
+  beforeAll(async () => {
+    broker = await startBroker();
+    // Creates the role that reads the outbox.
+    await (await broker.connect()).close(CLOSE_MS);
+  });
+  afterAll(() => broker[Symbol.asyncDispose]());
+
+  effectConformance(
+    () => broker,
+    () => broker.databaseUrl,
+  );
+});
 
 test("passes few events of many partitions to the handler together", async () => {
   await using broker = await startBroker();

@@ -6,7 +6,7 @@ import kafkajs, { type Kafka } from "kafkajs";
 import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
-import { deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
+import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../pg/events-schema.ts";
 import { type LogRetention, RETENTION } from "../pg/log-retention.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
@@ -35,7 +35,7 @@ export type KafkaEventBusOptions = {
 const TIMINGS: KafkaConsumerTimings = {
   sessionMs: 15_000,
   heartbeatMs: 3_000,
-  fetchWaitMs: 500,
+  fetchWaitMs: 1_000,
   handoverMs: 500,
   silenceMs: 60_000,
   backOffMs: 250,
@@ -53,7 +53,7 @@ kafkajs.CompressionCodecs[kafkajs.CompressionTypes.ZSTD] = () => ({
   decompress: async (buffer: Buffer) => zstdDecompressSync(buffer),
 });
 
-/** The event log in Kafka. Connects when it is used: brokers may be away at the start. */
+/** The event log in Kafka. Connects when it is used: brokers may be unavailable at the start. */
 export async function createKafkaEventBus(options: KafkaEventBusOptions): Promise<EventBus> {
   const { url, onError, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
@@ -66,7 +66,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const admin = kafka.admin();
   const connectAdmin = createConnection(admin);
   const topics = createTopics(connectAdmin, options.retention ?? RETENTION);
-  const publisher = createPublisher(kafka, topics);
+  const publisher = createPublisher(kafka, topics, options.kafka.epoch);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
 
@@ -100,6 +100,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
       return measureLag(await connectAdmin(), group, topicsOf.get(group) ?? []);
     },
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
+    countDeadLetters: () => countDeadLetters(db),
     async replay({ group, event }) {
       await db.transaction(async (tx) => {
         // Deleted first: when two operators replay the same letter, one succeeds.
@@ -117,10 +118,13 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   };
 }
 
-const connectTo = ({ kafka }: KafkaEventBusOptions, requestTimeout: number): Kafka =>
+const connectTo = (
+  { kafka: { epoch: _epoch, brokers, ...security } }: KafkaEventBusOptions,
+  requestTimeout: number,
+): Kafka =>
   new kafkajs.Kafka({
-    ...kafka,
-    brokers: [...kafka.brokers],
+    ...security,
+    brokers: [...brokers],
     clientId: "scrip",
     requestTimeout,
     connectionTimeout: Math.min(CONNECTION_TIMEOUT_MS, requestTimeout),

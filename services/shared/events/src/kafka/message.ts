@@ -19,31 +19,29 @@ function encodeEvent(event: EventEnvelope): Buffer {
   return Buffer.from(writer.finish());
 }
 
-export type Place = { readonly topic: string; readonly partition: number };
+export type TopicPartition = { readonly topic: string; readonly partition: number };
 
 /** Why a record is not an event. */
 const undecodable = new WeakMap<DeliveredEvent, Error>();
 
 /** The events of records; one that cannot be decoded fails in `rejectUndecodable`. A deleted key has no event. */
-export const eventsOf = (place: Place, records: readonly KafkaMessage[]): DeliveredEvent[] =>
-  records.flatMap((record) =>
-    record.value === null ? [] : [eventOf(place, record.value, record)],
-  );
+export const eventsOf = (at: TopicPartition, records: readonly KafkaMessage[]): DeliveredEvent[] =>
+  records.flatMap((record) => (record.value === null ? [] : [eventOf(at, record.value, record)]));
 
 function eventOf(
-  { topic, partition }: Place,
+  { topic, partition }: TopicPartition,
   value: Buffer,
   { key, offset, timestamp }: KafkaMessage,
 ): DeliveredEvent {
-  const place = { topic, partition, offset: BigInt(offset) };
+  const at = { topic, partition, offset: BigInt(offset) };
   try {
     const reader = new BinaryReader(value);
     const event = readEvent(reader, reader.len);
     if (event.id === "") throw new Error("it has no id");
-    return { ...event, ...place };
+    return { ...event, ...at };
   } catch (cause) {
     const raw: DeliveredEvent = {
-      ...place,
+      ...at,
       id: `${topic}:${partition}:${offset}`,
       projectId: "",
       key: key?.toString() ?? "",

@@ -18,7 +18,11 @@ const ALL_REPLICAS = -1;
  * Sends one batch after the other. Not as Kafka's idempotent producer: a relay that crashes sends again anyway, and
  * kafkajs may lose the sequence of its messages after a failure.
  */
-export function createPublisher(kafka: Kafka, topics: Topics): Publisher {
+export function createPublisher(
+  kafka: Kafka,
+  topics: Topics,
+  epoch: number | undefined,
+): Publisher {
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     maxInFlightRequests: 1,
@@ -28,6 +32,9 @@ export function createPublisher(kafka: Kafka, topics: Topics): Publisher {
         message.partition ?? 0,
   });
   const connect = createConnection(producer);
+  // A dead letter that is published again keeps its own.
+  const inEpoch = (event: EventEnvelope): EventEnvelope =>
+    epoch === undefined ? event : { epoch, ...event };
   return {
     async publish(batch) {
       if (batch.length === 0) return;
@@ -35,7 +42,7 @@ export function createPublisher(kafka: Kafka, topics: Topics): Publisher {
       await topics.ensure(batch.map(({ topic }) => topic));
       await connect();
       try {
-        for (const request of splitBySize(batch)) {
+        for (const request of splitBySize(batch.map(inEpoch))) {
           await producer.sendBatch({
             acks: ALL_REPLICAS,
             topicMessages: [...request].map(([topic, messages]) => ({ topic, messages })),

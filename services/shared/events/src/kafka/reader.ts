@@ -6,7 +6,7 @@ import type { DeliveredEvent } from "../bus.ts";
 import { within } from "../deadline.ts";
 import { asError } from "../delivery.ts";
 import { type Fetched, groupSmallBatches, type HandlerRunner } from "../handler-runner.ts";
-import { eventsOf, type Place } from "./message.ts";
+import { eventsOf, type TopicPartition } from "./message.ts";
 
 export type KafkaReaderOptions = {
   readonly consumer: Consumer;
@@ -26,9 +26,11 @@ type Work = Fetched & {
   readonly start: (together: Promise<boolean> | undefined) => void;
   /** Rejects when the partition is lost, even while the handler is running. */
   readonly done: Promise<void>;
+  /** Ends the pause of the partition, which lasts as long as the work. */
+  resume: (() => void) | undefined;
 };
 
-const keyOf = ({ topic, partition }: Place): string => `${partition}:${topic}`;
+const keyOf = ({ topic, partition }: TopicPartition): string => `${partition}:${topic}`;
 
 /** Passes the records of one consumer to its handler. */
 export class KafkaReader {
@@ -48,9 +50,10 @@ export class KafkaReader {
   async read(payload: EachBatchPayload): Promise<void> {
     const { closing, batch: size } = this.#options;
     const { topic, partition, messages } = payload.batch;
-    if (this.#working.has(keyOf({ topic, partition }))) {
+    const underway = this.#working.get(keyOf({ topic, partition }));
+    if (underway !== undefined) {
       // After a rebalance, kafkajs reads again from the committed offset.
-      payload.pause();
+      underway.resume = payload.pause();
       return;
     }
     for (let start = 0; start < messages.length; start += size) {
@@ -112,7 +115,8 @@ export class KafkaReader {
         this.#options.handoverMs,
       ))
     ) {
-      void this.#continueInBackground(work, payload.pause());
+      work.resume = payload.pause();
+      void this.#continueInBackground(work);
       return false;
     }
     try {
@@ -129,9 +133,9 @@ export class KafkaReader {
     }
   }
 
-  #begin(place: Place, batch: readonly DeliveredEvent[], next: bigint): Work {
+  #begin(at: TopicPartition, batch: readonly DeliveredEvent[], next: bigint): Work {
     const lost = new AbortController();
-    const fetched = { partition: { ...place, lost }, batch };
+    const fetched = { partition: { ...at, lost }, batch };
     const started = Promise.withResolvers<boolean | undefined>();
     const handle = async (): Promise<void> => {
       const isHandled = await started.promise;
@@ -139,8 +143,8 @@ export class KafkaReader {
     };
     const done = Promise.race([handle(), rejectWhenAborted(lost.signal)]);
     done.catch(() => {});
-    const work: Work = { ...fetched, next, start: started.resolve, done };
-    this.#working.set(keyOf(place), work);
+    const work: Work = { ...fetched, next, start: started.resolve, done, resume: undefined };
+    this.#working.set(keyOf(at), work);
     if (this.#arrived.length === 0) setImmediate(() => this.#startArrived());
     this.#arrived.push(work);
     return work;
@@ -158,8 +162,8 @@ export class KafkaReader {
   }
 
   /** Completes work that outlasts its fetch; its partition is paused until then. */
-  async #continueInBackground(work: Work, resume: () => void): Promise<void> {
-    const { consumer, closing, onError } = this.#options;
+  async #continueInBackground(work: Work): Promise<void> {
+    const { consumer, onError } = this.#options;
     const { topic, partition } = work.partition;
     const offset = String(work.next);
     try {
@@ -173,9 +177,7 @@ export class KafkaReader {
     } catch (error) {
       if (!this.#isExpected(work)) onError(asError(error));
     } finally {
-      const isOurs = this.#isCurrent(work);
       this.#forget(work);
-      if (isOurs && !closing.aborted) resume();
     }
   }
 
@@ -189,7 +191,9 @@ export class KafkaReader {
   }
 
   #forget(work: Work): void {
-    if (this.#isCurrent(work)) this.#working.delete(keyOf(work.partition));
+    if (!this.#isCurrent(work)) return;
+    this.#working.delete(keyOf(work.partition));
+    if (!this.#options.closing.aborted) work.resume?.();
   }
 }
 

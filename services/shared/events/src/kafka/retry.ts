@@ -19,7 +19,7 @@ export async function retryFor<Result>(ms: number, call: () => Promise<Result>):
 }
 
 /** kafkajs wraps errors whose repetitions have failed, and marks them as final. */
-function isRetriable(error: unknown): boolean {
+export function isRetriable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // Of kafkajs, which expects offsets of a partition that has no leader yet.
   if (error instanceof TypeError) return true;

@@ -8,7 +8,7 @@ test("leaves the events in PostgreSQL without brokers", () => {
   expect(readKafkaConnection({ SCRIP_KAFKA_TLS: "true" })).toBeUndefined();
 });
 
-test("reads brokers, encryption and credentials", () => {
+test("reads brokers, encryption, credentials and the epoch", () => {
   const brokers = ["kafka-1:9092", "kafka-2:9092"];
   expect(readKafkaConnection(BROKERS)).toEqual({ brokers, ssl: false });
   const secured = {
@@ -16,10 +16,12 @@ test("reads brokers, encryption and credentials", () => {
     SCRIP_KAFKA_TLS: "true",
     SCRIP_KAFKA_USERNAME: "scrip",
     SCRIP_KAFKA_PASSWORD: "secret",
+    SCRIP_KAFKA_EPOCH: "2",
   };
   expect(readKafkaConnection(secured)).toEqual({
     brokers,
     ssl: true,
+    epoch: 2,
     sasl: { mechanism: "scram-sha-512", username: "scrip", password: "secret" },
   });
 });

@@ -4,6 +4,8 @@ import type { KafkaConfig, SASLOptions } from "kafkajs";
 /** How to reach the brokers. */
 export type KafkaConnection = Pick<KafkaConfig, "ssl" | "sasl" | "socketFactory"> & {
   readonly brokers: readonly string[];
+  /** Published events carry it: see `EventEnvelope.epoch`. */
+  readonly epoch?: number;
 };
 
 /** The settings of Kafka; undefined when the events of the installation are in PostgreSQL. */
@@ -18,19 +20,30 @@ export function readKafkaConnection(env: Env): KafkaConnection | undefined {
         "scram-sha-512",
       ),
     },
+    epoch: {
+      name: "SCRIP_KAFKA_EPOCH",
+      reader: variable.withDefault(variable.integer(0, MAX_EPOCH), 0),
+    },
     username: { name: "SCRIP_KAFKA_USERNAME", reader: variable.optional(variable.text) },
     password: { name: "SCRIP_KAFKA_PASSWORD", reader: variable.optional(variable.text) },
   });
-  const { brokers, ssl, mechanism, username, password } = settings;
+  const { brokers, mechanism, username, password } = settings;
+  const connection = {
+    brokers,
+    ssl: settings.ssl,
+    ...(settings.epoch > 0 && { epoch: settings.epoch }),
+  };
   if (brokers.length === 0) return undefined;
   if (!brokers.every((broker) => ADDRESS.test(broker)))
     throw new ConfigError("SCRIP_KAFKA_BROKERS must be addresses such as kafka-1:9092");
   if ((username === undefined) !== (password === undefined))
     throw new ConfigError("SCRIP_KAFKA_USERNAME and SCRIP_KAFKA_PASSWORD belong together");
-  if (username === undefined || password === undefined) return { brokers, ssl };
+  if (username === undefined || password === undefined) return connection;
   // The three mechanisms have the same credentials.
   const sasl = { mechanism, username, password } as SASLOptions;
-  return { brokers, ssl, sasl };
+  return { ...connection, sasl };
 }
+
+const MAX_EPOCH = 2 ** 31 - 1;
 
 const ADDRESS = /^[^\s:]+:\d{1,5}$/;

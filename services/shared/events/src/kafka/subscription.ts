@@ -5,9 +5,10 @@ import type { Subscription } from "../bus.ts";
 import { within } from "../deadline.ts";
 import { asError } from "../delivery.ts";
 import { createHandlerRunner, type HandlerRunnerOptions } from "../handler-runner.ts";
+import { PARTITIONS } from "../partition.ts";
 import { rejectUndecodable } from "./message.ts";
 import { KafkaReader } from "./reader.ts";
-import { RETRY } from "./retry.ts";
+import { isRetriable, RETRY } from "./retry.ts";
 import type { Topics } from "./topics.ts";
 
 export type KafkaConsumerTimings = {
@@ -32,6 +33,9 @@ export type KafkaSubscriptionOptions = HandlerRunnerOptions & {
   /** Maximum number of events per call of a handler. */
   readonly batch: number;
 };
+
+/** Brokers that start, or choose another coordinator, reject members for some seconds. */
+const QUIET_FAILURES = 2;
 
 const MAX_FETCH_BYTES = 4_194_304;
 
@@ -74,7 +78,7 @@ class Supervisor {
         await this.#consume();
       } catch (error) {
         if (this.#closing.aborted) return;
-        onError(asError(error));
+        if (failures >= QUIET_FAILURES || !isRetriable(error)) onError(asError(error));
         this.#options.catalog.recheck();
       }
       if (performance.now() - startedAt > timings.silenceMs) failures = 0;
@@ -152,13 +156,12 @@ async function startReading(
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
-    partitionsConsumedConcurrently: MAX_PARTITIONS,
+    // All partitions of a fetch are passed on together: the reader itself limits what is handled concurrently. kafkajs
+    // starts as many workers at every fetch, so no more than there are.
+    partitionsConsumedConcurrently: topics.length * PARTITIONS,
     eachBatch: (payload: EachBatchPayload) => reader.read(payload),
   });
 }
-
-/** All partitions of a fetch are passed on together: the reader itself limits what is handled concurrently. */
-const MAX_PARTITIONS = 1_000;
 
 /** A broken connection must not delay the next consumer. */
 async function end(consumer: Consumer, { sessionMs }: KafkaConsumerTimings): Promise<void> {

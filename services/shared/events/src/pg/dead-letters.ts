@@ -11,6 +11,9 @@ import type { DeadLetter, DeadLetterFilter, DeliveredEvent } from "../bus.ts";
 import { type EventRow, fromRow } from "./row-log.ts";
 
 type DeadLetterRow = EventRow & {
+  readonly schema_version: number | null;
+  readonly entity_version: bigint | null;
+  readonly epoch: number | null;
   readonly consumer_group: string;
   readonly error: string;
   readonly attempts: number;
@@ -35,6 +38,9 @@ const eventColumns: ColumnTable<Burial> = {
   project_id: column.text(({ event }) => event.projectId),
   key: column.text(({ event }) => event.key),
   type: column.text(({ event }) => event.type ?? null),
+  schema_version: column.single("int4", ({ event }) => event.schemaVersion ?? null),
+  entity_version: column.int8(({ event }) => event.entityVersion ?? null),
+  epoch: column.single("int4", ({ event }) => event.epoch ?? null),
   headers: column.json(({ event }) => JSON.stringify(event.headers)),
   payload: column.bytea(({ event }) => event.payload),
   occurred_at: column.single("timestamptz", ({ event }) => event.occurredAt),
@@ -73,11 +79,28 @@ export async function listDeadLetters(
   );
   return rows.map((row) => ({
     group: row.consumer_group,
-    event: fromRow(row),
+    event: {
+      ...fromRow(row),
+      ...(row.schema_version !== null && { schemaVersion: row.schema_version }),
+      ...(row.entity_version !== null && { entityVersion: row.entity_version }),
+      ...(row.epoch !== null && { epoch: row.epoch }),
+    },
     error: row.error,
     attempts: row.attempts,
     buriedAt: row.buried_at,
   }));
+}
+
+/** Dead letters that are counted at most. */
+const MAX_COUNTED = 10_000;
+
+export async function countDeadLetters(db: Queryable): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ consumer_group: string; letters: number }>(
+    `select consumer_group, count(*)::int as letters
+       from (select consumer_group from bus_dead_letter limit ${MAX_COUNTED}) as letter
+      group by consumer_group`,
+  );
+  return new Map(rows.map((row) => [row.consumer_group, row.letters]));
 }
 
 export async function deleteDeadLetter(

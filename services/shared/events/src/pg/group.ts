@@ -169,6 +169,30 @@ export async function leaveGroup(db: Queryable, group: string, member: string): 
   ]);
 }
 
+/**
+ * For how many seconds the oldest unhandled event of each group has been published. Offsets of partitions without events
+ * follow with a heartbeat, so it may show a few seconds without any.
+ */
+export async function measureDelays(db: Queryable): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ consumer_group: string; seconds: number }>({
+    name: "bus_delays",
+    planning: "indexLookups",
+    text: `select consumer_group,
+                  coalesce(extract(epoch from clock_timestamp() - min(published_at)), 0)::int as seconds
+             from (select consumer_group, topic, min(log_offset) as log_offset
+                     from bus_offset
+                    group by consumer_group, topic) as o
+             left join lateral (
+                  select published_at from bus_batch
+                   where topic = o.topic and last_offset >= o.log_offset
+                   order by last_offset
+                   limit 1) as batch on true
+            group by consumer_group`,
+    values: [],
+  });
+  return new Map(rows.map((row) => [row.consumer_group, row.seconds]));
+}
+
 /** Rows of the log that one statement counts. */
 const LAG_CHUNK = 5_000;
 

@@ -1,8 +1,16 @@
 import { byteaArray, int4Array, type Queryable, textArray } from "@scrip/postgres";
 
-import { checkPublishable, type DeliveredEvent, type EventEnvelope } from "../bus.ts";
+import {
+  checkPublishable,
+  type DeliveredEvent,
+  type EventEnvelope,
+  type OutboxEntry,
+} from "../bus.ts";
+import type { StoredEvent } from "../event-codec.ts";
 import { partitionOf } from "../partition.ts";
 import { decodeBatch, encodeBatch } from "./batch-codec.ts";
+import { readOutboxes } from "./outbox-rows.ts";
+import { decodeReference, encodeReference, isReference } from "./reference-codec.ts";
 
 /** One partition of a topic. */
 export type PartitionId = { readonly topic: string; readonly partition: number };
@@ -18,28 +26,70 @@ const MAX_BATCH_BYTES = 262_144;
 const MAX_FETCH_BYTES = 4_194_304;
 const MAX_FETCH_ROWS = 200;
 
+/** Appends the events themselves. */
+export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]): Promise<void> {
+  checkPublishable(batch);
+  await append(
+    db,
+    splitByTopic(batch, ({ payload }) => payload.byteLength).map(({ topic, entries }) => ({
+      topic,
+      partitions: Buffer.from(entries.map(({ projectId, key }) => partitionOf(projectId, key))),
+      writtenAt: null,
+      ...encodeBatch(entries),
+    })),
+  );
+}
+
+/** Appends references to rows of the outbox in this schema of the same database. */
+export async function appendReferences(
+  db: Queryable,
+  schema: string,
+  batch: readonly OutboxEntry[],
+): Promise<void> {
+  await append(
+    db,
+    splitByTopic(batch, ({ size }) => size).map(({ topic, entries }) => {
+      const written = entries.map(({ createdAt }) => createdAt.getTime());
+      const since = new Date(Math.min(...written));
+      const until = new Date(Math.max(...written));
+      return {
+        topic,
+        partitions: Buffer.from(entries.map(({ partition }) => partition)),
+        writtenAt: since,
+        size: entries.reduce((sum, { size }) => sum + size, 0),
+        bytes: encodeReference({ schema, since, until, seqs: entries.map(({ seq }) => seq) }),
+      };
+    }),
+  );
+}
+
+/** A new row of the log. */
+type NewBatch = {
+  readonly topic: string;
+  readonly partitions: Uint8Array;
+  readonly writtenAt: Date | null;
+  readonly size: number;
+  readonly bytes: Uint8Array;
+};
+
 /**
- * Appends the events in one statement and so in one transaction. Offsets come from the row of the topic, which stays
+ * Appends the batches in one statement and so in one transaction. Offsets come from the row of the topic, which stays
  * locked until the commit: they have no gaps and become visible in their order. The rows are locked in sorted order,
  * so that two writers never deadlock.
  */
-export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]): Promise<void> {
-  if (batch.length === 0) return;
-  checkPublishable(batch);
-  const byTopic = [...Map.groupBy(batch, ({ topic }) => topic)].toSorted(([a], [b]) =>
+async function append(db: Queryable, batches: readonly NewBatch[]): Promise<void> {
+  if (batches.length === 0) return;
+  const byTopic = [...Map.groupBy(batches, ({ topic }) => topic)].toSorted(([a], [b]) =>
     a < b ? -1 : 1,
   );
-  const rows = byTopic.flatMap(([topic, events]) => {
-    let fromEnd = events.length;
-    return splitBySize(events).map((some) => {
-      const row = {
-        topic,
-        fromEnd,
-        count: some.length,
-        partitions: Buffer.from(some.map(({ projectId, key }) => partitionOf(projectId, key))),
-        ...encodeBatch(some),
-      };
-      fromEnd -= some.length;
+  const counts = byTopic.map(([, some]) =>
+    some.reduce((sum, { partitions }) => sum + partitions.length, 0),
+  );
+  const rows = byTopic.flatMap(([, some], index) => {
+    let fromEnd = counts[index] ?? 0;
+    return some.map((batch) => {
+      const row = { ...batch, fromEnd, count: batch.partitions.length };
+      fromEnd -= row.count;
       return row;
     });
   });
@@ -51,38 +101,47 @@ export async function appendToLog(db: Queryable, batch: readonly EventEnvelope[]
                  on conflict (topic) do update set next_offset = t.next_offset + excluded.next_offset
              returning topic, next_offset
            )
-           insert into bus_batch (topic, first_offset, last_offset, partitions, size, events)
+           insert into bus_batch
+                  (topic, first_offset, last_offset, partitions, size, events, written_at)
            select topic, next_offset - from_end, next_offset - from_end + count - 1, partitions, size,
-                  events
-             from unnest($3::text[], $4::int[], $5::int[], $6::bytea[], $7::int[], $8::bytea[])
-                  as row (topic, from_end, count, partitions, size, events)
+                  events, written_at
+             from unnest($3::text[], $4::int[], $5::int[], $6::bytea[], $7::int[], $8::bytea[],
+                         $9::timestamptz[])
+                  as row (topic, from_end, count, partitions, size, events, written_at)
              join extent using (topic)`,
     values: [
       textArray(byTopic.map(([topic]) => topic)),
-      int4Array(byTopic.map(([, events]) => events.length)),
+      int4Array(counts),
       textArray(rows.map(({ topic }) => topic)),
       int4Array(rows.map(({ fromEnd }) => fromEnd)),
       int4Array(rows.map(({ count }) => count)),
       byteaArray(rows.map(({ partitions }) => partitions)),
       int4Array(rows.map(({ size }) => size)),
       byteaArray(rows.map(({ bytes }) => bytes)),
+      rows.map(({ writtenAt }) => writtenAt),
     ],
   });
 }
 
-function splitBySize(events: readonly EventEnvelope[]): readonly (readonly EventEnvelope[])[] {
-  const batches: EventEnvelope[][] = [];
-  let bytes = 0;
-  for (const event of events) {
-    bytes += event.payload.byteLength;
-    const last = batches.at(-1);
-    if (last !== undefined && bytes <= MAX_BATCH_BYTES) last.push(event);
-    else {
-      batches.push([event]);
-      bytes = event.payload.byteLength;
+/** Runs of the entries of a topic, of at most `MAX_BATCH_BYTES`. */
+function splitByTopic<Entry extends { readonly topic: string }>(
+  entries: readonly Entry[],
+  sizeOf: (entry: Entry) => number,
+): readonly { readonly topic: string; readonly entries: readonly Entry[] }[] {
+  return [...Map.groupBy(entries, ({ topic }) => topic)].flatMap(([topic, some]) => {
+    const batches: Entry[][] = [];
+    let bytes = 0;
+    for (const entry of some) {
+      bytes += sizeOf(entry);
+      const last = batches.at(-1);
+      if (last !== undefined && bytes <= MAX_BATCH_BYTES) last.push(entry);
+      else {
+        batches.push([entry]);
+        bytes = sizeOf(entry);
+      }
     }
-  }
-  return batches;
+    return batches.map((batch) => ({ topic, entries: batch }));
+  });
 }
 
 /** A row of the log. */
@@ -126,14 +185,37 @@ export async function readBatches(
             order by topic, last_offset`,
     values: [[...from.keys()], [...from.values()]],
   });
-  return Map.groupBy(rows.map(fromBatchRow), ({ topic }) => topic);
+  const events = await readEvents(
+    db,
+    rows.map((row) => row.events),
+  );
+  const batches = rows.map((row, index) => fromBatchRow(row, events[index] ?? []));
+  return Map.groupBy(batches, ({ topic }) => topic);
 }
 
-function fromBatchRow(row: BatchRow): LogBatch {
+/** Of each row, its events in their order; undefined for those that its outbox has dropped. */
+async function readEvents(
+  db: Queryable,
+  rows: readonly Uint8Array[],
+): Promise<readonly (readonly (StoredEvent | undefined)[])[]> {
+  const references = rows.map((bytes) => (isReference(bytes) ? decodeReference(bytes) : undefined));
+  const outboxes = await readOutboxes(
+    db,
+    references.filter((reference) => reference !== undefined),
+  );
+  return rows.map((bytes, index) => {
+    const reference = references[index];
+    if (reference === undefined) return decodeBatch(bytes);
+    return reference.seqs.map((seq) => outboxes.get(reference.schema)?.get(seq));
+  });
+}
+
+function fromBatchRow(row: BatchRow, stored: readonly (StoredEvent | undefined)[]): LogBatch {
   const { topic, first_offset: firstOffset } = row;
-  const events = decodeBatch(row.events).map((event, index): DeliveredEvent => {
+  const events = stored.flatMap((event, index): readonly DeliveredEvent[] => {
+    if (event === undefined) return [];
     const partition = row.partitions[index] ?? 0;
-    return { ...event, topic, partition, offset: firstOffset + BigInt(index) };
+    return [{ ...event, topic, partition, offset: firstOffset + BigInt(index) }];
   });
   return {
     topic,

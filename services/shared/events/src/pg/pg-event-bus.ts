@@ -4,12 +4,13 @@ import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
-import { deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
+import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./events-schema.ts";
-import { measureLag } from "./group.ts";
+import { measureDelays, measureLag } from "./group.ts";
 import { createLogReader } from "./log-reader.ts";
 import { keepLogTrimmed, type LogRetention } from "./log-retention.ts";
 import { appendToLog } from "./log.ts";
+import { createOutboxes, findUnhandledSince } from "./outboxes.ts";
 import { type ConsumerTimings, type PgSubscription, startSubscription } from "./subscription.ts";
 
 export type PgEventBusOptions = {
@@ -61,11 +62,15 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     for (const subscription of subscriptions) subscription.wake(topics);
   };
 
+  const outboxes = createOutboxes(db, announce);
+
   return {
     async publish(batch) {
       await appendToLog(db, batch);
       announce(new Set(batch.map(({ topic }) => topic)));
     },
+    openOutbox: outboxes.open,
+    unhandledSince: () => findUnhandledSince(db),
     async subscribe(subscribe) {
       const source = { ...subscribe, db, read: log.read, onError };
       const subscription = await startSubscription({ ...source, ...consumerSettings(options) });
@@ -79,7 +84,9 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       };
     },
     lag: (group) => measureLag(db, group),
+    delays: () => measureDelays(db),
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
+    countDeadLetters: () => countDeadLetters(db),
     async replay({ group, event }) {
       await db.transaction(async (tx) => {
         // Deleted first: when two operators replay the same letter, one succeeds.

@@ -1,4 +1,6 @@
-import type { EventEnvelope } from "@scrip/events";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Duration, DurationSchema } from "@bufbuild/protobuf/wkt";
+import { type EventEnvelope, eventMessage } from "@scrip/events";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -20,6 +22,9 @@ export function deliveryConformance(broker: () => Broker): void {
       const bus = await broker().connect();
       const event: EventEnvelope = {
         ...buildEvent(newTopic(), "v_1", 1),
+        schemaVersion: 3,
+        entityVersion: 9_007_199_254_740_993n,
+        epoch: 2,
         payload: Uint8Array.from([0, 255, 128, 10]),
         headers: { traceparent: "00-ab-cd-01", 'naïve "quote"': "ünïcode, {braces}, \\ and NULL" },
       };
@@ -119,7 +124,13 @@ export function deliveryConformance(broker: () => Broker): void {
       const topic = newTopic();
       const group = newGroup();
       const { seen, handler } = recorder();
-      const poison = { ...buildEvent(topic, "v_1", 7), headers: { traceparent: "00-ab" } };
+      const poison = {
+        ...buildEvent(topic, "v_1", 7),
+        schemaVersion: 2,
+        entityVersion: 7n,
+        epoch: 1,
+        headers: { traceparent: "00-ab" },
+      };
       await bus.subscribe({ group, topics: [topic], handler: refusing(poison.id, handler) });
       const events = buildEvents(topic, "v_1", 20);
       await bus.publish(events.with(6, poison));
@@ -137,6 +148,41 @@ export function deliveryConformance(broker: () => Broker): void {
           attempts: 3,
           buriedAt: expect.any(Date) as Date,
         },
+      ]);
+      await bus.close(CLOSE_MS);
+    });
+
+    test("sets events of a newer version of its message aside, and handles the others", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [newTopic(), newGroup()];
+      const read: Duration[] = [];
+      await bus.subscribe({
+        group,
+        topics: [topic],
+        handler: async (batch) => {
+          const messages = batch.flatMap((event) => eventMessage(event, DurationSchema) ?? []);
+          read.push(...messages);
+        },
+      });
+      const lasting = (seconds: bigint, nth: number): EventEnvelope => ({
+        ...buildEvent(topic, "v_1", nth),
+        type: DurationSchema.typeName,
+        payload: toBinary(DurationSchema, create(DurationSchema, { seconds })),
+      });
+      await bus.publish([
+        { ...lasting(10n, 1), schemaVersion: 1 },
+        { ...lasting(20n, 2), schemaVersion: 2 },
+        // A type that the handler does not read, in any version.
+        { ...buildEvent(topic, "v_1", 3), schemaVersion: 9 },
+        lasting(40n, 4),
+      ]);
+
+      await soon(() => expect(read.map(({ seconds }) => seconds)).toEqual([10n, 40n]));
+      const reason =
+        "version 2 of google.protobuf.Duration is newer than version 1, which this release reads";
+      const letters = await bus.deadLetters({ group }, 10);
+      expect(letters.map(({ event, error }) => [event.id, event.schemaVersion, error])).toEqual([
+        ["v_1-2", 2, expect.stringContaining(reason)],
       ]);
       await bus.close(CLOSE_MS);
     });

@@ -9,10 +9,11 @@ import {
   type EventBus,
   inboxHandler,
   type InboxWork,
+  OUTBOX_READER,
   publishPending,
   startRelay,
 } from "@scrip/events";
-import type { Database, Queryable } from "@scrip/postgres";
+import { createDatabase, type Database, migrate, type Queryable } from "@scrip/postgres";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
@@ -24,28 +25,41 @@ import {
   newGroup,
   newTopic,
   idsOf,
+  recorder,
   soon,
 } from "./broker.ts";
 
+const SERVICE = {
+  schema: "service",
+  role: "scrip_service",
+  folder: path.join(import.meta.dirname, "../fixture"),
+};
+
+async function openService(url: string): Promise<Database & AsyncDisposable> {
+  await migrate({ url, ...SERVICE, reader: OUTBOX_READER });
+  const db = createDatabase({ url, ...SERVICE, poolSize: 10, onError: () => {} });
+  return { ...db, [Symbol.asyncDispose]: () => db.close() };
+}
+
 const TIMINGS = { leaseMs: 3_000, idlePollMs: 50, gatherMs: 5, maxBackOffMs: 50 };
 
-/** From the transaction of one service to the transaction of another. */
-export function effectConformance(broker: () => Broker): void {
+/**
+ * From the transaction of one service to the transaction of another. With `databaseUrl`, the service is in that
+ * database, where the bus may read its outbox in place.
+ */
+export function effectConformance(broker: () => Broker, databaseUrl?: () => string): void {
   describe("from outbox to inbox", () => {
     let db: Database & AsyncDisposable;
     const seenErrors: Error[] = [];
     const onError = (error: Error): void => void seenErrors.push(error);
 
     beforeAll(async () => {
-      db = await testDatabase({
-        schema: "service",
-        role: "scrip_service",
-        folder: path.join(import.meta.dirname, "../fixture"),
-      });
+      db =
+        databaseUrl === undefined ? await testDatabase(SERVICE) : await openService(databaseUrl());
     });
     afterEach(async () => {
       await db.query("delete from outbox");
-      await db.query("delete from outbox_lease");
+      await db.query("delete from outbox_position");
     });
     afterAll(() => db[Symbol.asyncDispose]());
 
@@ -90,17 +104,14 @@ export function effectConformance(broker: () => Broker): void {
       await living.close(CLOSE_MS);
     });
 
-    test("applies an event once when a relay dies between publishing and deleting", async () => {
+    test("applies an event once when a relay dies between publishing and storing its position", async () => {
       const bus = await broker().connect();
       const [topic, group] = [newTopic(), newGroup()];
       await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 3)));
-      const dying: EventBus = {
-        ...bus,
-        publish: async (batch) => {
-          await bus.publish(batch);
-          throw new Error("killed");
-        },
-      };
+      const dying = publishingThrough(bus, async (publish) => {
+        await publish();
+        throw new Error("killed");
+      });
       await expect(publishPending(db, dying, 500)).rejects.toThrow("killed");
       expect(await countPending(db)).toBe(3);
 
@@ -110,6 +121,24 @@ export function effectConformance(broker: () => Broker): void {
       await soon(async () => expect(await bus.lag(group)).toEqual([]));
       expect(await effectsOf(db, group)).toEqual({ v_1: ["v_1-1", "v_1-2", "v_1-3"] });
       await relay.close();
+      await bus.close(CLOSE_MS);
+    });
+
+    test("publishes the whole envelope that the transaction wrote", async () => {
+      const bus = await broker().connect();
+      const [topic, group] = [newTopic(), newGroup()];
+      const { occurredAt: _occurredAt, ...event } = {
+        ...buildEvent(topic, "v_1", 1),
+        schemaVersion: 2,
+        entityVersion: 41n,
+        headers: { traceparent: "00-ab-cd-01" },
+      };
+      await db.transaction((tx) => enqueue(tx, [event]));
+      await publishPending(db, bus, 500);
+      const { seen, handler } = recorder();
+      await bus.subscribe({ group, topics: [topic], handler });
+      await soon(() => expect(seen).toHaveLength(1));
+      expect(seen[0]).toMatchObject({ ...event, payload: expect.anything() as unknown });
       await bus.close(CLOSE_MS);
     });
 
@@ -143,13 +172,10 @@ export function effectConformance(broker: () => Broker): void {
       const relays = [0, 1].map((index) =>
         startRelay({
           db,
-          bus: {
-            ...bus,
-            publish: (batch) => {
-              publishers.push(index);
-              return bus.publish(batch);
-            },
-          },
+          bus: publishingThrough(bus, (publish) => {
+            publishers.push(index);
+            return publish();
+          }),
           onError,
           timings: TIMINGS,
         }),
@@ -175,10 +201,9 @@ export function effectConformance(broker: () => Broker): void {
       let away = true;
       const relay = startRelay({
         db,
-        bus: {
-          ...bus,
-          publish: (batch) => (away ? Promise.reject(new Error("away")) : bus.publish(batch)),
-        },
+        bus: publishingThrough(bus, (publish) =>
+          away ? Promise.reject(new Error("away")) : publish(),
+        ),
         onError,
         timings: TIMINGS,
       });
@@ -204,7 +229,7 @@ export function effectConformance(broker: () => Broker): void {
         throw new Error("refused");
       });
       await expect(doomed).rejects.toThrow("refused");
-      expect(await publishPending(db, bus, 500)).toBe(0);
+      expect((await publishPending(db, bus, 500)).published).toBe(0);
       await bus.close(CLOSE_MS);
     });
   });
@@ -270,10 +295,21 @@ async function writeConcurrently(
 }
 
 /** Lets another relay overtake. */
-const slowly = (bus: EventBus): EventBus => ({
-  ...bus,
-  publish: async (batch) => {
+const slowly = (bus: EventBus): EventBus =>
+  publishingThrough(bus, async (publish) => {
     await pause(Math.random() * 10);
-    await bus.publish(batch);
+    await publish();
+  });
+
+/** The bus with something around each publication, of events and of rows of an outbox. */
+const publishingThrough = (
+  bus: EventBus,
+  around: (publish: () => Promise<void>) => Promise<void>,
+): EventBus => ({
+  ...bus,
+  publish: (batch) => around(() => bus.publish(batch)),
+  async openOutbox(db) {
+    const outbox = await bus.openOutbox?.(db);
+    return outbox && { ...outbox, publish: (rows) => around(() => outbox.publish(rows)) };
   },
 });

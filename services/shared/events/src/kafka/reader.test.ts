@@ -1,0 +1,60 @@
+import type { Consumer, EachBatchPayload } from "kafkajs";
+import { expect, test } from "vitest";
+
+import { type KafkaReaderOptions, KafkaReader } from "./reader.ts";
+
+const PLACE = { topic: "scrip.orders.v1", partition: 3 };
+
+/** What kafkajs passes for a fetch of one record, and records of what the reader does with it. */
+function fetched(done: string[]): EachBatchPayload {
+  const record = { offset: "7", key: null, value: Buffer.from("x"), timestamp: "0" };
+  const payload: Partial<EachBatchPayload> = {
+    batch: { ...PLACE, messages: [record], lastOffset: () => "7" } as never,
+    isRunning: () => true,
+    isStale: () => false,
+    pause: () => {
+      done.push("pause");
+      return () => void done.push("resume");
+    },
+    resolveOffset: (offset) => void done.push(`resolve ${offset}`),
+    commitOffsetsIfNecessary: async () => void done.push("commit"),
+  };
+  return payload as EachBatchPayload;
+}
+
+function startReader(handoverMs: number) {
+  const gate = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const consumer: Partial<Consumer> = {
+    commitOffsets: async () => void done.push("commit"),
+    seek: ({ offset }) => void done.push(`seek ${offset}`),
+  };
+  const options: KafkaReaderOptions = {
+    consumer: consumer as Consumer,
+    runner: { handleAlone: () => gate.promise, handleTogether: async () => false },
+    handoverMs,
+    batch: 100,
+    onError: (error) => done.push(error.message),
+    closing: new AbortController().signal,
+  };
+  return { reader: new KafkaReader(options), done, finishHandler: gate.resolve };
+}
+
+test("resumes a partition that a rebalance fetched again while its handler was running", async () => {
+  const { reader, done, finishHandler } = startReader(60_000);
+  const first = reader.read(fetched(done));
+  await reader.read(fetched(done));
+  expect(done).toEqual(["pause"]);
+  finishHandler();
+  await first;
+  expect(done).toEqual(["pause", "commit", "resolve 7", "resume"]);
+});
+
+test("resumes a partition after the records whose handler took long", async () => {
+  const { reader, done, finishHandler } = startReader(0);
+  await reader.read(fetched(done));
+  expect(done).toEqual(["pause"]);
+  finishHandler();
+  await reader.finish();
+  expect(done).toEqual(["pause", "commit", "seek 8", "resume"]);
+});
