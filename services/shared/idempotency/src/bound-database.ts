@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { type Database, type Queryable, sqlState } from "@scrip/postgres";
 
 /** Locks of the work are waited for as in other transactions; the claim of the key set another limit. */
@@ -15,8 +17,10 @@ export function bindDatabase(
   { size, bulk }: Pick<Database, "size" | "bulk">,
 ): Database {
   let last: Promise<unknown> = Promise.resolve();
+  const inside = new AsyncLocalStorage<true>();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(work);
+    if (inside.getStore() === true) throw new Error(NESTED);
+    const result = last.then(() => inside.run(true, work));
     last = result.catch(() => {});
     return result;
   };
@@ -29,6 +33,9 @@ export function bindDatabase(
     close: () => Promise.resolve(),
   };
 }
+
+/** It would wait for itself. */
+const NESTED = "A handler used its database inside a transaction: use the `tx` of the transaction";
 
 /** One statement, which shares a round trip with its savepoint. */
 async function runAlone<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {

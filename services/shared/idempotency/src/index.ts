@@ -1,4 +1,5 @@
-export { startKeyExpiry } from "./expiry.ts";
+export { AUDIT_TOPIC, type StoreEntry } from "./audit.ts";
+export { eraseResponses } from "./erase-responses.ts";
 export { keyedHandlers, type Execution, type HandlerFactories } from "./keyed-handlers.ts";
 export type { KeyedWork } from "./keyed-work.ts";
 export { finalErrorOf } from "./outcome.ts";
@@ -6,7 +7,11 @@ export {
   changed,
   createdOrUpdated,
   deleted,
+  isReceived,
+  publishReceived,
   publishes,
+  publishesItself,
   type PublishedChange,
 } from "./resource-changes.ts";
 export { reserveIds } from "./reserved-ids.ts";
+export { STORED_REQUEST_TABLE } from "./stored-requests.ts";

@@ -20,6 +20,7 @@ import {
   REQUEST_DEADLINE_MS,
 } from "@scrip/rpc";
 
+import { publishEntry, type StoreEntry } from "./audit.ts";
 import { bindDatabase } from "./bound-database.ts";
 import { createKeyedWork, type KeyedTransaction, type KeyedWork } from "./keyed-work.ts";
 import {
@@ -29,7 +30,8 @@ import {
   requireSameRequest,
   responseOutcome,
 } from "./outcome.ts";
-import { isReceived, publishChanges, type PublishedChange } from "./resource-changes.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
+import type { PublishedChange } from "./resource-changes.ts";
 import { newSeed, seededIds } from "./seeded-ids.ts";
 import {
   findRequest,
@@ -60,9 +62,9 @@ type BaseDeps = {
   readonly onEvents?: () => void;
 };
 
-type Frame<Deps> = {
+/** State of the wrapper around the handlers of a service. */
+type Wrapper<Deps> = {
   readonly deps: Deps;
-  readonly published: ReadonlyMap<DescMethod, PublishedChange>;
   readonly bind: (deps: Deps, work: KeyedWork) => Deps;
   /** Bounds the transactions, each of which has a connection. */
   readonly lane: Lane;
@@ -75,23 +77,26 @@ type UntypedFactory<Deps> = (deps: Deps) => (request: Message, call: Call) => Pr
 type Rpc<Deps> = {
   readonly method: DescMethod;
   readonly factory: UntypedFactory<Deps>;
-  readonly execution: Execution;
+  /** Undefined: the RPC is for other services, or leaves no entry in the audit log. */
+  readonly execution: Execution | undefined;
+  readonly record: Recorder | undefined;
 };
 
 /**
  * Returns `implement` for a service that stores idempotency keys: the key, the request hash and the response are
- * written in the transaction of the effect (services/decisions/0025). A call without a key costs nothing. `bind`
- * replaces every dependency through which a handler writes. `published`: what RPCs publish in the same transaction, in
- * projects with a webhook that receives it.
+ * written in the transaction of the effect (services/decisions/0025), and so are the entry in the audit log and
+ * `published`: what RPCs publish in projects with a webhook that receives it. A call that reads costs nothing. `bind`
+ * replaces every dependency through which a handler writes.
  */
 export function keyedHandlers<Deps extends BaseDeps>(
   deps: Deps,
   bind: (deps: Deps, work: KeyedWork) => Deps,
   published: readonly PublishedChange[] = [],
+  storeEntry: StoreEntry = publishEntry,
 ) {
-  const frame: Frame<Deps> = {
+  const changes = new Map(published.map((each) => [each.method, each]));
+  const wrapper: Wrapper<Deps> = {
     deps,
-    published: new Map(published.map((each) => [each.method, each])),
     bind,
     lane: createTransactionLane(deps.db.size),
     running: new Map(),
@@ -108,59 +113,82 @@ export function keyedHandlers<Deps extends BaseDeps>(
       ] as unknown as UntypedFactory<Deps>;
       const execution =
         executions[method.localName as keyof typeof executions] ?? defaultExecution(method);
-      const plain = withChanges(frame, { method, factory });
-      if (execution === undefined) return [method.localName, plain];
-      const rpc = { method, factory, execution };
+      const record = createRecorder(method, changes.get(method), storeEntry);
+      const rpc = { method, factory, execution, record };
+      const unkeyed = withRecord(wrapper, rpc);
+      if (execution === undefined) return [method.localName, unkeyed];
       return [
         method.localName,
         (request: Message, call: Call) =>
           call.idempotency === undefined
-            ? plain(request, call)
-            : runKeyed(frame, rpc, { request, call, ...call.idempotency }),
+            ? unkeyed(request, call)
+            : runKeyed(wrapper, rpc, { request, call, ...call.idempotency }),
       ];
     });
     return implement(service, Object.fromEntries(handlers));
   };
 }
 
-/** The handler without a key. Only a request whose change a webhook receives has a transaction of the frame. */
-function withChanges<Deps extends BaseDeps>(
-  frame: Frame<Deps>,
-  { method, factory }: Omit<Rpc<Deps>, "execution">,
+/** The handler without a key. Only a request that is recorded has a transaction of the wrapper. */
+function withRecord<Deps extends BaseDeps>(
+  wrapper: Wrapper<Deps>,
+  { factory, record, execution }: Rpc<Deps>,
 ): (request: Message, call: Call) => Promise<Message> {
-  const plain = factory(frame.deps);
-  const published = frame.published.get(method);
-  if (published === undefined) return plain;
-  return (request, call) =>
-    isReceived(published, call)
-      ? runPublished(frame, { factory, published }, { request, call })
-      : plain(request, call);
+  const plain = factory(wrapper.deps);
+  if (record === undefined) return plain;
+  return async (request, call) => {
+    if (!record.isNeeded(call)) return plain(request, call);
+    if (execution !== "repeatable") {
+      return runRecorded(wrapper, { factory, record }, { request, call });
+    }
+    const response = await plain(request, call);
+    await wrapper.deps.db.transaction((tx) => record.write(tx, { request, response, call }));
+    wrapper.deps.onEvents?.();
+    return response;
+  };
 }
 
-async function runPublished<Deps extends BaseDeps>(
-  { deps, bind, lane }: Frame<Deps>,
-  rpc: { readonly factory: UntypedFactory<Deps>; readonly published: PublishedChange },
+async function runRecorded<Deps extends BaseDeps>(
+  { deps, bind, lane }: Wrapper<Deps>,
+  rpc: { readonly factory: UntypedFactory<Deps>; readonly record: Recorder },
   { request, call }: { readonly request: Message; readonly call: Call },
 ): Promise<Message> {
   const place = lane.enter(call.project.id, 1);
   let work: KeyedTransaction | undefined;
   try {
     await place.start(1);
-    return await deps.db.transaction(async (tx) => {
-      work = createKeyedWork(bindDatabase(tx, deps.db), deps.newId);
-      const response = await rpc.factory(bind(deps, work))(request, call);
-      await work.bumpChanged(tx);
-      await publishChanges(tx, rpc.published, { response, request, call });
-      return response;
+    const outcome = await deps.db.transaction(async (tx) => {
+      allowWaiting(tx);
+      const own = createKeyedWork(bindDatabase(tx, deps.db), deps.newId);
+      work = own;
+      const result = await settle(() => rpc.factory(bind(deps, own))(request, call), call);
+      if ("response" in result) await rpc.record.write(tx, { ...result, request, call });
+      await own.bumpChanged(tx);
+      return result;
     });
+    if ("rejection" in outcome) throw outcome.rejection;
+    return outcome.response;
   } finally {
-    work?.runAfterCommit();
+    await work?.runAfterCommit();
     deps.onEvents?.();
     place.leave();
   }
 }
 
-/** As many as light requests of one process: the gateway admits fewer. */
+/** Rows that a handler wrote before it rejected a request are committed, as they are without this transaction. */
+async function settle(
+  handle: () => Promise<Message>,
+  { requestId }: Call,
+): Promise<{ readonly response: Message } | { readonly rejection: unknown }> {
+  try {
+    return { response: await handle() };
+  } catch (error) {
+    if (finalError(error, requestId) === undefined) throw error;
+    return { rejection: error };
+  }
+}
+
+/** The number of light requests that wait in one process; the gateway admits fewer. */
 const MAX_WAITING = 4_000;
 /** Leaves time for the transaction before the deadline. */
 const MAX_WAIT_MS = 5_000;
@@ -191,24 +219,24 @@ type KeyedRequest = {
 } & NonNullable<Call["idempotency"]>;
 
 async function runKeyed<Deps extends BaseDeps>(
-  frame: Frame<Deps>,
+  wrapper: Wrapper<Deps>,
   rpc: Rpc<Deps>,
   keyed: KeyedRequest,
 ): Promise<Message> {
   const { call, key, requestHash } = keyed;
   const requestKey = { projectId: call.project.id, key, requestHash };
   const name = `${requestKey.projectId}\n${key}`;
-  const running = frame.running.get(name);
+  const running = wrapper.running.get(name);
   if (running !== undefined) {
     requireSameRequest(running, requestKey);
     throw new ApiError("idempotency_in_progress");
   }
-  frame.running.set(name, requestHash);
+  wrapper.running.set(name, requestHash);
   try {
     const run = rpc.execution === "repeatable" ? runRepeatable : runWithRetries;
-    return deliver(rpc.method.output, await run(frame, rpc, { ...keyed, requestKey }));
+    return deliver(rpc.method.output, await run(wrapper, rpc, { ...keyed, requestKey }));
   } finally {
-    frame.running.delete(name);
+    wrapper.running.delete(name);
   }
 }
 
@@ -218,13 +246,13 @@ const MAX_ATTEMPTS = 3;
 
 /** A deadlock or a serialization failure rolled everything back, so the request runs again. */
 async function runWithRetries<Deps extends BaseDeps>(
-  frame: Frame<Deps>,
+  wrapper: Wrapper<Deps>,
   rpc: Rpc<Deps>,
   run: Run,
 ): Promise<AttemptOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runInTurn(frame, rpc, run);
+      return await runInTurn(wrapper, rpc, run);
     } catch (error) {
       const conflict = sqlState(error)?.startsWith("40") === true && isRetryable(error);
       if (attempt === MAX_ATTEMPTS || !conflict) throw error;
@@ -232,23 +260,23 @@ async function runWithRetries<Deps extends BaseDeps>(
   }
 }
 
-/** A request that was answered before does not wait for a connection. */
+/** A request with a stored response does not wait for a connection. */
 async function runInTurn<Deps extends BaseDeps>(
-  frame: Frame<Deps>,
+  wrapper: Wrapper<Deps>,
   rpc: Rpc<Deps>,
   run: Run,
 ): Promise<AttemptOutcome> {
-  const place = frame.lane.enter(run.requestKey.projectId, 1);
+  const place = wrapper.lane.enter(run.requestKey.projectId, 1);
   try {
     const turn = place.start(1);
     if (turn !== undefined) {
-      // It may be refused during the lookup.
+      // The lane may reject it during the lookup.
       turn.catch(() => {});
-      const stored = await findOutcome(frame.deps.db, run);
+      const stored = await findOutcome(wrapper.deps.db, run);
       if (stored !== undefined) return stored;
       await turn;
     }
-    return await runInTransaction(frame, rpc, run);
+    return await runInTransaction(wrapper, rpc, run);
   } finally {
     place.leave();
   }
@@ -271,13 +299,13 @@ const CLAIM_TIMEOUT_MS = 100;
 const IDLE_TIMEOUT_MS = REQUEST_DEADLINE_MS + 1_000;
 
 async function runInTransaction<Deps extends BaseDeps>(
-  { deps, bind, published }: Frame<Deps>,
+  { deps, bind }: Wrapper<Deps>,
   rpc: Rpc<Deps>,
   run: Run,
 ): Promise<AttemptOutcome> {
-  const { requestKey } = run;
+  const { requestKey, rejection } = run;
   const inSteps = rpc.execution === "steps";
-  if (inSteps) await insertRequest(deps.db, requestKey, newSeed());
+  const isFirst = !inSteps || (await insertRequest(deps.db, requestKey, newSeed()));
   let work: KeyedTransaction | undefined;
   try {
     return await deps.db.transaction(
@@ -289,10 +317,11 @@ async function runInTransaction<Deps extends BaseDeps>(
           run.call.onReplay?.();
           return claim.outcome;
         }
+        // An interrupted attempt may have committed steps: its request has no final error.
+        if (rejection !== undefined && !isFirst) throw errorFromProto(rejection);
         const newId = claim.seed === null ? deps.newId : seededIds(claim.seed);
         work = createKeyedWork(bindDatabase(tx, { size: 1, bulk: deps.db.bulk }), newId);
-        const publish = publisherOf(published.get(rpc.method), tx, run);
-        const outcome = await outcomeOf(rpc, bind(deps, work), run, publish);
+        const outcome = await outcomeOf(rpc, bind(deps, work), run, recordIn(tx, rpc, run));
         await work.bumpChanged(tx);
         await storeOutcome(tx, requestKey, outcome);
         return outcome;
@@ -300,18 +329,17 @@ async function runInTransaction<Deps extends BaseDeps>(
       { lockTimeoutMs: CLAIM_TIMEOUT_MS },
     );
   } finally {
-    work?.runAfterCommit();
-    if (published.has(rpc.method)) deps.onEvents?.();
+    await work?.runAfterCommit();
+    if (rpc.record !== undefined) deps.onEvents?.();
   }
 }
 
-type Publish = (response: Message) => Promise<void>;
+type OnResponse = (response: Message) => Promise<void>;
 
-const publisherOf =
-  (published: PublishedChange | undefined, tx: Queryable, { request, call }: Run): Publish =>
+const recordIn =
+  <Deps>(tx: Queryable, { record }: Rpc<Deps>, { request, call }: Run): OnResponse =>
   async (response) => {
-    if (published !== undefined && isReceived(published, call))
-      await publishChanges(tx, published, { response, request, call });
+    if (record?.isNeeded(call) === true) await record.write(tx, { request, response, call });
   };
 
 type Claim = { readonly seed: string | null; readonly outcome: Outcome | undefined };
@@ -326,7 +354,7 @@ async function claimRequest(tx: Queryable, requestKey: RequestKey): Promise<Clai
 
 async function lockRequest(tx: Queryable, requestKey: RequestKey): Promise<Claim> {
   const stored = await whileUnlocked(() => findRequest(tx, requestKey, { lock: true }));
-  // It expired meanwhile, and was deleted.
+  // The stored request expired and was deleted concurrently.
   if (stored === undefined) throw new ApiError("idempotency_in_progress");
   requireSameRequest(stored.requestHash, requestKey);
   allowWaiting(tx);
@@ -349,7 +377,7 @@ async function whileUnlocked<T>(claim: () => Promise<T>): Promise<T> {
 
 /** Without a transaction: the first stored outcome wins, also over that of a concurrent request. */
 async function runRepeatable<Deps extends BaseDeps>(
-  { deps, bind }: Frame<Deps>,
+  { deps, bind }: Wrapper<Deps>,
   rpc: Rpc<Deps>,
   run: Run,
 ): Promise<AttemptOutcome> {
@@ -363,12 +391,33 @@ async function runRepeatable<Deps extends BaseDeps>(
     return stored.outcome;
   }
   const work = createKeyedWork(deps.db, seededIds(stored?.seed ?? seed));
-  const outcome = await outcomeOf(rpc, bind(deps, work), run).finally(work.runAfterCommit);
-  if (await storeOutcome(deps.db, requestKey, outcome)) return outcome;
+  let response: Message | undefined;
+  const outcome = await outcomeOf(rpc, bind(deps, work), run, async (made) => {
+    response = made;
+  }).finally(work.runAfterCommit);
+  if (await storeRepeatable(deps, rpc, { run, outcome, response })) return outcome;
   const first = await findRequest(deps.db, requestKey);
   if (first?.outcome === undefined) throw new ApiError("idempotency_in_progress");
   call.onReplay?.();
   return first.outcome;
+}
+
+/** Stores the outcome with its record; false if the key has an outcome. */
+async function storeRepeatable<Deps extends BaseDeps>(
+  { db, onEvents }: Deps,
+  rpc: Rpc<Deps>,
+  { run, outcome, response }: { run: Run; outcome: Outcome; response: Message | undefined },
+): Promise<boolean> {
+  if (rpc.record === undefined || response === undefined) {
+    return storeOutcome(db, run.requestKey, outcome);
+  }
+  const isFirst = await db.transaction(async (tx) => {
+    if (!(await storeOutcome(tx, run.requestKey, outcome))) return false;
+    await recordIn(tx, rpc, run)(response);
+    return true;
+  });
+  onEvents?.();
+  return isFirst;
 }
 
 /** Runs the handler; throws errors that must not be stored, which rolls the transaction back. */
@@ -376,14 +425,14 @@ async function outcomeOf<Deps>(
   { method, factory }: Rpc<Deps>,
   deps: Deps,
   { request, call, key, requestHash, rejection }: Run,
-  publish: Publish = () => Promise.resolve(),
+  onResponse: OnResponse,
 ): Promise<AttemptOutcome> {
   const stepKey = (step: string) => ({ key: `${key}>${step}`, requestHash });
   const own = { ...call, idempotency: undefined, onReplay: undefined, stepKey };
   try {
     if (rejection !== undefined) throw errorFromProto(rejection);
     const response = await factory(deps)(request, own);
-    await publish(response);
+    await onResponse(response);
     return responseOutcome(method.output, response);
   } catch (error) {
     const outcome = finalError(error, call.requestId);

@@ -57,6 +57,13 @@ export const publishes = <Desc extends DescMethod>(
   changesOf: changesOf as unknown as PublishedChange["changesOf"],
 });
 
+/** An RPC whose handler calls `publishReceived`, since neither its request nor its response contains the change. */
+export const publishesItself = (
+  method: DescMethod,
+  topic: string,
+  names: readonly string[],
+): PublishedChange => ({ method, topic, names, changesOf: () => [] });
+
 const encoderOf = createEncoders();
 
 /** A resource that was created or changed. */
@@ -101,11 +108,24 @@ export async function publishChanges(
   published: PublishedChange,
   { response, request, call }: { response: Message; request: Message; call: Call },
 ): Promise<void> {
-  const events = published
+  const changes = published
     .changesOf(response, request, call)
-    .map((change) => ({ ...change, names: change.names ?? published.names }))
+    .map((change) => ({ ...change, names: change.names ?? published.names }));
+  await publishReceived(tx, call, { topic: published.topic, changes });
+}
+
+/** The same for changes that a request makes in passing, such as the customer of a publication. */
+export async function publishReceived(
+  tx: Queryable,
+  call: Call,
+  {
+    topic,
+    changes,
+  }: { readonly topic: string; readonly changes: readonly Required<ResourceChange>[] },
+): Promise<void> {
+  const events = changes
     .filter((change) => isReceived(change, call))
-    .map((change) => resourceChanged(published.topic, change, call));
+    .map((change) => resourceChanged(topic, change, call));
   if (events.length > 0) await enqueue(tx, events);
 }
 

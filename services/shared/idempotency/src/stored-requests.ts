@@ -1,7 +1,17 @@
-import type { Queryable } from "@scrip/postgres";
+import { boundaryInstants, type PartitionedTable, type Queryable } from "@scrip/postgres";
+
+const DAY_MS = 24 * 3_600_000;
 
 /** How long a stored response is replayed (docs/idempotency.md#keys). */
 const KEEP_HOURS = 48;
+
+/** The table of keys with their responses, in the schema of each service. */
+export const STORED_REQUEST_TABLE: PartitionedTable = {
+  table: "stored_request",
+  column: "created_at",
+  everyMs: DAY_MS,
+  keepMs: KEEP_HOURS * 3_600_000,
+};
 
 export type RequestKey = {
   readonly projectId: string;
@@ -28,26 +38,70 @@ type Row = {
   error: Buffer | null;
 };
 
+const IS_ALIVE = `project_id = $1 and key = $2 and created_at >= now() - interval '${KEEP_HOURS} hours'`;
+
+/**
+ * SQL: inserts the key unless it exists. It is looked for in all partitions; near the boundary of two, concurrent
+ * transactions meet in one that both write (`boundaryInstants`). All write the earlier partition first, and the later one
+ * only if they were first there, so they cannot wait for each other, and the newest row of a key is that of its owner.
+ */
+export const insertSql = (everyMs: number): string => `
+  with instants as materialized (
+    select at from ${boundaryInstants({ table: STORED_REQUEST_TABLE.table, everyMs })}
+  ), alive as materialized (
+    select from stored_request where ${IS_ALIVE} limit 1
+  ), earlier as (
+    insert into stored_request (project_id, key, request_hash, seed, created_at)
+    select $1, $2, $3, $4, at from instants where not exists (select from alive) order by at limit 1
+        on conflict do nothing
+    returning created_at
+  ), later as (
+    insert into stored_request (project_id, key, request_hash, seed, created_at)
+    select $1, $2, $3, $4, at from earlier join instants on at > created_at
+        on conflict do nothing
+    returning created_at
+  )
+  select exists (select from alive) as alive,
+         (select max(at) from instants)
+           in (select created_at from earlier union all select created_at from later) as inserted`;
+
+const INSERT = insertSql(STORED_REQUEST_TABLE.everyMs);
+
 /**
  * Inserts the key, or replaces one that has expired; false if the key exists. Waits for a transaction that
  * inserted the same key and has not ended.
  */
 export async function insertRequest(
   db: Queryable,
-  { projectId, key, requestHash }: RequestKey,
+  requestKey: RequestKey,
   seed: string | null,
 ): Promise<boolean> {
+  const { projectId, key, requestHash } = requestKey;
+  const insert = async () => {
+    const { rows } = await db.query<{ alive: boolean; inserted: boolean }>({
+      name: "insert_stored_request",
+      planning: "indexLookups",
+      text: INSERT,
+      values: [projectId, key, requestHash, seed],
+    });
+    return rows[0];
+  };
+  const first = await insert();
+  if (first?.inserted === true) return true;
+  // Another transaction inserted it meanwhile, or its row has expired in a partition that remains.
+  if (first?.alive === true || !(await deleteExpired(db, requestKey))) return false;
+  return (await insert())?.inserted === true;
+}
+
+async function deleteExpired(db: Queryable, { projectId, key }: RequestKey): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: "insert_idempotent_request",
-    text: `insert into idempotent_request as stored (project_id, key, request_hash, seed)
-           values ($1, $2, $3, $4)
-               on conflict (project_id, key) do update
-              set request_hash = excluded.request_hash, seed = excluded.seed, response = null,
-                  error = null, created_at = excluded.created_at
-            where stored.created_at < now() - interval '${KEEP_HOURS} hours'`,
-    values: [projectId, key, requestHash, seed],
+    name: "delete_stored_request",
+    planning: "indexLookups",
+    text: `delete from stored_request
+            where project_id = $1 and key = $2 and created_at < now() - interval '${KEEP_HOURS} hours'`,
+    values: [projectId, key],
   });
-  return rowCount === 1;
+  return (rowCount ?? 0) > 0;
 }
 
 /** With `lock`, waits for the transaction that holds the key, and holds it until the own one ends. */
@@ -57,11 +111,13 @@ export async function findRequest(
   { lock = false } = {},
 ): Promise<StoredRequest | undefined> {
   const { rows } = await db.query<Row>({
-    name: lock ? "lock_idempotent_request" : "find_idempotent_request",
+    name: lock ? "lock_stored_request" : "find_stored_request",
     planning: "indexLookups",
     text: `select request_hash, seed, response, error
-             from idempotent_request
-            where project_id = $1 and key = $2 ${lock ? "for no key update" : ""}`,
+             from stored_request
+            where ${IS_ALIVE}
+            order by created_at desc
+            limit 1 ${lock ? "for no key update" : ""}`,
     values: [projectId, key],
   });
   const row = rows[0];
@@ -80,11 +136,11 @@ export async function storeOutcome(
   outcome: Outcome,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
-    name: "store_idempotent_outcome",
+    name: "store_outcome",
     planning: "indexLookups",
-    text: `update idempotent_request
+    text: `update stored_request
               set response = $3, error = $4
-            where project_id = $1 and key = $2 and response is null and error is null`,
+            where ${IS_ALIVE} and response is null and error is null`,
     values: [
       projectId,
       key,
@@ -92,18 +148,6 @@ export async function storeOutcome(
       outcome.kind === "error" ? outcome.error : null,
     ],
   });
-  return rowCount === 1;
-}
-
-/** Deletes a chunk of expired keys and returns their number. */
-export async function deleteExpired(db: Queryable, limit: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from idempotent_request
-      where (project_id, key) in (
-              select project_id, key from idempotent_request
-               where created_at < now() - interval '${KEEP_HOURS} hours'
-               limit $1 for update skip locked)`,
-    [limit],
-  );
-  return rowCount ?? 0;
+  // Two rows near the boundary of two partitions.
+  return (rowCount ?? 0) > 0;
 }
