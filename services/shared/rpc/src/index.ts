@@ -13,7 +13,8 @@ export type {
   CodeGuessing,
   CodeGuessingSettings,
   CodeRequest,
-  SharedMisses,
+  SharedBlock,
+  SharedGuessing,
 } from "./code-guessing/code-guessing.ts";
 export { type CodeLookups, codeLookupsOf } from "./code-guessing/code-lookups.ts";
 export {
@@ -22,10 +23,11 @@ export {
   namedIn,
   rejectGuesser,
 } from "./code-guessing/count-misses.ts";
+export { shareDefinitions } from "./process/share-definitions.ts";
 export { startCodeGuessing } from "./code-guessing/reports.ts";
 export { readCodeGuessingSettings } from "./code-guessing/settings.ts";
 export { createLane, type Lane } from "./admission/lane.ts";
-export { isRefusal } from "./admission/refusals.ts";
+export { isOverloadError } from "./admission/overload-errors.ts";
 export { decisionWork, showsOrders } from "./admission/work.ts";
 export {
   batchCall,
@@ -39,20 +41,24 @@ export {
   REQUEST_DEADLINE_MS,
 } from "./call/call.ts";
 export type { FindProject, ProjectQuery, ProjectState } from "./call/find-project.ts";
+export { ownCall } from "./call/own-call.ts";
 export { type Client, clientOf, invoke } from "./call/client.ts";
-export { type CoalescerOptions, createCoalescer } from "./concurrency/coalescer.ts";
+export { type CallCoalescerOptions, createCallCoalescer } from "./concurrency/call-coalescer.ts";
+export { createCoalescer } from "./concurrency/coalescer.ts";
 export { createDirectTransport } from "./transport/direct-transport.ts";
+export { createCallees } from "./transport/callees.ts";
 export { createServiceTransport } from "./transport/grpc-transport.ts";
+export { followTls, readTlsFiles, type TlsFiles } from "./auth/tls.ts";
 export {
   type ProcessTools,
   readDatabaseConfig,
+  readCalleeUrls,
   runProcess,
-  transportTo,
 } from "./process/process.ts";
 export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";
 export { startExpiryJob } from "./process/expiry-job.ts";
-export { startPeriodicJob } from "./process/periodic-job.ts";
+export { startBatchJob, startPeriodicJob } from "./process/periodic-job.ts";
 export {
   createReadiness,
   type ReadinessCheck,
@@ -63,6 +69,7 @@ export { checkHealth } from "./server/health.ts";
 export {
   DEFAULT_RETENTION,
   eventRetention,
+  outboxRetention,
   readRetention,
   type Retention,
 } from "./process/retention.ts";
@@ -72,6 +79,7 @@ export {
   type Handlers,
   implement,
   type Implementation,
+  type Callers,
   type ReplicatingService,
   type Service,
 } from "./server/service.ts";

@@ -17,6 +17,13 @@ export type Admission = {
    * when the process is.
    */
   readonly enter: (project: string, work: number) => Admitted;
+  /**
+   * The error that `enter` would throw now, which counts as a rejection; undefined when there is room. Takes no
+   * place, so that rejecting needs nothing of the request.
+   */
+  readonly overloadError: (project: string, work: number) => ApiError | undefined;
+  /** False while `overloadError` returns undefined for all requests. */
+  readonly mayReject: () => boolean;
   /** Counts the bytes of a response until the returned function is called. */
   readonly holdResponse: UnsentResponses["hold"];
 };
@@ -39,13 +46,13 @@ const RUNNING_SHARE = 0.75;
 const WAITING_SHARE = 0.5;
 /** Shorter than clients wait. */
 const EXPECTED_WAIT_MS = 2_500;
-/** Rarely reached: the throughput varies, and projects that arrive later take turns. Leaves time for the work before the deadline. */
+/** Rarely reached: the throughput varies, and later projects are served alternately. Leaves time for the work before the deadline. */
 const MAX_WAIT_MS = 5_000;
 
 export function createAdmission(settings: AdmissionSettings, metrics: Metrics): Admission {
-  const refusals = metrics.counter({
-    name: "admission_refusals_total",
-    help: "Requests refused because too many were in progress.",
+  const rejections = metrics.counter({
+    name: "admission_rejections_total",
+    help: "Requests rejected because too many were in progress.",
     labels: ["lane", "reason"],
   });
   const lane = (name: Kind, running: number, waiting: number): Lane => {
@@ -58,22 +65,29 @@ export function createAdmission(settings: AdmissionSettings, metrics: Metrics): 
       expectedWaitMs: EXPECTED_WAIT_MS,
       maxWaitMs: MAX_WAIT_MS,
     };
-    return createLane(limits, (reason) => refusals.inc({ lane: name, reason }));
+    return createLane(limits, (reason) => rejections.inc({ lane: name, reason }));
   };
   const lanes = {
     light: lane("light", settings.requests, settings.waitingRequests),
     heavy: lane("heavy", settings.work, settings.waitingWork),
   };
   const responses = createUnsentResponses(settings.unsentBytes, (reason) =>
-    refusals.inc({ lane: "heavy", reason: `unsent_${reason}` }),
+    rejections.inc({ lane: "heavy", reason: `unsent_${reason}` }),
   );
   measure(metrics, lanes, responses);
   const enter = (project: string, work: number): Entered => {
     if (work <= LIGHT_WORK) return { kind: "light", place: lanes.light.enter(project, 1) };
-    responses.requireRoom(project);
+    const rejection = responses.overloadError(project);
+    if (rejection !== undefined) throw rejection;
     return { kind: "heavy", place: lanes.heavy.enter(project, Math.min(work, settings.work)) };
   };
   return {
+    overloadError: (project, work) =>
+      work <= LIGHT_WORK
+        ? lanes.light.overloadError(project, 1)
+        : (responses.overloadError(project) ??
+          lanes.heavy.overloadError(project, Math.min(work, settings.work))),
+    mayReject: () => lanes.heavy.mayReject() || lanes.light.mayReject() || responses.mayReject(),
     holdResponse: responses.hold,
     enter: (project, work) => admittedOf(enter(project, work), (exact) => enter(project, exact)),
   };

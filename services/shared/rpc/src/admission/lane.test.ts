@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { createLane, type LaneLimits, type RefusalReason } from "./lane.ts";
+import { createLane, type LaneLimits, type RejectionReason } from "./lane.ts";
 
 const LIMITS: LaneLimits = {
   running: 2,
@@ -13,8 +13,8 @@ const LIMITS: LaneLimits = {
 };
 
 function openLane(limits: Partial<LaneLimits> = {}) {
-  const refusals: RefusalReason[] = [];
-  const lane = createLane({ ...LIMITS, ...limits }, (reason) => refusals.push(reason));
+  const rejections: RejectionReason[] = [];
+  const lane = createLane({ ...LIMITS, ...limits }, (reason) => rejections.push(reason));
   const started: string[] = [];
   /** Enters and starts a request, and notes its name when it runs. */
   const request = (project: string, work = 1) => {
@@ -29,7 +29,7 @@ function openLane(limits: Partial<LaneLimits> = {}) {
     }
     return place;
   };
-  return { lane, request, started, refusals };
+  return { lane, request, started, rejections };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -60,7 +60,7 @@ test("serves projects in turns, however many requests one of them has sent", asy
   expect(started.join("")).toBe("aabcabaa");
 });
 
-test("lets a project run no more than its share, so that another one starts at once", async () => {
+test("lets a project run no more than its share, so that another one starts immediately", async () => {
   const { request, started } = openLane({ running: 4, runningPerProject: 3, waitingPerProject: 9 });
   const places = [1, 2, 3, 4].map(() => request("a"));
   expect(started).toEqual(["a", "a", "a"]);
@@ -96,13 +96,13 @@ test("runs work above the bound alone", async () => {
   expect(started).toEqual(["a", "b"]);
 });
 
-test("refuses a project whose share is full, then everyone when the process is full", () => {
-  const { request, refusals, lane } = openLane();
+test("rejects a project whose share is full, then everyone when the process is full", () => {
+  const { request, rejections, lane } = openLane();
   for (let count = 0; count < 5; count += 1) request("a");
   expect(() => lane.enter("a", 1)).toThrow(expect.objectContaining({ key: "too_many_requests" }));
   request("b");
   expect(() => lane.enter("c", 1)).toThrow(expect.objectContaining({ key: "service_unavailable" }));
-  expect(refusals).toEqual(["project", "process"]);
+  expect(rejections).toEqual(["project", "process"]);
 });
 
 test("counts requests whose body is being read as waiting, but not as running", () => {
@@ -119,10 +119,10 @@ test("counts requests whose body is being read as waiting, but not as running", 
 test("lets only as many requests wait as can start in time at the measured throughput", () => {
   let now = 0;
   const limits = { running: 1, runningPerProject: 1, waiting: 1_000, waitingPerProject: 500 };
-  const refusals: RefusalReason[] = [];
+  const rejections: RejectionReason[] = [];
   const lane = createLane(
     { ...limits, expectedWaitMs: 800, maxWaitMs: 60_000 },
-    (reason) => refusals.push(reason),
+    (reason) => rejections.push(reason),
     () => now,
   );
   const enter = (project: string) => {
@@ -150,7 +150,7 @@ test("lets only as many requests wait as can start in time at the measured throu
   enter("a");
   expect(fill("a")).toBe(39);
   expect(fill("b")).toBe(40);
-  expect(refusals).toEqual(["project", "project"]);
+  expect(rejections).toEqual(["project", "project"]);
   expect(fill("c")).toBe(0);
   // Nothing ends any more: as many may wait as may run.
   now += 10_000;
@@ -177,12 +177,12 @@ test("counts nothing when everything has ended, whatever the estimates were", ()
 });
 
 test("rejects a request that waits too long, and one whose caller leaves", async () => {
-  const { lane, request, started, refusals } = openLane({ running: 1, maxWaitMs: 1 });
+  const { lane, request, started, rejections } = openLane({ running: 1, maxWaitMs: 1 });
   const first = request("a");
   request("a");
   request("b").leave();
   await expect.poll(() => started).toEqual(["a", "b rejected", "a rejected"]);
-  expect(refusals).toEqual(["wait"]);
+  expect(rejections).toEqual(["wait"]);
   first.leave();
   expect([lane.running(), lane.waiting()]).toEqual([0, 0]);
 });
@@ -194,6 +194,33 @@ test.each([
   const { lane } = openLane({ running: 1, runningPerProject: 1, maxWaitMs: 1 });
   void lane.enter("a", 1).start(1);
   await expect(lane.enter(project, 1).start(1)).rejects.toMatchObject({ key });
+});
+
+test("rejects without taking a place, exactly when entering would be rejected", () => {
+  const request = fc.record({
+    project: fc.constantFrom("a", "b", "c"),
+    work: fc.integer({ min: 1, max: 10 }),
+    ends: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
+      const limits = { running: 10, runningPerProject: 8, waiting: 40, waitingPerProject: 20 };
+      const { lane, rejections } = openLane(limits);
+      for (const { project, work, ends } of requests) {
+        const mayReject = lane.mayReject();
+        const rejection = lane.overloadError(project, work);
+        if (rejection === undefined) {
+          const place = lane.enter(project, work);
+          if (ends) place.leave();
+        } else {
+          expect(mayReject).toBe(true);
+          const [latest] = rejections.slice(-1);
+          expect(() => lane.enter(project, work)).toThrow(rejection);
+          expect(rejections.slice(-1)).toEqual([latest]);
+        }
+      }
+    }),
+  );
 });
 
 describe("for any requests", () => {

@@ -1,27 +1,27 @@
 import { ApiError } from "@scrip/errors";
 
-import { PROJECT_BUSY, PROCESS_BUSY } from "./refusals.ts";
+import { PROJECT_BUSY, PROCESS_BUSY } from "./overload-errors.ts";
 import { createThroughput, type Throughput } from "./throughput.ts";
 
 /** Bounds of a lane in units of work. */
 export type LaneLimits = {
-  /** Requests that run at once. */
+  /** Work that runs concurrently. */
   readonly running: number;
   readonly runningPerProject: number;
   /** Requests that wait for their turn, or whose body is being read. */
   readonly waiting: number;
   readonly waitingPerProject: number;
-  /** Requests that would start later than this, by the measured throughput, are refused immediately. Default: none is. */
+  /** Requests that would start later than this, by the measured throughput, are rejected immediately. Default: none is. */
   readonly expectedWaitMs?: number;
   /** Requests that wait longer are rejected after all. */
   readonly maxWaitMs: number;
 };
 
 /** A project's share or the whole process is full, or a request waited too long. */
-export type RefusalReason = "project" | "process" | "wait";
+export type RejectionReason = "project" | "process" | "wait";
 
 /**
- * Runs a bounded amount of work at once and lets a bounded amount wait: projects take turns, the
+ * Runs a bounded amount of work concurrently and queues a bounded amount: round-robin over projects, the
  * requests of one project keep their order.
  */
 export type Lane = {
@@ -30,6 +30,10 @@ export type Lane = {
    * `service_unavailable` when the process has none.
    */
   readonly enter: (project: string, work: number) => Place;
+  /** The error that `enter` would throw now, which counts as a rejection; undefined when there is room. */
+  readonly overloadError: (project: string, work: number) => ApiError | undefined;
+  /** False while every request of `running` units or less finds room, whichever project sends it. */
+  readonly mayReject: () => boolean;
   readonly running: () => number;
   readonly waiting: () => number;
 };
@@ -60,10 +64,10 @@ const SWEEP_MS = 100;
 
 export function createLane(
   limits: LaneLimits,
-  onRefusal: (reason: RefusalReason) => void,
+  onReject: (reason: RejectionReason) => void,
   now = () => performance.now(),
 ): Lane {
-  const queues = new Queues(limits, onRefusal, now);
+  const queues = new Queues(limits, onReject, now);
   return {
     enter(project, work) {
       // Sums of whole numbers are exact: fractions would leave a remainder when everything has ended.
@@ -73,6 +77,8 @@ export function createLane(
         leave: () => queues.leave(entry),
       };
     },
+    overloadError: (project, work) => queues.overloadError(project, Math.ceil(work)),
+    mayReject: () => queues.mayReject(),
     running: () => queues.running,
     waiting: () => queues.waiting,
   };
@@ -82,7 +88,7 @@ class Queues {
   running = 0;
   waiting = 0;
   readonly #limits: LaneLimits;
-  readonly #onRefusal: (reason: RefusalReason) => void;
+  readonly #onReject: (reason: RejectionReason) => void;
   readonly #projects = new Map<string, Project>();
   /** Projects with queued requests; the first has its turn. */
   readonly #ready = new Set<Project>();
@@ -90,25 +96,35 @@ class Queues {
   readonly #now: () => number;
   readonly #throughput: Throughput;
 
-  constructor(limits: LaneLimits, onRefusal: (reason: RefusalReason) => void, now: () => number) {
+  constructor(limits: LaneLimits, onReject: (reason: RejectionReason) => void, now: () => number) {
     this.#limits = limits;
-    this.#onRefusal = onRefusal;
+    this.#onReject = onReject;
     this.#now = now;
     this.#throughput = createThroughput(now);
   }
 
   enter(name: string, work: number): Entry {
+    const rejection = this.overloadError(name, work);
+    if (rejection !== undefined) throw rejection;
     const project = this.#projects.get(name) ?? { name, running: 0, waiting: 0, queue: [] };
-    const { waiting, waitingPerProject } = this.#limits;
-    if (project.waiting > 0 && project.waiting + work > this.#inTime(waitingPerProject)) {
-      throw this.#refusal("project");
-    }
-    if (this.waiting > 0 && this.waiting + work > this.#inTime(waiting)) {
-      throw this.#refusal("process");
-    }
     this.#projects.set(name, project);
     this.#count(project, "waiting", work);
     return { project, work, state: "entered", queuedAt: 0, resolve: nothing, reject: nothing };
+  }
+
+  overloadError(name: string, work: number): ApiError | undefined {
+    const { waiting, waitingPerProject } = this.#limits;
+    const own = this.#projects.get(name)?.waiting ?? 0;
+    if (own > 0 && own + work > this.#inTime(waitingPerProject)) return this.#rejection("project");
+    if (this.waiting > 0 && this.waiting + work > this.#inTime(waiting)) {
+      return this.#rejection("process");
+    }
+    return undefined;
+  }
+
+  mayReject(): boolean {
+    const { running, waitingPerProject } = this.#limits;
+    return this.waiting > 0 && this.waiting + running > this.#inTime(waitingPerProject);
   }
 
   start(entry: Entry, work: number): Promise<void> | undefined {
@@ -181,7 +197,7 @@ class Queues {
       queue.filter(({ queuedAt }) => queuedAt < oldest),
     );
     for (const entry of late) {
-      entry.reject(this.#refusal("wait", entry.project));
+      entry.reject(this.#rejection("wait", entry.project));
       this.leave(entry);
     }
     this.#isSweeping = false;
@@ -218,8 +234,8 @@ class Queues {
     return running === 0 || running + work <= this.#limits.runningPerProject;
   }
 
-  #refusal(reason: RefusalReason, waiting?: Project): ApiError {
-    this.#onRefusal(reason);
+  #rejection(reason: RejectionReason, waiting?: Project): ApiError {
+    this.#onReject(reason);
     // A project that has the lane for itself waited for its own requests only.
     const isOwn = reason === "project" || waiting?.running === this.running;
     return isOwn ? PROJECT_BUSY : PROCESS_BUSY;

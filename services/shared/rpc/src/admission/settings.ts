@@ -1,12 +1,12 @@
 import { type Env, readEnv, variable } from "@scrip/config";
 
-/** How much a process takes on at once (docs/rate-limits.md#concurrency). */
+/** Bounds of the work in progress of a process (docs/rate-limits.md#concurrency). */
 export type AdmissionSettings = {
-  /** Light requests that run at once. */
+  /** Light requests that run concurrently. */
   readonly requests: number;
   /** Light requests that wait. */
   readonly waitingRequests: number;
-  /** Work of the heavy requests that run at once; a unit takes about a millisecond of processor time. */
+  /** Work of the heavy requests that run concurrently; a unit takes about a millisecond of processor time. */
   readonly work: number;
   /** Work of the heavy requests that wait. */
   readonly waitingWork: number;

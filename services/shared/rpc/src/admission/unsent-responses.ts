@@ -1,9 +1,12 @@
-import { PROJECT_UNSENT, PROCESS_UNSENT } from "./refusals.ts";
+import type { ApiError } from "@scrip/errors";
+
+import { PROJECT_UNSENT, PROCESS_UNSENT } from "./overload-errors.ts";
 
 export type UnsentResponses = {
   readonly total: () => number;
-  /** Throws while the responses of the project, or of all, hold too much memory. */
-  readonly requireRoom: (project: string) => void;
+  /** The error while the responses of the project, or of all, hold too much memory, which counts as a rejection. */
+  readonly overloadError: (project: string) => ApiError | undefined;
+  readonly mayReject: () => boolean;
   /** Counts the bytes of a response until the returned function is called. */
   readonly hold: (project: string, bytes: number) => () => void;
 };
@@ -13,7 +16,7 @@ const PROJECT_SHARE = 0.5;
 /** Bounds the memory of responses that callers have not received yet. */
 export function createUnsentResponses(
   limit: number,
-  onRefusal: (reason: "project" | "process") => void,
+  onReject: (reason: "project" | "process") => void,
 ): UnsentResponses {
   const ofProjects = new Map<string, number>();
   let total = 0;
@@ -25,15 +28,17 @@ export function createUnsentResponses(
   };
   return {
     total: () => total,
-    requireRoom(project) {
+    mayReject: () => total > limit * PROJECT_SHARE,
+    overloadError(project) {
       if ((ofProjects.get(project) ?? 0) > limit * PROJECT_SHARE) {
-        onRefusal("project");
-        throw PROJECT_UNSENT;
+        onReject("project");
+        return PROJECT_UNSENT;
       }
       if (total > limit) {
-        onRefusal("process");
-        throw PROCESS_UNSENT;
+        onReject("process");
+        return PROCESS_UNSENT;
       }
+      return undefined;
     },
     hold(project, bytes) {
       add(project, bytes);

@@ -6,7 +6,7 @@ import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Call } from "../call/call.ts";
-import { externalKey } from "../call/headers.ts";
+import { externalKey, type ReceivedHeaders } from "../call/headers.ts";
 import type { ServiceClaims } from "./service-token.ts";
 
 const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
@@ -50,7 +50,7 @@ export function externalIdempotency(
     readonly request: Message;
     readonly claims: ServiceClaims;
   },
-  headers: Headers,
+  headers: ReceivedHeaders,
 ): Call["idempotency"] {
   const key = externalKey(headers);
   if (key === undefined) return undefined;

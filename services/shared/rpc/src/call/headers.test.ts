@@ -20,7 +20,11 @@ const call: Call = {
 };
 
 test("passes a call to another Scrip service, with the version of its project for the settings", () => {
-  const arrived = fromHeaders(toHeaders(call), { internal: true, callerName: "validation" }, clock);
+  const arrived = fromHeaders(
+    new Headers(toHeaders(call)),
+    { internal: true, callerName: "validation" },
+    clock,
+  );
   const { project: _, ...sent } = call;
   expect(arrived).toEqual({
     ...sent,
@@ -31,7 +35,11 @@ test("passes a call to another Scrip service, with the version of its project fo
 });
 
 test("trusts an external service for its project id only", () => {
-  const arrived = fromHeaders(toHeaders(call), { internal: false, callerName: "till" }, clock);
+  const arrived = fromHeaders(
+    new Headers(toHeaders(call)),
+    { internal: false, callerName: "till" },
+    clock,
+  );
   expect(arrived).toEqual({
     projectId: "proj_1",
     projectVersion: undefined,
@@ -43,7 +51,7 @@ test("trusts an external service for its project id only", () => {
 });
 
 test("replaces malformed request ids, and ignores malformed versions and times", () => {
-  const headers = toHeaders({ ...call, requestId: 'v-1" injected' });
+  const headers = new Headers(toHeaders({ ...call, requestId: 'v-1" injected' }));
   headers.set("x-scrip-project-version", "7.5");
   headers.set("x-scrip-now", "tomorrow");
   const arrived = fromHeaders(headers, { internal: true, callerName: "x" }, clock);
@@ -53,6 +61,10 @@ test("replaces malformed request ids, and ignores malformed versions and times",
 
 test("limits the deadline to that of a request", () => {
   const patient = { now: 1_000, timeoutMs: 3_600_000 };
-  const arrived = fromHeaders(toHeaders(call), { internal: true, callerName: "x" }, patient);
+  const arrived = fromHeaders(
+    new Headers(toHeaders(call)),
+    { internal: true, callerName: "x" },
+    patient,
+  );
   expect(arrived.deadline).toBe(9_000);
 });

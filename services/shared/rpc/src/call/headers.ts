@@ -19,6 +19,9 @@ const NAMES = {
 /** Set on a response that repeats an earlier one. */
 export const REPLAYED_HEADER = "x-scrip-replayed";
 
+/** The headers of a received call. */
+export type ReceivedHeaders = Pick<Headers, "get">;
+
 /** A call as it arrives: its project's settings come from the replica of the service, not from headers. */
 export type ReceivedCall = Omit<Call, "project" | "now"> & {
   readonly projectId: string;
@@ -28,22 +31,21 @@ export type ReceivedCall = Omit<Call, "project" | "now"> & {
   readonly now: number | undefined;
 };
 
-export function toHeaders(call: Call): Headers {
-  const headers = new Headers({
+export function toHeaders(call: Call): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {
     [NAMES.project]: call.project.id,
     [NAMES.requestId]: call.requestId,
     [NAMES.now]: String(call.now),
     [NAMES.caller]: `${call.caller.side}:${call.caller.id}`,
-  });
+  };
   const { version } = call.project;
-  if (version !== undefined) headers.set(NAMES.projectVersion, String(version));
+  if (version !== undefined) headers[NAMES.projectVersion] = String(version);
   if (call.idempotency !== undefined) {
-    headers.set(NAMES.idempotencyKey, encodeURIComponent(call.idempotency.key));
-    headers.set(NAMES.requestHash, Buffer.from(call.idempotency.requestHash).toString("hex"));
+    headers[NAMES.idempotencyKey] = encodeURIComponent(call.idempotency.key);
+    headers[NAMES.requestHash] = Buffer.from(call.idempotency.requestHash).toString("hex");
     const { rejection } = call.idempotency;
     if (rejection !== undefined) {
-      const bytes = Buffer.from(toBinary(ErrorSchema, rejection));
-      headers.set(NAMES.rejection, bytes.toString("base64"));
+      headers[NAMES.rejection] = Buffer.from(toBinary(ErrorSchema, rejection)).toString("base64");
     }
   }
   return headers;
@@ -54,7 +56,7 @@ export function toHeaders(call: Call): Headers {
  * clock, project version, caller and request hash are read only from Scrip's own services.
  */
 export function fromHeaders(
-  headers: Headers,
+  headers: ReceivedHeaders,
   trust: { readonly internal: boolean; readonly callerName: string },
   clock: { readonly now: number; readonly timeoutMs: number | undefined },
 ): ReceivedCall {
@@ -95,7 +97,7 @@ const MAX_KEY_LENGTH = 255;
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
 /** The idempotency key of an external caller; undefined without one. */
-export function externalKey(headers: Headers): string | undefined {
+export function externalKey(headers: ReceivedHeaders): string | undefined {
   const text = headers.get(NAMES.idempotencyKey);
   if (text === null) return undefined;
   const key = decodeHeader(text);

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 
-import { type CodeGuessingOptions, type CodeRequest, createCodeGuessing } from "./code-guessing.ts";
+import {
+  type CodeGuessingOptions,
+  type CodeRequest,
+  createCodeGuessing,
+  type SharedBlock,
+  type SharedGuessing,
+} from "./code-guessing.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -29,7 +35,7 @@ function start(options: Partial<CodeGuessingOptions> = {}) {
     ...options,
   });
   const miss = (from: CodeRequest, times: number): void => {
-    for (let i = 0; i < times; i += 1) guessing.count(from, 1);
+    for (let i = 0; i < times; i += 1) void guessing.count(from, 1);
   };
   return { ...guessing, miss, clock, log };
 }
@@ -56,7 +62,7 @@ describe("code guessing", () => {
     clock.now += 5 * MINUTE_MS;
     miss(request(), 19);
     expect(blockedFor(request())).toBe(0);
-    count(request({ address: "192.0.2.2" }), 30);
+    void count(request({ address: "192.0.2.2" }), 30);
     expect(blockedFor(request({ address: "192.0.2.2" }))).toBeGreaterThan(0);
   });
 
@@ -97,7 +103,7 @@ describe("code guessing", () => {
     const { miss, count, blockedFor } = start();
     const busy = request({ side: "server" });
     const guessing = request({ side: "server", address: "192.0.2.2" });
-    for (let i = 0; i < 1_000; i += 1) count(busy, i % 3 === 0 ? 1 : 0);
+    for (let i = 0; i < 1_000; i += 1) void count(busy, i % 3 === 0 ? 1 : 0);
     expect(blockedFor(busy)).toBe(0);
     miss(guessing, 299);
     expect(blockedFor(guessing)).toBe(0);
@@ -122,7 +128,7 @@ describe("code guessing", () => {
       const busy = { keyId: "app_busy", address: "192.0.2.1" };
       miss({ ...from(0), ...busy }, 1);
       for (let i = 0; i < 3_100; i += 1) {
-        for (const misses of [0, 0, 1]) count({ ...from(i), keyId: busy.keyId }, misses);
+        for (const misses of [0, 0, 1]) void count({ ...from(i), keyId: busy.keyId }, misses);
       }
       expect(blockedFor({ ...from(9_999), keyId: busy.keyId })).toBe(0);
     }
@@ -142,11 +148,11 @@ describe("code guessing", () => {
   test("reports a found code after ten misses once per window, and alarms once per minute", () => {
     const { miss, count, alarms, log, clock } = start();
     miss(request(), 9);
-    count(request(), 0);
+    void count(request(), 0);
     expect(log).toEqual([]);
     miss(request(), 1);
-    count(request(), 0);
-    count(request(), 0);
+    void count(request(), 0);
+    void count(request(), 0);
     expect(log).toEqual(["hit after 10"]);
 
     log.length = 0;
@@ -157,25 +163,40 @@ describe("code guessing", () => {
     expect(alarms()).toBe(0);
   });
 
-  test("blocks when all replicas together reach the limit, and at half of it without Redis", async () => {
+  test("blocks in all replicas when their misses together reach the limit, and at half of it without Redis", async () => {
     const counts = new Map<string, number>();
-    const shared = async (name: string, misses: number, limit: number) => {
-      counts.set(name, (counts.get(name) ?? 0) + misses);
-      return (counts.get(name) ?? 0) >= limit;
+    const applyInAll: ((block: SharedBlock) => void)[] = [];
+    const shared: SharedGuessing = {
+      addMisses: async (name, misses, limit) => {
+        counts.set(name, (counts.get(name) ?? 0) + misses);
+        return (counts.get(name) ?? 0) >= limit;
+      },
+      blocks: {
+        follow: (apply) => void applyInAll.push(apply),
+        announce: async (block) => {
+          for (const apply of applyInAll) apply(block);
+        },
+      },
     };
     const [one, two] = [start({ shared }), start({ shared })];
     one.miss(request(), 15);
-    two.miss(request(), 5);
-    await expect.poll(() => two.blockedFor(request())).toBeGreaterThan(0);
-    expect(one.blockedFor(request())).toBe(0);
-    one.miss(request(), 1);
-    await expect.poll(() => one.blockedFor(request())).toBeGreaterThan(0);
+    two.miss(request(), 4);
+    expect(two.blockedFor(request())).toBe(0);
+    await two.count(request(), 1);
+    for (const { blockedFor } of [one, two]) expect(blockedFor(request())).toBe(5 * MINUTE_MS);
+    expect([one.log, two.log]).toEqual([[], ["blocked 192.0.2.1 300"]]);
+    // The next block is the second one in each of them.
+    for (const { clock } of [one, two]) clock.now += 5 * MINUTE_MS;
+    counts.clear();
+    one.miss(request(), 19);
+    await one.count(request(), 1);
+    for (const { blockedFor } of [one, two]) expect(blockedFor(request())).toBe(10 * MINUTE_MS);
 
-    const alone = start({ shared: async () => undefined });
-    alone.miss(request(), 9);
-    await Promise.resolve();
+    const alone = start({ shared: { addMisses: async () => undefined } });
+    alone.miss(request(), 8);
+    await alone.count(request(), 1);
     expect(alone.blockedFor(request())).toBe(0);
-    alone.miss(request(), 1);
-    await expect.poll(() => alone.blockedFor(request())).toBeGreaterThan(0);
+    await alone.count(request(), 1);
+    expect(alone.blockedFor(request())).toBeGreaterThan(0);
   });
 });

@@ -37,18 +37,28 @@ export type Scope = "address" | "customer" | "session" | "key";
 
 export type Block = { readonly scope: Scope; readonly seconds: number };
 
-/** Counts misses of all replicas; resolves whether the limit is reached. Absent: one process. */
-export type SharedMisses = (
-  name: string,
-  misses: number,
-  limit: number,
-) => Promise<boolean | undefined>;
+/** What the replicas know together. Neither call rejects. */
+export type SharedGuessing = {
+  /** Counts misses; resolves whether the limit is reached, or undefined when the store does not respond. */
+  readonly addMisses: (name: string, misses: number, limit: number) => Promise<boolean | undefined>;
+  /** Tells the other replicas of a block; absent where they cannot be reached. */
+  readonly blocks?: {
+    readonly announce: (block: SharedBlock) => Promise<void>;
+    readonly follow: (apply: (block: SharedBlock) => void) => void;
+  };
+};
+
+/** A block of the callers with this name, for `ms` from now. */
+export type SharedBlock = { readonly name: string; readonly ms: number };
 
 export type CodeGuessing = {
   /** Milliseconds until the caller may name codes again; 0: now. */
   readonly blockedFor: (request: CodeRequest) => number;
-  /** Counts a request that named codes, of which `misses` do not exist. */
-  readonly count: (request: CodeRequest, misses: number) => void;
+  /**
+   * Counts a request that named codes, of which `misses` do not exist. Where replicas count together, it resolves when
+   * all of them know of the misses, and of a block that follows: the response waits for it.
+   */
+  readonly count: (request: CodeRequest, misses: number) => Promise<unknown> | undefined;
   /** Number of projects whose alarm was raised within the minute. */
   readonly alarms: () => number;
 };
@@ -56,7 +66,8 @@ export type CodeGuessing = {
 export type CodeGuessingOptions = {
   readonly settings: CodeGuessingSettings;
   readonly reports: CodeGuessingReports;
-  readonly shared?: SharedMisses | undefined;
+  /** Absent: one process. */
+  readonly shared?: SharedGuessing | undefined;
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 };
@@ -98,41 +109,36 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
   const guessers = new LRUCache<string, Guesser>({ max: MAX_GUESSERS });
   const alarm = createCodeAlarm(reports.alarm, now);
 
-  const block = (guesser: Guesser, { scope }: Bucket, request: CodeRequest): void => {
-    if (guesser.blockedUntil > now()) return;
+  const guesserOf = (name: string): Guesser => guessers.get(name) ?? addTo(guessers, name);
+
+  const block = (guesser: Guesser, bucket: Bucket, request: CodeRequest): Promise<void> => {
+    if (guesser.blockedUntil > now()) return NOTHING;
     const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
-    guesser.blocks += 1;
-    guesser.blockedUntil = now() + ms;
-    guesser.windowEndsAt = guesser.blockedUntil;
-    reports.blocked(request, { scope, seconds: ms / 1_000 });
+    blockFor(guesser, now(), ms);
+    reports.blocked(request, { scope: bucket.scope, seconds: ms / 1_000 });
+    return shared?.blocks?.announce({ name: bucket.name, ms }) ?? NOTHING;
   };
+  shared?.blocks?.follow(({ name, ms }) => blockFor(guesserOf(name), now(), ms));
 
-  const countIn = (bucket: Bucket, request: CodeRequest, misses: number): void => {
-    const known = guessers.get(bucket.name);
-    if (known === undefined && misses === 0) return;
-    const guesser = known ?? newGuesser();
-    if (known === undefined) guessers.set(bucket.name, guesser);
-    startWindow(guesser, now());
-    guesser.tries += Math.max(misses, 1);
-    guesser.misses += misses;
-    if (misses === 0) {
-      // A key has many callers: one finds a code, others miss.
-      const isReportable = bucket.scope !== "key" && guesser.misses >= MANY_MISSES;
-      if (!isReportable || guesser.isReported) return;
-      guesser.isReported = true;
-      reports.hitAfterMisses(request, guesser.misses);
-    } else if (exceeds(guesser, bucket, bucket.limit)) block(guesser, bucket, request);
-    else if (shared !== undefined) void countShared(shared, { guesser, bucket, request, misses });
-  };
-
-  const countShared = async (
-    add: SharedMisses,
-    { guesser, bucket, request, misses }: Miss,
+  const countMiss = async (
+    guesser: Guesser,
+    bucket: Bucket,
+    request: CodeRequest,
+    misses: number,
   ): Promise<void> => {
-    const isReached = await add(bucket.name, misses, bucket.limit);
+    if (exceeds(guesser, bucket, bucket.limit)) return block(guesser, bucket, request);
+    if (shared === undefined) return;
+    const isReached = await shared.addMisses(bucket.name, misses, bucket.limit);
     // Alone, a process knows only a part of the misses, so its limit is lower.
     const isExceeded = isReached ?? exceeds(guesser, bucket, Math.ceil(bucket.limit / 2));
-    if (isExceeded && isMost(guesser, bucket)) block(guesser, bucket, request);
+    if (isExceeded && isMost(guesser, bucket)) await block(guesser, bucket, request);
+  };
+
+  const countHit = (guesser: Guesser, { scope }: Bucket, request: CodeRequest): void => {
+    // A key has many callers: one finds a code, others miss.
+    if (scope === "key" || guesser.misses < MANY_MISSES || guesser.isReported) return;
+    guesser.isReported = true;
+    reports.hitAfterMisses(request, guesser.misses);
   };
 
   return {
@@ -146,21 +152,25 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
     },
     count(request, misses) {
       if (misses > 0) reports.misses(request, misses);
-      if (misses > 0 || guessers.size > 0) {
-        for (const bucket of bucketsOf(request, settings)) countIn(bucket, request, misses);
-      }
       alarm.count(request.projectId, misses);
+      if (misses === 0 && guessers.size === 0) return undefined;
+      const counted: Promise<void>[] = [];
+      for (const bucket of bucketsOf(request, settings)) {
+        if (misses === 0 && !guessers.has(bucket.name)) continue;
+        const guesser = guesserOf(bucket.name);
+        startWindow(guesser, now());
+        guesser.tries += Math.max(misses, 1);
+        guesser.misses += misses;
+        if (misses === 0) countHit(guesser, bucket, request);
+        else counted.push(countMiss(guesser, bucket, request, misses));
+      }
+      return misses === 0 ? undefined : Promise.all(counted);
     },
     alarms: alarm.raised,
   };
 }
 
-type Miss = {
-  readonly guesser: Guesser;
-  readonly bucket: Bucket;
-  readonly request: CodeRequest;
-  readonly misses: number;
-};
+const NOTHING = Promise.resolve();
 
 /** All names begin with the key: with one key, nobody can block the customers of another. */
 function bucketsOf(
@@ -192,6 +202,19 @@ const isMost = ({ misses, tries }: Guesser, { mostOnly }: Bucket): boolean =>
 
 const exceeds = (guesser: Guesser, bucket: Bucket, limit: number): boolean =>
   guesser.misses >= limit && isMost(guesser, bucket);
+
+function addTo(guessers: LRUCache<string, Guesser>, name: string): Guesser {
+  const guesser = newGuesser();
+  guessers.set(name, guesser);
+  return guesser;
+}
+
+function blockFor(guesser: Guesser, now: number, ms: number): void {
+  if (guesser.blockedUntil > now) return;
+  guesser.blocks += 1;
+  guesser.blockedUntil = now + ms;
+  guesser.windowEndsAt = guesser.blockedUntil;
+}
 
 function startWindow(guesser: Guesser, now: number): void {
   if (now < guesser.windowEndsAt) return;

@@ -31,11 +31,12 @@ export async function countMisses<Response extends Message>(
 ): Promise<Response> {
   try {
     const response = await call();
-    guessing.count(request, lookups.missesIn(response));
+    const counted = guessing.count(request, lookups.missesIn(response));
+    if (counted !== undefined) await counted;
     return response;
   } catch (thrown) {
     const { error, unexpected } = toErrorResponse(thrown, "");
-    if (!unexpected) guessing.count(request, isMiss(error, request) ? 1 : 0);
+    if (!unexpected) await guessing.count(request, isMiss(error, request) ? 1 : 0);
     throw thrown;
   }
 }

@@ -42,6 +42,8 @@ function createReports(logger: Logger, metrics: Metrics): CodeGuessingReports {
     help: "Callers that named a known code after ten or more unknown ones.",
     labels: ["side"],
   });
+  // A counter that begins with its first hit would show no increase.
+  for (const side of ["server", "client", "service"]) hits.inc({ side }, 0);
   return {
     misses: ({ side }, count) => misses.inc({ side }, count),
     blocked({ side, projectId, keyId, address }, { scope, seconds }) {

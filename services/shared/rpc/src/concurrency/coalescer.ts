@@ -6,8 +6,11 @@ export type CoalescerOptions<Item, Result> = Omit<BatcherOptions<Item, Result>, 
   readonly maxWaiting: number;
 };
 
-/** After this wait for a free lane the caller has little time left to use a result. */
-const MAX_WAIT_MS = 1_500;
+/**
+ * After this wait for a free lane, the caller may leave before a slow statement ends. A process that has just started
+ * keeps its first calls for up to two seconds, when the machine is busy.
+ */
+const MAX_WAIT_MS = 3_000;
 
 /** A batcher for calls to other services, which rejects items under overload. */
 export const createCoalescer = <Item, Result>({

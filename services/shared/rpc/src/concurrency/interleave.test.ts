@@ -76,7 +76,7 @@ test("continues the long work of one project in turns, within a time per iterati
   expect(await Promise.all(all)).toEqual(["a", "b", "c"]);
 });
 
-test("starts the work of a project without paused work at once, and lets projects take turns", async () => {
+test("starts the work of a project without paused work immediately, and alternates between projects", async () => {
   const { runInterleaved, work, round } = createLoop();
   const log: string[] = [];
   for (const name of ["a", "b", "c"]) void runInterleaved(work(name, 6, log), of("many"));

@@ -113,7 +113,7 @@ type PausedWork = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Projects take turns, and the pieces of work of a project as well. */
+/** Round-robin over projects, and over the pieces of work of a project. */
 function createPausedWork() {
   const projects = new Map<string, PausedWork[]>();
   return {

@@ -1,4 +1,4 @@
-import { startPeriodicJob } from "./periodic-job.ts";
+import { startBatchJob } from "./periodic-job.ts";
 
 /** Small, so that locks are held briefly. */
 const CHUNK = 1_000;
@@ -12,10 +12,8 @@ export const startExpiryJob = (
   deleteChunk: (limit: number) => Promise<number>,
   onError: (error: Error) => void,
 ): AsyncDisposable =>
-  startPeriodicJob({
+  startBatchJob({
     everyMs: EVERY_MS,
-    work: async (signal) => {
-      while (!signal.aborted && (await deleteChunk(CHUNK)) === CHUNK);
-    },
+    batch: async () => (await deleteChunk(CHUNK)) === CHUNK,
     onError,
   });

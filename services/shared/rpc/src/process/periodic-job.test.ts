@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { startPeriodicJob } from "./periodic-job.ts";
+import { startBatchJob, startPeriodicJob } from "./periodic-job.ts";
 
 test("starts immediately, repeats after a failure, and ends when disposed", async () => {
   const errors: string[] = [];
@@ -33,4 +33,39 @@ test("aborts the current run on disposal, and waits for it", async () => {
   });
   await job[Symbol.asyncDispose]();
   expect(finished).toBe(true);
+});
+
+test("processes batches without a pause until none is left", async () => {
+  let batches = 0;
+  const job = startBatchJob({
+    everyMs: 60_000,
+    batch: async () => {
+      batches += 1;
+      return batches < 3;
+    },
+    onError: () => {},
+  });
+  await expect.poll(() => batches).toBe(3);
+  await job[Symbol.asyncDispose]();
+});
+
+test("ends after the batch during which it is disposed", async () => {
+  let batches = 0;
+  const started = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const job = startBatchJob({
+    everyMs: 60_000,
+    batch: async () => {
+      batches += 1;
+      started.resolve();
+      await end.promise;
+      return true;
+    },
+    onError: () => {},
+  });
+  await started.promise;
+  const disposed = job[Symbol.asyncDispose]();
+  end.resolve();
+  await disposed;
+  expect(batches).toBe(1);
 });

@@ -29,3 +29,20 @@ export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): Async
     },
   };
 }
+
+export type BatchJob = {
+  readonly everyMs: number;
+  /** Processes one batch, and returns whether there may be more. */
+  readonly batch: () => Promise<boolean>;
+  readonly onError: (error: Error) => void;
+};
+
+/** Processes batches one after the other until none is left, and again after a pause, until disposed. */
+export const startBatchJob = ({ everyMs, batch, onError }: BatchJob): AsyncDisposable =>
+  startPeriodicJob({
+    everyMs,
+    async work(signal) {
+      for (let mayBeMore = true; mayBeMore && !signal.aborted;) mayBeMore = await batch();
+    },
+    onError,
+  });

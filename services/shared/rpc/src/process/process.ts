@@ -1,119 +1,181 @@
-import { type Env, readEnv, readTogether, variable } from "@scrip/config";
+import type { Transport } from "@connectrpc/connect";
+import { ConfigError, type Env, readEnv, readTogether, variable } from "@scrip/config";
+import { createMessages, createRedis } from "@scrip/redis";
 import {
   createLogger,
   createMetrics,
   type Logger,
   type Metrics,
   readMetricsConfig,
+  readTracingConfig,
   startMetricsServer,
+  startTracing,
 } from "@scrip/telemetry";
 
 import { createAdmission } from "../admission/admission.ts";
 import { readAdmissionSettings } from "../admission/settings.ts";
 import { followServiceKeys, readServiceKeys } from "../auth/service-keys.ts";
-import { createTokenSource, type ServiceKeys } from "../auth/service-token.ts";
+import { followTls, readTlsFiles } from "../auth/tls.ts";
 import { startCodeGuessing } from "../code-guessing/reports.ts";
 import { readCodeGuessingSettings } from "../code-guessing/settings.ts";
 import { type CallReport, serve } from "../server/serve.ts";
 import type { ReplicatingService } from "../server/service.ts";
-import { createServiceTransport } from "../transport/grpc-transport.ts";
+import { createCallees } from "../transport/callees.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { shareDefinitions } from "./share-definitions.ts";
 
-export type ProcessTools = {
+export type ProcessTools<Callee extends string> = {
+  readonly env: Env;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** A transport to another service, whose address is in SCRIP_<NAME>_URL. */
-  readonly transportTo: (name: string) => ReturnType<typeof createServiceTransport>;
+  /** Transports to the services that it calls. */
+  readonly transports: Readonly<Record<Callee, Transport>>;
+};
+
+export type ProcessDefinition<Settings, Callee extends string> = {
+  /** The name of its service. */
+  readonly name: string;
+  /** The services that it calls, whose addresses are in SCRIP_<NAME>_URL. */
+  readonly callees: readonly Callee[];
+  readonly read: (env: Env) => Settings;
+  readonly create: (settings: Settings, tools: ProcessTools<Callee>) => Promise<ReplicatingService>;
 };
 
 /**
  * Runs a service as a process: settings from the environment, gRPC until SIGTERM or SIGINT, then
  * calls in flight finish and everything closes in reverse order. All invalid settings are listed on
- * standard error.
+ * standard error before anything starts.
  */
-export async function runProcess(
-  name: string,
-  create: (env: Env, tools: ProcessTools) => Promise<ReplicatingService>,
-): Promise<void> {
+export async function runProcess<Settings, Callee extends string>({
+  name,
+  callees,
+  read,
+  create,
+}: ProcessDefinition<Settings, Callee>): Promise<void> {
   await runUntilStopped(async () => {
     const { env } = process;
-    const config = readProcessConfig(env);
+    const [config, urls, settings] = readTogether(
+      () => readProcessConfig(env),
+      () => readCalleeUrls(env, callees),
+      () => read(env),
+    );
+    await using parts = new AsyncDisposableStack();
+    parts.use(await startTracing(name, config.tracing));
     const logger = createLogger({ service: name, level: config.logLevel });
     const metrics = createMetrics();
-    await using parts = new AsyncDisposableStack();
     const keys = parts.use(followServiceKeys(config.serviceKeys, logger));
-    parts.use(await startMetricsServer(metrics, config.metrics, logger));
-    const service = parts.use(
-      await create(env, {
-        logger,
-        metrics,
-        transportTo: (callee) => transportTo(env, keys, { caller: name, callee }),
-      }),
-    );
+    let ready: (() => Promise<boolean>) | undefined;
+    const probes = {
+      hasStarted: () => ready !== undefined,
+      isReady: async () => ready !== undefined && (await ready()),
+    };
+    parts.use(await startMetricsServer(metrics, { ...config.metrics, logger, probes }));
+    const tls = config.tls && parts.use(followTls(config.tls, logger));
+    const connectTo = createCallees({ caller: name, keys, tls, logger, metrics });
+    const transports = Object.fromEntries(
+      Object.entries(urls).map(([callee, all]) => [callee, parts.use(connectTo(callee, all))]),
+    ) as Readonly<Record<string, Transport>> as ProcessTools<Callee>["transports"];
+    const service = parts.use(await create(settings, { env, logger, metrics, transports }));
+    if (config.redisUrl !== undefined && service.definitions !== undefined)
+      parts.use(shareOver(config.redisUrl, service, logger));
     const server = parts.use(
       await serve({
         host: config.host,
         port: config.port,
         services: [service],
         keys,
+        tls,
+        drainMs: config.drainSeconds * 1_000,
         admission: createAdmission(config.admission, metrics),
         codeGuessing: startCodeGuessing({ settings: config.codeGuessing, logger, metrics }),
         onCall: (report) => logCall(logger, report),
       }),
     );
+    ready = server.isReady;
     logger.info({ url: server.url }, "serving");
     return parts.move();
   });
 }
 
+function shareOver(redisUrl: string, service: ReplicatingService, logger: Logger): Disposable {
+  const onError = (error: unknown): void => logger.warn({ error }, "Redis failed");
+  const redis = createRedis(redisUrl, onError);
+  const messages = createMessages(redis, onError);
+  shareDefinitions(messages, service);
+  return {
+    [Symbol.dispose]() {
+      messages[Symbol.dispose]();
+      redis.disconnect();
+    },
+  };
+}
+
 const MAX_PORT = 65_535;
+/** Name servers and load balancers drop a process that stops only after a while. */
+const DRAIN_SECONDS = 5;
+const MAX_DRAIN_SECONDS = 60;
 
 function readProcessConfig(env: Env) {
-  const [own, metrics, serviceKeys, admission, codeGuessing] = readTogether(
+  const [own, metrics, tracing, serviceKeys, tls, admission, codeGuessing] = readTogether(
     () => readOwn(env),
     () => readMetricsConfig(env),
+    () => readTracingConfig(env),
     () => readServiceKeys(env),
+    () => readTlsFiles(env),
     () => readAdmissionSettings(env),
     () => readCodeGuessingSettings(env),
   );
-  return { ...own, metrics, serviceKeys, admission, codeGuessing };
+  return { ...own, metrics, tracing, serviceKeys, tls, admission, codeGuessing };
 }
 
 function readOwn(env: Env) {
   return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "0.0.0.0") },
     port: { name: "SCRIP_PORT", reader: variable.withDefault(variable.integer(0, MAX_PORT), 9090) },
+    drainSeconds: {
+      name: "SCRIP_DRAIN_SECONDS",
+      reader: variable.withDefault(variable.integer(0, MAX_DRAIN_SECONDS), DRAIN_SECONDS),
+    },
+    redisUrl: { name: "SCRIP_REDIS_URL", reader: variable.optional(variable.url) },
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
   });
 }
 
-/** gRPC to the service at SCRIP_<NAME>_URL. */
-export function transportTo(
+/** The addresses of the replicas of each callee, by its name. */
+export function readCalleeUrls(
   env: Env,
-  keys: ServiceKeys,
-  { caller, callee }: { readonly caller: string; readonly callee: string },
-): ReturnType<typeof createServiceTransport> {
-  const { baseUrl } = readEnv(env, {
-    baseUrl: { name: `SCRIP_${callee.toUpperCase()}_URL`, reader: variable.url },
+  callees: readonly string[],
+): Readonly<Record<string, readonly string[]>> {
+  const isEncrypted = Boolean(env["SCRIP_TLS_CERT_FILE"]);
+  const each = callees.map((callee) => () => {
+    const name = `SCRIP_${callee.toUpperCase()}_URL`;
+    const { urls } = readEnv(env, { urls: { name, reader: variable.urls } });
+    if (urls.some((url) => url.startsWith("https:") !== isEncrypted)) {
+      throw new ConfigError(
+        isEncrypted
+          ? `${name} must begin with https:// when SCRIP_TLS_CERT_FILE is set`
+          : `${name} must begin with http:// unless SCRIP_TLS_CERT_FILE is set`,
+      );
+    }
+    return [callee, urls] as const;
   });
-  const claims = { name: caller, internal: true, scopes: [], projects: ["*"] };
-  return createServiceTransport({
-    baseUrl,
-    audience: callee,
-    token: createTokenSource(keys, claims),
-  });
+  return Object.fromEntries(readTogether(...each));
 }
 
 /** The database settings of every service. */
 export function readDatabaseConfig(env: Env): {
   readonly databaseUrl: string;
+  readonly poolerUrl: string | undefined;
+  readonly replicaUrl: string | undefined;
   readonly poolSize: number;
 } {
   return readEnv(env, {
     databaseUrl: { name: "DATABASE_URL", reader: variable.url },
+    poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.url) },
+    replicaUrl: { name: "SCRIP_REPLICA_URL", reader: variable.optional(variable.url) },
     poolSize: {
       name: "SCRIP_DATABASE_POOL_SIZE",
-      reader: variable.withDefault(variable.integer(1, 100), 8),
+      reader: variable.withDefault(variable.integer(3, 100), 8),
     },
   });
 }

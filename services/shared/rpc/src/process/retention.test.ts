@@ -21,6 +21,7 @@ test("retains the ids of handled events longer than unhandled events", () => {
     { SCRIP_INBOX_RETENTION: "3d" },
     { SCRIP_EVENT_RETENTION: "59m" },
     { SCRIP_IDEMPOTENCY_RETENTION: "59m" },
+    { SCRIP_AUDIT_RETENTION: "23h" },
   ]) {
     expect(() => readRetention(env)).toThrow(Object.keys(env)[0]);
   }

@@ -5,57 +5,28 @@ import { create } from "@bufbuild/protobuf";
 import { toErrorResponse } from "@scrip/errors";
 import {
   GetVoucherRequestSchema,
-  type Voucher,
   VoucherSchema,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { createMetrics } from "@scrip/telemetry";
 import { expect, test } from "vitest";
 
-import { type Admission, createAdmission } from "../admission/admission.ts";
+import { gatewayTokens, serveVouchers } from "../../test/voucher-server.ts";
+import { createAdmission } from "../admission/admission.ts";
 import { DEFAULT_ADMISSION } from "../admission/settings.ts";
-import { createTokenSource, generateServiceKey, type ServiceKeys } from "../auth/service-token.ts";
+import { createTokenSource, generateServiceKey } from "../auth/service-token.ts";
 import { type Call, serviceCall } from "../call/call.ts";
 import { invoke } from "../call/client.ts";
 import { createServiceTransport } from "../transport/grpc-transport.ts";
-import { type RpcServer, serve } from "./serve.ts";
 
 const HEAVY = DEFAULT_ADMISSION.work;
 const MIB = 1024 * 1024;
 
-const serveVouchers = (
-  keys: ServiceKeys,
-  {
-    admission,
-    getVoucher,
-  }: {
-    readonly admission: Admission;
-    readonly getVoucher: (request: object, call: Call) => Promise<Voucher>;
-  },
-): Promise<RpcServer> =>
-  serve({
-    host: "127.0.0.1",
-    port: 0,
-    services: [
-      {
-        name: "voucher",
-        implementations: [{ service: VoucherService, handlers: { getVoucher } }],
-        findProject: () => undefined,
-        ready: async () => undefined,
-        [Symbol.asyncDispose]: async () => {},
-      },
-    ],
-    keys,
-    admission,
-    codeGuessing: { blockedFor: () => 0, count: () => {}, alarms: () => 0 },
-    onCall: () => {},
-  });
-
 test("a caller holds a bounded number of bytes in unfinished messages, and others are served", async () => {
   const keys = await generateServiceKey();
-  await using server = await serveVouchers(keys, {
-    admission: createAdmission(DEFAULT_ADMISSION, createMetrics({ withProcess: false })),
-    getVoucher: async () => create(VoucherSchema),
+  await using server = await serveVouchers({
+    keys,
+    handlers: { getVoucher: async () => create(VoucherSchema) },
   });
   const token = async (name: string): Promise<string> =>
     `Bearer ${await createTokenSource(keys, { name, internal: false, scopes: ["vouchers"], projects: ["p"] })("voucher")}`;
@@ -71,7 +42,7 @@ test("a caller holds a bounded number of bytes in unfinished messages, and other
       authorization,
     });
     stream.on("error", () => {});
-    const status = once(stream, "trailers").then(([headers]) => String(headers["grpc-status"]));
+    const status = once(stream, "response").then(([headers]) => String(headers["grpc-status"]));
     // The prefix announces 4 MiB; the last byte is not sent.
     const body = Buffer.alloc(5 + 4 * MIB - 1);
     body.writeUInt32BE(4 * MIB, 1);
@@ -85,7 +56,7 @@ test("a caller holds a bounded number of bytes in unfinished messages, and other
   const other = createServiceTransport({
     baseUrl: server.url,
     audience: "voucher",
-    token: createTokenSource(keys, { name: "other", internal: true, scopes: [], projects: ["*"] }),
+    token: gatewayTokens(keys),
   });
   const request = create(GetVoucherRequestSchema, { code: "A" });
   await expect(
@@ -94,7 +65,7 @@ test("a caller holds a bounded number of bytes in unfinished messages, and other
   for (const session of sessions) session.destroy();
 });
 
-test("gRPC calls wait for their turn, are refused beyond the queue, and stop when their callers leave", async () => {
+test("gRPC calls wait for their turn, are rejected beyond the queue, and stop when their callers leave", async () => {
   const keys = await generateServiceKey();
   const metrics = createMetrics({ withProcess: false });
   const settings = { ...DEFAULT_ADMISSION, waitingWork: 4 * HEAVY };
@@ -106,14 +77,15 @@ test("gRPC calls wait for their turn, are refused beyond the queue, and stop whe
     await gate.promise;
     return create(VoucherSchema);
   };
-  await using server = await serveVouchers(keys, {
+  await using server = await serveVouchers({
+    keys,
     admission: createAdmission(settings, metrics),
-    getVoucher,
+    handlers: { getVoucher },
   });
   const transport = createServiceTransport({
     baseUrl: server.url,
     audience: "voucher",
-    token: createTokenSource(keys, { name: "test", internal: true, scopes: [], projects: ["*"] }),
+    token: gatewayTokens(keys),
   });
   const leaving = new AbortController();
   const send = (signal?: AbortSignal): Promise<string> =>

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { create } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
@@ -26,17 +28,23 @@ export async function checkHealth(transport: Transport): Promise<UnreadyReason |
   }
 }
 
-/** Polling interval of Watch. */
-const WATCH_INTERVAL_MS = 1_000;
+/** Polling interval of Watch. The end of the process is reported at once. */
+const WATCH_INTERVAL_MS = 5_000;
 
 /** grpc.health.v1, for probes and load balancers; the empty name means the whole process. */
 export function healthRoutes(
   router: ConnectRouter,
-  options: { readonly services: readonly string[]; readonly ready: () => Promise<boolean> },
+  options: {
+    readonly services: readonly string[];
+    /** False when the process is about to stop. */
+    readonly isReady: () => Promise<boolean>;
+    /** Aborted when the process is about to stop. */
+    readonly draining: AbortSignal;
+  },
 ): void {
   const known = new Set(["", ...options.services]);
   const status = async (): Promise<Status> =>
-    (await options.ready()) ? Status.SERVING : Status.NOT_SERVING;
+    (await options.isReady()) ? Status.SERVING : Status.NOT_SERVING;
 
   router.service(
     Health,
@@ -58,7 +66,9 @@ export function healthRoutes(
           const now = known.has(service) ? await status() : Status.SERVICE_UNKNOWN;
           if (now !== last) yield create(HealthCheckResponseSchema, { status: now });
           last = now;
-          await pause(WATCH_INTERVAL_MS, signal);
+          // The stream would keep its connection open.
+          if (options.draining.aborted) return;
+          await pause(WATCH_INTERVAL_MS, AbortSignal.any([signal, options.draining]));
         }
       },
     },
@@ -66,12 +76,5 @@ export function healthRoutes(
   );
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => {});

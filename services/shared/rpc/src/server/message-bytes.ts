@@ -8,13 +8,17 @@ const MIB = 1024 * 1024;
 /** Bytes of the messages in progress, of one caller and of all. */
 const MAX_BYTES = { ofCaller: 64 * MIB, total: 256 * MIB };
 
-export type MessageBytes = {
-  /** Counts the body as it is read, until the response has ended. Reading fails beyond a bound. */
-  readonly count: (
-    caller: { readonly name: string; readonly internal: boolean },
-    request: Http2ServerRequest,
-    response: Http2ServerResponse,
-  ) => void;
+export type MessageBytes = (caller: {
+  readonly name: string;
+  readonly internal: boolean;
+}) => CallBytes;
+
+/** The bytes of the message of one call. */
+export type CallBytes = {
+  /** Throws beyond a bound. */
+  readonly add: (bytes: number) => void;
+  /** Call this once, when the response has ended. */
+  readonly release: () => void;
 };
 
 /** Bounds the memory that callers fill with messages, finished or not. */
@@ -28,32 +32,40 @@ export function createMessageBytes(): MessageBytes {
     total += bytes;
     return own;
   };
-  return {
-    count({ name, internal }, request, response) {
-      // An external caller may have the name of a service of Scrip.
-      const caller = `${internal}\n${name}`;
-      let counted = 0;
-      const read = request[Symbol.asyncIterator].bind(request);
-      request[Symbol.asyncIterator] = async function* counting(): AsyncGenerator<
-        unknown,
-        undefined
-      > {
-        for await (const chunk of { [Symbol.asyncIterator]: read }) {
-          const { length } = chunk as Buffer;
-          counted += length;
-          const own = add(caller, length);
-          if (own > MAX_BYTES.ofCaller && !internal) throw refusal(CALLER_FULL);
-          if (own > MAX_BYTES.ofCaller || total > MAX_BYTES.total) throw refusal(PROCESS_FULL);
-          yield chunk;
-        }
-        return undefined;
-      };
-      response.once("close", () => add(caller, -counted));
-    },
+  return ({ name, internal }) => {
+    // An external caller may have the name of a service of Scrip.
+    const caller = `${internal}\n${name}`;
+    let counted = 0;
+    return {
+      add(bytes) {
+        counted += bytes;
+        const own = add(caller, bytes);
+        if (own > MAX_BYTES.ofCaller && !internal) throw rejection(CALLER_FULL);
+        if (own > MAX_BYTES.ofCaller || total > MAX_BYTES.total) throw rejection(PROCESS_FULL);
+      },
+      release: () => void add(caller, -counted),
+    };
   };
 }
 
-const refusal = (error: ApiError): ConnectError => toConnectError(error, newRequestId());
+/** Counts the body of a request as it is read, until the response has ended. */
+export function countBody(
+  bytes: CallBytes,
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+): void {
+  const read = request[Symbol.asyncIterator].bind(request);
+  request[Symbol.asyncIterator] = async function* counting(): AsyncGenerator<unknown, undefined> {
+    for await (const chunk of { [Symbol.asyncIterator]: read }) {
+      bytes.add((chunk as Buffer).length);
+      yield chunk;
+    }
+    return undefined;
+  };
+  response.once("close", bytes.release);
+}
+
+const rejection = (error: ApiError): ConnectError => toConnectError(error, newRequestId());
 
 const CALLER_FULL = new ApiError("too_many_requests", {
   details: "Too many bytes of this caller's calls in progress; try again",

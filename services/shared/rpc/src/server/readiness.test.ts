@@ -1,13 +1,10 @@
-import { createMetrics } from "@scrip/telemetry";
 import { expect, test } from "vitest";
 
-import { createAdmission } from "../admission/admission.ts";
-import { DEFAULT_ADMISSION } from "../admission/settings.ts";
+import { serveVouchers } from "../../test/voucher-server.ts";
 import { generateServiceKey } from "../auth/service-token.ts";
 import { createServiceTransport } from "../transport/grpc-transport.ts";
 import { checkHealth } from "./health.ts";
 import { sharedCheck, type UnreadyReason } from "./readiness.ts";
-import { serve } from "./serve.ts";
 
 test("concurrent and repeated probes share one check", async () => {
   let runs = 0;
@@ -42,22 +39,9 @@ test("a check that hangs is reported as timeout, runs once, and counts when it e
 
 test("the health of a service in another process follows its readiness", async () => {
   let reason: UnreadyReason | undefined = "disk_full";
-  const server = await serve({
-    host: "127.0.0.1",
-    port: 0,
-    services: [
-      {
-        name: "voucher",
-        implementations: [],
-        findProject: () => undefined,
-        ready: async () => reason,
-        [Symbol.asyncDispose]: async () => {},
-      },
-    ],
+  const server = await serveVouchers({
     keys: await generateServiceKey(),
-    admission: createAdmission(DEFAULT_ADMISSION, createMetrics()),
-    codeGuessing: { blockedFor: () => 0, count: () => {}, alarms: () => 0 },
-    onCall: () => {},
+    ready: async () => reason,
   });
   const transport = createServiceTransport({
     baseUrl: server.url,

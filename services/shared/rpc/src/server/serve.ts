@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import http2 from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
@@ -10,14 +11,18 @@ import { isUnavailable } from "@scrip/postgres";
 
 import type { Admission } from "../admission/admission.ts";
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
+import { authorizeInternal } from "../auth/internal-call.ts";
 import {
   createTokenVerifier,
   type ServiceClaims,
   type ServiceKeys,
 } from "../auth/service-token.ts";
+import type { Tls } from "../auth/tls.ts";
 import { BATCH_PROJECT, type Call } from "../call/call.ts";
 import type { FindProject, ProjectState } from "../call/find-project.ts";
+import { pathOf } from "../call/frame.ts";
 import { fromHeaders, type ReceivedCall, REPLAYED_HEADER } from "../call/headers.ts";
+import { serverSpans } from "../call/traces.ts";
 import type { CodeGuessing, CodeRequest } from "../code-guessing/code-guessing.ts";
 import { type CodeLookups, codeLookupsOf } from "../code-guessing/code-lookups.ts";
 import {
@@ -26,12 +31,18 @@ import {
   namedIn,
   rejectGuesser,
 } from "../code-guessing/count-misses.ts";
-import { guardBodies } from "./guard-bodies.ts";
+import { guardBodies, type GuardedMethod, type HandleStream } from "./guard-bodies.ts";
 import { healthRoutes } from "./health.ts";
 import { reflectionRoutes } from "./reflection.ts";
-import type { Implementation, ReplicatingService } from "./service.ts";
+import type { Callers, Implementation, ReplicatingService } from "./service.ts";
+import type { CallContext, UnaryMethod } from "./unary-call.ts";
 
-export type RpcServer = AsyncDisposable & { readonly url: string; readonly port: number };
+export type RpcServer = AsyncDisposable & {
+  readonly url: string;
+  readonly port: number;
+  /** Whether it takes calls and its services can work. */
+  readonly isReady: () => Promise<boolean>;
+};
 
 export type ServeOptions = {
   readonly host: string;
@@ -46,6 +57,10 @@ export type ServeOptions = {
   readonly codeGuessing: CodeGuessing;
   /** Called after every call, with the cause of an unexpected error. */
   readonly onCall: (report: CallReport) => void;
+  /** Requires certificates of callers. Default: no encryption. */
+  readonly tls?: Tls | undefined;
+  /** How long to serve after the health service has reported NOT_SERVING to callers. Default: some milliseconds. */
+  readonly drainMs?: number;
 };
 
 export type CallReport = {
@@ -65,20 +80,20 @@ const MAX_TIMEOUT_MS = 10_000;
 /** Below this budget no useful work can finish. */
 const MIN_BUDGET_MS = 5;
 
-/** Serves gRPC over HTTP/2 without TLS, for use inside a cluster. */
+/** Serves gRPC over HTTP/2, for use inside a cluster. */
 export async function serve(options: ServeOptions): Promise<RpcServer> {
   const shutdown = new AbortController();
-  const verifiers = verifiersOf(options);
-  const server = http2.createServer(
-    {
-      // Half-open floods and giant headers end the connection, not the process.
-      settings: { maxConcurrentStreams: 256, maxHeaderListSize: 64 * 1024 },
-      maxSessionMemory: 10,
-      maxSessionInvalidFrames: 100,
-    },
+  const draining = new AbortController();
+  const { services } = options;
+  const methods = methodsOf(options);
+  const isReady = async (): Promise<boolean> =>
+    !draining.signal.aborted && (await areReady(services));
+  const server = createServer(
+    options.tls,
     guardBodies(
       connectNodeAdapter({
-        routes: (router) => mount(router, options),
+        routes: (router) =>
+          mount(router, methods, { services, draining: draining.signal, isReady }),
         shutdownSignal: shutdown.signal,
         readMaxBytes: MAX_REQUEST_BYTES,
         maxTimeoutMs: MAX_TIMEOUT_MS,
@@ -86,8 +101,8 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
         grpcWeb: false,
       }),
       {
-        verifierOf: (path) => verifiers.get(path),
-        onRefusal: ({ error, requestId, ...called }) =>
+        methodAt: (path) => methods.get(path),
+        onReject: ({ error, requestId, ...called }) =>
           options.onCall({
             ...called,
             caller: "",
@@ -111,9 +126,12 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
   if (address === null || typeof address === "string") throw new Error("not listening on a port");
 
   return {
-    url: `http://${options.host}:${address.port}`,
+    url: `${options.tls === undefined ? "http" : "https"}://${options.host}:${address.port}`,
     port: address.port,
+    isReady,
     async [Symbol.asyncDispose]() {
+      draining.abort();
+      await sleep(Math.max(options.drainMs ?? 0, NOTICE_MS));
       const closed = once(server, "close");
       server.close();
       // An idle session never ends by itself, so close each one gracefully.
@@ -126,76 +144,113 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
   };
 }
 
+async function areReady(services: readonly ReplicatingService[]): Promise<boolean> {
+  const reasons = await Promise.all(services.map((service) => service.ready()));
+  return reasons.every((reason) => reason === undefined);
+}
+
+/** Half-open floods and giant headers end the connection, not the process. */
+const LIMITS = {
+  settings: { maxConcurrentStreams: 256, maxHeaderListSize: 64 * 1024 },
+  /** In MB. Responses that the caller has not read count too: beyond it, further calls of the connection are rejected. */
+  maxSessionMemory: 64,
+  maxSessionInvalidFrames: 100,
+};
+
+function createServer(tls: Tls | undefined, handle: HandleStream) {
+  if (tls === undefined) return http2.createServer(LIMITS).on("stream", handle);
+  const required = { requestCert: true, rejectUnauthorized: true };
+  const server = http2.createSecureServer({ ...LIMITS, ...tls.current(), ...required });
+  tls.onChange((certificates) => server.setSecureContext(certificates));
+  return server.on("stream", handle);
+}
+
+/** Callers that follow the health of this process learn within this time that it stops. */
+const NOTICE_MS = 100;
+
 /** Maximum time for calls in flight after the server begins to stop. */
 const DRAIN_MS = 5_000;
 
-/** By the path of the RPC. */
-const verifiersOf = ({ services, keys }: ServeOptions): ReadonlyMap<string, Verify> =>
-  new Map(
-    services.flatMap(({ name, implementations }) => {
-      const verify = createTokenVerifier(keys, name);
-      const methods = implementations.flatMap(({ service }) => service.methods);
-      return methods.map((method) => [pathOf(method), verify] as const);
-    }),
-  );
+type ServedMethod = GuardedMethod & {
+  readonly method: DescMethod;
+  /** As Connect calls it. */
+  readonly call: ReturnType<typeof adapt>;
+};
 
-const pathOf = ({ parent, name }: DescMethod): string => `/${parent.typeName}/${name}`;
-
-function mount(router: ConnectRouter, options: ServeOptions): void {
-  const all = options.services.flatMap(({ implementations }) => implementations);
+/** The RPCs of all services, by their paths. */
+function methodsOf(options: ServeOptions): ReadonlyMap<string, ServedMethod> {
+  const methods = new Map<string, ServedMethod>();
   for (const service of options.services) {
     const verify = createTokenVerifier(options.keys, service.name);
     for (const implementation of service.implementations) {
-      router.service(
-        implementation.service,
-        // Typed by `implement`; here the RPCs are known by their descriptors only.
-        Object.fromEntries(
-          implementation.service.methods.map((method) => [
-            method.localName,
-            adapt(method, implementation, { verify, findProject: service.findProject, options }),
-          ]),
-        ) as unknown as Partial<ServiceImpl<DescService>>,
-      );
+      for (const method of implementation.service.methods) {
+        const call = adapt(method, implementation, { verify, service, options });
+        methods.set(pathOf(method), { method, verify, call, unary: unaryOf(method, call) });
+      }
     }
   }
-  healthRoutes(router, {
-    services: all.map(({ service }) => service.typeName),
-    ready: async () =>
-      (await Promise.all(options.services.map((service) => service.ready()))).every(
-        (reason) => reason === undefined,
-      ),
-  });
-  reflectionRoutes(
-    router,
-    all.map(({ service }) => service),
-  );
+  return methods;
 }
+
+function unaryOf(method: DescMethod, call: ServedMethod["call"]): UnaryMethod | undefined {
+  if (method.methodKind !== "unary") return undefined;
+  return {
+    method,
+    handle: call as UnaryMethod["handle"],
+    maxBytes: MAX_REQUEST_BYTES,
+    maxTimeoutMs: MAX_TIMEOUT_MS,
+  };
+}
+
+function mount(
+  router: ConnectRouter,
+  methods: ReadonlyMap<string, ServedMethod>,
+  { services, draining, isReady }: Mounted,
+): void {
+  const all = services.flatMap(({ implementations }) => implementations);
+  for (const { service } of all) {
+    router.service(
+      service,
+      // Typed by `implement`; here the RPCs are known by their descriptors only.
+      Object.fromEntries(
+        service.methods.map((method) => [method.localName, methods.get(pathOf(method))?.call]),
+      ) as unknown as Partial<ServiceImpl<DescService>>,
+    );
+  }
+  const descriptors = all.map(({ service }) => service);
+  const names = descriptors.map(({ typeName }) => typeName);
+  healthRoutes(router, { draining, isReady, services: names });
+  reflectionRoutes(router, descriptors);
+}
+
+type Mounted = Pick<ServeOptions, "services"> & {
+  readonly draining: AbortSignal;
+  readonly isReady: () => Promise<boolean>;
+};
 
 type Verify = (authorization: string | null) => Promise<ServiceClaims>;
 
-/**
- * An RPC as Connect calls it: authenticate, authorize, load the project, check the message, then
- * call the handler.
- */
+/** An RPC as it is called: authenticate, authorize, load the project, check the message, then call the handler. */
 function adapt(
   method: DescMethod,
   { handlers }: Implementation,
   {
     verify,
-    findProject,
+    service: { findProject, callers },
     options,
   }: {
     readonly verify: Verify;
-    readonly findProject: FindProject;
+    readonly service: Pick<ReplicatingService, "findProject" | "callers">;
     readonly options: ServeOptions;
   },
 ) {
   const handler = handlers[method.localName];
   const check = compileCheck(method.input);
   const lookups = codeLookupsOf(method);
-  const accept = (request: Message, context: HandlerContext) =>
+  const inSpan = serverSpans();
+  const accept = (request: Message, context: CallContext) =>
     acceptCall(
-      { method, check, handler, verify, findProject, onCall: options.onCall },
+      { method, check, handler, verify, findProject, callers, onCall: options.onCall },
       request,
       context,
     );
@@ -212,24 +267,25 @@ function adapt(
       }
     };
   }
-  return async (request: Message, context: HandlerContext) => {
-    const accepted = accept(request, context);
-    try {
-      const { call, isExternal } = await accepted.call();
-      const handle = () =>
-        runAdmitted(options.admission, context, call, (admitted) =>
-          (handler as UnaryHandler)(request, admitted),
-        );
-      const response =
-        isExternal && lookups !== undefined
-          ? await countUnknownCodes(options.codeGuessing, { call, request, lookups }, handle)
-          : await handle();
-      accepted.succeed();
-      return response;
-    } catch (error) {
-      throw accepted.fail(error);
-    }
-  };
+  return (request: Message, context: CallContext) =>
+    inSpan(method, context.requestHeader, async () => {
+      const accepted = accept(request, context);
+      try {
+        const { call, isExternal } = await accepted.call();
+        const handle = () =>
+          runAdmitted(options.admission, context, call, (admitted) =>
+            (handler as UnaryHandler)(request, admitted),
+          );
+        const response =
+          isExternal && lookups !== undefined
+            ? await countUnknownCodes(options.codeGuessing, { call, request, lookups }, handle)
+            : await handle();
+        accepted.succeed();
+        return response;
+      } catch (error) {
+        throw accepted.fail(error);
+      }
+    });
 }
 
 type Accepting = {
@@ -238,14 +294,15 @@ type Accepting = {
   readonly handler: unknown;
   readonly verify: Verify;
   readonly findProject: FindProject;
+  readonly callers: Callers;
   readonly onCall: ServeOptions["onCall"];
 };
 
 /** Authenticates, authorizes and checks a call; reports it when it ends. */
 function acceptCall(
-  { method, check, handler, verify, findProject, onCall }: Accepting,
+  { method, check, handler, verify, findProject, callers, onCall }: Accepting,
   request: Message,
-  context: HandlerContext,
+  context: CallContext,
 ) {
   const start = performance.now();
   let requestId = "";
@@ -265,7 +322,8 @@ function acceptCall(
       caller = claims.name;
       const received = receive(context, claims);
       requestId = received.requestId;
-      if (claims.internal) authorizeInternal(claims, received.projectId);
+      if (claims.internal)
+        authorizeInternal(method, claims, { projectId: received.projectId, callers });
       else authorizeExternal(method, claims, received.projectId);
       const call = await inProject(received, findProject);
       const violation = check(request);
@@ -324,7 +382,7 @@ const BATCHES = "batches";
 /** Runs a call when it is its turn; handlers that turn out to be heavy wait for another one. */
 async function runAdmitted<Result>(
   admission: Admission,
-  { signal }: HandlerContext,
+  context: CallContext,
   call: Call,
   handle: (call: Call) => Promise<Result>,
 ): Promise<Result> {
@@ -332,19 +390,20 @@ async function runAdmitted<Result>(
   const admit = (work: number): Promise<void> | undefined => {
     const turn = admitted.start(work);
     if (turn === undefined) return undefined;
+    const { signal } = context;
     signal.addEventListener("abort", admitted.leave);
     return turn.finally(() => signal.removeEventListener("abort", admitted.leave));
   };
   try {
     const turn = admit(1);
     if (turn !== undefined) await turn;
-    return await handle({ ...call, admit, isAbandoned: () => signal.aborted });
+    return await handle({ ...call, admit, isAbandoned: () => context.signal.aborted });
   } finally {
     admitted.leave();
   }
 }
 
-function receive(context: HandlerContext, claims: ServiceClaims): ReceivedCall {
+function receive(context: CallContext, claims: ServiceClaims): ReceivedCall {
   const timeoutMs = context.timeoutMs();
   if (timeoutMs !== undefined && timeoutMs < MIN_BUDGET_MS) throw new ApiError("deadline_exceeded");
   const call = fromHeaders(
@@ -371,9 +430,3 @@ async function inProject(received: ReceivedCall, findProject: FindProject): Prom
 }
 
 const currentTimeOf = ({ sandboxNow }: ProjectState): number => sandboxNow ?? Date.now();
-
-/** Authorizes Scrip's own services, which may call every RPC. */
-function authorizeInternal(claims: ServiceClaims, projectId: string): void {
-  if (claims.projects.includes("*") || claims.projects.includes(projectId)) return;
-  throw new ApiError("forbidden", { details: "The token does not grant access to this project" });
-}

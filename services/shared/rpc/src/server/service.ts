@@ -5,6 +5,7 @@ import type {
   DescService,
   MessageShape,
 } from "@bufbuild/protobuf";
+import type { DefinitionVersions } from "@scrip/postgres";
 
 import type { Call } from "../call/call.ts";
 import type { FindProject } from "../call/find-project.ts";
@@ -49,7 +50,15 @@ export type Service = AsyncDisposable & {
   readonly implementations: readonly Implementation[];
   /** Whether the service can work: its database takes writes. */
   readonly ready: ReadinessCheck;
+  /** Definitions that each of its processes caches; absent: it caches none. */
+  readonly definitions?: DefinitionVersions;
 };
 
 /** A service that can be served over gRPC: it knows the projects that callers name. */
-export type ReplicatingService = Service & { readonly findProject: FindProject };
+export type ReplicatingService = Service & {
+  readonly findProject: FindProject;
+  readonly callers: Callers;
+};
+
+/** The services of Scrip that may call the RPCs of a protobuf service, by its full name. Others may not. */
+export type Callers = Readonly<Record<string, readonly string[]>>;

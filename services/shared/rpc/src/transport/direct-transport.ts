@@ -13,6 +13,7 @@ import {
 } from "@connectrpc/connect";
 
 import { type Call, callKey } from "../call/call.ts";
+import { traceTransport } from "../call/traces.ts";
 import type { Implementation, UntypedHandler } from "../server/service.ts";
 
 /** Shared by all responses: in memory no headers are sent. */
@@ -31,7 +32,7 @@ export function createDirectTransport(implementations: readonly Implementation[]
       if (handler !== undefined) handlers.set(method, handler);
     }
   }
-  return {
+  return traceTransport({
     // oxlint-disable-next-line max-params -- the signature is Connect's
     async unary(method, _signal, timeoutMs, _header, input, contextValues) {
       const handler = handlers.get(method);
@@ -70,7 +71,7 @@ export function createDirectTransport(implementations: readonly Implementation[]
         message: messages,
       } as StreamResponse<typeof method.input, typeof method.output>;
     },
-  };
+  });
 }
 
 type StreamHandler = (request: object, call: Call) => AsyncIterable<unknown>;

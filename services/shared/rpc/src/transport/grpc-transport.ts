@@ -1,8 +1,16 @@
+import type { ClientSessionOptions, SecureClientSessionOptions } from "node:http2";
+import type { SecureContextOptions } from "node:tls";
+
+import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
 import { callKey } from "../call/call.ts";
+import { pathOf } from "../call/frame.ts";
 import { REPLAYED_HEADER, toHeaders } from "../call/headers.ts";
+import { clientSpans, streamTraces } from "../call/traces.ts";
+import { Sessions } from "./sessions.ts";
+import { sendUnary } from "./unary-call.ts";
 
 /** Fits lists of vouchers with their orders; Connect's default is 4 GiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -12,35 +20,102 @@ export type ServiceTransportOptions = {
   /** The name of the called service: the audience of the service token. */
   readonly audience: string;
   readonly token: (audience: string) => Promise<string>;
+  /** For `https`: the certificates, and the name that the server's certificate has. */
+  readonly tls?: ClientTls | undefined;
 };
 
+export type ClientTls = SecureContextOptions & { readonly servername: string };
+
+/** Nobody reads the headers of responses but this transport. */
+const NO_HEADERS = new Headers();
+
 /** gRPC over HTTP/2 to one service, with the call in the headers and a service token. */
-export function createServiceTransport(options: ServiceTransportOptions): Transport {
-  const context: Interceptor = (next) => async (request) => {
-    request.header.set("authorization", `Bearer ${await options.token(options.audience)}`);
-    const call = request.contextValues.get(callKey);
-    if (call !== undefined)
-      toHeaders(call).forEach((value, name) => request.header.set(name, value));
-    const noticeReplay = (headers: Headers): void => {
-      if (headers.get(REPLAYED_HEADER) !== null) call?.onReplay?.();
+export function createServiceTransport(options: ServiceTransportOptions): Transport & Disposable {
+  // A process that is busy for some seconds is not dead; one that is, is noticed after 13 seconds.
+  const pings = { pingIntervalMs: 5_000, pingTimeoutMs: 8_000 };
+  const sessions = new Sessions(options.baseUrl, pings, sessionOptions(options.tls));
+  return {
+    unary: createUnary(options, sessions),
+    stream: createStreams(options, sessions),
+    [Symbol.dispose]: () => sessions.abort(),
+  };
+}
+
+/** The certificates are read when a connection is opened. */
+const sessionOptions = (
+  tls: ClientTls | undefined,
+): ClientSessionOptions & SecureClientSessionOptions =>
+  Object.defineProperties(
+    { settings: { initialWindowSize: MAX_MESSAGE_BYTES } },
+    Object.getOwnPropertyDescriptors(tls ?? {}),
+  );
+
+function createUnary(
+  { audience, token }: ServiceTransportOptions,
+  sessions: Sessions,
+): Transport["unary"] {
+  const inSpan = clientSpans();
+  // oxlint-disable-next-line max-params -- the signature is Connect's
+  return async (method, signal, timeoutMs, header, input, contextValues) => {
+    const call = contextValues?.get(callKey);
+    const request: Message =
+      "$typeName" in input ? (input as Message) : create(method.input, input);
+    const noticeReplay = (replayed: unknown): void => {
+      if (replayed !== undefined && replayed !== null) call?.onReplay?.();
     };
     try {
-      const response = await next(request);
-      noticeReplay(response.header);
-      return response;
+      const { headers, message } = await inSpan(method, call, async (trace) =>
+        sendUnary(sessions, {
+          path: pathOf(method),
+          headers: {
+            ...(header !== undefined && Object.fromEntries(new Headers(header))),
+            authorization: `Bearer ${await token(audience)}`,
+            ...(call !== undefined && toHeaders(call)),
+            ...trace,
+          },
+          message: toBinary<DescMessage>(method.input, request),
+          timeoutMs,
+          signal,
+          maxBytes: MAX_MESSAGE_BYTES,
+        }),
+      );
+      noticeReplay(headers[REPLAYED_HEADER]);
+      return {
+        stream: false,
+        service: method.parent,
+        method,
+        header: NO_HEADERS,
+        trailer: NO_HEADERS,
+        message: fromBinary(method.output, message),
+      };
     } catch (error) {
       // A rejection may be a replay as well.
-      if (error instanceof ConnectError) noticeReplay(error.metadata);
+      if (error instanceof ConnectError) noticeReplay(error.metadata.get(REPLAYED_HEADER));
       throw error;
     }
   };
-  return createGrpcTransport({
-    baseUrl: options.baseUrl,
-    interceptors: [context],
+}
+
+/** Connect's own client: streams are few. */
+function createStreams(
+  { baseUrl, audience, token }: ServiceTransportOptions,
+  sessionManager: Sessions,
+): Transport["stream"] {
+  const context: Interceptor = (next) => async (request) => {
+    request.header.set("authorization", `Bearer ${await token(audience)}`);
+    const call = request.contextValues.get(callKey);
+    for (const [name, value] of Object.entries(call === undefined ? {} : toHeaders(call))) {
+      request.header.set(name, value);
+    }
+    return next(request);
+  };
+  const transport = createGrpcTransport({
+    baseUrl,
+    sessionManager,
+    interceptors: [...streamTraces(), context],
     readMaxBytes: MAX_MESSAGE_BYTES,
     // Within a cluster, latency matters more than bandwidth.
     acceptCompression: [],
-    pingIntervalMs: 10_000,
-    pingTimeoutMs: 3_000,
   });
+  return (...call) => transport.stream(...call);
 }

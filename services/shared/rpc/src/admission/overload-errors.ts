@@ -1,6 +1,6 @@
 import { ApiError } from "@scrip/errors";
 
-// Created once: under overload, capturing a stack trace for each would cost more than the rest of a refusal.
+// Created once: under overload, capturing a stack trace for each would cost more than the rest of a rejection.
 
 export const PROJECT_BUSY = new ApiError("too_many_requests", {
   details: "Too many concurrent requests of this project; try again",
@@ -18,12 +18,12 @@ export const PROCESS_UNSENT = new ApiError("service_unavailable", {
   details: "Too many responses are being sent; try again",
 });
 
-const REFUSALS: ReadonlySet<unknown> = new Set([
+const OVERLOAD_ERRORS: ReadonlySet<unknown> = new Set([
   PROJECT_BUSY,
   PROCESS_BUSY,
   PROJECT_UNSENT,
   PROCESS_UNSENT,
 ]);
 
-/** Whether admission refused the request. */
-export const isRefusal = (error: unknown): boolean => REFUSALS.has(error);
+/** Whether admission rejected the request. */
+export const isOverloadError = (error: unknown): boolean => OVERLOAD_ERRORS.has(error);

@@ -1,0 +1,21 @@
+import { newRequestId } from "@scrip/ids";
+
+import { type Call, REQUEST_DEADLINE_MS } from "./call.ts";
+import type { FindProject } from "./find-project.ts";
+
+/** A call that a service makes for itself in a project, such as for an event; undefined when the project was deleted. */
+export async function ownCall(
+  findProject: FindProject,
+  { service, projectId }: { readonly service: string; readonly projectId: string },
+): Promise<Call | undefined> {
+  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const state = await findProject({ projectId, version: undefined, deadline });
+  if (state === undefined || state.deleted) return undefined;
+  return {
+    project: state.project,
+    requestId: newRequestId(),
+    deadline,
+    now: state.sandboxNow ?? Date.now(),
+    caller: { side: "service", id: service },
+  };
+}

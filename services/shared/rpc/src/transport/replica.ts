@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { createClient, type Transport } from "@connectrpc/connect";
+import {
+  Health,
+  HealthCheckResponse_ServingStatus as Status,
+} from "@scrip/proto/grpc/health/v1/health_pb";
+
+import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
+
+/** A process of a service, as one of its callers sees it. */
+export type Replica = Disposable & {
+  readonly url: string;
+  readonly transport: Transport;
+  readonly breaker: CircuitBreaker;
+  /** Calls in progress. */
+  inFlight: number;
+  /** Whether it takes calls, as far as is known: false once it is unreachable, not ready or about to stop. */
+  readonly isServing: () => boolean;
+  /** Call this when a call could not be sent. */
+  readonly markUnreachable: () => void;
+};
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+export type ReplicaOptions = {
+  readonly url: string;
+  readonly transport: Transport;
+  readonly onChange: (url: string, isServing: boolean) => void;
+};
+
+/** Follows the health of a replica (`grpc.health.v1`): it reports immediately that it is about to stop. */
+export function followReplica({ url, transport, onChange }: ReplicaOptions): Replica {
+  const stopping = new AbortController();
+  let isServing = true;
+  const set = (next: boolean): void => {
+    if (next !== isServing && !stopping.signal.aborted) onChange(url, next);
+    isServing = next;
+  };
+  void follow(transport, stopping.signal, set);
+  return {
+    url,
+    transport,
+    breaker: createCircuitBreaker(() => performance.now()),
+    inFlight: 0,
+    isServing: () => isServing,
+    markUnreachable: () => set(false),
+    [Symbol.dispose]: () => stopping.abort(),
+  };
+}
+
+async function follow(
+  transport: Transport,
+  signal: AbortSignal,
+  set: (isServing: boolean) => void,
+): Promise<void> {
+  const health = createClient(Health, transport);
+  let pause = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      for await (const { status } of health.watch({}, { signal })) {
+        set(status === Status.SERVING);
+        pause = FIRST_PAUSE_MS;
+      }
+    } catch {
+      // Unreachable, or the connection broke.
+    }
+    set(false);
+    await sleep(pause, undefined, { signal, ref: false }).catch(() => {});
+    pause = Math.min(pause * 2, MAX_PAUSE_MS);
+  }
+}

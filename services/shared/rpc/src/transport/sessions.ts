@@ -1,0 +1,34 @@
+import type { ClientHttp2Stream, Http2Session } from "node:http2";
+
+import { Http2SessionManager } from "@connectrpc/connect-node";
+
+/** Bytes of responses of one connection that this process has not read yet. */
+const SESSION_WINDOW_BYTES = 32 * 1024 * 1024;
+
+/** The connection to a service, and earlier ones that end. */
+export class Sessions extends Http2SessionManager {
+  readonly #prepared = new WeakSet<Http2Session>();
+
+  override async request(
+    ...request: Parameters<Http2SessionManager["request"]>
+  ): Promise<ClientHttp2Stream> {
+    const stream = await super.request(...request);
+    const { session } = stream;
+    if (session !== undefined && !session.destroyed && !this.#prepared.has(session)) {
+      this.#prepared.add(session);
+      prepare(session);
+    }
+    return stream;
+  }
+}
+
+function prepare(session: Http2Session): void {
+  // Connect drops its listener with a connection that no longer responds to pings. Its socket stays until the other end
+  // resets it, for example when a process that hangs is killed: without a listener, that error would end this process.
+  session.on("error", ignore);
+  // With the default window, a large response would need an iteration of the event loop for each 64 KiB.
+  session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+}
+
+/** Calls report it, and the next one opens another connection. */
+const ignore = (): void => {};
