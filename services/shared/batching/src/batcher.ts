@@ -1,3 +1,5 @@
+import { inTraceOf, traceContext, type TraceContext } from "@scrip/telemetry";
+
 export type BatcherOptions<Item, Result> = {
   /** Returns one result per item, in the order of the items. When it throws, every item of the batch fails alike. */
   readonly send: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -26,6 +28,7 @@ type Waiting<Item, Result> = {
   readonly item: Item;
   /** When it arrived; 0 if it is not used. */
   readonly since: number;
+  readonly trace: TraceContext | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (reason: unknown) => void;
 };
@@ -63,7 +66,7 @@ export function createBatcher<Item, Result>(
         return;
       }
       const since = overload === undefined ? 0 : performance.now();
-      waiting.push({ item, since, resolve, reject });
+      waiting.push({ item, since, trace: traceContext(), resolve, reject });
       if (scheduled || busy >= options.lanes) return;
       // At the end of this iteration of the event loop, so that all items of the iteration leave together.
       scheduled = true;
@@ -90,12 +93,24 @@ function dropExpired<Item, Result>(
   return batch.filter((waiting) => waiting.since >= oldest);
 }
 
+function sendTraced<Item, Result>(
+  { send }: BatcherOptions<Item, Result>,
+  live: readonly Waiting<Item, Result>[],
+): Promise<readonly Result[]> {
+  const items = live.map(({ item }) => item);
+  if (live[0]?.trace === undefined) return send(items);
+  return inTraceOf(
+    live.map(({ trace }) => trace),
+    () => send(items),
+  );
+}
+
 async function deliver<Item, Result>(
   options: BatcherOptions<Item, Result>,
   live: readonly Waiting<Item, Result>[],
 ): Promise<void> {
   try {
-    const results = await options.send(live.map(({ item }) => item));
+    const results = await sendTraced(options, live);
     if (results.length !== live.length) {
       throw new Error(`a batch of ${live.length} items returned ${results.length} results`);
     }

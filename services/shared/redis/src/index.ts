@@ -1,5 +1,7 @@
 import { Redis } from "ioredis";
 
+export { createMessages, type Messages } from "./messages.ts";
+
 /** A cache or a limiter must respond immediately or not at all. */
 const COMMAND_TIMEOUT_MS = 50;
 const CONNECT_TIMEOUT_MS = 1_000;
