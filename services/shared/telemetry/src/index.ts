@@ -6,4 +6,21 @@ export {
   serveMetrics,
   startMetricsServer,
 } from "./metrics-server.ts";
-export { createMetrics, type MetricOptions, type Metrics } from "./metrics.ts";
+export {
+  createMetrics,
+  mergeMetrics,
+  type MetricOptions,
+  type Metrics,
+  type MetricsText,
+} from "./metrics.ts";
+export {
+  activeSpan,
+  currentTracing,
+  exportedTraceparent,
+  inTraceOf,
+  readTracingConfig,
+  startTracing,
+  traceContext,
+  type TraceContext,
+  type TracingConfig,
+} from "./tracing.ts";

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 
 import { scrub, scrubText } from "./scrub.ts";
+import { activeSpan, currentTracing } from "./tracing.ts";
 
 /** Structured log lines. `scrub` removes secrets from them. */
 export type Logger = {
@@ -36,10 +37,16 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
     // Errors are plain fields already; the built-in serializer would rewrite them.
     serializers: { err: (fields: unknown) => fields },
     formatters: { level: (label: string) => ({ level: label }) },
+    ...(currentTracing() !== undefined && { mixin: traceFields }),
   };
   if (destination !== undefined) return wrap(pino(options, destination), () => {});
   const output = bufferedOutput();
   return wrap(pino(options, output), () => output.flush());
+}
+
+function traceFields(): { readonly trace_id?: string } {
+  const span = activeSpan();
+  return span === undefined ? {} : { trace_id: span.traceId };
 }
 
 const BUFFER_BYTES = 8 * 1024;

@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
 
 import type { Logger } from "./logger.ts";
-import type { Metrics } from "./metrics.ts";
+import type { MetricsText } from "./metrics.ts";
 
 export type MetricsServerConfig = {
   readonly host: string;
@@ -36,25 +36,36 @@ export type MetricsServer = AsyncDisposable & {
   readonly movedFromDefault: boolean;
 };
 
+/** What orchestrators ask a process that serves no other HTTP. */
+export type Probes = {
+  /** Whether the process has started, migrations of its database included. */
+  readonly hasStarted: () => boolean;
+  /** Whether it can work. */
+  readonly isReady: () => Promise<boolean>;
+};
+
 /**
  * Serves `/metrics` on a port of its own, so that a proxy which exposes the API does not expose it.
  * A configured port that cannot be used is a ConfigError. The default port is not worth a failed
  * start: when another process on this machine uses it, a free one is selected.
+ * With `probes`, also `/livez`, `/readyz` and `/startupz`.
  */
 export async function serveMetrics(
-  metrics: Metrics,
+  metrics: MetricsText,
   { host, port }: MetricsServerConfig,
+  probes?: Probes,
 ): Promise<MetricsServer> {
   const server = createServer(
     { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 75_000 },
     (request, response) => {
-      const isMetrics = /^\/metrics(\?|$)/.test(request.url ?? "");
-      if (!isMetrics || (request.method !== "GET" && request.method !== "HEAD")) {
+      const [path] = (request.url ?? "").split("?", 1);
+      const read = path === "/metrics" ? metricsOf(metrics) : probes && probeAt(path, probes);
+      if (read === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
         response.writeHead(404).end();
         return;
       }
-      metrics.text().then(
-        (text) => response.writeHead(200, { "content-type": metrics.contentType }).end(text),
+      read.then(
+        ({ status, type, text }) => response.writeHead(status, { "content-type": type }).end(text),
         () => response.writeHead(500).end(),
       );
     },
@@ -77,13 +88,46 @@ export async function serveMetrics(
   };
 }
 
+type Page = { readonly status: number; readonly type: string; readonly text: string };
+
+const metricsOf = async (metrics: MetricsText): Promise<Page> => ({
+  status: 200,
+  type: metrics.contentType,
+  text: await metrics.text(),
+});
+
+function probeAt(path: string | undefined, probes: Probes): Promise<Page> | undefined {
+  switch (path) {
+    case "/livez":
+      return Promise.resolve(pageOf(true, "alive"));
+    case "/startupz":
+      return Promise.resolve(pageOf(probes.hasStarted(), "started"));
+    case "/readyz":
+      return probes.isReady().then((isReady) => pageOf(isReady, "ready"));
+    default:
+      return undefined;
+  }
+}
+
+const pageOf = (holds: boolean, state: string): Page => ({
+  status: holds ? 200 : 503,
+  type: "application/json; charset=utf-8",
+  text: JSON.stringify({ status: holds ? state : `not ${state}` }),
+});
+
 /** `serveMetrics` of a process that logs its address. */
 export async function startMetricsServer(
-  metrics: Metrics,
-  config: MetricsServerConfig,
-  logger: Pick<Logger, "info" | "warn">,
+  metrics: MetricsText,
+  {
+    logger,
+    probes,
+    ...config
+  }: MetricsServerConfig & {
+    readonly logger: Pick<Logger, "info" | "warn">;
+    readonly probes?: Probes;
+  },
 ): Promise<MetricsServer> {
-  const server = await serveMetrics(metrics, config);
+  const server = await serveMetrics(metrics, config, probes);
   if (server.movedFromDefault) logger.warn({ url: server.url }, MOVED);
   else logger.info({ url: server.url }, "serving metrics");
   return server;

@@ -31,6 +31,21 @@ test("reads gauges when fetched, and adds up the readers of one name", async () 
   expect(await metrics.text()).toContain("coalescer_depth 15");
 });
 
+test("reads a gauge for each value of a label, and drops those that no longer exist", async () => {
+  const metrics = createMetrics({ withProcess: false });
+  let depths = new Map([
+    ["a", 1],
+    ["b", 2],
+  ]);
+  const read = async () => depths;
+  metrics.gauges({ name: "queue_depth", help: "Waiting calls.", label: "queue", read });
+  expect(await metrics.text()).toContain('queue_depth{queue="a"} 1');
+  depths = new Map([["b", 3]]);
+  const text = await metrics.text();
+  expect(text).toContain('queue_depth{queue="b"} 3');
+  expect(text).not.toContain('queue="a"');
+});
+
 test("separates the metrics of two processes", async () => {
   const [one, two] = [createMetrics({ withProcess: false }), createMetrics({ withProcess: false })];
   one.counter({ name: "calls_total", help: "Calls." }).inc();

@@ -1,4 +1,5 @@
 import {
+  AggregatorRegistry,
   collectDefaultMetrics,
   Counter,
   Gauge,
@@ -18,11 +19,28 @@ export type Metrics = {
     options: MetricOptions<Label> & { readonly buckets?: readonly number[] },
   ) => Histogram<Label>;
   /** Read when the metrics are fetched; the readers of one name are added up. */
-  readonly gauge: (options: MetricOptions<never> & { readonly read: ReadFigure }) => void;
+  readonly gauge: (options: MetricOptions<never> & GaugeOptions) => void;
+  /** The same with a figure for each value of a label; those that are not read any more are left out. */
+  readonly gauges: (options: GaugesOptions) => void;
+} & MetricsText;
+
+export type MetricsText = {
   /** The Prometheus text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
 };
+
+type GaugeOptions = {
+  readonly read: ReadFigure;
+  /** How the figures of several workers are merged: `max` if each reads the same one. Default: `sum`. */
+  readonly merged?: "sum" | "max";
+};
+
+type GaugesOptions = Omit<MetricOptions<never>, "labels"> &
+  Pick<GaugeOptions, "merged"> & {
+    readonly label: string;
+    readonly read: () => Promise<ReadonlyMap<string, number>>;
+  };
 
 type ReadFigure = () => number | Promise<number>;
 
@@ -37,9 +55,20 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 const UNBOUNDED_LABEL = /project|tenant|code|voucher|customer|request|key_?id|token/i;
 
-/** One registry per process. Tests leave out the metrics of Node itself. */
-export function createMetrics(options: { readonly withProcess?: boolean } = {}): Metrics {
+export type MetricsOptions = {
+  /** Whether the metrics of Node itself are included. Default: true. */
+  readonly withProcess?: boolean;
+  /** Whether the primary process of this worker merges them (`mergeMetrics`). Default: false. */
+  readonly ofWorker?: boolean;
+};
+
+/** One registry per process. */
+export function createMetrics(options: MetricsOptions = {}): Metrics {
   const registry = new Registry();
+  if (options.ofWorker === true) {
+    AggregatorRegistry.setRegistries([registry]);
+    listenForMerging();
+  }
   if (options.withProcess ?? true) collectDefaultMetrics({ register: registry });
   const readers = new Map<string, ReadFigure[]>();
   return {
@@ -58,9 +87,21 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
       readers.set(metric.name, all);
       const gauge: Gauge = new Gauge({
         ...settings(registry, metric),
+        aggregator: metric.merged ?? "sum",
         collect: async () => {
           const figures = await Promise.all(all.map(async (each) => each()));
           gauge.set(figures.reduce((sum, figure) => sum + figure, 0));
+        },
+      });
+    },
+    gauges({ label, read, merged, ...metric }) {
+      const gauge: Gauge = new Gauge({
+        ...settings(registry, { ...metric, labels: [label] }),
+        aggregator: merged ?? "sum",
+        collect: async () => {
+          const figures = await read();
+          gauge.reset();
+          for (const [value, figure] of figures) gauge.set({ [label]: value }, figure);
         },
       });
     },
@@ -68,6 +109,15 @@ export function createMetrics(options: { readonly withProcess?: boolean } = {}):
     contentType: registry.contentType,
   };
 }
+
+/** The metrics of all workers of this process, as of one process. */
+export function mergeMetrics(): MetricsText {
+  const registry = listenForMerging();
+  return { text: () => registry.clusterMetrics(), contentType: registry.contentType };
+}
+
+/** The library exchanges metrics between processes that have such a registry. */
+const listenForMerging = () => new AggregatorRegistry();
 
 function settings<Label extends string>(registry: Registry, metric: MetricOptions<Label>) {
   const { name, help, labels = [] } = metric;
