@@ -7,9 +7,9 @@ import {
 } from "@bufbuild/protobuf";
 import { http } from "@scrip/proto/google/api/annotations_pb";
 import type { HttpRule } from "@scrip/proto/google/api/http_pb";
-import type { Access } from "@scrip/proto/scrip/options/v1/options_pb";
+import { type Access, Audit } from "@scrip/proto/scrip/options/v1/options_pb";
 
-import { accessOf } from "./options.ts";
+import { accessOf, auditOptionOf } from "./options.ts";
 
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -70,6 +70,20 @@ export function httpMethodsOf(method: DescMethod): readonly string[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
   return [rule, ...rule.additionalBindings].map(({ pattern }) => pattern.case?.toUpperCase() ?? "");
+}
+
+/** The fields in the first path of an RPC, in their order; none for an internal RPC. */
+export function pathFieldsOf(method: DescMethod): readonly DescField[] {
+  const path = hasOption(method, http) ? getOption(method, http).pattern.value : undefined;
+  if (typeof path !== "string") return [];
+  return segmentsOf(method, path).flatMap((each) => (each.kind === "field" ? [each.field] : []));
+}
+
+/** Whether successful calls of an RPC leave an entry in the audit log. */
+export function isAudited(method: DescMethod): boolean {
+  const option = auditOptionOf(method);
+  const writes = httpMethodsOf(method).some((verb) => verb !== "GET");
+  return option === Audit.ALWAYS || (writes && option !== Audit.NONE);
 }
 
 function toBinding(method: DescMethod, access: Access, rule: HttpRule): Binding {

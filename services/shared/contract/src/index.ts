@@ -6,6 +6,8 @@ export {
   type Side,
   bindingsOf,
   httpMethodsOf,
+  isAudited,
+  pathFieldsOf,
 } from "./bindings.ts";
 export { type Check, type CheckOptions, compileCheck } from "./check.ts";
 export { isCalendarDay, isDecimal } from "./formats.ts";

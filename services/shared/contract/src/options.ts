@@ -9,6 +9,8 @@ import {
 import {
   access,
   type Access,
+  audit,
+  type Audit,
   errors,
   rejections,
   rule,
@@ -16,6 +18,16 @@ import {
   shape,
   type Shape,
 } from "@scrip/proto/scrip/options/v1/options_pb";
+
+/** `read`, once for each descriptor: reading an option decodes it and creates descriptors of the extension. */
+function once<Desc extends WeakKey, Value>(read: (desc: Desc) => Value): (desc: Desc) => Value {
+  const known = new WeakMap<Desc, Value>();
+  return (desc) => {
+    let value = known.get(desc);
+    if (value === undefined) known.set(desc, (value = read(desc)));
+    return value;
+  };
+}
 
 /** The access option of an RPC; undefined when it has none. */
 export function accessOf(method: DescMethod): Access | undefined {
@@ -32,13 +44,14 @@ export function rejectionKeysOf(method: DescMethod): readonly string[] {
   return getOption(method, rejections);
 }
 
-export function ruleOf(field: DescField): Rule {
-  return getOption(field, rule);
+export function auditOptionOf(method: DescMethod): Audit {
+  return getOption(method, audit);
 }
 
-export function shapeOf(message: DescMessage): Shape {
-  return getOption(message, shape);
-}
+/** The checks and references of a field. Do not modify it. */
+export const ruleOf = once((field: DescField): Rule => getOption(field, rule));
+
+export const shapeOf = once((message: DescMessage): Shape => getOption(message, shape));
 
 /** The name of a field in JSON documents and query strings. */
 export function jsonNameOf(field: DescField): string {

@@ -78,10 +78,10 @@ export function errorToProto(
   return create(ErrorSchema, {
     code: catalogue[key].http,
     key,
-    message: message ?? catalogue[key].message,
+    message: shortened(message ?? catalogue[key].message),
     requestId,
     ...(details !== undefined && { details: shortened(details) }),
-    ...(resourceId !== undefined && { resourceId }),
+    ...(resourceId !== undefined && { resourceId: shortened(resourceId) }),
     ...(resourceType !== undefined && { resourceType }),
     ...(customMessage !== undefined && { error: { message: customMessage } }),
     ...(related !== undefined && {
@@ -92,11 +92,11 @@ export function errorToProto(
   });
 }
 
-/** Services send errors in gRPC headers of at most 64 KiB, and `details` may quote what the caller sent. */
-const MAX_DETAILS = 2_000;
+/** Services send errors in gRPC headers of at most 64 KiB, and these texts may quote what the caller sent. */
+const MAX_TEXT_LENGTH = 2_000;
 
-function shortened(details: string): string {
-  if (details.length <= MAX_DETAILS) return details;
+function shortened(text: string): string {
+  if (text.length <= MAX_TEXT_LENGTH) return text;
   // The cut may leave half of a surrogate pair, which no message can contain.
-  return `${details.slice(0, MAX_DETAILS - 1).toWellFormed()}…`;
+  return `${text.slice(0, MAX_TEXT_LENGTH - 1).toWellFormed()}…`;
 }

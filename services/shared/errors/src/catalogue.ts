@@ -29,7 +29,6 @@ export const catalogue = {
   loyalty_card_points_exceeded: { http: 400, message: "loyalty card points exceeded" },
   missing_reward: { http: 400, message: "Missing reward" },
   reward_out_of_stock: { http: 400, message: "Reward is out of stock" },
-  reward_not_supported: { http: 400, message: "Reward type is not supported" },
   missing_param: { http: 400, message: "Missing required parameter" },
   invalid_balance: { http: 400, message: "Invalid balance" },
   missing_amount: { http: 400, message: "Missing order amount" },

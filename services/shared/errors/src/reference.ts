@@ -26,7 +26,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Request scopes of the API key, separated by spaces and not by commas.",
   },
   invalid_grant_type: {
-    cause: "The token request has another `grant_type` than `client_credentials`.",
+    cause: "The token request has a `grant_type` other than `client_credentials`.",
     remedy: "Send `grant_type=client_credentials`.",
   },
   page_over_limit: {
@@ -42,7 +42,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Send each redeemable once.",
   },
   invalid_redeemables: {
-    cause: "The redeemables cannot be combined: a promotion stack stands beside others.",
+    cause:
+      "The redeemables cannot be combined: the request contains a promotion stack and other redeemables.",
     remedy: "Send the promotion stack alone.",
   },
   no_applicable_redeemables: {
@@ -80,7 +81,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   gift_amount_exceeded: {
     cause:
-      "The gift card has fewer credits than requested or to be removed, or sessions lock the rest.",
+      "The request redeems or removes more credits than the gift card has, or sessions lock the remaining ones.",
     remedy: "Request or remove at most the balance minus the locked credits.",
   },
   loyalty_card_points_exceeded: {
@@ -94,10 +95,6 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   reward_out_of_stock: {
     cause: "The stock of the reward is exhausted, or sessions lock the rest.",
     remedy: "Choose another reward, or increase the stock.",
-  },
-  reward_not_supported: {
-    cause: "The reward issues vouchers of a campaign, which this version cannot do.",
-    remedy: "Choose a reward that pays with points or gives a product.",
   },
   missing_param: {
     cause: "A reward assignment lacks the price of the reward in points.",
@@ -148,12 +145,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Correct what `details` names, or send the order id of the redemption.",
   },
   invalid_expiration_date: {
-    cause: "Points are to be added that expire in the past.",
+    cause: "The expiration date of the points to add is in the past.",
     remedy: "Send today or a later date of the project's time zone.",
   },
   invalid_pending_points_state: {
-    cause: "The pending points were activated or canceled before.",
-    remedy: "Nothing can be changed any more: read the transactions of the card.",
+    cause: "The pending points were already activated or canceled.",
+    remedy: "No action is possible: the transactions of the card show the result.",
   },
   campaign_not_active: {
     cause: "The loyalty program is disabled or outside its time limits.",
@@ -170,7 +167,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   invalid_amount: {
     cause:
-      "The points to pay with are worth nothing for this order, or a balance is to change by zero or beyond its maximum.",
+      "The points to pay with give no discount on this order, or a balance adjustment is zero or exceeds the maximum balance.",
     remedy:
       "Send more points, or an order whose amount is above zero; adjust balances by another amount.",
   },
@@ -207,7 +204,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   multiple_requests: {
     cause:
-      "A redemption with the same session is in progress, or other requests used the same order for seconds.",
+      "A redemption with the same session is in progress, or other requests used the same order for more than six seconds.",
     remedy: "Retry when the other request has finished.",
   },
   resource_in_use: {
@@ -243,7 +240,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Use the endpoint for stacks; a failed redemption needs no rollback.",
   },
   already_rolled_back: {
-    cause: "The redemption was rolled back before.",
+    cause: "The redemption was already rolled back.",
     remedy: "No action is needed: the effects of the redemption are already reverted.",
   },
   invalid_validation_rules: {
@@ -255,7 +252,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Send `campaign` or `voucher`.",
   },
   voucher_already_published: {
-    cause: "The voucher has been published before, and a code belongs to one customer.",
+    cause:
+      "The voucher has already been published, and a voucher can be published to one customer only.",
     remedy: "Publish another voucher, or name the campaign to receive its next free one.",
   },
   voucher_cannot_be_published: {
@@ -321,7 +319,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Leave the customer out, or list the holders of the code first.",
   },
   stacking_rules_exist: {
-    cause: "The project has stacking rules already, of which there can be one set.",
+    cause: "The project already has stacking rules; it can have one set only.",
     remedy: "Update or delete the existing stacking rules.",
   },
   idempotency_in_progress: {
@@ -337,12 +335,12 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Send UTF-8 JSON without compression, or the form that `details` names.",
   },
   expectation_failed: {
-    cause: "The `Expect` header has another value than `100-continue`.",
+    cause: "The `Expect` header has a value other than `100-continue`.",
     remedy: "Leave the header out.",
   },
   idempotency_key_reused: {
     cause: "The idempotency key was used for another request.",
-    remedy: "Use a new key for each request, and the same key only for its repetition.",
+    remedy: "Use a new key for each request, and the same key only for retries of that request.",
   },
   too_many_requests: {
     cause:
