@@ -34,6 +34,14 @@ export const variable = {
       text.length >= MIN_SECRET_LENGTH && new Set(text).size >= MIN_DIFFERENT ? text : undefined,
   ),
   url: reader("a URL", (text) => (URL.canParse(text) ? text : undefined)),
+  /** Of a service: of its replicas, or of names that resolve to all of them. */
+  urls: reader(
+    "a URL that begins with http:// or https://, or several separated by commas",
+    (text) => {
+      const urls = text.split(",").map((url) => url.trim());
+      return urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url)) ? urls : undefined;
+    },
+  ),
   boolean: reader("true or false", (text) =>
     text === "true" ? true : text === "false" ? false : undefined,
   ),

@@ -17,14 +17,16 @@ test("keeps every acknowledged commit through kill -9 of the process", async () 
   client.on("error", () => {});
   await client.connect();
   let acknowledged = 0;
+  let killed: Promise<unknown> | undefined;
   const writing = (async () => {
     for (;;) {
       await client.query("insert into entry values ($1)", [acknowledged + 1]);
       acknowledged += 1;
-      if (acknowledged === 100) void holder.end("SIGKILL");
+      if (acknowledged === 100) killed = holder.end("SIGKILL");
     }
   })();
   await expect(writing).rejects.toThrow(Error);
+  await killed;
 
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   const [row] = await query(server.url, "select count(*)::int as rows from entry");

@@ -85,10 +85,12 @@ function recordsStatement(source: Source, filtered: readonly string[]): Records 
   const { fields, filters, marksMatches } = source.request;
   const marks = marksMatches === true && filtered.length === 0;
   const raw = [...new Set([...fields, ...filtered])];
+  // First: it rejects fields that no column contains.
+  const matches = filtered.length === 0 ? () => true : predicateOf(source, filters);
   return {
     statement: statementOf(source, { raw, filters: filtered.length === 0 ? filters : {}, marks }),
     fields: raw,
-    matches: filtered.length === 0 ? () => true : predicateOf(source, filters),
+    matches,
   };
 }
 

@@ -97,7 +97,7 @@ describe("compileFilters", () => {
 
   test("rejects an unknown operator with a list of all operators", () => {
     const compiled = compile(one("name", { $like: "a" }));
-    if (compiled.kind !== "violation") throw new Error("not refused");
+    if (compiled.kind !== "violation") throw new Error("not rejected");
     for (const operator of OPERATORS) expect(compiled.text).toContain(operator);
     expect(compiled.text).toContain(`{"conditions": {"<operator>": <value>}}`);
     expect(compiled.text).toContain("filters[<field>][conditions][<operator>][0]=<value>");

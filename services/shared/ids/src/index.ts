@@ -5,6 +5,7 @@ export type IdPrefix =
   | "aa"
   | "app"
   | "asgm"
+  | "aud"
   | "camp"
   | "cat"
   | "cust"

@@ -31,8 +31,17 @@ function readOne(text: string, { type }: Definition): JsonValue {
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    return JSON.parse(text, requireStorable) as JsonValue;
   } catch {
     return undefined;
   }
+}
+
+/** Escapes in JSON may name characters that PostgreSQL does not store. */
+function requireStorable(key: string, value: unknown): unknown {
+  for (const text of [key, value]) {
+    if (typeof text === "string" && (text.includes("\0") || !text.isWellFormed()))
+      throw new Error("a character that cannot be stored");
+  }
+  return value;
 }

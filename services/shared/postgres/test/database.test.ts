@@ -12,9 +12,7 @@ import {
   isRetryable,
   isUnavailable,
   migrate,
-  type Queryable,
   sqlState,
-  type Statement,
 } from "../src/index.ts";
 
 const SERVICE = {
@@ -42,6 +40,11 @@ afterAll(async () => {
   await db.close();
   await server[Symbol.asyncDispose]();
 });
+
+const openWith = (poolSize: number): Database & AsyncDisposable => {
+  const own = createDatabase({ ...SERVICE, url: server.url, poolSize, onError: () => {} });
+  return { ...own, [Symbol.asyncDispose]: () => own.close() };
+};
 
 /** Ends a session from outside, as an administrator or a crash does. */
 async function terminate(pid: number): Promise<void> {
@@ -93,6 +96,23 @@ test("lets options in the URL replace neither the role nor the limits", async ()
   } finally {
     await other.close();
   }
+});
+
+test("transactions leave a connection to the statements that they wait for", async () => {
+  await using small = openWith(3);
+  const nested = (): Promise<number> => small.transaction(() => pidOf(small));
+  const all = Promise.all(Array.from({ length: 12 }, nested));
+  await expect(all).resolves.toHaveLength(12);
+});
+
+test("a transaction that finds no free connection fails as unavailable", async () => {
+  await using small = openWith(2);
+  const running = Promise.withResolvers<void>();
+  const first = small.transaction(() => running.promise);
+  await expect(small.transaction(pidOf)).rejects.toSatisfy(isUnavailable);
+  running.resolve();
+  await first;
+  expect(await small.transaction(pidOf)).toBeGreaterThan(0);
 });
 
 test("rejects a name that would need quotes", () => {
@@ -367,67 +387,4 @@ test("accepts a second close, and reports a later query as unavailable", async (
   await Promise.all([other.close(), other.close()]);
   const error = await other.query("select 1").catch((thrown: unknown) => thrown);
   expect(isUnavailable(error)).toBe(true);
-});
-
-test("plans a statement that looks up rows without sequential scans, and others freely", async () => {
-  await using parts = new AsyncDisposableStack();
-  const single = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
-  parts.defer(() => single.close());
-  const settingOf = async (tx: Queryable, statement: Statement) => {
-    const { rows } = await tx.query<{ setting: string; pid: number }>(statement);
-    return rows[0];
-  };
-  const text = "select current_setting('enable_seqscan') as setting, pg_backend_pid() as pid";
-  const free = { text, values: [] };
-  const lookup = { name: "lookup", text, values: [], planning: "indexLookups" } as const;
-  const sequence = (...statements: readonly Statement[]) =>
-    single.transaction((tx) => Promise.all(statements.map((one) => settingOf(tx, one))));
-
-  const results = [
-    await settingOf(single, free),
-    await settingOf(single, lookup),
-    await settingOf(single, lookup),
-    // The session plans without scans now.
-    ...(await sequence(free)),
-    ...(await sequence(free, lookup, free)),
-    await settingOf(single, free),
-    // Now with scans.
-    ...(await sequence(lookup, free)),
-    await settingOf(single, free),
-    await settingOf(single, lookup),
-  ];
-
-  expect(results.map((one) => one?.setting)).toEqual([
-    "on",
-    "off",
-    "off",
-    "on",
-    // From the lookup to the end of the transaction.
-    "on",
-    "off",
-    "off",
-    "on",
-    "off",
-    "off",
-    "on",
-    "off",
-  ]);
-  expect(new Set(results.map((one) => one?.pid)).size).toBe(1);
-});
-
-test("keeps the planning of a session correct when a transaction is rolled back", async () => {
-  await using parts = new AsyncDisposableStack();
-  const single = createDatabase({ url: server.url, ...SERVICE, poolSize: 1, onError: () => {} });
-  parts.defer(() => single.close());
-  const text = "select current_setting('enable_seqscan') as setting";
-  const lookup = { text, values: [], planning: "indexLookups" } as const;
-
-  const failing = single.transaction(async (tx) => {
-    await tx.query(lookup);
-    await tx.query("select 1 / 0");
-  });
-
-  await expect(failing).rejects.toThrow("division by zero");
-  expect((await single.query(text)).rows).toEqual([{ setting: "on" }]);
-  expect((await single.query(lookup)).rows).toEqual([{ setting: "off" }]);
 });

@@ -128,6 +128,18 @@ test("drops definitions loaded before a write of another process with their vers
   expect(await otherProcess.cache.get(thisProcess.project, "apple")).toBe(11n);
 });
 
+test("shows a write of another process after a refresh, however young the cached version is", async () => {
+  const thisProcess = createProcess();
+  const otherProcess = createProcess({ project: thisProcess.project });
+  const { cache, versions, project } = otherProcess;
+  await thisProcess.write({ apple: 10n });
+  expect(await cache.get(project, "apple")).toBe(10n);
+  await thisProcess.write({ apple: 11n });
+  expect(await cache.get(project, "apple")).toBe(10n);
+  await versions.refresh(project);
+  expect(await cache.get(project, "apple")).toBe(11n);
+});
+
 test("is unchanged by a failed write", async () => {
   const { write, versions, cache, project } = createProcess();
   await write({ apple: 10n });
@@ -261,6 +273,6 @@ test("invalidates the project after a service bumps the version in its own trans
     await setPrices(tx, project, { apple: 5n });
     await bumpDefinitions(tx, project);
   });
-  versions.invalidate(project);
+  await versions.invalidate(project);
   expect(await cache.get(project, "apple")).toBe(5n);
 });

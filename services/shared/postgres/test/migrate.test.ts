@@ -4,7 +4,7 @@ import path from "node:path";
 
 import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { createDatabase, migrate, MigrationError, sqlState } from "../src/index.ts";
 
@@ -27,6 +27,11 @@ async function given(files: Readonly<Record<string, string>>) {
     remove: (name: string) => rm(path.join(folder, name)),
     migrate: (schema = "till") =>
       migrate({ url: database.url, schema, role: `scrip_${schema}`, folder }),
+    connect: () => {
+      const options = { url: database.url, schema: "till", role: "scrip_till", poolSize: 1 };
+      const db = createDatabase({ ...options, onError: () => {} });
+      return { query: (text: string) => db.query(text), [Symbol.asyncDispose]: () => db.close() };
+    },
     columns: async (schema = "till") => {
       const { rows } = await query(
         database.url,
@@ -96,13 +101,60 @@ test("accepts other line endings in an applied file, and rejects other changes",
   await expect(at.migrate()).rejects.toThrow(/0001_sale.sql .* was changed after it was applied/);
 });
 
-test("rejects a database that a later release has migrated", async () => {
+test("works on a schema to which a later release has added", async () => {
   await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": second });
   await at.migrate();
   await at.remove("0002_amount.sql");
+  expect(await at.migrate()).toEqual([]);
+  await using db = at.connect();
+  await db.query("insert into sale (id) values ('a')");
+  expect((await db.query("select * from sale")).rows).toEqual([{ id: "a", amount: null }]);
+  await at.write("0001_sale.sql", `${first} -- Other.`);
+  await expect(at.migrate()).rejects.toThrow(/0001_sale.sql .* was changed after it was applied/);
+});
+
+test("rejects a schema from which a later release has removed what this program needs", async () => {
+  const files = {
+    "0001_sale.sql": first,
+    "0002_amount.sql": second,
+    "0003_note.sql": "alter table sale add column note text;",
+    "0004_no_amount.sql": "-- contract 0003\nalter table sale drop column amount;",
+  };
+  await using at = await given(files);
+  await at.migrate();
+  expect(await at.migrate()).toEqual([]);
+  await at.remove("0004_no_amount.sql");
+  expect(await at.migrate()).toEqual([]);
+  await at.remove("0003_note.sql");
   await expect(at.migrate()).rejects.toThrow(
-    /The schema till is newer than this program: 0002_amount.sql/,
+    "The schema till is too new for this program: 0004_no_amount.sql of a later release needs programs that have " +
+      "migration 0003, and the last one of this program is 0002_amount.sql. Run a newer release.",
   );
+});
+
+test.each([
+  "-- contract",
+  "-- contract 0003",
+  "-- contract 2",
+  "--contract 0002",
+  "-- Contract: 2",
+])("rejects a mark that names no earlier migration: %s", async (line) => {
+  await using at = await given({ "0001_sale.sql": first, "0002_amount.sql": `${line}\n${second}` });
+  await expect(at.migrate()).rejects.toThrow(/0002_amount.sql begins with .* at most 0002/);
+  expect(await at.columns()).toEqual([]);
+});
+
+test("takes over the migrations of a release that stored no marks, also while the schema is read", async () => {
+  await using at = await given({ "0001_sale.sql": first });
+  await at.migrate();
+  await query(at.url, "alter table till.migration drop column contract");
+  await at.write("0002_amount.sql", `-- contract 0002\n${second}`);
+  expect(await at.migrate()).toEqual(["0002_amount.sql"]);
+  const reader = new Client({ connectionString: at.url });
+  await reader.connect();
+  await reader.query("begin; lock table till.migration in access share mode");
+  expect(await at.migrate()).toEqual([]);
+  await reader.end();
 });
 
 test("rejects a missing file that was applied", async () => {
@@ -191,4 +243,31 @@ test("needs no administrator where the user may create roles, and explains what 
       await query(at.url, `drop role if exists ${user}`);
     }
   }
+});
+
+describe("a migration without a transaction", () => {
+  const sale = "create table sale (id text primary key, amount bigint);";
+  const index = (columns: string) =>
+    `-- without a transaction
+     drop index concurrently if exists sale_amount;
+     create index concurrently sale_amount on sale (${columns});
+`;
+
+  test("creates indexes concurrently, once when processes start concurrently", async () => {
+    await using at = await given({ "0001_sale.sql": sale, "0002_index.sql": index("amount") });
+    const applied = await Promise.all(Array.from({ length: 10 }, () => at.migrate()));
+    expect(applied.flat().toSorted()).toEqual(["0001_sale.sql", "0002_index.sql"]);
+    const { rows } = await query(
+      at.url,
+      "select indexrelid::regclass::text as name from pg_index where indisvalid and indrelid = 'till.sale'::regclass",
+    );
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(["till.sale_amount", "till.sale_pkey"]);
+  });
+
+  test("begins again after a failure", async () => {
+    await using at = await given({ "0001_sale.sql": sale, "0002_index.sql": index("nothing") });
+    await expect(at.migrate()).rejects.toThrow("0002_index.sql");
+    await at.write("0002_index.sql", index("amount"));
+    expect(await at.migrate()).toEqual(["0002_index.sql"]);
+  });
 });

@@ -4,12 +4,17 @@ import type { FindProject, ProjectQuery, ProjectState } from "@scrip/rpc";
 
 import type { CacheEntry, ProjectCache } from "./project-cache.ts";
 
-/** How long a call waits for a project or version whose event has not arrived. */
-const WAIT_MS = 2_000;
+/**
+ * How long a call waits for a project or version whose event has not arrived. When another replica of the gateway
+ * publishes, it finds the event within a second, and a busy broker takes its time.
+ */
+const WAIT_MS = 5_000;
 const PAUSE_MS = 25;
+/** Later pauses are this part of the time waited. */
+const PAUSES = 10;
 
 /** After a wait in vain, calls do not wait: an unknown id or a late event costs one wait each time. */
-const NO_WAIT_MS = 5_000;
+const NO_WAIT_MS = 10_000;
 
 /** What remains of a deadline when a wait ends, so that the caller receives the error. */
 const MARGIN_MS = 100;
@@ -31,11 +36,13 @@ export function createFindProject({ cache, poll, now }: FindProjectOptions): Fin
     const entry = await found;
     if (hasArrived(entry, query) || now() - entry.waitedAt < NO_WAIT_MS) return entry.state;
     poll();
-    const until = now() + Math.min(WAIT_MS, query.deadline - Date.now() - MARGIN_MS);
+    const since = now();
+    const until = since + Math.min(WAIT_MS, query.deadline - Date.now() - MARGIN_MS);
     while (now() < until) {
-      await sleep(PAUSE_MS);
+      const pauseMs = Math.max(PAUSE_MS, (now() - since) / PAUSES);
+      await sleep(pauseMs);
       // All waiting calls share one query per pause, although their timers drift apart.
-      if (now() - entry.loadedAt >= PAUSE_MS) await cache.reload(entry);
+      if (now() - entry.loadedAt >= pauseMs) await cache.reload(entry);
       if (hasArrived(entry, query)) return entry.state;
     }
     entry.waitedAt = now();

@@ -108,7 +108,7 @@ export {
   smallestDifference,
 } from "./validation-rule/suggest/smallest-difference.ts";
 export { checkValidity } from "./validity/check-validity.ts";
-export { evaluateValidity } from "./validity/evaluate-validity.ts";
+export { evaluateValidity, isWithinDates } from "./validity/evaluate-validity.ts";
 export { nextOpening } from "./validity/next-opening.ts";
 export type {
   DailyHours,

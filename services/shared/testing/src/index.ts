@@ -1,8 +1,12 @@
+export { contractions, readTerms } from "./contractions.ts";
 export { asAdmin } from "./admin.ts";
 export { fakeClock, type FakeClock } from "./clock.ts";
 export { emptyDatabase, testDatabase, type TestDatabase } from "./database.ts";
 export type { EmptyDatabase } from "./empty-database.ts";
 export { entriesRead, pagesRead } from "./entries-read.ts";
-export { testKafka, type TestKafka } from "./kafka.ts";
+export { type SecuredKafka, testKafka, type TestKafka, testSecuredKafka } from "./kafka.ts";
+export { testPgBouncer, type TestPgBouncer } from "./pgbouncer.ts";
 export { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { testRedis, type TestRedis } from "./redis.ts";
+export { startTestPostgres, type TestPostgres } from "./test-postgres.ts";
+export { upgradedDatabase } from "./upgraded-database.ts";

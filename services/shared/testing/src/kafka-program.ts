@@ -13,6 +13,8 @@ const run = promisify(execFile);
 /** A Kafka broker that this process started. */
 export type KafkaProgram = AsyncDisposable & {
   readonly brokers: string;
+  /** Certificate of the secured listener, in PEM format. */
+  readonly certificate: string | undefined;
   /** Ends the broker as a crash does. */
   readonly kill: () => Promise<void>;
   /** Starts the broker again, with its data, on the same port. */
@@ -25,6 +27,15 @@ export type KafkaProgramOptions = {
   readonly port: number;
   /** The port of the controller, which only the broker itself uses. */
   readonly controllerPort: number;
+  /** A second listener, with encryption and credentials. Default: none. */
+  readonly secured?: SecuredListener;
+};
+
+/** A listener of the protocol SASL_SSL, with a user for PLAIN and SCRAM. */
+export type SecuredListener = {
+  readonly port: number;
+  readonly username: string;
+  readonly password: string;
 };
 
 const POM = path.join(import.meta.dirname, "../kafka/pom.xml");
@@ -48,8 +59,10 @@ export async function startKafkaProgram(options: KafkaProgramOptions): Promise<K
   const settings = path.join(options.folder, "server.properties");
   await mkdir(options.folder, { recursive: true });
   await writeFile(settings, serverProperties(options));
+  const certificate = options.secured && (await makeCertificate(options.folder));
   const format = ["format", "--standalone", "--ignore-formatted", "-t", CLUSTER_ID, "-c", settings];
-  await run("java", [...java, "kafka.tools.StorageTool", ...format]);
+  const users = options.secured === undefined ? [] : scramUsers(options.secured);
+  await run("java", [...java, "kafka.tools.StorageTool", ...format, ...users]);
 
   let stop: (() => Promise<void>) | undefined;
   const kill = async (): Promise<void> => {
@@ -63,6 +76,7 @@ export async function startKafkaProgram(options: KafkaProgramOptions): Promise<K
   await start();
   return {
     brokers: `127.0.0.1:${options.port}`,
+    certificate,
     kill,
     restart: start,
     [Symbol.asyncDispose]: kill,
@@ -108,15 +122,60 @@ async function startBroker(
   throw new Error(`Kafka has not started: ${(await readFile(logFile, "utf8")).slice(-4_000)}`);
 }
 
-const serverProperties = ({ folder, port, controllerPort }: KafkaProgramOptions): string =>
+const SCRAM_MECHANISMS = ["SCRAM-SHA-256", "SCRAM-SHA-512"];
+const KEYSTORE = "broker.p12";
+/** Of a key that is made for one broker. */
+const KEYSTORE_PASSWORD = "keystore";
+
+/** Makes a key for 127.0.0.1 with the keytool of Java; returns its certificate, which it signs itself. */
+async function makeCertificate(folder: string): Promise<string> {
+  const store = ["-keystore", path.join(folder, KEYSTORE), "-storepass", KEYSTORE_PASSWORD];
+  const names = ["-alias", "broker", "-dname", "CN=127.0.0.1", "-ext", "SAN=IP:127.0.0.1"];
+  const key = ["-keyalg", "EC", "-groupname", "secp256r1", "-validity", "30"];
+  await run("keytool", ["-genkeypair", ...store, "-storetype", "PKCS12", ...names, ...key]);
+  const { stdout } = await run("keytool", ["-exportcert", "-rfc", ...store, "-alias", "broker"]);
+  return stdout;
+}
+
+const scramUsers = ({ username, password }: SecuredListener): readonly string[] =>
+  SCRAM_MECHANISMS.flatMap((mechanism) => [
+    "--add-scram",
+    `${mechanism}=[name=${username},password=${password}]`,
+  ]);
+
+function securedProperties(folder: string, { username, password }: SecuredListener): string {
+  const login = "org.apache.kafka.common.security";
+  const scram = SCRAM_MECHANISMS.map(
+    (mechanism) =>
+      `listener.name.sasl_ssl.${mechanism.toLowerCase()}.sasl.jaas.config=${login}.scram.ScramLoginModule required;`,
+  );
+  return `sasl.enabled.mechanisms=PLAIN,${SCRAM_MECHANISMS.join(",")}
+listener.name.sasl_ssl.plain.sasl.jaas.config=${login}.plain.PlainLoginModule required user_${username}="${password}";
+${scram.join("\n")}
+ssl.keystore.type=PKCS12
+ssl.keystore.location=${path.join(folder, KEYSTORE)}
+ssl.keystore.password=${KEYSTORE_PASSWORD}
+ssl.key.password=${KEYSTORE_PASSWORD}
+`;
+}
+
+/** The addresses of the listeners, also as clients see them. */
+const listenersOf = ({ port, controllerPort, secured }: KafkaProgramOptions): string =>
+  [
+    `PLAINTEXT://127.0.0.1:${port}`,
+    `CONTROLLER://127.0.0.1:${controllerPort}`,
+    ...(secured === undefined ? [] : [`SASL_SSL://127.0.0.1:${secured.port}`]),
+  ].join(",");
+
+const serverProperties = (options: KafkaProgramOptions): string =>
   `process.roles=broker,controller
 node.id=1
-controller.quorum.bootstrap.servers=127.0.0.1:${controllerPort}
-listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
-advertised.listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
+controller.quorum.bootstrap.servers=127.0.0.1:${options.controllerPort}
+listeners=${listenersOf(options)}
+advertised.listeners=${listenersOf(options)}
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-log.dirs=${path.join(folder, "data")}
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL
+log.dirs=${path.join(options.folder, "data")}
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=3
@@ -131,4 +190,4 @@ group.min.session.timeout.ms=500
 num.network.threads=2
 num.io.threads=2
 log.cleaner.dedupe.buffer.size=2097152
-`;
+${options.secured === undefined ? "" : securedProperties(options.folder, options.secured)}`;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -37,6 +38,34 @@ async function startProgram(): Promise<TestKafka> {
   return {
     brokers: kafka.brokers,
     program: kafka,
+    async [Symbol.asyncDispose]() {
+      await kafka.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A broker that expects encryption and credentials. */
+export type SecuredKafka = AsyncDisposable & {
+  readonly brokers: string;
+  /** What clients have to trust, in PEM format. */
+  readonly certificate: string;
+  readonly username: string;
+  readonly password: string;
+};
+
+/** Undefined where tests use a broker that no program of this machine has started. */
+export async function testSecuredKafka(): Promise<SecuredKafka | undefined> {
+  if (findKafka() !== "program") return undefined;
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-kafka-"));
+  const user = { username: "scrip", password: randomUUID() };
+  const secured = { ...user, port: await freePort() };
+  const ports = { port: await freePort(), controllerPort: await freePort() };
+  const kafka = await startKafkaProgram({ folder, ...ports, secured });
+  return {
+    ...user,
+    brokers: `127.0.0.1:${secured.port}`,
+    certificate: kafka.certificate ?? "",
     async [Symbol.asyncDispose]() {
       await kafka.kill();
       await rm(folder, { recursive: true, force: true });

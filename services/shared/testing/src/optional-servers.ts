@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 
-/** A server that some tests need and that `npm test` does not install. */
+/** A server or a program that some tests need and that `npm test` does not install. */
 export type OptionalServer = {
-  /** Test files named `*.<name>.test.ts` need this server. */
+  /** Test files named `*.<name>.test.ts` need it. */
   readonly name: string;
   readonly isAvailable: () => boolean;
-  /** How to make the server available. */
+  /** How to make it available. */
   readonly remedy: string;
 };
 
@@ -29,9 +29,24 @@ export const OPTIONAL_SERVERS: readonly OptionalServer[] = [
     remedy: "install rclone 1.65 or later, whose `serve s3` is the store",
   },
   {
+    name: "pgbouncer",
+    isAvailable: () => isInPath("pgbouncer"),
+    remedy: "install pgbouncer",
+  },
+  {
     name: "kafka",
     isAvailable: () => findKafka() !== undefined,
     remedy: "install Java 17 or later and Maven, set KAFKA_BROKERS, or start Docker",
+  },
+  {
+    name: "helm",
+    isAvailable: () => isInPath("helm") && isInPath("kubernetes-validate"),
+    remedy: "install Helm 3.14 or later, and kubernetes-validate with pip",
+  },
+  {
+    name: "promtool",
+    isAvailable: () => isInPath("promtool"),
+    remedy: "install Prometheus, which contains promtool",
   },
 ];
 
@@ -70,7 +85,8 @@ export const hasDocker = (): boolean =>
 
 /** For programs that take long to start. */
 const isInPath = (program: string): boolean =>
-  (process.env["PATH"] ?? "")
+  // Debian installs servers in a folder that is in the PATH of root only.
+  `${process.env["PATH"] ?? ""}${path.delimiter}/usr/sbin`
     .split(path.delimiter)
     .some((folder) => existsSync(path.join(folder, program)));
 

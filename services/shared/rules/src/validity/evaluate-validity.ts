@@ -22,6 +22,13 @@ export function evaluateValidity(
   return isInsideWindows(own, parent, time) ? "open" : "outside_window";
 }
 
+/** Whether an object has started and has not expired, whatever its recurring limits. */
+export const isWithinDates = (
+  { startDate, expirationDate }: Pick<Validity, "startDate" | "expirationDate">,
+  now: number,
+): boolean =>
+  (startDate === null || now >= startDate) && (expirationDate === null || now <= expirationDate);
+
 function isInsideWindows(own: Validity, parent: Validity | null, time: TimeContext): boolean {
   if (!isInsideTimeframe(own, parent, time)) return false;
   const daysOfWeek = own.daysOfWeek ?? parent?.daysOfWeek ?? null;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { checkValidity } from "./check-validity.ts";
-import { evaluateValidity } from "./evaluate-validity.ts";
+import { evaluateValidity, isWithinDates } from "./evaluate-validity.ts";
 import {
   at,
   everySecondDay,
@@ -186,4 +186,15 @@ describe("checkValidity", () => {
   ])("rejects %s", (_what, limits, text) => {
     expect(checkValidity({ ...unlimited, ...limits })).toBe(text);
   });
+});
+
+test("isWithinDates agrees with the dates of evaluateValidity, whatever the recurring limits", () => {
+  const instant = fc.option(fc.integer({ min: -3, max: 3 }), { nil: null });
+  fc.assert(
+    fc.property(instant, instant, fc.integer({ min: -4, max: 4 }), (start, end, now) => {
+      const dates = { startDate: start, expirationDate: end };
+      const status = evaluateValidity({ ...unlimited, ...dates }, null, { now, timeZone: "UTC" });
+      expect(isWithinDates(dates, now)).toBe(status === "open");
+    }),
+  );
 });

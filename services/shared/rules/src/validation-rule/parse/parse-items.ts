@@ -43,9 +43,9 @@ type SentItem = {
 function refOf(sent: SentItem, assumed: ItemObject | null): ItemRef | null {
   const { id = null, sourceId = null } = sent;
   if (id === null && sourceId === null) return null;
-  const said =
+  const object =
     itemObjectOf(sent.object) ?? itemObjectOf(sent.type) ?? assumed ?? objectByPrefix(id);
-  if (said !== null) return { object: said, id, sourceId, type: sent.type ?? null };
+  if (object !== null) return { object, id, sourceId, type: sent.type ?? null };
   const isKnownType = sent.type === undefined || sent.type === "product_or_sku";
   if (!isKnownType || sent.object !== undefined) return null;
   return { object: "product", id, sourceId, type: "product_or_sku" };

@@ -42,24 +42,24 @@ export function parseValidationRule(definition: ValidationRuleDefinition): Parse
   return parsed.kind === "violation" ? parsed : { kind: "rule", rule: parsed.value };
 }
 
-type Place = {
+type Nesting = {
   readonly parent: RuleName | null;
   readonly depth: number;
-  /** How many rules may follow. */
+  /** Number of further rules that the limit allows. */
   readonly left: { count: number };
 };
 
-function parseGroup(definition: Metadata, path: string, place: Place): RuleGroup {
+function parseGroup(definition: Metadata, path: string, nesting: Nesting): RuleGroup {
   const rules = new Map<number, Rule>();
   for (const [key, value] of Object.entries(definition)) {
     if (key === "logic") continue;
     if (!/^[1-9]\d{0,5}$/.test(key))
       throw new Violation(`Property .${path}.${key} is not a rule number`);
-    place.left.count -= 1;
-    if (place.left.count < 0)
+    nesting.left.count -= 1;
+    if (nesting.left.count < 0)
       throw new Violation(`Property .rules must NOT have more than ${MAX_RULES} rules`);
     const number = Number(key);
-    rules.set(number, parseRule(number, value, `${path}.${key}`, place));
+    rules.set(number, parseRule(number, value, `${path}.${key}`, nesting));
   }
   return { logic: parseGroupLogic(definition["logic"] ?? null, rules, path), rules };
 }
@@ -82,9 +82,14 @@ function parseGroupLogic(
   throw new Violation(`Property .${path}.logic refers to rule ${unknown}, which does not exist`);
 }
 
-function parseRule(number: number, definition: MetadataValue, path: string, place: Place): Rule {
+function parseRule(
+  number: number,
+  definition: MetadataValue,
+  path: string,
+  nesting: Nesting,
+): Rule {
   if (!isObject(definition)) throw new Violation(`Property .${path} must be object`);
-  const name = parseName(definition["name"] ?? null, path, place.parent);
+  const name = parseName(definition["name"] ?? null, path, nesting.parent);
   const property = parseProperty(definition["property"] ?? null, name);
   const conditions = definition["conditions"] ?? null;
   if (!isObject(conditions)) throw new Violation(`Rule '${name}' must have 'conditions'`);
@@ -94,7 +99,7 @@ function parseRule(number: number, definition: MetadataValue, path: string, plac
     property,
     conditions: parseConditions(name, conditions),
     definition: conditions,
-    children: parseChildren(name, definition["rules"] ?? null, path, place),
+    children: parseChildren(name, definition["rules"] ?? null, path, nesting),
     message: parseMessage(definition["error"] ?? null, name),
   };
 }
@@ -130,7 +135,7 @@ function parseChildren(
   name: RuleName,
   definition: MetadataValue,
   path: string,
-  { depth, left }: Place,
+  { depth, left }: Nesting,
 ): RuleGroup | null {
   if (definition === null) return null;
   if (!isObject(definition)) throw new Violation(`Property .${path}.rules must be object`);
