@@ -1,5 +1,17 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create sequence outbox_seq;
+
+create table binned_entry (
+  project_id text not null,
+  id text not null,
+  kind text not null,
+  source_id text,
+  product_id text,
+  constraint binned_entry_pkey PRIMARY KEY (project_id, id),
+  constraint binned_entry_kind_known CHECK (kind = ANY (ARRAY['product'::text, 'sku'::text]))
+);
+
 create table definition_version (
   project_id text not null,
   version bigint not null,
@@ -13,17 +25,6 @@ create table gone_customer (
   constraint gone_customer_pkey PRIMARY KEY (project_id, customer_id)
 );
 
-create table idempotent_request (
-  project_id text not null,
-  key text not null,
-  request_hash bytea not null,
-  seed text,
-  response bytea,
-  error bytea,
-  created_at timestamp with time zone default now() not null,
-  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
-);
-
 create table outbox (
   project_id text not null,
   id text not null,
@@ -32,15 +33,33 @@ create table outbox (
   type text,
   payload bytea not null,
   created_at timestamp with time zone default clock_timestamp() not null,
-  constraint outbox_pkey PRIMARY KEY (project_id, id)
-);
+  schema_version smallint,
+  entity_version bigint,
+  headers jsonb,
+  xid xid8 default pg_current_xact_id() not null,
+  seq bigint default 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('outbox_seq'::regclass)
+    ELSE NULL::bigint
+END not null
+) partition by RANGE (created_at);
 
-create table outbox_lease (
+create table outbox_default partition of outbox DEFAULT;
+
+create table outbox_position (
   name text not null,
-  owner text not null,
-  expires_at timestamp with time zone not null,
-  constraint outbox_lease_pkey PRIMARY KEY (name)
-);
+  owner text,
+  expires_at timestamp with time zone,
+  version bigint default 0 not null,
+  published pg_snapshot,
+  reading pg_snapshot,
+  read_seq bigint default 0 not null,
+  low_seq bigint default 0 not null,
+  mark_xid xid8,
+  mark_seq bigint default 0 not null,
+  last_seq bigint default 0 not null,
+  constraint outbox_position_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
 
 create table product (
   project_id text not null,
@@ -154,6 +173,20 @@ create table stacking_rules (
   constraint stacking_rules_pkey PRIMARY KEY (project_id)
 );
 
+create table stored_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null
+) partition by RANGE (created_at);
+
+create table stored_request_default partition of stored_request (
+  constraint stored_request_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
+
 create table validation_rule (
   project_id text not null,
   id text not null,
@@ -180,9 +213,11 @@ create table validation_rule_assignment (
   constraint validation_rule_assignment_project_id_rule_id_fkey FOREIGN KEY (project_id, rule_id) REFERENCES validation_rule(project_id, id)
 );
 
-CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
+CREATE INDEX binned_entry_project_product ON binned_entry USING btree (project_id, product_id) WHERE product_id IS NOT NULL;
 
-CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+CREATE UNIQUE INDEX binned_entry_project_source_id ON binned_entry USING btree (project_id, kind, source_id) WHERE source_id IS NOT NULL;
+
+CREATE INDEX outbox_default_seq ON outbox_default USING btree (seq);
 
 CREATE INDEX product_project_created_at ON product USING btree (project_id, created_at, id);
 

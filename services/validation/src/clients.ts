@@ -1,5 +1,6 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
+import { instantToProto } from "@scrip/mapping";
 import {
   type CampaignResult,
   type CampaignQuerySchema,
@@ -12,6 +13,7 @@ import {
   type CategoryQuerySchema,
   CategoryService,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type {
   CardsResult,
   CardsQuery,
@@ -23,6 +25,7 @@ import type {
 } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
   type CustomerResult,
+  CustomerResultSchema,
   type CustomerQuerySchema,
   CustomerService,
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
@@ -30,6 +33,8 @@ import {
   EarningRuleService,
   type EstimateEarningsRequestSchema,
   type EstimateEarningsResponse,
+  type ListReferencesRequestSchema,
+  type ListReferencesResponse,
 } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import type {
   RewardAssignmentQuery,
@@ -70,27 +75,42 @@ import {
   type ListVouchersResponse,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
+import { type Call, clientOf, createCallCoalescer, serviceCall } from "@scrip/rpc";
 
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
-import { type Batched, WITHOUT_SINGLE_RETRY, type Transports } from "./clients/batching.ts";
+import {
+  type Batched,
+  type Deadline,
+  WITHOUT_SINGLE_RETRY,
+  type Transports,
+} from "./clients/batching.ts";
 import { cardClients } from "./clients/cards.ts";
 
 /** One function per call to another service; concurrent calls are sent in one batch. */
 export type Clients = {
-  readonly loadVouchers: (query: VoucherQuery) => Promise<VoucherResult>;
+  readonly loadVouchers: (query: VoucherQuery, caller: Deadline) => Promise<VoucherResult>;
   readonly listCandidates: (
     query: MessageInitShape<typeof CandidateQuerySchema>,
+    caller: Deadline,
   ) => Promise<CandidateResult>;
-  readonly countRedemptions: (query: CountQuery) => Promise<CountResult>;
-  readonly commitRedemption: (command: RedemptionCommand) => Promise<CommitOutcome>;
-  readonly reserveVouchers: (command: ReservationCommand) => Promise<ReservationOutcome>;
-  readonly commitRollback: (command: RollbackCommand) => Promise<RollbackOutcome>;
+  readonly countRedemptions: (query: CountQuery, caller: Deadline) => Promise<CountResult>;
+  readonly commitRedemption: (
+    command: RedemptionCommand,
+    caller: Deadline,
+  ) => Promise<CommitOutcome>;
+  readonly reserveVouchers: (
+    command: ReservationCommand,
+    caller: Deadline,
+  ) => Promise<ReservationOutcome>;
+  readonly commitRollback: (command: RollbackCommand, caller: Deadline) => Promise<RollbackOutcome>;
   /** Rejects with `not_found`. */
   readonly getRedemption: (redemptionId: string, call: Call) => Promise<Redemption>;
   readonly resolveCustomer: (
     query: MessageInitShape<typeof CustomerQuerySchema>,
+    caller: Deadline,
   ) => Promise<CustomerResult>;
+  /** Creates or updates a customer. */
+  readonly upsertCustomer: (customer: Customer, call: Call) => Promise<CustomerResult>;
   readonly listSegments: (
     request: MessageInitShape<typeof ListSegmentsRequestSchema>,
     call: Call,
@@ -103,17 +123,26 @@ export type Clients = {
     request: MessageInitShape<typeof EstimateEarningsRequestSchema>,
     call: Call,
   ) => Promise<EstimateEarningsResponse>;
-  readonly loadCards: (query: CardsQuery) => Promise<CardsResult>;
-  readonly holdPoints: (command: HoldPointsCommand) => Promise<HoldPointsOutcome>;
-  readonly reservePoints: (command: PointsReservationCommand) => Promise<PointsReservationOutcome>;
+  readonly listReferences: (
+    request: MessageInitShape<typeof ListReferencesRequestSchema>,
+    call: Call,
+  ) => Promise<ListReferencesResponse>;
+  readonly loadCards: (query: CardsQuery, caller: Deadline) => Promise<CardsResult>;
+  readonly holdPoints: (command: HoldPointsCommand, caller: Deadline) => Promise<HoldPointsOutcome>;
+  readonly reservePoints: (
+    command: PointsReservationCommand,
+    caller: Deadline,
+  ) => Promise<PointsReservationOutcome>;
   readonly releasePoints: (release: PointsRelease) => Promise<void>;
   readonly resolveRewardAssignment: (
     name: RewardAssignmentQuery,
+    caller: Deadline,
   ) => Promise<RewardAssignmentResult>;
   /** Releases a points hold whose redemption was not committed. */
   readonly releasePointsHold: (spend: PointsHoldKey) => Promise<void>;
   readonly resolveCampaigns: (
     query: MessageInitShape<typeof CampaignQuerySchema>,
+    caller: Deadline,
   ) => Promise<CampaignResult>;
   readonly listCampaigns: (
     request: MessageInitShape<typeof ListCampaignsRequestSchema>,
@@ -121,6 +150,7 @@ export type Clients = {
   ) => Promise<ListCampaignsResponse>;
   readonly resolveCategory: (
     query: MessageInitShape<typeof CategoryQuerySchema>,
+    caller: Deadline,
   ) => Promise<CategoryResult>;
 };
 
@@ -134,7 +164,13 @@ export function createClients(
   // One lane gives larger batches and about 10 % faster commits. With two, a locked voucher blocks
   // one batch and not all redemptions of the process.
   const batched: Batched = (name, send, more = { isBadItem: mayBeOneBadItem }) =>
-    createCoalescer({ ...BATCH, ...more, lanes: 2, onBatch: (size) => onBatch(name, size), send });
+    createCallCoalescer({
+      ...BATCH,
+      ...more,
+      lanes: 2,
+      onBatch: (size) => onBatch(name, size),
+      send,
+    });
   return {
     ...redemptionClients(transports.voucher, batched),
     ...campaignClients(transports.campaign, batched),
@@ -150,18 +186,18 @@ function redemptionClients(transport: Transport, batched: Batched) {
   return {
     listVouchers: (request: MessageInitShape<typeof ListVouchersRequestSchema>, call: Call) =>
       vouchers.listVouchers(request, call),
-    loadVouchers: batched("load_vouchers", async (queries: readonly VoucherQuery[]) => {
+    loadVouchers: batched("load_vouchers", async (queries: readonly VoucherQuery[], call) => {
       const request = { $typeName: LoadVouchersRequestSchema.typeName, queries: [...queries] };
-      return (await redemptions.loadVouchers(request, serviceCall())).results;
+      return (await redemptions.loadVouchers(request, call)).results;
     }),
     listCandidates: batched(
       "list_candidates",
-      async (queries: readonly MessageInitShape<typeof CandidateQuerySchema>[]) =>
-        (await candidates.listCandidates({ queries: [...queries] }, serviceCall())).results,
+      async (queries: readonly MessageInitShape<typeof CandidateQuerySchema>[], call) =>
+        (await candidates.listCandidates({ queries: [...queries] }, call)).results,
     ),
-    countRedemptions: batched("count_redemptions", async (queries: readonly CountQuery[]) => {
+    countRedemptions: batched("count_redemptions", async (queries: readonly CountQuery[], call) => {
       const request = { $typeName: CountRedemptionsRequestSchema.typeName, queries: [...queries] };
-      return (await redemptions.countRedemptions(request, serviceCall())).results;
+      return (await redemptions.countRedemptions(request, call)).results;
     }),
     commitRedemption: batched(
       "commit_redemptions",
@@ -210,13 +246,13 @@ function campaignClients(transport: Transport, batched: Batched) {
   return {
     resolveCampaigns: batched(
       "resolve_campaigns",
-      async (queries: readonly MessageInitShape<typeof CampaignQuerySchema>[]) =>
-        (await campaigns.resolveCampaigns({ queries: [...queries] }, serviceCall())).results,
+      async (queries: readonly MessageInitShape<typeof CampaignQuerySchema>[], call) =>
+        (await campaigns.resolveCampaigns({ queries: [...queries] }, call)).results,
     ),
     resolveCategory: batched(
       "resolve_categories",
-      async (queries: readonly MessageInitShape<typeof CategoryQuerySchema>[]) =>
-        (await categories.resolveCategories({ queries: [...queries] }, serviceCall())).results,
+      async (queries: readonly MessageInitShape<typeof CategoryQuerySchema>[], call) =>
+        (await categories.resolveCategories({ queries: [...queries] }, call)).results,
     ),
     listCampaigns: (request: MessageInitShape<typeof ListCampaignsRequestSchema>, call: Call) =>
       campaigns.listCampaigns(request, call),
@@ -227,17 +263,30 @@ function customerClients(transport: Transport, batched: Batched) {
   const customers = clientOf(CustomerService, transport);
   const segments = clientOf(SegmentService, transport);
   const earningRules = clientOf(EarningRuleService, transport);
+  const resolveCustomer = batched(
+    "resolve_customers",
+    async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[], call) =>
+      (await customers.resolveCustomers({ queries: [...queries] }, call)).results,
+  );
   return {
     estimateEarnings: (
       request: MessageInitShape<typeof EstimateEarningsRequestSchema>,
       call: Call,
     ) => earningRules.estimateEarnings(request, call),
+    listReferences: (request: MessageInitShape<typeof ListReferencesRequestSchema>, call: Call) =>
+      earningRules.listReferences(request, call),
     listSegments: (request: MessageInitShape<typeof ListSegmentsRequestSchema>, call: Call) =>
       segments.listSegments(request, call),
-    resolveCustomer: batched(
-      "resolve_customers",
-      async (queries: readonly MessageInitShape<typeof CustomerQuerySchema>[]) =>
-        (await customers.resolveCustomers({ queries: [...queries] }, serviceCall())).results,
-    ),
+    resolveCustomer,
+    async upsertCustomer(customer: Customer, call: Call): Promise<CustomerResult> {
+      const { project } = call;
+      const now = instantToProto(call.now);
+      const query = { projectId: project.id, customer, upsert: true, now };
+      // A batch has no project: with the request's own call, loyalty publishes what webhooks of the project receive.
+      if (project.webhookEvents === undefined) return resolveCustomer(query, call);
+      const own = { ...call, idempotency: undefined };
+      const { results } = await customers.resolveCustomers({ queries: [query] }, own);
+      return results[0] ?? create(CustomerResultSchema);
+    },
   };
 }

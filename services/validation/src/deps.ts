@@ -10,6 +10,7 @@ import type { OrderQueue } from "./order/order-queue.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { OrderWait } from "./store/order-claims.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
+import type { CountValidations } from "./validation/validation-counter.ts";
 
 /** Everything a handler may use. The clock is `call.now`. */
 export type Deps = {
@@ -22,6 +23,8 @@ export type Deps = {
   readonly stackingRules: DefinitionCache<StackingRules>;
   /** Validation rules and their assignments. */
   readonly ruleCaches: RuleCaches;
+  /** Ids of the product collections of each project. */
+  readonly collectionIds: DefinitionCache<readonly string[]>;
   /** Product collections by id. */
   readonly collections: DefinitionCache<ProductCollection>;
   /** Concurrent lookups are batched. */
@@ -34,6 +37,8 @@ export type Deps = {
   readonly orderQueue: OrderQueue;
   /** Reserves the next turn with an order that another process holds, outside any transaction. */
   readonly awaitOrder: (wait: OrderWait) => Promise<void>;
+  /** For the summaries of campaigns. */
+  readonly countValidations: CountValidations;
   /** Call after a transaction that may have written events. */
   readonly onEvents: () => void;
   /** Reports errors that do not fail their request. */

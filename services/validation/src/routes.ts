@@ -47,6 +47,7 @@ import { listRulesReferencing } from "./handlers/list-rules-referencing.ts";
 import { listSkus } from "./handlers/list-skus.ts";
 import { listStackingRules } from "./handlers/list-stacking-rules.ts";
 import { listValidationRules } from "./handlers/list-validation-rules.ts";
+import { purgeBinnedEntry } from "./handlers/purge-binned-entry.ts";
 import { qualifyCampaigns } from "./handlers/qualify-campaigns.ts";
 import { qualifyVouchers } from "./handlers/qualify-vouchers.ts";
 import { qualify } from "./handlers/qualify.ts";
@@ -145,6 +146,7 @@ const catalogueRoutes = (implement: Implement): readonly Implementation[] => [
     getSku,
     updateSku,
     deleteSku,
+    purgeBinnedEntry,
     resolveUnits,
   }),
   implement(

@@ -1,6 +1,7 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import { create, type JsonObject } from "@bufbuild/protobuf";
 import { newId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
+import { ListReferencesResponseSchema } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { ProductCollectionService } from "@scrip/proto/scrip/validation/v1/collections_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
@@ -11,7 +12,7 @@ import type { Deps } from "../src/deps.ts";
 import { matchingCollections } from "../src/domain/catalogue/product-collections.ts";
 import { loadCatalogueUnits, addCatalogueData } from "../src/loading/catalogue.ts";
 import {
-  createCollectionsCache,
+  createCollectionCaches,
   loadCollections,
   loadCollectionsOfLines,
 } from "../src/loading/collections.ts";
@@ -27,8 +28,13 @@ const deps = {
   db,
   newId,
   definitions,
-  collections: createCollectionsCache(db, definitions),
+  ...createCollectionCaches(db, definitions),
   findInCatalogue: (names) => findOneInCatalogue(db, names),
+  onEvents: () => {},
+  // No earning rule refers to anything.
+  clients: { listReferences: async () => create(ListReferencesResponseSchema) } as Partial<
+    Deps["clients"]
+  >,
 } as Partial<Deps> as Deps;
 const transport = createDirectTransport(routes(deps));
 const products = clientOf(ProductService, transport);

@@ -67,6 +67,7 @@ export async function startServices() {
   return {
     /** Errors of background work. */
     errors,
+    databaseUrl: database.url,
     validations: clientOf(ValidationService, own),
     qualifications: clientOf(QualificationService, own),
     orders: clientOf(OrderService, own),

@@ -1,6 +1,9 @@
+import { createDatabase } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { ROLE, SCHEMA } from "../src/service.ts";
+import { findEntry } from "../src/store/catalogue.ts";
 import { idempotency, newProject, rejectionKey, startServices } from "./deps.ts";
 
 const services = await startServices();
@@ -104,6 +107,36 @@ describe("DeleteProduct", () => {
     expect(await rejectionKey(products.getProduct({ productId: id }, call()))).toBe("not_found");
     expect(await rejectionKey(products.getSku({ skuId: sku.id }, call()))).toBe("not_found");
     expect(await rejectionKey(products.deleteProduct({ productId: id }, call()))).toBe("not_found");
+  });
+
+  test("keeps source ids reserved until the product is purged, unless it is deleted with force", async () => {
+    const call = newProject();
+    const { id } = await products.createProduct(shirt, call());
+    await products.createSku({ productId: id, sourceId: "shirt-l" }, call());
+    await products.deleteProduct({ productId: id }, call());
+    const create = () => products.createProduct(shirt, call());
+    expect(await rejectionKey(create())).toBe("duplicate_found");
+    const { outcomes } = await services.imports.importProducts({ items: [shirt, {}] }, call());
+    expect(resultsOf(outcomes)).toEqual(["duplicate_found", ItemResult.CREATED]);
+    for (let round = 0; round < 2; round += 1) await products.purgeBinnedEntry({ id }, call());
+    const { id: productId } = await create();
+    await products.createSku({ productId, sourceId: "shirt-l" }, call());
+    await products.deleteSku({ productId, skuId: "shirt-l", force: true }, call());
+    await products.createSku({ productId, sourceId: "shirt-l" }, call());
+  });
+
+  test("of concurrent creations and deletions leaves the source id either used or reserved", async () => {
+    const call = newProject();
+    await products.createProduct(shirt, call());
+    await Promise.allSettled([
+      products.createProduct({ ...shirt, name: "Changed" }, call()),
+      products.deleteProduct({ productId: shirt.sourceId }, call()),
+      products.createProduct(shirt, call()),
+    ]);
+    expect(await rejectionKey(products.getProduct({ productId: shirt.sourceId }, call()))).toBe(
+      "not_found",
+    );
+    expect(await rejectionKey(products.createProduct(shirt, call()))).toBe("duplicate_found");
   });
 
   test("rejects a product that a collection lists with resource_in_use", async () => {
@@ -237,6 +270,26 @@ describe("imports", () => {
     expect(resultsOf(first.outcomes)).toEqual([ItemResult.CREATED, "not_found", "invalid_sku"]);
     expect((await imports.importSkus(skus, keyed)).outcomes).toEqual(first.outcomes);
     expect(await products.listSkus({ productId: "mug" }, call())).toMatchObject({ total: 1n });
+  });
+
+  test("imports SKUs while another import changes their product", async () => {
+    const call = newProject();
+    const { id: value } = await products.createProduct(shirt, call());
+    const db = createDatabase({
+      url: services.databaseUrl,
+      schema: SCHEMA,
+      role: ROLE,
+      poolSize: 1,
+      onError: () => {},
+    });
+    await db.transaction(async (tx) => {
+      const key = { column: "id", value } as const;
+      await findEntry(tx, "product", { projectId: call().project.id, key, lock: true });
+      const items = [{ sourceId: "shirt-s", productId: "shirt" }];
+      const { outcomes } = await services.imports.importSkus({ items }, call());
+      expect(resultsOf(outcomes)).toEqual([ItemResult.CREATED]);
+    });
+    await db.close();
   });
 
   test("creates each product and SKU once when imports run concurrently", async () => {

@@ -19,7 +19,7 @@ import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { redeemVoucher } from "../src/handlers/redeem-voucher.ts";
-import { createCollectionsCache } from "../src/loading/collections.ts";
+import { createCollectionCaches } from "../src/loading/collections.ts";
 import { createStackingRulesCache } from "../src/loading/stacking-rules.ts";
 import { createRuleCaches } from "../src/loading/validation-rules.ts";
 import { createOrderQueue } from "../src/order/order-queue.ts";
@@ -47,6 +47,7 @@ const UNUSED_CLIENTS = {
   listSegments: never,
   listVouchers: never,
   estimateEarnings: never,
+  listReferences: never,
   loadCards: never,
   holdPoints: never,
   reservePoints: never,
@@ -83,12 +84,13 @@ function createVoucherWithOutcomes(
     definitions,
     stackingRules: createStackingRulesCache(db, definitions),
     ruleCaches: createRuleCaches(db, definitions),
-    collections: createCollectionsCache(db, definitions),
+    ...createCollectionCaches(db, definitions),
     findInCatalogue: (names) => findOneInCatalogue(db, names),
     saveOrder,
     processId: 1,
     orderQueue: createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 }),
     awaitOrder: (wait) => awaitOrder(db, wait),
+    countValidations: () => {},
     onEvents: () => {},
     onError: (error) => errors.push(error),
     trackingSecret: "secret",
@@ -111,8 +113,9 @@ function createVoucherWithOutcomes(
         const outcome = outcomes.length > 1 ? outcomes.shift() : outcomes[0];
         return create(CommitOutcomeSchema, outcome === undefined ? {} : { outcome });
       },
-      resolveCustomer: async ({ upsert }) => {
-        if (upsert === true) customersWritten += 1;
+      resolveCustomer: async () => create(CustomerResultSchema, { customer: { id: "cust_1" } }),
+      upsertCustomer: async () => {
+        customersWritten += 1;
         return create(CustomerResultSchema, { customer: { id: "cust_1" } });
       },
       ...UNUSED_CLIENTS,

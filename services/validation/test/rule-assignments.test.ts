@@ -8,6 +8,7 @@ import {
   type CampaignResultSchema,
   CampaignResultSchema as CampaignResult,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { ListReferencesResponseSchema } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import {
   type CreateValidationRuleRequestSchema,
   ValidationRuleService,
@@ -264,6 +265,7 @@ function createShop({
           return found === undefined ? [] : { id: found[1], name: found[0] };
         }),
       } satisfies MessageInitShape<typeof CampaignResultSchema>),
+    listReferences: async () => create(ListReferencesResponseSchema),
   };
   const deps = { db: counted, newId, definitions, ruleCaches, clients, onEvents: () => {} };
   // The tested handlers use nothing else.

@@ -2,6 +2,7 @@ import { duplicate, notFound } from "@scrip/errors";
 import { isUniqueViolation, type Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
+import { findReservedSourceIds } from "../store/catalogue-bin.ts";
 import {
   type EntryKey,
   findEntry,
@@ -46,9 +47,29 @@ const upsertOnce = <Name extends Kind>(
     const stored = key && (await findEntry(tx, kind, { projectId, key, lock: true }));
     if (stored === undefined && key?.column === "id") throw notFound(kind, key.value);
     const row = change(stored);
+    await requireFreeSourceId(tx, kind, { projectId, stored, row });
     await saveEntry(tx, kind, { projectId, row });
     return row;
   });
+
+/** The source id of an entry in the bin stays reserved. Checked behind the lock of the stored row. */
+async function requireFreeSourceId(
+  tx: Queryable,
+  kind: Kind,
+  {
+    projectId,
+    stored,
+    row: { source_id: sourceId },
+  }: {
+    readonly projectId: string;
+    readonly stored: Rows[Kind] | undefined;
+    readonly row: Rows[Kind];
+  },
+): Promise<void> {
+  if (sourceId === null || sourceId === stored?.source_id) return;
+  const reserved = await findReservedSourceIds(tx, kind, { projectId, sourceIds: [sourceId] });
+  if (reserved.size > 0) throw duplicate(kind, "id", sourceId);
+}
 
 export function entryKeyOf(request: {
   readonly id?: string | undefined;

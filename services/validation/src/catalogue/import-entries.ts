@@ -3,6 +3,7 @@ import { isUniqueViolation, type Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 import type { ImportedEntry } from "../mapping/import-outcome.ts";
+import { findReservedSourceIds } from "../store/catalogue-bin.ts";
 import {
   findEntries,
   type Kind,
@@ -10,10 +11,10 @@ import {
   saveEntries,
   SOURCE_ID_INDEX,
 } from "../store/catalogue.ts";
-import type { entryKeyOf } from "./catalogue-entries.ts";
+import { entryKeyOf } from "./catalogue-entries.ts";
 
 export type EntryImport<Name extends Kind> = {
-  readonly key: ReturnType<typeof entryKeyOf>;
+  readonly item: Parameters<typeof entryKeyOf>[0];
   /** The row after the import; an ApiError rejects the item. */
   readonly change: (stored: Rows[Name] | undefined) => Rows[Name];
 };
@@ -46,7 +47,8 @@ async function importOnce<Name extends Kind>(
     imports,
   }: { readonly projectId: string; readonly imports: readonly EntryImport<Name>[] },
 ): Promise<ImportedEntry[]> {
-  const keys = imports.flatMap(({ key }) => key ?? []);
+  const keys = imports.flatMap(({ item }) => entryKeyOf(item) ?? []);
+  const sourceIds = imports.flatMap(({ item }) => item.sourceId ?? []);
   const byId = new Map<string, Rows[Name]>();
   const bySourceId = new Map<string, Rows[Name]>();
   const remember = (row: Rows[Name]): void => {
@@ -55,7 +57,12 @@ async function importOnce<Name extends Kind>(
   };
   for (const row of await findEntries(tx, kind, { projectId, keys })) remember(row);
   const changed = new Map<string, Rows[Name]>();
-  const results = imports.map(({ key, change }): ImportedEntry => {
+  // Behind the locks of the stored rows.
+  const reserved = await findReservedSourceIds(tx, kind, { projectId, sourceIds });
+  const results = imports.map(({ item, change }): ImportedEntry => {
+    if (item.sourceId !== undefined && reserved.has(item.sourceId))
+      return duplicate(kind, "id", item.sourceId);
+    const key = entryKeyOf(item);
     const stored = key && (key.column === "id" ? byId : bySourceId).get(key.value);
     if (stored === undefined && key?.column === "id") return notFound(kind, key.value);
     try {
@@ -72,10 +79,12 @@ async function importOnce<Name extends Kind>(
       throw error;
     }
   });
-  // In one order: concurrent batches that create the same entries wait for each other, without a deadlock.
+  // In one order: concurrent batches that create the same entries wait for each other, without a deadlock. SKUs lock
+  // their products, which imports of products lock in the order of ids.
   const rows = [...changed.values()].toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
   await saveEntries(tx, kind, { projectId, rows });
   return results;
 }
 
-const orderOf = ({ source_id: sourceId, id }: Rows[Kind]): string => sourceId ?? id;
+const orderOf = (row: Rows[Kind]): string =>
+  `${"product_id" in row ? row.product_id : ""} ${row.source_id ?? row.id}`;

@@ -31,19 +31,33 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
   const cards = clientOf(CardService, loyalty);
   const rewards = clientOf(RewardService, loyalty);
   const redemptions = clientOf(RedemptionService, voucher);
+  // Also for requests whose deadline has passed: they have the time limit of a request of their own.
+  const releasePoints = batched("release_points", async (releases: readonly PointsRelease[]) => {
+    const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };
+    await cards.releasePoints(request, serviceCall());
+    return releases.map(() => undefined);
+  });
+  const releasePointsHold = batched(
+    "release_points_holds",
+    async (holds: readonly PointsHoldKey[]) => {
+      const request = { $typeName: ReleasePointsHoldsRequestSchema.typeName, holds: [...holds] };
+      await redemptions.releasePointsHolds(request, serviceCall());
+      return holds.map(() => undefined);
+    },
+  );
   return {
-    loadCards: batched("load_cards", async (queries: readonly CardsQuery[]) => {
+    loadCards: batched("load_cards", async (queries: readonly CardsQuery[], call) => {
       const request = { $typeName: LoadCardsRequestSchema.typeName, queries: [...queries] };
-      return (await cards.loadCards(request, serviceCall())).results;
+      return (await cards.loadCards(request, call)).results;
     }),
     resolveRewardAssignment: batched(
       "resolve_reward_assignments",
-      async (names: readonly RewardAssignmentQuery[]) => {
+      async (names: readonly RewardAssignmentQuery[], call) => {
         const request = {
           $typeName: ResolveRewardAssignmentsRequestSchema.typeName,
           queries: [...names],
         };
-        return (await rewards.resolveRewardAssignments(request, serviceCall())).results;
+        return (await rewards.resolveRewardAssignments(request, call)).results;
       },
     ),
     holdPoints: batched(
@@ -62,15 +76,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
       },
       WITHOUT_SINGLE_RETRY,
     ),
-    releasePoints: batched("release_points", async (releases: readonly PointsRelease[]) => {
-      const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };
-      await cards.releasePoints(request, serviceCall());
-      return releases.map(() => undefined);
-    }),
-    releasePointsHold: batched("release_points_holds", async (holds: readonly PointsHoldKey[]) => {
-      const request = { $typeName: ReleasePointsHoldsRequestSchema.typeName, holds: [...holds] };
-      await redemptions.releasePointsHolds(request, serviceCall());
-      return holds.map(() => undefined);
-    }),
+    releasePoints: (release: PointsRelease) => releasePoints(release, serviceCall()),
+    releasePointsHold: (hold: PointsHoldKey) => releasePointsHold(hold, serviceCall()),
   };
 }

@@ -1,4 +1,5 @@
 import { type EventHandler, eventMessage } from "@scrip/events";
+import { eraseResponses } from "@scrip/idempotency";
 import type { Database } from "@scrip/postgres";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
@@ -7,8 +8,8 @@ import { deleteOrdersOfCustomer, recordDeletedCustomer } from "../store/customer
 export const CUSTOMERS_TOPIC = "scrip.customers.v1";
 
 /**
- * Deletes the orders of permanently deleted customers. Orders have no index on the customer: every
- * order would pay for it, and deletions are rare. Repeatable.
+ * Deletes the orders of permanently deleted customers, and replaces the stored responses that name them. Orders have no
+ * index on the customer: every order would pay for it, and deletions are rare. Repeatable.
  */
 export const onCustomer =
   (db: Database): EventHandler =>
@@ -22,5 +23,6 @@ export const onCustomer =
       while (after !== null) {
         after = await deleteOrdersOfCustomer(db, { projectId, customerId, after });
       }
+      await eraseResponses(db, { projectId, customerId });
     }
   };

@@ -4,6 +4,7 @@ import {
   deleted,
   type PublishedChange,
   publishes,
+  publishesItself,
 } from "@scrip/idempotency";
 import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
@@ -14,11 +15,9 @@ import {
 } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 
+import { PRODUCTS_TOPIC } from "./catalogue-entry-binned.ts";
 import { ORDERS_TOPIC } from "./order-paid.ts";
 import { RULES_TOPIC } from "./validation-rule-changed.ts";
-
-/** Changes of products and SKUs, key: the resource. Published by this service. */
-const PRODUCTS_TOPIC = "scrip.products.v1";
 
 const orders = OrderService.method;
 const products = ProductService.method;
@@ -46,16 +45,12 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
     (product) => [createdOrUpdated(ProductSchema, product, "product")],
   ),
   publishes(products.updateProduct, PRODUCTS_TOPIC, ["product.updated"]),
-  publishes(products.deleteProduct, PRODUCTS_TOPIC, ["product.deleted"], (_, { productId }) => [
-    deleted("product", productId),
-  ]),
+  publishesItself(products.deleteProduct, PRODUCTS_TOPIC, ["product.deleted"]),
   publishes(products.createSku, PRODUCTS_TOPIC, ["sku.created", "sku.updated"], (sku) => [
     createdOrUpdated(SkuSchema, sku, "sku"),
   ]),
   publishes(products.updateSku, PRODUCTS_TOPIC, ["sku.updated"]),
-  publishes(products.deleteSku, PRODUCTS_TOPIC, ["sku.deleted"], (_, { skuId }) => [
-    deleted("sku", skuId),
-  ]),
+  publishesItself(products.deleteSku, PRODUCTS_TOPIC, ["sku.deleted"]),
   publishes(rules.createValidationRule, RULES_TOPIC, [`${RULE}.created`]),
   publishes(rules.updateValidationRule, RULES_TOPIC, [`${RULE}.updated`]),
   publishes(

@@ -6,17 +6,21 @@ import type { ProductService } from "@scrip/proto/scrip/validation/v1/products_p
 import type { Handler } from "@scrip/rpc";
 
 import { requireEntry } from "../catalogue/catalogue-entries.ts";
+import { deleteOrBin } from "../catalogue/delete-entry.ts";
 import type { Deps } from "../deps.ts";
-import { deleteEntry } from "../store/catalogue.ts";
+import { rejectReferenced } from "../loading/references.ts";
 import { findCollectionsOfProduct } from "../store/collections.ts";
 
 export const deleteProduct =
   (deps: Deps): Handler<typeof ProductService.method.deleteProduct> =>
-  async (request, { project }) => {
-    const projectId = project.id;
-    const { id } = await requireEntry(deps.db, "product", { projectId, name: request.productId });
+  async ({ productId, force }, call) => {
+    const projectId = call.project.id;
+    const product = await requireEntry(deps.db, "product", { projectId, name: productId });
+    const { id, name, source_id: sourceId } = product;
+    const aliases = sourceId === null ? [] : [sourceId];
+    await rejectReferenced(deps, call, { type: "product", id, aliases });
     try {
-      await deleteEntry(deps.db, "product", { projectId, id });
+      await deleteOrBin(deps, call, { kind: "product", id, name, force });
     } catch (error) {
       if (!isForeignKeyViolation(error, LISTED)) throw error;
       const ids = await findCollectionsOfProduct(deps.db, projectId, id);

@@ -10,6 +10,7 @@ import type { Call, Handler } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { validationRuleChanged } from "../events/validation-rule-changed.ts";
 import { findExistingObjects } from "../loading/assignable-objects.ts";
+import { rejectReferenced } from "../loading/references.ts";
 import {
   type AssignmentRow,
   deleteAssignments,
@@ -32,9 +33,10 @@ const FOREIGN_KEY_VIOLATION = "23503";
 export const deleteValidationRule =
   (deps: Deps): Handler<typeof ValidationRuleService.method.deleteValidationRule> =>
   async ({ validationRuleId: ruleId }, call) => {
+    await rejectReferenced(deps, call, { type: "validation_rules", id: ruleId });
     for (let round = 0; round < MAX_BATCHES; round += 1) {
-      const leftOver = await findOrphanedAssignments(deps, call, ruleId);
-      if (await deleteRuleAndOrphans(deps, call, { ruleId, leftOver })) {
+      const orphaned = await findOrphanedAssignments(deps, call, ruleId);
+      if (await deleteRuleAndOrphans(deps, call, { ruleId, orphaned })) {
         deps.onEvents();
         return create(EmptySchema);
       }
@@ -80,7 +82,7 @@ function rejectInUse(ruleId: string, inUse: readonly AssignmentRow[], total: big
 async function deleteRuleAndOrphans(
   { definitions, newId }: Deps,
   { project, now }: Call,
-  { ruleId, leftOver }: { readonly ruleId: string; readonly leftOver: readonly AssignmentRow[] },
+  { ruleId, orphaned }: { readonly ruleId: string; readonly orphaned: readonly AssignmentRow[] },
 ): Promise<boolean> {
   const projectId = project.id;
   try {
@@ -91,14 +93,14 @@ async function deleteRuleAndOrphans(
       await deleteAssignments(
         tx,
         projectId,
-        leftOver.map(({ id }) => id),
+        orphaned.map(({ id }) => id),
       );
-      if (leftOver.length === BATCH_SIZE) return;
+      if (orphaned.length === BATCH_SIZE) return;
       await deleteRule(tx, projectId, ruleId);
       const change = { projectId, ruleId, rules: null, at: now };
       await enqueue(tx, [validationRuleChanged(newId("event"), change)]);
     });
-    return leftOver.length < BATCH_SIZE;
+    return orphaned.length < BATCH_SIZE;
   } catch (error) {
     // The rule was assigned concurrently.
     if (sqlState(error) === FOREIGN_KEY_VIOLATION) return false;

@@ -12,11 +12,13 @@ import {
 } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, type Handler, timeContextOf } from "@scrip/rpc";
-import { evaluateValidity } from "@scrip/rules";
+import { evaluateValidity, isWithinDates } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
+import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
 import { loadOrder, loadOrderWithCatalogueData } from "../loading/order.ts";
+import { withItemCollections } from "../mapping/redeemed-order.ts";
 import { updatedOrder } from "../order/edit-order.ts";
 
 /** The program, the order and the card are checked here; loyalty has the earning rules (docs/earning.md#estimation). */
@@ -26,7 +28,7 @@ export const estimatePoints =
     if (sent === undefined) throw invalidPayload("Property .customer must be object");
     if (sentOrder === undefined) throw invalidPayload("Property .order must be object");
     requireIdentity(sent, ".customer");
-    const [campaign, order, { customer, segmentIds }] = await Promise.all([
+    const [campaign, order, { customer, segmentIds, loyaltyTierIds }] = await Promise.all([
       requireActiveCampaign(deps, call, campaignId),
       calculateOrder(deps, call, sentOrder),
       resolveCustomer(deps, call, sent),
@@ -38,6 +40,7 @@ export const estimatePoints =
         order,
         customerMetadata: { ...customer?.metadata, ...sent.metadata },
         segmentIds,
+        loyaltyTierIds,
         ...(card !== undefined && { cardId: card.id }),
       },
       call,
@@ -54,7 +57,7 @@ async function requireActiveCampaign(
   id: string,
 ): Promise<CampaignDefinition> {
   const query = { projectId: call.project.id, campaignIds: [id] };
-  const [campaign] = (await clients.resolveCampaigns(query)).campaigns;
+  const [campaign] = (await clients.resolveCampaigns(query, call)).campaigns;
   if (campaign === undefined) throw notFound("campaign", id);
   const validity = evaluateValidity(validityFromProto(campaign), null, timeContextOf(call));
   if (!campaign.active || validity !== "open") {
@@ -66,9 +69,13 @@ async function requireActiveCampaign(
 
 /** The stored order with the sent fields on top, or the sent order, as if it were stored. */
 async function calculateOrder(deps: Deps, call: Call, input: OrderInput): Promise<Order> {
-  const { sent = input, stored } = await loadOrderWithCatalogueData(deps, call, input, (named) =>
-    loadOrder(deps, call, named),
-  );
+  const {
+    sent = input,
+    stored,
+    lines,
+  } = await loadOrderWithCatalogueData(deps, call, input, {
+    find: (named) => loadOrder(deps, call, named),
+  });
   const { items, amount, metadata, sourceId } = sent;
   const isReference = items.length === 0 && amount === undefined && metadata === undefined;
   if (stored === null && isReference && sourceId !== undefined) throw notFound("order", sourceId);
@@ -77,25 +84,30 @@ async function calculateOrder(deps: Deps, call: Call, input: OrderInput): Promis
     ...(amount !== undefined && { amount }),
     ...(metadata !== undefined && { metadata }),
   });
-  return updatedOrder(request, stored, ".order");
+  const collections = await loadAllCollectionsOfLines(deps, call, lines);
+  return withItemCollections(updatedOrder(request, stored, ".order"), collections);
 }
 
 /** Finds the customer with their segments, without writing; an unknown id is rejected. */
 async function resolveCustomer(
   { clients }: Deps,
-  { project, now }: Call,
+  call: Call,
   customer: Customer,
 ): Promise<CustomerResult> {
+  const { project, now } = call;
   const { timeZone, firstWeekday } = project;
-  const result = await clients.resolveCustomer({
-    projectId: project.id,
-    customer,
-    upsert: false,
-    now: instantToProto(now),
-    withSegments: true,
-    timeZone,
-    ...(firstWeekday !== undefined && { firstWeekday }),
-  });
+  const result = await clients.resolveCustomer(
+    {
+      projectId: project.id,
+      customer,
+      upsert: false,
+      now: instantToProto(now),
+      withSegments: true,
+      timeZone,
+      ...(firstWeekday !== undefined && { firstWeekday }),
+    },
+    call,
+  );
   if (result.customer === undefined && customer.id !== undefined) {
     throw notFound("customer", customer.id);
   }
@@ -118,9 +130,12 @@ async function requireMembership(
       ? []
       : (await clients.listVouchers({ ...request, customer }, call)).vouchers;
   if (card === undefined && !autoJoin) throw new ApiError("campaign_not_allow_auto_join");
-  if (card !== undefined && !card.active) {
+  if (card !== undefined && !isUsable(card, call.now)) {
     const message = `Customer's loyalty card '${card.code}' is not active`;
     throw new ApiError("loyalty_card_not_active", { message });
   }
   return card;
 }
+
+const isUsable = (card: Voucher, now: number): boolean =>
+  card.active !== false && isWithinDates(validityFromProto(card), now);

@@ -1,7 +1,6 @@
 import type { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { entryKeyOf } from "../catalogue/catalogue-entries.ts";
 import { importEntries } from "../catalogue/import-entries.ts";
 import type { Deps } from "../deps.ts";
 import { importOutcome } from "../mapping/import-outcome.ts";
@@ -13,7 +12,7 @@ export const importProducts =
     const imported = await importEntries(deps, "product", {
       projectId: project.id,
       imports: items.map((item) => ({
-        key: entryKeyOf(item),
+        item,
         change: (stored) => productToRow(item, stored, { newId: () => deps.newId("prod"), now }),
       })),
     });

@@ -2,7 +2,6 @@ import { notFound } from "@scrip/errors";
 import type { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import type { Handler } from "@scrip/rpc";
 
-import { entryKeyOf } from "../catalogue/catalogue-entries.ts";
 import { importEntries } from "../catalogue/import-entries.ts";
 import type { Deps } from "../deps.ts";
 import { importOutcome } from "../mapping/import-outcome.ts";
@@ -27,7 +26,7 @@ export const importSkus =
     const imported = await importEntries(deps, "sku", {
       projectId,
       imports: items.map((item) => ({
-        key: entryKeyOf(item),
+        item,
         change: (stored) => {
           const product = byId.get(item.productId) ?? bySourceId.get(item.productId);
           if (product === undefined) throw notFound("product", item.productId);

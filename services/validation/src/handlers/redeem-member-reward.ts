@@ -30,11 +30,11 @@ export const redeemMemberReward =
 async function requireProgram(
   { clients }: Deps,
   { memberId, campaignId, voucher }: RedeemMemberRewardRequest,
-  { project }: Call,
+  call: Call,
 ): Promise<void> {
   if (campaignId === undefined || campaignId === voucher?.campaignId) return;
-  const query = { projectId: project.id, campaignNames: [campaignId] };
-  const [campaign] = (await clients.resolveCampaigns(query)).campaigns;
+  const query = { projectId: call.project.id, campaignNames: [campaignId] };
+  const [campaign] = (await clients.resolveCampaigns(query, call)).campaigns;
   if (campaign === undefined || campaign.id !== voucher?.campaignId) {
     throw notFound("voucher", memberId);
   }

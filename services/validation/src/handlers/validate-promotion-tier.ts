@@ -21,6 +21,7 @@ export const validatePromotionTier =
     });
     const [evaluated] = decision.redeemables;
     if (evaluated === undefined) throw new Error("a decision without its redeemable");
+    deps.countValidations(call, [evaluated]);
     return {
       ...tierValidationToProto(evaluated, context, { call, tracking }),
       ...(session !== undefined && { session }),

@@ -30,6 +30,7 @@ export const validatePromotions =
 
     await admitDecision(context.request, call);
     const evaluated = await runInterleaved(evaluateEach(context.request), call);
+    deps.countValidations(call, evaluated);
     const valid = evaluated.filter(({ status }) => status === "APPLICABLE");
     const shown = (each: EvaluatedRedeemable) =>
       tierValidationToProto(each, context, { call, tracking });

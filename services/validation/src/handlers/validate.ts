@@ -17,6 +17,7 @@ export const validate =
   async (sent, call) => {
     const input = { ...sent, redeemables: sent.redeemables.map(redeemableInputFromProto) };
     const { context, decision, tracking, session } = await runValidation(deps, call, input);
+    deps.countValidations(call, decision.redeemables);
 
     const results = await mapInterleaved(
       decision.redeemables,

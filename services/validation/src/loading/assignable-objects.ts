@@ -3,6 +3,9 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { ObjectType } from "../store/rule-assignments.ts";
 
+/** What a lookup needs of the call that it belongs to. */
+type Requesting = Pick<Call, "project" | "deadline">;
+
 type ObjectReference = { readonly type: ObjectType; readonly name: string };
 
 /** Maximum number of codes per query of the voucher service. */
@@ -14,21 +17,26 @@ const MAX_CODES = 30;
  */
 export async function findAssignableObject(
   deps: Pick<Deps, "clients">,
-  { project }: Pick<Call, "project">,
+  call: Requesting,
   { type, name }: ObjectReference,
 ): Promise<string | undefined> {
   if (type === "voucher") {
-    const [loaded] = await findVouchers(deps, project.id, [name]);
+    const [loaded] = await findVouchers(deps, call, [name]);
     return loaded;
   }
   if (type === "reward_assignment") {
-    const [loaded] = await resolveRewardAssignments(deps, project.id, [name]);
+    const [loaded] = await resolveRewardAssignments(deps, call, [name]);
     return loaded;
   }
-  const { campaigns, tiers } = await deps.clients.resolveCampaigns({
-    projectId: project.id,
-    ...(type === "campaign" ? { campaignIds: [name], campaignNames: [name] } : { tierIds: [name] }),
-  });
+  const { campaigns, tiers } = await deps.clients.resolveCampaigns(
+    {
+      projectId: call.project.id,
+      ...(type === "campaign"
+        ? { campaignIds: [name], campaignNames: [name] }
+        : { tierIds: [name] }),
+    },
+    call,
+  );
   if (type === "promotion_tier") return tiers.find(({ id }) => id === name)?.id;
   const loaded =
     campaigns.find(({ id }) => id === name) ?? campaigns.find((it) => it.name === name);
@@ -38,7 +46,7 @@ export async function findAssignableObject(
 /** Ids of those objects that exist. */
 export async function findExistingObjects(
   deps: Pick<Deps, "clients">,
-  { project }: Pick<Call, "project">,
+  call: Requesting,
   objects: readonly { readonly object_type: string; readonly object_id: string }[],
 ): Promise<ReadonlySet<string>> {
   const idsOf = (type: ObjectType): string[] =>
@@ -46,11 +54,11 @@ export async function findExistingObjects(
   const campaignIds = idsOf("campaign");
   const tierIds = idsOf("promotion_tier");
   const [vouchers, rewards, { campaigns, tiers }] = await Promise.all([
-    findVouchers(deps, project.id, idsOf("voucher")),
-    resolveRewardAssignments(deps, project.id, idsOf("reward_assignment")),
+    findVouchers(deps, call, idsOf("voucher")),
+    resolveRewardAssignments(deps, call, idsOf("reward_assignment")),
     campaignIds.length + tierIds.length === 0
       ? { campaigns: [], tiers: [] }
-      : deps.clients.resolveCampaigns({ projectId: project.id, campaignIds, tierIds }),
+      : deps.clients.resolveCampaigns({ projectId: call.project.id, campaignIds, tierIds }, call),
   ]);
   return new Set([
     ...vouchers,
@@ -62,16 +70,19 @@ export async function findExistingObjects(
 
 async function resolveRewardAssignments(
   { clients }: Pick<Deps, "clients">,
-  projectId: string,
+  call: Requesting,
   ids: readonly string[],
 ): Promise<readonly string[]> {
   const results = await Promise.all(
     ids.map((assignmentId) =>
-      clients.resolveRewardAssignment({
-        $typeName: "scrip.loyalty.v1.RewardAssignmentQuery",
-        projectId,
-        assignmentId,
-      }),
+      clients.resolveRewardAssignment(
+        {
+          $typeName: "scrip.loyalty.v1.RewardAssignmentQuery",
+          projectId: call.project.id,
+          assignmentId,
+        },
+        call,
+      ),
     ),
   );
   return results.flatMap(({ assignment }) => assignment?.id ?? []);
@@ -79,15 +90,18 @@ async function resolveRewardAssignments(
 
 async function findVouchers(
   { clients }: Pick<Deps, "clients">,
-  projectId: string,
+  call: Requesting,
   codes: readonly string[],
 ): Promise<readonly string[]> {
   const questions = Array.from({ length: Math.ceil(codes.length / MAX_CODES) }, (_, index) =>
-    clients.loadVouchers({
-      $typeName: "scrip.voucher.v1.VoucherQuery",
-      projectId,
-      codes: codes.slice(index * MAX_CODES, (index + 1) * MAX_CODES),
-    }),
+    clients.loadVouchers(
+      {
+        $typeName: "scrip.voucher.v1.VoucherQuery",
+        projectId: call.project.id,
+        codes: codes.slice(index * MAX_CODES, (index + 1) * MAX_CODES),
+      },
+      call,
+    ),
   );
   const results = await Promise.all(questions);
   return results.flatMap(({ vouchers }) => vouchers.flatMap(({ voucher }) => voucher?.id ?? []));

@@ -65,12 +65,15 @@ export async function openCandidateSource(
   const isEverything = candidates === "everything";
   const isStacks = candidates === "promotion_stacks";
   const hasPublicVouchers = isEverything || candidates === "vouchers";
-  const result = await clients.resolveCampaigns({
-    projectId: call.project.id,
-    allActiveTiers: isEverything,
-    allActiveStacks: isStacks,
-    allActiveStandalone: hasPublicVouchers,
-  });
+  const result = await clients.resolveCampaigns(
+    {
+      projectId: call.project.id,
+      allActiveTiers: isEverything,
+      allActiveStacks: isStacks,
+      allActiveStandalone: hasPublicVouchers,
+    },
+    call,
+  );
   const promotions = promotionsFromProto(result);
   const requestedCodes = requestedVouchers(filters);
   const voucherQuery = {
@@ -145,22 +148,25 @@ async function searchVouchers(
   after: PageCursor | null,
 ): Promise<{ readonly vouchers: readonly LoadedCandidate[]; readonly next: PageCursor | null }> {
   const { firstWeekday } = call.project;
-  const result = await clients.listCandidates({
-    projectId: call.project.id,
-    now: instantToProto(call.now),
-    timeZone: call.project.timeZone,
-    ...(firstWeekday !== undefined && { firstWeekday }),
-    limit: BigInt(WINDOW),
-    ...voucherQuery,
-    ...(holderId !== undefined && { holderId }),
-    ...(sessionKey !== undefined && { sessionKey }),
-    ...(after !== null && {
-      after: {
-        createdAt: instantToProto(after.createdAt),
-        ...(after.idSuffix !== null && { id: `v_${after.idSuffix}` }),
-      },
-    }),
-  });
+  const result = await clients.listCandidates(
+    {
+      projectId: call.project.id,
+      now: instantToProto(call.now),
+      timeZone: call.project.timeZone,
+      ...(firstWeekday !== undefined && { firstWeekday }),
+      limit: BigInt(WINDOW),
+      ...voucherQuery,
+      ...(holderId !== undefined && { holderId }),
+      ...(sessionKey !== undefined && { sessionKey }),
+      ...(after !== null && {
+        after: {
+          createdAt: instantToProto(after.createdAt),
+          ...(after.idSuffix !== null && { id: `v_${after.idSuffix}` }),
+        },
+      }),
+    },
+    call,
+  );
   const { createdAt, id } = result.next ?? {};
   return {
     vouchers: result.candidates.flatMap(candidateFromVoucher),

@@ -25,14 +25,17 @@ export async function loadCards(
   const cards = redeemables.flatMap((ref) => cardQuery(ref, vouchers) ?? []);
   if (cards.length === 0) return NO_CARDS;
   const requestKey = call.idempotency?.key;
-  const result = await deps.clients.loadCards({
-    $typeName: "scrip.loyalty.v1.CardsQuery",
-    projectId: call.project.id,
-    now: instantToProto(call.now),
-    cards,
-    ...(sessionKey !== undefined && { sessionKey }),
-    ...(requestKey !== undefined && { requestKey }),
-  });
+  const result = await deps.clients.loadCards(
+    {
+      $typeName: "scrip.loyalty.v1.CardsQuery",
+      projectId: call.project.id,
+      now: instantToProto(call.now),
+      cards,
+      ...(sessionKey !== undefined && { sessionKey }),
+      ...(requestKey !== undefined && { requestKey }),
+    },
+    call,
+  );
   return new Map(
     cards.flatMap(({ cardId }, index) => {
       const card = result.cards[index];

@@ -11,7 +11,7 @@ export async function loadCategories(
 ): Promise<ReadonlyMap<string, Category>> {
   const results = await Promise.all(
     [...new Set(categoryIds)].map((id) =>
-      deps.clients.resolveCategory({ projectId: call.project.id, id }),
+      deps.clients.resolveCategory({ projectId: call.project.id, id }, call),
     ),
   );
   return new Map(results.flatMap(({ category }) => (category ? [[category.id, category]] : [])));

@@ -14,7 +14,7 @@ import {
 } from "../domain/catalogue/product-collections.ts";
 import { collectionFromRow } from "../mapping/collection.ts";
 import { findSkuIdsOf } from "../store/catalogue.ts";
-import { findCollections } from "../store/collections.ts";
+import { findCollectionIds, findCollections } from "../store/collections.ts";
 
 /** Collections by id, from the cache where possible; deleted ones are omitted. */
 export async function loadCollections(
@@ -41,6 +41,26 @@ export async function loadCollectionsOfLines(
   return lines.map((line) => matchingCollections(line, collections, time));
 }
 
+/**
+ * For each line the ids of all collections that contain it: earning rules of loyalty measure the items of an order by
+ * them.
+ */
+export async function loadAllCollectionsOfLines(
+  deps: Pick<Deps, "collectionIds" | "collections" | "db">,
+  call: Call,
+  lines: readonly CatalogueLine[],
+): Promise<readonly (readonly string[])[]> {
+  const ids = await loadCollectionIds(deps, call);
+  if (ids.length === 0 || lines.length === 0) return [];
+  return loadCollectionsOfLines(deps, call, { lines, ids });
+}
+
+/** Ids of all collections of the project. */
+export const loadCollectionIds = async (
+  { collectionIds }: Pick<Deps, "collectionIds">,
+  { project }: Pick<Call, "project">,
+): Promise<readonly string[]> => (await collectionIds.get(project.id, "")) ?? [];
+
 async function withSkuIds(
   deps: Pick<Deps, "db">,
   call: Call,
@@ -55,10 +75,27 @@ async function withSkuIds(
   );
 }
 
+const MAX_PROJECTS = 10_000;
+
+/** The ids of the collections of each project, under the key "". */
+const createCollectionIdsCache = (
+  db: Queryable,
+  versions: DefinitionVersions,
+): DefinitionCache<readonly string[]> =>
+  createDefinitionCache<readonly string[]>({
+    versions,
+    maxEntries: MAX_PROJECTS,
+    load: (keys) =>
+      findCollectionIds(
+        db,
+        keys.map(({ projectId }) => projectId),
+      ),
+  });
+
 /** A project has at most 100. */
 const MAX_COLLECTIONS = 20_000;
 
-export function createCollectionsCache(
+function createCollectionsCache(
   db: Queryable,
   versions: DefinitionVersions,
 ): DefinitionCache<ProductCollection> {
@@ -69,3 +106,11 @@ export function createCollectionsCache(
       (await findCollections(db, keys)).map((row) => row && collectionFromRow(row)),
   });
 }
+
+export const createCollectionCaches = (
+  db: Queryable,
+  versions: DefinitionVersions,
+): Pick<Deps, "collectionIds" | "collections"> => ({
+  collectionIds: createCollectionIdsCache(db, versions),
+  collections: createCollectionsCache(db, versions),
+});

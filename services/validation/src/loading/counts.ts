@@ -16,11 +16,14 @@ export async function loadCounts(
   const distinct = [...new Map(names.map((name) => [countKey(name), name])).entries()];
   const parts = await Promise.all(
     chunks(distinct, MAX_COUNTS).map(async (chunk) => {
-      const { values } = await deps.clients.countRedemptions({
-        $typeName: "scrip.voucher.v1.CountQuery",
-        projectId: call.project.id,
-        counts: chunk.map(([, name]) => countToProto(name)),
-      });
+      const { values } = await deps.clients.countRedemptions(
+        {
+          $typeName: "scrip.voucher.v1.CountQuery",
+          projectId: call.project.id,
+          counts: chunk.map(([, name]) => countToProto(name)),
+        },
+        call,
+      );
       return chunk.map(([key], index) => [key, values[index] ?? 0n] as const);
     }),
   );

@@ -34,12 +34,15 @@ export async function loadCustomer(
   customer: Customer | undefined,
 ): Promise<StoredCustomer | undefined> {
   if (customer === undefined) return undefined;
-  const result = await deps.clients.resolveCustomer({
-    projectId: call.project.id,
-    customer,
-    upsert: false,
-    now: instantToProto(call.now),
-  });
+  const result = await deps.clients.resolveCustomer(
+    {
+      projectId: call.project.id,
+      customer,
+      upsert: false,
+      now: instantToProto(call.now),
+    },
+    call,
+  );
   if (result.customer === undefined && customer.id !== undefined) {
     throw notFound("customer", customer.id);
   }

@@ -18,6 +18,7 @@ import { orderFromProto } from "../mapping/order-input.ts";
 import { type LoadedRedeemables, redeemablesFromProto } from "../mapping/redeemables.ts";
 import { loadCards } from "./cards.ts";
 import { loadCategories } from "./categories.ts";
+import { loadCollectionIds } from "./collections.ts";
 import { loadCounts, NOTHING_COUNTED } from "./counts.ts";
 import { addCampaigns } from "./promotions.ts";
 import { loadRuleData, NO_RULE_DATA, type RuleData } from "./rule-data.ts";
@@ -34,18 +35,26 @@ export async function loadDecisionContext(
   requestContext: RequestContext,
   resolved: ResolvedRedeemables,
 ): Promise<DecisionContext> {
-  const { input, requestedCustomer, customer, storedOrder, stacking, trace, omits } =
+  const { input, requestedCustomer, customer, storedOrder, stacking, trace, omits, storesOrder } =
     requestContext;
   const loaded = await loadRedeemables(deps, call, requestContext, resolved);
   const redeemables = redeemablesFromProto(loaded);
   const allRules = [...loaded.rules.values()].flat();
   const itemNames = itemsToLoad(redeemables);
+  const needsAllCollections = storesOrder === true && input.order !== undefined;
+  // Those that rules reference, and for stored orders all: earning rules measure the items of an order by collection.
+  const collectionIds = [
+    ...new Set([
+      ...collectionsToLoad(allRules),
+      ...(needsAllCollections ? await loadCollectionIds(deps, call) : []),
+    ]),
+  ];
   const ruleData =
-    allRules.length === 0 && itemNames.length === 0
+    allRules.length === 0 && itemNames.length === 0 && collectionIds.length === 0
       ? NO_RULE_DATA
       : await loadRuleData(deps, call, requestContext, {
           rules: allRules,
-          collectionIds: collectionsToLoad(allRules),
+          collectionIds,
           itemNames,
         });
   const order = input.order === undefined ? null : orderFromProto(input.order, storedOrder);

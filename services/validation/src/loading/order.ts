@@ -1,9 +1,10 @@
 import { notFound } from "@scrip/errors";
-import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Order, OrderInput, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
+import type { LinesWithCatalogueData } from "../mapping/catalogue-line.ts";
 import { orderKey } from "../mapping/order.ts";
 import { findOrder } from "../store/orders.ts";
 import { addCatalogueData } from "./catalogue.ts";
@@ -19,20 +20,24 @@ export type OrderWithCatalogueData = {
 
 /**
  * The order with catalogue data added to its lines. `find` reads or claims the stored order
- * concurrently. Sent data wins over stored data (docs/order-calculation.md#input-order).
+ * concurrently. Sent data wins over stored data (docs/order-calculation.md#input-order). `sentLines`: the lines of the
+ * request, if their data is being loaded already.
  */
 export async function loadOrderWithCatalogueData(
   deps: Pick<Deps, "findInCatalogue">,
   call: Call,
   sent: OrderInput | undefined,
-  find: (input: OrderInput) => Promise<Order | null>,
+  {
+    find,
+    sentLines = addCatalogueData(deps, call, sent?.items ?? []),
+  }: {
+    readonly find: (input: OrderInput) => Promise<Order | null>;
+    readonly sentLines?: Promise<LinesWithCatalogueData<OrderItemInput>>;
+  },
 ): Promise<OrderWithCatalogueData> {
   if (sent === undefined) return { sent, stored: null, lines: [] };
   if (sent.items.length > 0) {
-    const [{ items, lines }, stored] = await Promise.all([
-      addCatalogueData(deps, call, sent.items),
-      find(sent),
-    ]);
+    const [{ items, lines }, stored] = await Promise.all([sentLines, find(sent)]);
     return { sent: { ...sent, items }, stored, lines };
   }
   const stored = await find(sent);

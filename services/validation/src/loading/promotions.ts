@@ -14,12 +14,15 @@ export async function loadPromotions(
   const tierIds = idsOf(refs, "promotion_tier");
   const stackIds = idsOf(refs, "promotion_stack");
   return promotionsFromProto(
-    await deps.clients.resolveCampaigns({
-      projectId: call.project.id,
-      tierIds,
-      stackIds,
-      tierSummaries,
-    }),
+    await deps.clients.resolveCampaigns(
+      {
+        projectId: call.project.id,
+        tierIds,
+        stackIds,
+        tierSummaries,
+      },
+      call,
+    ),
   );
 }
 
@@ -30,7 +33,7 @@ export async function loadActivePromotions(
 ): Promise<Promotions> {
   const projectId = call.project.id;
   return promotionsFromProto(
-    await deps.clients.resolveCampaigns({ projectId, allActiveTiers: true }),
+    await deps.clients.resolveCampaigns({ projectId, allActiveTiers: true }, call),
   );
 }
 
@@ -42,10 +45,13 @@ export async function addCampaigns(
 ): Promise<Promotions["campaigns"]> {
   const campaignIds = [...new Set(ids)].filter((id) => !known.has(id));
   if (campaignIds.length === 0) return known;
-  const { campaigns } = await deps.clients.resolveCampaigns({
-    projectId: call.project.id,
-    campaignIds,
-  });
+  const { campaigns } = await deps.clients.resolveCampaigns(
+    {
+      projectId: call.project.id,
+      campaignIds,
+    },
+    call,
+  );
   return new Map([...known, ...byId(campaigns)]);
 }
 

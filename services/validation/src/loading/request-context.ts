@@ -18,9 +18,9 @@ export async function loadRequestContext(
   requireIdentities(input);
   const requestedCustomer = customerOf(input);
   const [{ sent: order, stored: storedOrder, lines }, customer] = await Promise.all([
-    loadOrderWithCatalogueData(deps, call, input.order, (orderInput) =>
-      loadOrder(deps, call, orderInput),
-    ),
+    loadOrderWithCatalogueData(deps, call, input.order, {
+      find: (orderInput) => loadOrder(deps, call, orderInput),
+    }),
     loadCustomer(deps, call, requestedCustomer),
   ]);
   const { trackingId: sent } = input;

@@ -15,7 +15,7 @@ export type RuleData = {
   /** Segments of the customer; empty unless a rule reads them. */
   readonly segments: readonly string[];
   readonly loyaltyTiers: readonly string[];
-  /** For each line the collections that contain it, among those that rules reference. */
+  /** For each line the collections that contain it. */
   readonly collections: readonly (readonly string[])[];
   /** By the id or source id that a discount or rule references. */
   readonly catalogue: ReadonlyMap<string, CatalogueItem>;
@@ -64,15 +64,18 @@ async function loadMemberships(
 ): Promise<CustomerResult | undefined> {
   if (requestedCustomer === undefined) return undefined;
   const { firstWeekday } = call.project;
-  return clients.resolveCustomer({
-    projectId: call.project.id,
-    customer: requestedCustomer,
-    upsert: false,
-    now: instantToProto(call.now),
-    withSegments: true,
-    timeZone: call.project.timeZone,
-    ...(firstWeekday !== undefined && { firstWeekday }),
-  });
+  return clients.resolveCustomer(
+    {
+      projectId: call.project.id,
+      customer: requestedCustomer,
+      upsert: false,
+      now: instantToProto(call.now),
+      withSegments: true,
+      timeZone: call.project.timeZone,
+      ...(firstWeekday !== undefined && { firstWeekday }),
+    },
+    call,
+  );
 }
 
 const MEMBERSHIPS: ReadonlySet<string> = new Set(["customer.segment", "customer.loyalty.tier"]);

@@ -14,16 +14,19 @@ export async function loadVouchers(
   { codes, sessionKey }: { readonly codes: string[]; readonly sessionKey?: string | undefined },
 ): Promise<VoucherResult> {
   if (codes.length === 0 && call.idempotency === undefined) return NO_VOUCHERS;
-  return deps.clients.loadVouchers({
-    $typeName: "scrip.voucher.v1.VoucherQuery",
-    projectId: call.project.id,
-    codes,
-    now: instantToProto(call.now),
-    ...(sessionKey !== undefined && { sessionKey }),
-    ...(call.idempotency !== undefined && {
-      idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
-    }),
-  });
+  return deps.clients.loadVouchers(
+    {
+      $typeName: "scrip.voucher.v1.VoucherQuery",
+      projectId: call.project.id,
+      codes,
+      now: instantToProto(call.now),
+      ...(sessionKey !== undefined && { sessionKey }),
+      ...(call.idempotency !== undefined && {
+        idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
+      }),
+    },
+    call,
+  );
 }
 
 const NO_VOUCHERS: VoucherResult = { $typeName: "scrip.voucher.v1.VoucherResult", vouchers: [] };

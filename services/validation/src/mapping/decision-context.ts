@@ -35,6 +35,8 @@ export type RequestContext = {
   readonly trace: boolean;
   /** Conditions to skip (qualifications only); no counts are loaded then. */
   readonly omits?: IgnoredConditions;
+  /** Whether the order will be stored (redemptions only): then its items record all their collections. */
+  readonly storesOrder?: boolean;
 };
 
 /** The input of a decision and of its response. */

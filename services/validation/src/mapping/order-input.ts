@@ -61,7 +61,7 @@ export function lineFromStored(item: OrderItem): LineSnapshot {
     productId: item.productId ?? null,
     skuId: item.skuId ?? null,
     ...sourceIdsOf(item),
-    collections: [],
+    collections: item.collectionIds,
     quantity: item.quantity,
     amount: item.amount,
     prices: {

@@ -60,6 +60,7 @@ function itemToProto(line: LineFigures, item: OrderItemInput | OrderItem | undef
     appliedQuantityAmount: line.appliedQuantityAmount,
     subtotalAmount: line.subtotalAmount,
     applicationDetails: line.exchanges.map(detailsOf),
+    collectionIds: [...line.collections],
     ...(line.price !== null && { price: line.price }),
     ...(item !== undefined && described(item)),
     ...(line.addedItem !== null && addedItem(line.addedItem)),

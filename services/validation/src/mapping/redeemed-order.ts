@@ -43,6 +43,18 @@ export function storedOrder(
   };
 }
 
+/** The order whose items are in these collections; an item without any stays as it is. */
+export const withItemCollections = (
+  order: Order,
+  collections: readonly (readonly string[])[],
+): Order => ({
+  ...order,
+  items: order.items.map((item, index) => {
+    const ids = collections[index];
+    return ids === undefined ? item : { ...item, collectionIds: [...ids] };
+  }),
+});
+
 const reference = (id: string) => ({
   $typeName: "scrip.common.v1.ObjectReference" as const,
   id,

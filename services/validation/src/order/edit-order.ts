@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { duplicate, notFound, ApiError } from "@scrip/errors";
-import { instantToProto } from "@scrip/mapping";
+import { enqueue } from "@scrip/events";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
@@ -19,11 +19,13 @@ import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrid
 import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
+import { orderEdited } from "../events/order-edited.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
+import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
 import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
-import { storedOrder } from "../mapping/redeemed-order.ts";
+import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
@@ -44,11 +46,12 @@ export async function editOrder(deps: Deps, call: Call, edit: OrderEdit): Promis
   const { orderKey } = edit;
   requireIdentity(edit.request.customer, ".customer");
   requireIdentity(edit.request.referrer, ".referrer");
-  const { items } = await addCatalogueData(deps, call, edit.request.items);
+  const { items, lines } = await addCatalogueData(deps, call, edit.request.items);
   const request = { ...edit.request, items };
-  const [customerId, referrerId] = await Promise.all([
+  const [customerId, referrerId, collections] = await Promise.all([
     idOf(deps, call, request.customer ?? byId(request.customerId)),
     idOf(deps, call, request.referrer ?? byId(request.referrerId)),
+    loadAllCollectionsOfLines(deps, call, lines),
   ]);
   const claim = await claimEditedOrder(deps, call, create(OrderInputSchema, { ...orderKey }));
   const { now } = claim;
@@ -64,7 +67,10 @@ export async function editOrder(deps: Deps, call: Call, edit: OrderEdit): Promis
       newItemId: () => deps.newId("ordli"),
     });
     const { createdAt = order.createdAt } = request;
-    const dated = { ...order, ...(createdAt !== undefined && { createdAt }) };
+    const dated = {
+      ...withItemCollections(order, collections),
+      ...(createdAt !== undefined && { createdAt }),
+    };
     await save(deps, { ...call, now }, dated, { ...edit, claim, items: edit.request.items });
     isSaved = true;
     return dated;
@@ -73,7 +79,7 @@ export async function editOrder(deps: Deps, call: Call, edit: OrderEdit): Promis
   }
 }
 
-/** Saves the order and its catalogue overrides in one transaction. */
+/** Saves the order, its catalogue overrides and its events in one transaction. */
 async function save(
   deps: Deps,
   call: Call,
@@ -97,6 +103,9 @@ async function save(
       if (!free) throw duplicate("order", "id", sourceId);
     }
     await saveAll(tx, [{ projectId, order, at: new Date(call.now) }]);
+    const edit = { projectId, before: claim.stored, order, at: call.now };
+    const edited = orderEdited(deps.newId("event"), edit);
+    if (edited !== undefined) await enqueue(tx, [edited]);
   });
   deps.onEvents();
 }
@@ -111,12 +120,8 @@ async function idOf(
   customer: Partial<Customer> | undefined,
 ): Promise<string | undefined> {
   if (customer === undefined) return undefined;
-  const result = await deps.clients.resolveCustomer({
-    projectId: call.project.id,
-    customer: { ...customer, $typeName: "scrip.common.v1.Customer" },
-    upsert: true,
-    now: instantToProto(call.now),
-  });
+  const named = { ...customer, $typeName: "scrip.common.v1.Customer" as const };
+  const result = await deps.clients.upsertCustomer(named, call);
   if (result.customer === undefined) throw notFound("customer", customer.id ?? "");
   return result.customer.id;
 }

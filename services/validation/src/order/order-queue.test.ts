@@ -10,7 +10,7 @@ const leave = (outcome: QueueOutcome): void => {
   outcome.leave();
 };
 
-test("lets requests of one order proceed one by one in the order of arrival, and those of others at once", async () => {
+test("lets requests of one order proceed one by one in the order of arrival, and those of other orders immediately", async () => {
   const queue = createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 });
   const proceeded: number[] = [];
   const requests = [0, 1, 2, 3].map(async (n) => {

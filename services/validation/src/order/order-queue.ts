@@ -23,16 +23,16 @@ export type QueueOutcome =
   /** A request with the same idempotency key runs or waits. */
   | { readonly kind: "repeated" };
 
-type Place = Pick<QueueEntry, "idempotencyKey"> & { readonly proceed: () => void };
+type QueuedRequest = Pick<QueueEntry, "idempotencyKey"> & { readonly proceed: () => void };
 
 export type OrderQueueOptions = { readonly maxWaiting: number; readonly maxWaitMs: number };
 
 export function createOrderQueue({ maxWaiting, maxWaitMs }: OrderQueueOptions): OrderQueue {
   /** For each order the running request and, behind it, those that wait. */
-  const queues = new Map<string, Place[]>();
+  const queues = new Map<string, QueuedRequest[]>();
 
-  const remove = (key: string, queue: Place[], place: Place): void => {
-    const position = queue.indexOf(place);
+  const remove = (key: string, queue: QueuedRequest[], queued: QueuedRequest): void => {
+    const position = queue.indexOf(queued);
     if (position === -1) return;
     queue.splice(position, 1);
     if (queue.length === 0) queues.delete(key);
@@ -45,27 +45,27 @@ export function createOrderQueue({ maxWaiting, maxWaitMs }: OrderQueueOptions): 
       const queue = queues.get(key) ?? [];
       const isRepeated =
         idempotencyKey !== undefined &&
-        queue.some((place) => place.idempotencyKey === idempotencyKey);
+        queue.some((queued) => queued.idempotencyKey === idempotencyKey);
       if (isRepeated) return Promise.resolve({ kind: "repeated" });
       if (queue.length > maxWaiting) return Promise.resolve({ kind: "busy" });
       return new Promise((resolve) => {
         let timer: NodeJS.Timeout | undefined;
-        const place: Place = {
+        const queued: QueuedRequest = {
           idempotencyKey,
           proceed() {
             clearTimeout(timer);
-            resolve({ kind: "entered", leave: () => remove(key, queue, place) });
+            resolve({ kind: "entered", leave: () => remove(key, queue, queued) });
           },
         };
-        queue.push(place);
+        queue.push(queued);
         if (queue.length === 1) {
           queues.set(key, queue);
-          place.proceed();
+          queued.proceed();
           return;
         }
         timer = setTimeout(
           () => {
-            remove(key, queue, place);
+            remove(key, queue, queued);
             resolve({ kind: "busy" });
           },
           Math.max(0, until - Date.now()),

@@ -52,13 +52,14 @@ function pointsPartOf(
   const { voucher, reward } = redeemable;
   if (voucher === null || reward === null || reward.assignment === null) return [];
   const { assignmentId, name, type } = reward.assignment;
+  const card = cards.get(voucher.id);
   return [
     {
       voucherId: voucher.id,
       part: {
         $typeName: "scrip.loyalty.v1.PointsHoldPart",
         cardId: voucher.id,
-        initialPoints: cards.get(voucher.id)?.balances?.points ?? 0n,
+        initialPoints: card?.balances?.points ?? 0n,
         points: benefit.points,
         rewardId: reward.id,
         takesStock: type === "MATERIAL",
@@ -69,7 +70,10 @@ function pointsPartOf(
         id: reward.id,
         type,
         assignmentId,
+        quantity: 1n,
         ...(name !== null && { name }),
+        ...(card?.reward?.parameters !== undefined && { parameters: card.reward.parameters }),
+        ...(card?.loyaltyTierId !== undefined && { loyaltyTierId: card.loyaltyTierId }),
       },
     },
   ];
@@ -82,14 +86,17 @@ async function holdPoints(
   { parts, context }: { readonly parts: readonly PointsPart[]; readonly context: DecisionContext },
 ): Promise<PointsByCard | null> {
   const sessionKey = context.input.session?.key;
-  const { outcome } = await deps.clients.holdPoints({
-    $typeName: "scrip.loyalty.v1.HoldPointsCommand",
-    projectId: call.project.id,
-    now: instantToProto(call.now),
-    parts: parts.map(({ part }) => part),
-    ...(call.idempotency !== undefined && { requestKey: call.idempotency.key }),
-    ...(sessionKey !== undefined && { sessionKey }),
-  });
+  const { outcome } = await deps.clients.holdPoints(
+    {
+      $typeName: "scrip.loyalty.v1.HoldPointsCommand",
+      projectId: call.project.id,
+      now: instantToProto(call.now),
+      parts: parts.map(({ part }) => part),
+      ...(call.idempotency !== undefined && { requestKey: call.idempotency.key }),
+      ...(sessionKey !== undefined && { sessionKey }),
+    },
+    call,
+  );
   if (outcome.case !== "held") return null;
   return new Map(
     parts.map(({ voucherId, part, reward }, index) => {

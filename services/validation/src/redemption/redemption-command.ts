@@ -6,6 +6,7 @@ import type {
   RedemptionPart,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
+import { exportedTraceparent } from "@scrip/telemetry";
 
 import type { Deps } from "../deps.ts";
 import type { ApplicableRedeemable, EvaluatedRedeemable } from "../domain/decision/decision.ts";
@@ -172,6 +173,7 @@ function commandBase(
   customer: StoredCustomer | undefined,
 ): Omit<RedemptionCommand, "parts"> {
   const { metadata, session } = context.input;
+  const traceparent = exportedTraceparent();
   return {
     $typeName: "scrip.voucher.v1.RedemptionCommand",
     projectId: call.project.id,
@@ -192,5 +194,6 @@ function commandBase(
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),
     ...(session?.key !== undefined && { sessionKey: session.key }),
+    ...(traceparent !== undefined && { traceparent }),
   };
 }

@@ -20,6 +20,7 @@ import {
   NO_CONFLICTS,
   withConflicts,
 } from "../domain/redemption/commit-conflicts.ts";
+import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadCustomer, requireIdentities } from "../loading/customer.ts";
 import { loadDecisionContext } from "../loading/decision-context.ts";
 import { loadDisplayedAssignments } from "../loading/displayed-assignments.ts";
@@ -64,6 +65,9 @@ export async function runRedemption(
   requireIdentities(sent);
   const requestedCustomer = customerOf(sent);
   const overrides = overridingLines(call, sent.order?.items);
+  const sentLines = addCatalogueData(deps, call, sent.order?.items ?? []);
+  // Awaited with the order; until then, an earlier error may end the request.
+  sentLines.catch(() => {});
   const [settings, resolved, findCustomer] = await Promise.all([
     loadStackingRules(deps, call),
     resolveRedeemables(deps, call, sent, { tierSummaries: true }),
@@ -84,9 +88,10 @@ export async function runRedemption(
   // Before the order: a second request of a session is rejected, other requests with the order wait.
   const sessionClaim = await claimSession(deps, call, sent, resolved);
   const orderClaiming = createOrderClaiming(deps, call);
-  const commit = createCommit(deps, overrides);
+  const commit = createCommit(deps, call, overrides);
   try {
-    const order = await loadOrderWithCatalogueData(deps, call, sent.order, orderClaiming.claim);
+    const sources = { find: orderClaiming.claim, sentLines };
+    const order = await loadOrderWithCatalogueData(deps, call, sent.order, sources);
     const { stored: storedOrder, lines } = order;
     const loaded = {
       input: { ...sent, order: order.sent },
@@ -96,6 +101,7 @@ export async function runRedemption(
       lines,
       stacking,
       trace: true,
+      storesOrder: true,
     };
     const orderClaim = orderClaiming.claimed();
     const changing = orderClaim === undefined ? call : { ...call, now: orderClaim.now };
@@ -146,6 +152,7 @@ function createOrderClaiming(
 /** Commits commands, and tracks whether one has succeeded. */
 function createCommit(
   deps: Deps,
+  call: Call,
   overrides: readonly OrderItemInput[],
 ): { readonly run: Commit; readonly state: () => CommitState } {
   let state: CommitState = "none";
@@ -154,7 +161,7 @@ function createCommit(
     run: async (command) => {
       state = "unknown";
       const full = overrides.length === 0 ? command : { ...command, overrides: [...overrides] };
-      const outcome = await commitWithRetry(() => deps.clients.commitRedemption(full));
+      const outcome = await commitWithRetry(() => deps.clients.commitRedemption(full, call));
       state = isNewlyCommitted(outcome) ? "committed" : "none";
       return outcome;
     },

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { JsonObject } from "@bufbuild/protobuf";
-import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
@@ -46,13 +45,7 @@ async function upsertCustomer(
   const customer =
     call.caller.side === "client" ? identityOf(requestedCustomer) : requestedCustomer;
   if (stored !== undefined && !hasNewData(customer, stored)) return stored;
-  const result = await deps.clients.resolveCustomer({
-    projectId: call.project.id,
-    customer,
-    upsert: true,
-    now: instantToProto(call.now),
-  });
-  return result.customer;
+  return (await deps.clients.upsertCustomer(customer, call)).customer;
 }
 
 /** Client-side callers can name any customer, and must not change stored data. */

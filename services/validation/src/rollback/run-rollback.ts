@@ -11,6 +11,7 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Call } from "@scrip/rpc";
 import { addDuration } from "@scrip/rules";
+import { exportedTraceparent } from "@scrip/telemetry";
 
 import { commitWithRetry } from "../commit/commit-retry.ts";
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
@@ -69,7 +70,7 @@ export async function runRollback(
       ...(orderId !== undefined && { orderId }),
     };
     state = "unknown";
-    const outcome = await commitWithRetry(() => deps.clients.commitRollback(command));
+    const outcome = await commitWithRetry(() => deps.clients.commitRollback(command, call));
     state = outcome.outcome.case === "committed" && !outcome.replayed ? "committed" : "none";
     return await finishRollback(deps, call, outcome, { isStored: orderClaim !== undefined });
   } finally {
@@ -99,12 +100,15 @@ async function customerIdOf(
 ): Promise<string | undefined> {
   if (customer === undefined) return undefined;
   if (customer.id !== undefined) return customer.id;
-  const result = await deps.clients.resolveCustomer({
-    projectId: call.project.id,
-    customer,
-    upsert: false,
-    now: instantToProto(call.now),
-  });
+  const result = await deps.clients.resolveCustomer(
+    {
+      projectId: call.project.id,
+      customer,
+      upsert: false,
+      now: instantToProto(call.now),
+    },
+    call,
+  );
   return result.customer?.id ?? UNKNOWN_ID;
 }
 
@@ -128,6 +132,7 @@ function buildRollbackCommand(
   const tracking = trackingIdOf(deps.trackingSecret, call.project.id, input);
   const date = redemption.date === undefined ? 0 : instantFromProto(redemption.date);
   const last = addDuration(call.project.timeZone, date, ROLLBACK_PERIOD, 1);
+  const traceparent = exportedTraceparent();
   return {
     $typeName: "scrip.voucher.v1.RollbackCommand",
     projectId: call.project.id,
@@ -147,6 +152,7 @@ function buildRollbackCommand(
     ...(call.idempotency !== undefined && {
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
+    ...(traceparent !== undefined && { traceparent }),
     ...(reason !== undefined && { reason }),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),

@@ -16,7 +16,7 @@ export async function rejectUnknownCategories(
   ids: readonly string[],
 ): Promise<void> {
   const results = await Promise.all(
-    ids.map((id) => deps.clients.resolveCategory({ projectId: call.project.id, id })),
+    ids.map((id) => deps.clients.resolveCategory({ projectId: call.project.id, id }, call)),
   );
   for (const [index, { category }] of results.entries()) {
     if (category === undefined) throw notFound("category", ids[index] ?? "");

@@ -1,7 +1,7 @@
 import { instantToProto } from "@scrip/mapping";
 import type { PointsReservation } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Reservation, ReservationOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, serviceCall } from "@scrip/rpc";
 
 import { runPostCommit } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
@@ -62,7 +62,9 @@ function restorePoints(
   previous: readonly PointsReservation[],
 ): Promise<void> {
   const restore = async (): Promise<void> => {
-    await reservePoints(lockContext, previous);
+    // Also when the deadline of the request has passed.
+    const { deadline } = serviceCall();
+    await reservePoints({ ...lockContext, call: { ...lockContext.call, deadline } }, previous);
   };
   return runPostCommit(lockContext.deps, "restoring the points of a session", restore());
 }
@@ -104,13 +106,16 @@ const reservePoints = (
   { deps, call, lock }: LockContext,
   reservations: readonly PointsReservation[],
 ) =>
-  deps.clients.reservePoints({
-    $typeName: "scrip.loyalty.v1.PointsReservationCommand",
-    projectId: call.project.id,
-    sessionKey: lock.session.key,
-    now: instantToProto(call.now),
-    reservations: [...reservations],
-  });
+  deps.clients.reservePoints(
+    {
+      $typeName: "scrip.loyalty.v1.PointsReservationCommand",
+      projectId: call.project.id,
+      sessionKey: lock.session.key,
+      now: instantToProto(call.now),
+      reservations: [...reservations],
+    },
+    call,
+  );
 
 async function reserveVouchers(
   { deps, call, lock }: LockContext,
@@ -118,15 +123,18 @@ async function reserveVouchers(
 ): Promise<ReservationOutcome["outcome"]> {
   const projectId = call.project.id;
   const sessionKey = lock.session.key;
-  const { outcome } = await deps.clients.reserveVouchers({
-    $typeName: "scrip.voucher.v1.ReservationCommand",
-    projectId,
-    requestId: call.requestId,
-    sessionKey,
-    now: instantToProto(call.now),
-    expiresAt: instantToProto(lock.expiresAt),
-    reservations: [...reservations],
-  });
+  const { outcome } = await deps.clients.reserveVouchers(
+    {
+      $typeName: "scrip.voucher.v1.ReservationCommand",
+      projectId,
+      requestId: call.requestId,
+      sessionKey,
+      now: instantToProto(call.now),
+      expiresAt: instantToProto(lock.expiresAt),
+      reservations: [...reservations],
+    },
+    call,
+  );
   // Releasing points of a voucher that is no card has no effect.
   const dropped = outcome.case === "reserved" ? outcome.value.releasedVoucherIds : [];
   await Promise.all(

@@ -55,6 +55,7 @@ export async function saveOverrides(
        from unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[])
             as u (id, source_id, text, price, metadata, product_id)
        join product p on p.project_id = $1 and p.id = u.product_id
+      where ${NOT_IN_BIN("sku")}
       order by u.source_id
      on conflict (project_id, source_id) do update
         set sku = coalesce(excluded.sku, sku.sku), ${MERGED("sku")}`,
@@ -73,6 +74,11 @@ const MERGED = (table: string): string =>
   `price = coalesce(excluded.price, ${table}.price),
    metadata = ${table}.metadata || excluded.metadata,
    updated_at = excluded.created_at`;
+
+/** The source id of an entry in the bin is reserved, and not created again. */
+const NOT_IN_BIN = (kind: string): string =>
+  `not exists (select from binned_entry b
+                where b.project_id = $1 and b.kind = '${kind}' and b.source_id = u.source_id)`;
 
 const columnsOf = (overrides: readonly (Override & WithId)[]): readonly unknown[] => [
   overrides.map(({ id }) => id),
@@ -96,6 +102,7 @@ async function saveProducts(
      select $1, id, source_id, text, price, metadata::jsonb, $2
        from unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
             as u (id, source_id, text, price, metadata)
+      where ${NOT_IN_BIN("product")}
       order by source_id
      on conflict (project_id, source_id) do update
         set name = coalesce(excluded.name, product.name), ${MERGED("product")}

@@ -65,7 +65,7 @@ export const SOURCE_ID_INDEX = {
 
 export type EntryKey = { readonly column: "id" | "source_id"; readonly value: string };
 
-/** With `lock`, the row stays locked until the transaction ends. */
+/** With `lock`, the row stays locked until the transaction ends; SKUs can refer to a locked product. */
 export async function findEntry<Name extends Kind>(
   db: Queryable,
   kind: Name,
@@ -73,7 +73,7 @@ export async function findEntry<Name extends Kind>(
 ): Promise<Rows[Name] | undefined> {
   const { rows } = await db.query<Rows[Name]>(
     `select ${COLUMNS[kind].join(", ")} from ${kind}
-      where project_id = $1 and ${at.key.column} = $2 ${at.lock === true ? "for update" : ""}`,
+      where project_id = $1 and ${at.key.column} = $2 ${at.lock === true ? "for no key update" : ""}`,
     [at.projectId, at.key.value],
   );
   return rows[0];
@@ -123,7 +123,7 @@ export async function findEntries<Name extends Kind>(
         and id in (select id from ${kind} where project_id = $1 and id = any($2::text[])
                     union
                    select id from ${kind} where project_id = $1 and source_id = any($3::text[]))
-      order by id ${at.lock === false ? "" : "for update"}`,
+      order by id ${at.lock === false ? "" : "for no key update"}`,
     [at.projectId, valuesOf("id"), valuesOf("source_id")],
   );
   return rows;

@@ -101,6 +101,22 @@ export async function findCollections(
   return keys.map(({ projectId, key }) => found.get(JSON.stringify([projectId, key])));
 }
 
+/** Ids of the collections of each project, in the order of the projects. */
+export async function findCollectionIds(
+  db: Queryable,
+  projectIds: readonly string[],
+): Promise<readonly (readonly string[])[]> {
+  const { rows } = await db.query<{ project_id: string; ids: readonly string[] }>(
+    `select project_id, array_agg(id order by id) as ids
+       from product_collection
+      where project_id = any($1::text[])
+      group by project_id`,
+    [[...new Set(projectIds)]],
+  );
+  const found = new Map(rows.map((row) => [row.project_id, row.ids]));
+  return projectIds.map((projectId) => found.get(projectId) ?? []);
+}
+
 export type CollectionListing = {
   readonly projectId: string;
   readonly created: TimeRange;

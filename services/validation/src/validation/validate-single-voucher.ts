@@ -23,5 +23,6 @@ export async function validateSingleVoucher(
   if (evaluated.status === "INAPPLICABLE" && evaluated.rejection.key === "missing_reward") {
     throw rejectionToApiError(evaluated.rejection);
   }
+  deps.countValidations(call, [evaluated]);
   return voucherValidationToProto(evaluated, voucher, validated, call);
 }

@@ -3,8 +3,8 @@ import { type Count, countKey, type CountScope } from "@scrip/rules";
 import type { CustomerSnapshot } from "../input/customer.ts";
 
 /**
- * Id of a customer who is only stored with the redemption. There are no earlier redemptions, but of
- * two concurrent requests the second must see the usage of the first.
+ * Id of a customer who is stored with the redemption only. They have no earlier redemptions, but the
+ * second of two concurrent requests must count the usage of the first.
  */
 export const UNSTORED_CUSTOMER = "unstored";
 

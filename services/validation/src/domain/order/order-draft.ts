@@ -22,7 +22,7 @@ export function discountLines(state: OrderState, discounts: readonly LineDiscoun
 }
 
 /**
- * A mutable copy of an order state, changed by one redeemable. It is not changed any more once it
+ * A mutable copy of an order state, changed by one redeemable. It is no longer changed once it
  * is used as a state.
  */
 export type OrderDraft = {

@@ -28,6 +28,8 @@ export type OrderFigures = {
 export type LineFigures = {
   /** The item for which a redeemable added the line; null for a line of the request. */
   readonly addedItem: CatalogueItem | null;
+  /** Collections that contain the line. */
+  readonly collections: readonly string[];
   readonly price: bigint | null;
   readonly quantity: bigint;
   readonly initialQuantity: bigint;
@@ -70,6 +72,7 @@ type LineBefore = Pick<
 function lineFigures(before: LineBefore, after: LineState): LineFigures {
   return {
     addedItem: after.addedItem,
+    collections: after.snapshot.collections,
     price: after.price,
     quantity: after.quantity,
     initialQuantity: after.initialQuantity,

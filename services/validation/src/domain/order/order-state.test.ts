@@ -228,6 +228,7 @@ describe("checkOrder", () => {
 const untouched = (line: { price: bigint; quantity: bigint; amount: bigint }) => ({
   ...line,
   addedItem: null,
+  collections: [],
   exchanges: [],
   initialQuantity: line.quantity,
   initialAmount: line.amount,

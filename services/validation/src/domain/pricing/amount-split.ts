@@ -29,7 +29,7 @@ export function splitAmount(
     const cap = smallestOf(selectedShare(subtotalAmount(one.line), one), entries.left(entry));
     const weight = weights[at] ?? 0n;
     if (cap <= 0n || weight <= 0n) return [];
-    // A limit of the entry's sum leaves less to its later lines.
+    // An aggregated limit of the entry leaves less to its later lines.
     entries.take(entry, cap);
     return [{ target: one, cap, weight }];
   });

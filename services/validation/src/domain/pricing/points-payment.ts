@@ -31,7 +31,7 @@ export type LoyaltyCardRedemption = {
 
 /**
  * Redeems a loyalty card for the requested reward: points pay for the order, or are the price of a
- * material reward. docs/gift-and-points.md#loyalty-cards
+ * product or voucher. docs/gift-and-points.md#loyalty-cards
  */
 export function redeemLoyaltyCard(
   redemption: LoyaltyCardRedemption,
@@ -48,9 +48,8 @@ export function redeemLoyaltyCard(
     case "COIN":
       return payWithPoints(redemption, assignment, state);
     case "MATERIAL":
-      return payRewardPrice(redemption, assignment, state);
     case "CAMPAIGN":
-      return rejected(campaignRewardNotSupported(reward.id));
+      return payRewardPrice(redemption, assignment, state);
     default:
       return assignment.type satisfies never;
   }
@@ -108,7 +107,7 @@ function blocksToCover(amount: bigint, { unscaled, scale }: Decimal): bigint {
   return (amount * 10n ** BigInt(scale) + worth - 1n) / worth;
 }
 
-/** A material reward costs its price in points and does not change the order. */
+/** Products and vouchers cost their price in points and do not change the order. */
 function payRewardPrice(
   { voucher, value }: LoyaltyCardRedemption,
   { price, stockLeft }: RewardAssignment,
@@ -143,11 +142,6 @@ const notCardHolder = (code: string): Rejection => ({
   key: "invalid_customer",
   message: "Customer must be a holder of a loyalty card.",
   details: code,
-});
-
-const campaignRewardNotSupported = (rewardId: string): Rejection => ({
-  key: "reward_not_supported",
-  details: `Reward ${rewardId} issues vouchers of a campaign, which is not supported yet`,
 });
 
 const missingReward: Rejection = {

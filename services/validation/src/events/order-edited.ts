@@ -1,0 +1,36 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { OutboxEvent } from "@scrip/events";
+import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderEditedSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+
+import { ORDERS_TOPIC, orderPaidKey } from "./order-paid.ts";
+
+/** The event of an edit that changes what the summary of a customer counts. */
+export function orderEdited(
+  id: string,
+  {
+    projectId,
+    before,
+    order,
+    at,
+  }: {
+    readonly projectId: string;
+    readonly before: Order | null;
+    readonly order: Order;
+    readonly at: number;
+  },
+): OutboxEvent | undefined {
+  if (countedAs(before) === countedAs(order)) return undefined;
+  const event = create(OrderEditedSchema, { projectId, order, date: timestampFromMs(at) });
+  const payload = toBinary(OrderEditedSchema, event);
+  const key = orderPaidKey(order);
+  return { projectId, id, topic: ORDERS_TOPIC, type: OrderEditedSchema.typeName, key, payload };
+}
+
+/** Identifies the customer and the amount that an order is counted with; undefined if it is not counted. */
+function countedAs(order: Order | null): string | undefined {
+  if (order?.customerId === undefined) return undefined;
+  const isCounted = order.status === OrderStatus.PAID || order.status === OrderStatus.FULFILLED;
+  return isCounted ? `${order.customerId} ${order.amount ?? 0n}` : undefined;
+}
