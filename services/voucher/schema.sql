@@ -1,5 +1,7 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create sequence outbox_seq;
+
 create table campaign_customer (
   project_id text not null,
   campaign_id text not null,
@@ -20,17 +22,6 @@ create table idempotency_default partition of idempotency (
   constraint idempotency_default_pkey PRIMARY KEY (project_id, key)
 ) DEFAULT;
 
-create table idempotent_request (
-  project_id text not null,
-  key text not null,
-  request_hash bytea not null,
-  seed text,
-  response bytea,
-  error bytea,
-  created_at timestamp with time zone default now() not null,
-  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
-);
-
 create table imported_usage (
   project_id text not null,
   voucher_id text not null,
@@ -48,15 +39,33 @@ create table outbox (
   type text,
   payload bytea not null,
   created_at timestamp with time zone default clock_timestamp() not null,
-  constraint outbox_pkey PRIMARY KEY (project_id, id)
-);
+  schema_version smallint,
+  entity_version bigint,
+  headers jsonb,
+  xid xid8 default pg_current_xact_id() not null,
+  seq bigint default 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('outbox_seq'::regclass)
+    ELSE NULL::bigint
+END not null
+) partition by RANGE (created_at);
 
-create table outbox_lease (
+create table outbox_default partition of outbox DEFAULT;
+
+create table outbox_position (
   name text not null,
-  owner text not null,
-  expires_at timestamp with time zone not null,
-  constraint outbox_lease_pkey PRIMARY KEY (name)
-);
+  owner text,
+  expires_at timestamp with time zone,
+  version bigint default 0 not null,
+  published pg_snapshot,
+  reading pg_snapshot,
+  read_seq bigint default 0 not null,
+  low_seq bigint default 0 not null,
+  mark_xid xid8,
+  mark_seq bigint default 0 not null,
+  last_seq bigint default 0 not null,
+  constraint outbox_position_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
 
 create table points_claim (
   project_id text not null,
@@ -255,8 +264,7 @@ create table referral_reward (
   constraint referral_reward_paid_to_a_voucher CHECK ((paid_voucher_id IS NOT NULL AND paid_at IS NOT NULL) = (status = 'PAID'::text)),
   constraint referral_reward_positive CHECK (amount > 0),
   constraint referral_reward_status_known CHECK (status = ANY (ARRAY['PENDING'::text, 'PAID'::text, 'CANCELED'::text, 'FAILED'::text])),
-  constraint referral_reward_tried_while_pending CHECK ((next_attempt_at IS NOT NULL) = (status = 'PENDING'::text)),
-  constraint referral_reward_type_known CHECK (voucher_type = ANY (ARRAY['GIFT_VOUCHER'::text, 'LOYALTY_CARD'::text]))
+  constraint referral_reward_tried_while_pending CHECK ((next_attempt_at IS NOT NULL) = (status = 'PENDING'::text))
 );
 
 create table reservation (
@@ -269,6 +277,45 @@ create table reservation (
   constraint reservation_pkey PRIMARY KEY (project_id, session_key, voucher_id),
   constraint reservation_holds_no_negative_credits CHECK (credits >= 0)
 );
+
+create table reward_redemption (
+  project_id text not null,
+  redemption_id text not null,
+  type text not null,
+  customer_id text not null,
+  quantity bigint not null,
+  campaign_id text,
+  amount bigint,
+  status text default 'PENDING'::text not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone,
+  reason text,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  given_at_once boolean default false not null,
+  voucher_id text,
+  ledger_version bigint,
+  constraint reward_redemption_pkey PRIMARY KEY (project_id, redemption_id),
+  constraint reward_redemption_completed CHECK (completed_at IS NOT NULL OR status <> 'COMPLETED'::text),
+  constraint reward_redemption_of_a_campaign CHECK ((campaign_id IS NOT NULL) = (type = 'CAMPAIGN'::text)),
+  constraint reward_redemption_positive CHECK (quantity > 0 AND amount > 0),
+  constraint reward_redemption_status_known CHECK (status = ANY (ARRAY['PENDING'::text, 'COMPLETED'::text, 'ROLLED_BACK'::text, 'FAILED'::text])),
+  constraint reward_redemption_type_known CHECK (type = ANY (ARRAY['CAMPAIGN'::text, 'MATERIAL'::text]))
+);
+
+create table stored_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null
+) partition by RANGE (created_at);
+
+create table stored_request_default partition of stored_request (
+  constraint stored_request_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
 
 create table voucher (
   project_id text not null,
@@ -362,9 +409,7 @@ create table voucher_usage (
   constraint voucher_not_overused CHECK (redeemed_quantity >= 0 AND (quantity IS NULL OR redeemed_quantity <= quantity))
 ) with (autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_scale_factor=0.02, fillfactor=50);
 
-CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
-
-CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+CREATE INDEX outbox_default_seq ON outbox_default USING btree (seq);
 
 CREATE INDEX points_claim_given_up ON points_claim USING btree (created_at) WHERE redemption_id IS NULL;
 
@@ -384,25 +429,25 @@ CREATE UNIQUE INDEX redeemable_holder_once ON redeemable_holder USING btree (pro
 
 CREATE INDEX redeemable_holder_project_customer ON redeemable_holder USING btree (project_id, customer_id, id);
 
-CREATE INDEX redemption_of_campaign ON redemption USING btree (((project_id || ' '::text) || campaign_id), status, created_at) WHERE campaign_id IS NOT NULL;
+CREATE INDEX redemption_campaign ON redemption USING btree ((md5((project_id || ' '::text) || campaign_id)::uuid), status, created_at) WHERE campaign_id IS NOT NULL;
 
-CREATE INDEX redemption_of_campaign_and_customer ON redemption USING btree (((((project_id || ' '::text) || campaign_id) || ' '::text) || customer_id), status, created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL;
+CREATE INDEX redemption_campaign_customer ON redemption USING btree ((md5((((project_id || ' '::text) || campaign_id) || ' '::text) || customer_id)::uuid), created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
 
-CREATE INDEX redemption_of_customer ON redemption USING btree (((project_id || ' '::text) || customer_id), created_at, id) WHERE customer_id IS NOT NULL;
-
-CREATE INDEX redemption_of_tier ON redemption USING btree (((project_id || ' '::text) || promotion_tier_id), status, created_at) WHERE promotion_tier_id IS NOT NULL;
-
-CREATE INDEX redemption_of_tier_and_customer ON redemption USING btree (((((project_id || ' '::text) || promotion_tier_id) || ' '::text) || customer_id), status, created_at) WHERE promotion_tier_id IS NOT NULL AND customer_id IS NOT NULL;
-
-CREATE INDEX redemption_of_voucher ON redemption USING btree (((project_id || ' '::text) || voucher_id), status, created_at, id) WHERE voucher_id IS NOT NULL;
-
-CREATE INDEX redemption_of_voucher_and_customer ON redemption USING btree (((((project_id || ' '::text) || voucher_id) || ' '::text) || customer_id), status, created_at) WHERE voucher_id IS NOT NULL AND customer_id IS NOT NULL;
+CREATE INDEX redemption_customer ON redemption USING btree ((md5((project_id || ' '::text) || customer_id)::uuid), created_at, id) WHERE customer_id IS NOT NULL;
 
 CREATE INDEX redemption_project_created_at ON redemption USING btree (project_id, created_at, id);
 
 CREATE INDEX redemption_project_parent ON redemption USING btree (project_id, parent_id) WHERE parent_id IS NOT NULL;
 
-CREATE INDEX redemption_rollback_of_campaign ON redemption_rollback USING btree (((project_id || ' '::text) || campaign_id), status, created_at) WHERE campaign_id IS NOT NULL;
+CREATE INDEX redemption_tier ON redemption USING btree ((md5((project_id || ' '::text) || promotion_tier_id)::uuid), status, created_at) WHERE promotion_tier_id IS NOT NULL;
+
+CREATE INDEX redemption_tier_customer ON redemption USING btree ((md5((((project_id || ' '::text) || promotion_tier_id) || ' '::text) || customer_id)::uuid), created_at) WHERE promotion_tier_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_voucher ON redemption USING btree ((md5((project_id || ' '::text) || voucher_id)::uuid), status, created_at) WHERE voucher_id IS NOT NULL;
+
+CREATE INDEX redemption_voucher_customer ON redemption USING btree ((md5((((project_id || ' '::text) || voucher_id) || ' '::text) || customer_id)::uuid), created_at) WHERE voucher_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_rollback_campaign ON redemption_rollback USING btree ((md5((project_id || ' '::text) || campaign_id)::uuid), status, created_at) WHERE campaign_id IS NOT NULL;
 
 CREATE UNIQUE INDEX redemption_rollback_once ON redemption_rollback USING btree (project_id, redemption_id) WHERE status = 'SUCCEEDED'::text;
 
@@ -427,6 +472,8 @@ CREATE INDEX referral_reward_project_customer ON referral_reward USING btree (pr
 CREATE INDEX reservation_kept_until ON reservation USING btree (kept_until);
 
 CREATE INDEX reservation_project_voucher ON reservation USING btree (project_id, voucher_id);
+
+CREATE INDEX reward_redemption_due ON reward_redemption USING btree (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 
 CREATE INDEX voucher_project_campaign ON voucher USING btree (project_id, campaign_id, id) WHERE campaign_id IS NOT NULL;
 

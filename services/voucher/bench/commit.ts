@@ -19,6 +19,7 @@ import {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { batchCall, type Client, clientOf, createDirectTransport } from "@scrip/rpc";
 
+import { createRecentUsages } from "../src/batch/recent-usages.ts";
 import { createAssetCipher } from "../src/image/asset-cipher.ts";
 import { createDefinitionCache } from "../src/loading/definition-cache.ts";
 import { routes } from "../src/routes.ts";
@@ -47,6 +48,7 @@ const ORDER: Order = {
   totalAppliedDiscountAmount: 1200n,
   items: [1n, 2n, 3n].map((n) => ({
     $typeName: "scrip.common.v1.OrderItem",
+    collectionIds: [],
     id: `ordli_${n}`,
     productId: `prod_${n}`,
     relatedObject: "product",
@@ -85,10 +87,12 @@ const client = clientOf(
     routes({
       db,
       newId,
-      definitions: createDefinitionCache(20_000),
+      definitions: createDefinitionCache(),
+      recentUsages: createRecentUsages(),
       assets: createAssetCipher("bench"),
       customers: clientOf(CustomerService, createDirectTransport([])),
       cards: clientOf(CardService, createDirectTransport([])),
+      findProject: () => undefined,
       onError: console.error,
       onEvents: () => {},
     }),

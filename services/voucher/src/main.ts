@@ -1,26 +1,38 @@
-import { readEnv, variable } from "@scrip/config";
-import { withEventBus } from "@scrip/events";
+import { readEnv, readTogether, variable } from "@scrip/config";
+import { readKafkaConnection, withEventBus } from "@scrip/events";
 import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
 
 import { createVoucherService } from "./service.ts";
 
-await runProcess("voucher", (env, { logger, transportTo }) => {
-  const { assetSecret } = readEnv(env, {
-    assetSecret: { name: "SCRIP_ASSET_SECRET", reader: variable.secret },
-  });
-  const database = readDatabaseConfig(env);
-  const retention = readRetention(env);
-  const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
-  return withEventBus(
-    { env, databaseUrl: database.databaseUrl, retention: eventRetention(retention), onError },
-    (bus) =>
-      createVoucherService({
-        ...database,
-        retention,
-        assetSecret,
-        bus,
-        transports: { loyalty: transportTo("loyalty") },
+await runProcess({
+  name: "voucher",
+  callees: ["loyalty"],
+  read: (env) =>
+    readTogether(
+      () => readDatabaseConfig(env),
+      () => readRetention(env),
+      () => readEnv(env, { assetSecret: { name: "SCRIP_ASSET_SECRET", reader: variable.secret } }),
+      () => readKafkaConnection(env),
+    ),
+  create([database, retention, { assetSecret }], { env, logger, metrics, transports }) {
+    const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
+    return withEventBus(
+      {
+        env,
+        databaseUrl: database.databaseUrl,
+        retention: eventRetention(retention),
+        metrics,
         onError,
-      }),
-  );
+      },
+      (bus) =>
+        createVoucherService({
+          ...database,
+          retention,
+          assetSecret,
+          bus,
+          transports,
+          onError,
+        }),
+    );
+  },
 });

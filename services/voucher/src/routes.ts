@@ -17,6 +17,7 @@ import { adjustBalance } from "./handlers/adjust-balance.ts";
 import { adjustMemberBalance } from "./handlers/adjust-member-balance.ts";
 import { commitRedemptions } from "./handlers/commit-redemptions.ts";
 import { commitRollbacks } from "./handlers/commit-rollbacks.ts";
+import { completeReward } from "./handlers/complete-reward.ts";
 import { countCodes } from "./handlers/count-codes.ts";
 import { countExistingCodes } from "./handlers/count-existing-codes.ts";
 import { countRedemptions } from "./handlers/count-redemptions.ts";
@@ -89,6 +90,7 @@ const redemptionHandlers = {
   getRedemption,
   listVoucherRedemptions,
   listRedemptions,
+  completeReward,
   getExplanation,
   releaseSession,
   loadVouchers,

@@ -1,8 +1,14 @@
 import path from "node:path";
 
 import type { Transport } from "@connectrpc/connect";
-import { type EventBus, startRelay } from "@scrip/events";
-import { startKeyExpiry } from "@scrip/idempotency";
+import {
+  type EventBus,
+  OUTBOX_READER,
+  outboxTable,
+  startRelay,
+  type SubscribeOptions,
+} from "@scrip/events";
+import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
@@ -12,17 +18,23 @@ import {
   clientOf,
   createReadiness,
   DEFAULT_RETENTION,
+  outboxRetention,
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
 
+import { createRecentUsages } from "./batch/recent-usages.ts";
+import { CALLERS } from "./callers.ts";
 import type { Deps } from "./deps.ts";
+import { onAutoRedemption, POINTS_TOPIC } from "./events/on-auto-redemption.ts";
 import { onCardRequested } from "./events/on-card-requested.ts";
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { onReferral, ORDERS_TOPIC } from "./events/on-referral.ts";
 import { REFERRALS_TOPIC } from "./events/referrals.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
+import { startClaimExpiry } from "./jobs/delete-expired-claims.ts";
 import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
+import { startRewardDelivery } from "./jobs/deliver-rewards.ts";
 import { startRewardPayment } from "./jobs/pay-referral-rewards.ts";
 import { startPointsHoldRelease } from "./jobs/release-points-holds.ts";
 import { createDefinitionCache } from "./loading/definition-cache.ts";
@@ -35,78 +47,84 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
 export type VoucherOptions = {
   readonly databaseUrl: string;
+  /** PgBouncer in front of the database, for the statements of requests. */
+  readonly poolerUrl?: string | undefined;
+  /** A replica of the database, for lists and exports. */
+  readonly replicaUrl?: string | undefined;
   readonly poolSize: number;
   readonly transports: { readonly loyalty: Transport };
   /** Encrypts the ids of QR and barcode images. Changing it invalidates all image links. */
   readonly assetSecret: string;
   /** The event bus; its owner closes it after this service. */
   readonly bus: EventBus;
-  /** Maximum number of cached definitions, about 2 KiB each. Default: 20,000. */
-  readonly cacheSize?: number;
-  /** Default: 48 hours for stored responses. */
+  /** Default: 48 hours for stored responses, 6 hours for events. */
   readonly retention?: Retention;
   readonly onError: (error: Error) => void;
 };
-
-const DEFAULT_CACHE_SIZE = 20_000;
 
 /** Time for a consumer to finish its events; the others are delivered again after the next start. */
 const CONSUMERS_CLOSE_MS = 3_000;
 
 /** The service without a transport: both compositions mount it. */
 export async function createVoucherService(options: VoucherOptions): Promise<ReplicatingService> {
-  const { databaseUrl: url, poolSize, onError } = options;
-  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  const { databaseUrl: url, onError } = options;
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS, reader: OUTBOX_READER });
   await using parts = new AsyncDisposableStack();
-  const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "voucher-projects" }),
   );
-  const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
-  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
-  parts.use(startKeyExpiry(db, onError));
-  parts.use(startSessionExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
+  const retention = options.retention ?? DEFAULT_RETENTION;
+  const tables = [
+    STORED_REQUEST_TABLE,
+    ...partitionedTables(retention),
+    outboxTable(outboxRetention(retention), relay),
+  ];
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
+  parts.use(startSessionExpiry(db, onError));
+  parts.use(startClaimExpiry(db, onError));
   const cards = clientOf(CardService, options.transports.loyalty);
   parts.use(startPointsHoldRelease({ db, cards, onError }));
-  const customers = await projects.bus.subscribe({
-    group: "voucher-customers",
-    topics: [CUSTOMERS_TOPIC],
-    handler: onCustomerDeleted(db),
-  });
-  parts.defer(() => customers.close(CONSUMERS_CLOSE_MS));
   const deps: Deps = {
     db,
     newId,
-    definitions: createDefinitionCache(options.cacheSize ?? DEFAULT_CACHE_SIZE),
+    definitions: createDefinitionCache(),
+    recentUsages: createRecentUsages(),
     assets: createAssetCipher(options.assetSecret),
     customers: clientOf(CustomerService, options.transports.loyalty),
     cards,
+    findProject: projects.findProject,
     onError,
     onEvents: relay.wake,
   };
-  const referrals = await projects.bus.subscribe({
-    group: "voucher-referrals",
-    topics: [REFERRALS_TOPIC, CUSTOMERS_TOPIC, ORDERS_TOPIC],
-    handler: onReferral(deps),
-  });
-  parts.defer(() => referrals.close(CONSUMERS_CLOSE_MS));
-  const cardRequests = await projects.bus.subscribe({
-    group: "voucher-card-requests",
-    topics: [CUSTOMERS_TOPIC],
-    handler: onCardRequested({ ...deps, findProject: projects.findProject }),
-  });
-  parts.defer(() => cardRequests.close(CONSUMERS_CLOSE_MS));
-  parts.use(startRewardPayment({ ...deps, findProject: projects.findProject }));
+  for (const consumer of consumers(deps)) {
+    const subscription = await projects.bus.subscribe(consumer);
+    parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
+  }
+  parts.use(startRewardPayment(deps));
+  parts.use(startRewardDelivery(deps));
   const implementations = routes(deps);
   const running = parts.move();
   return {
     name: "voucher",
+    callers: CALLERS,
     implementations,
     findProject: projects.findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+const consumers = (deps: Deps): readonly SubscribeOptions[] => [
+  { group: "voucher-customers", topics: [CUSTOMERS_TOPIC], handler: onCustomerDeleted(deps.db) },
+  {
+    group: "voucher-referrals",
+    topics: [REFERRALS_TOPIC, CUSTOMERS_TOPIC, ORDERS_TOPIC],
+    handler: onReferral(deps),
+  },
+  { group: "voucher-card-requests", topics: [CUSTOMERS_TOPIC], handler: onCardRequested(deps) },
+  { group: "voucher-auto-redemptions", topics: [POINTS_TOPIC], handler: onAutoRedemption(deps) },
+];

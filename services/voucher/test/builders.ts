@@ -100,7 +100,7 @@ export function committedRedemptions(outcome: CommitOutcome | undefined) {
 
 export function rejectionOf(outcome: CommitOutcome | undefined) {
   if (outcome?.outcome.case !== "rejected")
-    throw new Error(`not refused but ${outcome?.outcome.case}`);
+    throw new Error(`not rejected but ${outcome?.outcome.case}`);
   return outcome.outcome.value;
 }
 
@@ -138,7 +138,7 @@ export const stackOf = (
 export const limitOf = (
   scope: NonNullable<MessageInitShape<typeof CountSchema>["scope"]>,
   limit: number,
-  about: { readonly customerId?: string; readonly refusal?: string } = {},
+  about: { readonly customerId?: string; readonly rejection?: string } = {},
 ) => ({
   count: {
     scope,
@@ -147,7 +147,7 @@ export const limitOf = (
   },
   add: 1n,
   conditions: { $less_than_or_equal: [limit] },
-  ...(about.refusal !== undefined && {
-    rejection: { code: 400, key: about.refusal, message: "too often" },
+  ...(about.rejection !== undefined && {
+    rejection: { code: 400, key: about.rejection, message: "too often" },
   }),
 });

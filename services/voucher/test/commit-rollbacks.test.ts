@@ -49,14 +49,16 @@ const rollBack = async (...commands: ReturnType<typeof rollbackOf>[]) =>
 
 const rolledBackOf = (outcome: RollbackOutcome | undefined) => {
   if (outcome?.outcome.case !== "committed") {
-    throw new Error(`not committed but ${outcome?.outcome.case}: ${refusedOf(outcome).key}`);
+    throw new Error(
+      `not committed but ${outcome?.outcome.case}: ${rollbackRejectionOf(outcome).key}`,
+    );
   }
   return outcome.outcome.value;
 };
 
-const refusedOf = (outcome: RollbackOutcome | undefined) => {
+const rollbackRejectionOf = (outcome: RollbackOutcome | undefined) => {
   if (outcome?.outcome.case !== "rejected")
-    throw new Error(`not refused but ${outcome?.outcome.case}`);
+    throw new Error(`not rejected but ${outcome?.outcome.case}`);
   return outcome.outcome.value;
 };
 
@@ -165,7 +167,9 @@ describe("CommitRollbacks", () => {
   test("rolls back a whole stack, and decreases its counts", async () => {
     const gift = await createGiftVoucher(service, 500n);
     const campaignId = "camp_back";
-    const guards = [limitOf({ case: "campaignId", value: campaignId }, 3, { refusal: "too_many" })];
+    const guards = [
+      limitOf({ case: "campaignId", value: campaignId }, 3, { rejection: "too_many" }),
+    ];
     const parts = [
       voucherPart(gift, {
         campaignId,
@@ -272,9 +276,9 @@ describe("CommitRollbacks", () => {
     expect([first, inBatch, later].map((one) => one?.replayed)).toEqual([false, true, true]);
     expect(bytes(inBatch)).toEqual(bytes(first));
     expect(bytes(later)).toEqual(bytes(first));
-    expect(refusedOf(reused).key).toBe("idempotency_key_reused");
-    const refusal = refusedOf(second);
-    expect(refusal).toMatchObject({
+    expect(rollbackRejectionOf(reused).key).toBe("idempotency_key_reused");
+    const rejection = rollbackRejectionOf(second);
+    expect(rejection).toMatchObject({
       code: 400,
       key: "already_rolled_back",
       message: "Already rolled back",
@@ -282,7 +286,7 @@ describe("CommitRollbacks", () => {
       resourceType: "redemption_rollback",
       resourceId: expect.stringMatching(/^rrf_/),
     });
-    expect(await get(refusal.resourceId)).toMatchObject({
+    expect(await get(rejection.resourceId)).toMatchObject({
       object: "redemption_rollback",
       redemption: redeemed?.id,
       status: RedemptionStatus.FAILED,
@@ -335,7 +339,7 @@ describe("CommitRollbacks rejects the rollback", () => {
     const { redemptions } = await givenStack();
     for (const stacked of [false, true]) {
       const [outcome] = await rollBack(rollbackOf(redemptions[0]?.id, { stacked }));
-      expect(refusedOf(outcome)).toMatchObject({
+      expect(rollbackRejectionOf(outcome)).toMatchObject({
         key: "invalid_redemption_parent",
         details: "You can rollback only a redemption that does not have parent redemption.",
       });
@@ -345,7 +349,7 @@ describe("CommitRollbacks rejects the rollback", () => {
   test("of a parent when a single redemption is expected", async () => {
     const { parentRedemption } = await givenStack();
     const [outcome] = await rollBack(rollbackOf(parentRedemption?.id));
-    expect(refusedOf(outcome)).toMatchObject({
+    expect(rollbackRejectionOf(outcome)).toMatchObject({
       key: "invalid_redemption",
       details:
         "You can rollback only a single redemption. Use different endpoint for stacked redemption.",
@@ -356,7 +360,7 @@ describe("CommitRollbacks rejects the rollback", () => {
     const voucher = await createDiscountVoucher(service, { redemption: { quantity: 0n } });
     const [failed] = await commit(commandOf(service, [{ voucher }]));
     const [outcome] = await rollBack(rollbackOf(rejectionOf(failed).resourceId));
-    expect(refusedOf(outcome)).toMatchObject({ key: "invalid_redemption" });
+    expect(rollbackRejectionOf(outcome)).toMatchObject({ key: "invalid_redemption" });
   });
 
   test.each<[string, CommandInit, string]>([
@@ -370,7 +374,7 @@ describe("CommitRollbacks rejects the rollback", () => {
   ])("with %s", async (_name, overrides, key) => {
     const id = await givenSingle();
     const [outcome] = await rollBack(rollbackOf(id, overrides));
-    expect(refusedOf(outcome).key).toBe(key);
+    expect(rollbackRejectionOf(outcome).key).toBe(key);
     expect((await get(id)).status).toBe(RedemptionStatus.SUCCEEDED);
   });
 
@@ -380,7 +384,7 @@ describe("CommitRollbacks rejects the rollback", () => {
       rollbackOf("r_unknown"),
       rollbackOf(id, { projectId: "proj_stranger" }),
     );
-    expect(outcomes.map((one) => refusedOf(one).key)).toEqual(["not_found", "not_found"]);
+    expect(outcomes.map((one) => rollbackRejectionOf(one).key)).toEqual(["not_found", "not_found"]);
     expect((await get(id)).status).toBe(RedemptionStatus.SUCCEEDED);
   });
 });

@@ -120,8 +120,8 @@ describe("CommitRedemptions of a stack", () => {
         voucherPart(second),
       ]),
     );
-    const { resourceId = "", ...refusal } = rejectionOf(outcome);
-    expect(refusal).toMatchObject({ key: "quantity_exceeded", details: second.code });
+    const { resourceId = "", ...rejection } = rejectionOf(outcome);
+    expect(rejection).toMatchObject({ key: "quantity_exceeded", details: second.code });
     expect(await get(resourceId)).toMatchObject({
       status: RedemptionStatus.FAILED,
       failureCode: "quantity_exceeded",

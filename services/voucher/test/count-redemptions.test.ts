@@ -100,7 +100,7 @@ describe("CountRedemptions", () => {
 describe("a count guard", () => {
   test("counts earlier commands of its batch, and rejects with its own error", async () => {
     const voucher = await createDiscountVoucher(service);
-    const guards = [limitOf(campaign("camp_batch"), 2, { refusal: "redemption_rules_violated" })];
+    const guards = [limitOf(campaign("camp_batch"), 2, { rejection: "redemption_rules_violated" })];
     const command = () =>
       stackOf(service, [voucherPart(voucher, { campaignId: "camp_batch", guards })]);
     const outcomes = await commit(command(), command(), command());
@@ -109,10 +109,10 @@ describe("a count guard", () => {
       "committed",
       "rejected",
     ]);
-    const refusal = rejectionOf(outcomes[2]);
-    expect(refusal).toMatchObject({ key: "redemption_rules_violated", message: "too often" });
+    const rejection = rejectionOf(outcomes[2]);
+    expect(rejection).toMatchObject({ key: "redemption_rules_violated", message: "too often" });
     const failed = await service.redemptions.getRedemption(
-      { redemptionId: refusal.resourceId ?? "" },
+      { redemptionId: rejection.resourceId ?? "" },
       service.call(),
     );
     expect(failed).toMatchObject({ failureCode: "redemption_rules_violated" });
@@ -128,7 +128,7 @@ describe("a count guard", () => {
   test("counts earlier parts of its own command", async () => {
     const voucher = await createDiscountVoucher(service);
     const other = await createDiscountVoucher(service);
-    const guards = [limitOf(campaign("camp_parts"), 1, { refusal: "too_many" })];
+    const guards = [limitOf(campaign("camp_parts"), 1, { rejection: "too_many" })];
     const campaignId = "camp_parts";
     const [outcome] = await commit(
       stackOf(service, [
@@ -172,7 +172,7 @@ describe("concurrent redemptions with count guards", () => {
       Array.from({ length: 40 }, () => createDiscountVoucher(service)),
     );
     const scope = campaign("camp_once");
-    const guards = [limitOf(scope, 1, { customerId: "cust_once", refusal: "once" })];
+    const guards = [limitOf(scope, 1, { customerId: "cust_once", rejection: "once" })];
     const { committed, others } = await raceFor(
       codes.map((code) =>
         stackOf(service, [voucherPart(code, { campaignId: "camp_once", guards })], {
@@ -188,7 +188,7 @@ describe("concurrent redemptions with count guards", () => {
   test("allow a customer one redemption of a code", async () => {
     const voucher = await createDiscountVoucher(service);
     const scope = { case: "voucherId" as const, value: voucher.id };
-    const guards = [limitOf(scope, 1, { customerId: "cust_code", refusal: "once" })];
+    const guards = [limitOf(scope, 1, { customerId: "cust_code", rejection: "once" })];
     const commands = Array.from({ length: 30 }, () =>
       stackOf(service, [voucherPart(voucher, { guards })], { customerId: "cust_code" }),
     );
@@ -199,7 +199,7 @@ describe("concurrent redemptions with count guards", () => {
     const codes = await Promise.all(
       Array.from({ length: 50 }, () => createDiscountVoucher(service)),
     );
-    const guards = [limitOf(campaign("camp_hundred"), 100, { refusal: "enough" })];
+    const guards = [limitOf(campaign("camp_hundred"), 100, { rejection: "enough" })];
     const commands = Array.from({ length: 10_000 }, (_, index) =>
       stackOf(service, [
         voucherPart(codes[index % codes.length] ?? throwMissing(), {

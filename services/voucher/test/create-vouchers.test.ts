@@ -48,7 +48,7 @@ const create = async (
 
 const createdVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
   outcomes.map(({ outcome }) => {
-    if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
+    if (outcome.case !== "voucher") throw new Error(`rejected: ${outcome.value?.details}`);
     return outcome.value;
   });
 
@@ -105,8 +105,8 @@ describe("CreateVouchers", () => {
     expect(createdVouchers(await create(campaign, three))).toHaveLength(3);
 
     const counted = { ...campaign, vouchersCount: 3n };
-    const refused = await create(counted, three);
-    expect(refused.map(({ outcome }) => outcome.value)).toMatchObject(
+    const rejected = await create(counted, three);
+    expect(rejected.map(({ outcome }) => outcome.value)).toMatchObject(
       three.map(() => ({
         key: "invalid_code_config",
         details: "Code config allows to generate up to 5 unique codes, requested 3",

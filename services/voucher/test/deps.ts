@@ -21,6 +21,7 @@ import {
 } from "@scrip/rpc";
 import { testDatabase, type TestDatabase } from "@scrip/testing";
 
+import { createRecentUsages } from "../src/batch/recent-usages.ts";
 import type { Deps } from "../src/deps.ts";
 import { createAssetCipher } from "../src/image/asset-cipher.ts";
 import { createDefinitionCache } from "../src/loading/definition-cache.ts";
@@ -98,10 +99,12 @@ export function depsOf(db: TestDatabase): Deps {
   return {
     db,
     newId,
-    definitions: createDefinitionCache(100),
+    definitions: createDefinitionCache(),
+    recentUsages: createRecentUsages(),
     assets: createAssetCipher(ASSET_SECRET),
     customers: clientOf(CustomerService, createDirectTransport([everybody])),
     cards: clientOf(CardService, createDirectTransport([unspent])),
+    findProject: () => undefined,
     onError: () => {},
     onEvents: () => {},
   };

@@ -109,7 +109,7 @@ describe("GenerateVouchers", () => {
     expect((await list(second.id)).vouchers.map(({ code }) => code)).toEqual([`${first.id}C`]);
   });
 
-  test("has one effect under an idempotency key, also when both processes try at once", async () => {
+  test("has one effect under an idempotency key, also when two processes try concurrently", async () => {
     const campaign = newCampaign();
     const request = { campaign, item: coupon({ length: 12n }), count: 50n };
     const key = `slice ${campaign.id}`;

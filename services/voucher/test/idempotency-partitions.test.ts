@@ -1,10 +1,6 @@
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
-import { createDatabase, maintainPartitions, migrate } from "@scrip/postgres";
+import { maintainPartitions } from "@scrip/postgres";
 import { DEFAULT_RETENTION } from "@scrip/rpc";
-import { emptyDatabase } from "@scrip/testing";
+import { upgradedDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
@@ -12,7 +8,8 @@ import { type NewStoredResponse, writeCommits } from "../src/store/commit-statem
 import { findStoredResponses } from "../src/store/idempotency.ts";
 import { partitionedTables } from "../src/store/partitions.ts";
 
-const PARTITIONS_SINCE = "0013";
+/** The first migration that the release before does not have. */
+const RELEASE_BEFORE = { schema: SCHEMA, role: ROLE, folder: MIGRATIONS, before: "0013" };
 const NOTHING = { usages: [], redemptions: [], ledgerEntries: [], events: [] };
 
 const responseOf = (key: string): NewStoredResponse => ({
@@ -23,36 +20,12 @@ const responseOf = (key: string): NewStoredResponse => ({
   outcome: Buffer.from(key),
 });
 
-/** The migrations of the release before. */
-async function earlierMigrations(parts: AsyncDisposableStack): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "scrip-voucher-"));
-  parts.defer(() => rm(folder, { recursive: true }));
-  const names = await readdir(MIGRATIONS);
-  for (const name of names.filter((one) => one < PARTITIONS_SINCE)) {
-    await cp(path.join(MIGRATIONS, name), path.join(folder, name));
-  }
-  return folder;
-}
-
-async function openEmpty(parts: AsyncDisposableStack) {
-  const { url } = parts.use(await emptyDatabase());
-  const service = { url, schema: SCHEMA, role: ROLE };
-  const open = () => {
-    const db = createDatabase({ ...service, poolSize: 2, onError: () => {} });
-    parts.defer(() => db.close());
-    return db;
-  };
-  return { service, open };
-}
-
 const maintain = (url: string) =>
   maintainPartitions({ url, schema: SCHEMA, tables: partitionedTables(DEFAULT_RETENTION) });
 
 test("an upgrade retains the stored responses, and each key stays unique while both releases write", async () => {
-  await using parts = new AsyncDisposableStack();
-  const { service, open } = await openEmpty(parts);
-  await migrate({ ...service, folder: await earlierMigrations(parts) });
-  const db = open();
+  await using database = await upgradedDatabase(RELEASE_BEFORE);
+  const db = database.open();
   const insertAsBefore = (key: string) =>
     db.query({
       name: "insert-as-before",
@@ -66,8 +39,8 @@ test("an upgrade retains the stored responses, and each key stays unique while b
     "update idempotency set created_at = now() - interval '47 hours 59 minutes' where key = 'old'",
   );
 
-  await migrate({ ...service, folder: MIGRATIONS });
-  expect((await maintain(service.url)).dropped).toEqual([]);
+  await database.upgrade();
+  expect((await maintain(database.url)).dropped).toEqual([]);
   const found = await findStoredResponses(
     db,
     ["young", "old", "new"].map((key) => ({ projectId: "proj_1", key })),
@@ -84,11 +57,10 @@ test("an upgrade retains the stored responses, and each key stays unique while b
 });
 
 test("stored responses of the same key in two processes meet in one partition", async () => {
-  await using parts = new AsyncDisposableStack();
-  const { service, open } = await openEmpty(parts);
-  await migrate({ ...service, folder: MIGRATIONS });
-  await maintain(service.url);
-  const processes = [open(), open(), open()];
+  await using database = await upgradedDatabase(RELEASE_BEFORE);
+  await database.upgrade();
+  await maintain(database.url);
+  const processes = [database.open(), database.open(), database.open()];
   const keys = Array.from({ length: 40 }, (_, nth) => `key ${nth}`);
   const stored = await Promise.all(
     keys.flatMap((key) =>

@@ -186,14 +186,14 @@ describe("the last voucher of a campaign, locked by another publication", () => 
   test("is rejected after the other publication commits", async () => {
     const campaign = await createCampaign(1);
     const id = await idOf(campaign);
-    let refused: Promise<unknown> | undefined;
+    let rejected: Promise<unknown> | undefined;
     await service.db.transaction(async (tx) => {
       await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
-      refused = publish("cust_1", campaign).catch((error: unknown) => error);
+      rejected = publish("cust_1", campaign).catch((error: unknown) => error);
       await aWaiter();
       await tx.query("update voucher set active = false where id = $1", [id]);
     });
-    expect(await refused).toMatchObject({ key: "no_voucher_suitable_for_publication" });
+    expect(await rejected).toMatchObject({ key: "no_voucher_suitable_for_publication" });
   });
 
   /** Until somebody waits for a lock in this database. */

@@ -16,11 +16,12 @@ import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/voucher
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 
+import type { Deps } from "../src/deps.ts";
 import { onReferral } from "../src/events/on-referral.ts";
 import { REFERRALS_TOPIC } from "../src/events/referrals.ts";
 import { payDueRewards } from "../src/jobs/pay-referral-rewards.ts";
 import { convertReferral } from "../src/referral/convert.ts";
-import { type PayDeps, payReward } from "../src/referral/pay-reward.ts";
+import { payReward } from "../src/referral/pay-reward.ts";
 import { routes } from "../src/routes.ts";
 import { takeDueRewards } from "../src/store/referral-rewards.ts";
 import { commandOf, committedRedemptions, createCommit } from "./builders.ts";
@@ -37,7 +38,7 @@ const CARD = { voucher: { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points:
 
 describe("referral conversions", () => {
   let service: TestService;
-  let deps: PayDeps;
+  let deps: Deps;
   beforeAll(async () => {
     service = await startTestService();
     deps = {

@@ -47,7 +47,7 @@ const sessionOf = (
 const reserve = async (...commands: ReturnType<typeof sessionOf>[]) =>
   (await service.redemptions.reserveVouchers({ commands }, service.call())).outcomes;
 
-/** The key of the refusal, or how it ended otherwise. */
+/** The key of the rejection, or how it ended otherwise. */
 const endOf = (outcome: Awaited<ReturnType<typeof reserve>>[number] | undefined) =>
   outcome?.outcome.case === "rejected" ? outcome.outcome.value.key : outcome?.outcome.case;
 

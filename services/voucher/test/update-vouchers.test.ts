@@ -57,7 +57,7 @@ const create = async (
 
 const createdVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
   outcomes.map(({ outcome }) => {
-    if (outcome.case !== "voucher") throw new Error(`refused: ${outcome.value?.details}`);
+    if (outcome.case !== "voucher") throw new Error(`rejected: ${outcome.value?.details}`);
     return outcome.value;
   });
 

@@ -42,7 +42,9 @@ export async function runLocked<Result>(
   context: { readonly db: Database; readonly contention: Contention },
   batch: LockedBatch<Result>,
 ): Promise<Result> {
-  let lockWait: LockWait = "short";
+  // Only under the locks is it certain whether an earlier attempt was committed.
+  const waiting = (): LockWait => (batch.mayBeCommitted?.() === true ? "full" : "short");
+  let lockWait = waiting();
   for (let retries = 0; ; retries += 1) {
     try {
       return await attempt(context, batch, lockWait);
@@ -53,8 +55,7 @@ export async function runLocked<Result>(
       }
       const isRepeatable = isRetryable(error) || batch.shouldRetry?.(error) === true;
       if (retries >= MAX_RETRIES || !isRepeatable) throw error;
-      // Only under the locks is it certain whether the earlier attempt was committed.
-      lockWait = batch.mayBeCommitted?.() === true ? "full" : "short";
+      lockWait = waiting();
       await sleep(RETRY_DELAY_MS.min + Math.random() * RETRY_DELAY_MS.spread);
     }
   }

@@ -3,7 +3,7 @@ import type { RedeemedPoints, Redemption } from "@scrip/proto/scrip/voucher/v1/r
 
 import { encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
 import { referralCodeRedeemed } from "../events/referrals.ts";
-import type { NamedOrder } from "./build-orders.ts";
+import type { OrderWithRedemption } from "./build-orders.ts";
 import type { CommitBuild } from "./draft.ts";
 import { type Command, requireNow } from "./parse-command.ts";
 
@@ -19,7 +19,7 @@ export function addRedemptionEvents(
     parentId,
     build: { draft, context },
   }: {
-    readonly order: NamedOrder | null;
+    readonly order: OrderWithRedemption | null;
     readonly parentId: string | null;
     readonly build: CommitBuild;
   },
@@ -34,7 +34,8 @@ export function addRedemptionEvents(
     if (voucherId !== null && referrerId !== null && customerId !== undefined) {
       const date = requireNow(message);
       const redeemed = { projectId, redemptionId: redemption.id, voucherId, customerId, date };
-      draft.events.push(referralCodeRedeemed(context.newId("event"), redeemed));
+      const event = referralCodeRedeemed(context.newId("event"), redeemed);
+      draft.events.push({ ...event, traceparent: message.traceparent });
     }
     draft.events.push({
       projectId,
@@ -42,6 +43,7 @@ export function addRedemptionEvents(
       topic: REDEMPTIONS_TOPIC,
       type: RedemptionMadeSchema.typeName,
       key: voucherId ?? tierId ?? "",
+      traceparent: message.traceparent,
       payload: encodeRedemptionMade({
         projectId,
         redemptionId: redemption.id,
@@ -76,4 +78,6 @@ function referrerOf(
 }
 
 const pointsOf = (points: RedeemedPoints | undefined) =>
-  points === undefined ? null : { points: points.points, holdId: points.holdId };
+  points === undefined
+    ? null
+    : { points: points.points, holdId: points.holdId, rewardId: points.reward?.id ?? null };

@@ -5,12 +5,12 @@ import { relatedObject } from "../mapping/redemption.ts";
 import type { Command } from "./parse-command.ts";
 
 /** An order that lists its redemption: the message and its encoded form. */
-export type NamedOrder = { readonly message: Order; readonly bytes: Uint8Array };
+export type OrderWithRedemption = { readonly message: Order; readonly bytes: Uint8Array };
 
 /** The orders of a command: after each part, and after all of them. */
 export type CommandOrders = {
-  readonly parts: readonly (NamedOrder | null)[];
-  readonly whole: NamedOrder | null;
+  readonly parts: readonly (OrderWithRedemption | null)[];
+  readonly whole: OrderWithRedemption | null;
 };
 
 const NONE: CommandOrders = { parts: [], whole: null };
@@ -26,8 +26,8 @@ export function* buildOrders(
   if (sent.every((order) => order === undefined)) return NONE;
   const orderEntry = entryOf(command, ids, parentId);
   const key = parentId ?? ids[0] ?? "";
-  const built = new Map<Order, NamedOrder>();
-  const nameOrder = (order: Order | undefined): NamedOrder | null => {
+  const built = new Map<Order, OrderWithRedemption>();
+  const addRedemption = (order: Order | undefined): OrderWithRedemption | null => {
     if (order === undefined) return null;
     const earlier = built.get(order);
     if (earlier !== undefined) return earlier;
@@ -36,13 +36,13 @@ export function* buildOrders(
     built.set(order, entry);
     return entry;
   };
-  const parts: (NamedOrder | null)[] = [];
+  const parts: (OrderWithRedemption | null)[] = [];
   for (const order of sent) {
     if (parts.length > 0) yield;
-    parts.push(nameOrder(order));
+    parts.push(addRedemption(order));
   }
   const last = sent.at(-1);
-  return { parts, whole: nameOrder(parentId === null ? last : (message.order ?? last)) };
+  return { parts, whole: addRedemption(parentId === null ? last : (message.order ?? last)) };
 }
 
 /** The entry of the order for the redemption, or for the parent with its parts. */

@@ -42,6 +42,7 @@ export function* buildCommitOutcomes(
     responses: [],
     increments: [],
     claims: [],
+    rewards: [],
     sessions: [],
   };
   const outcomes: CommitOutcome[] = [];

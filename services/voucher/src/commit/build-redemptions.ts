@@ -11,8 +11,9 @@ import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { pointsFromProto, pointsToProto, withRedeemedPoints } from "../mapping/points.ts";
 import { relatedObject } from "../mapping/redemption.ts";
 import { cachedVoucherToProto, type CachedDefinition } from "../mapping/voucher.ts";
+import type { RewardRedemption } from "../store/reward-redemptions.ts";
 import { addRedemptionEvents } from "./build-events.ts";
-import { type NamedOrder, buildOrders } from "./build-orders.ts";
+import { type OrderWithRedemption, buildOrders } from "./build-orders.ts";
 import { commitOutcome } from "./build-rejections.ts";
 import { redemptionToRow } from "./build-rows.ts";
 import type { CommitBuild } from "./draft.ts";
@@ -65,7 +66,7 @@ type BuiltPart = {
   readonly parentId: string | null;
   /** Null for a promotion tier. */
   readonly usage: VoucherUsage | null;
-  readonly order: NamedOrder | null;
+  readonly order: OrderWithRedemption | null;
   readonly build: CommitBuild;
 };
 
@@ -96,6 +97,8 @@ function buildRedemption(command: Command, part: number, built: BuiltPart): Rede
       redemptionId: id,
     });
   }
+  const reward = rewardRedemptionOf(command, id, points);
+  if (reward !== null) build.draft.rewards.push(reward);
   if (usage !== null) recordUsage(command, { id, usage, credits, build });
   return redemptionMessage(command, {
     id,
@@ -110,6 +113,22 @@ function buildRedemption(command: Command, part: number, built: BuiltPart): Rede
         : withRedeemedPoints(cachedVoucherToProto(definitionOf(usage, build), usage), points),
     tier: promotionTierOf(sent),
   });
+}
+
+/** What the redemption of a MATERIAL or CAMPAIGN reward owes. */
+function rewardRedemptionOf(
+  { projectId, customerId, at }: Command,
+  redemptionId: string,
+  points: RedeemedPoints | null,
+): RewardRedemption | null {
+  const reward = points?.reward ?? null;
+  if (reward === null || customerId === null) return null;
+  const { type, quantity, parameters } = reward;
+  const owed = { projectId, redemptionId, customerId, quantity, at };
+  const { campaign } = parameters ?? {};
+  if (type === "MATERIAL") return { ...owed, type, campaignId: null, amount: null };
+  if (type !== "CAMPAIGN" || campaign === undefined) return null;
+  return { ...owed, type, campaignId: campaign.id, amount: campaign.balance ?? null };
 }
 
 function definitionOf(usage: VoucherUsage, { context }: CommitBuild): CachedDefinition {
@@ -157,7 +176,7 @@ function buildParentRedemption(
     build,
   }: {
     readonly id: string;
-    readonly order: NamedOrder | null;
+    readonly order: OrderWithRedemption | null;
     readonly redemptions: readonly Redemption[];
     readonly build: CommitBuild;
   },
@@ -192,7 +211,7 @@ function redemptionMessage(
   { message, sessionKey }: Command,
   fields: {
     readonly id: string;
-    readonly order: NamedOrder | null;
+    readonly order: OrderWithRedemption | null;
     readonly parentId: string | null;
     readonly about: ReturnType<typeof relatedObject>;
     readonly amount?: bigint | undefined;

@@ -116,11 +116,12 @@ function addFailedEvent(
     topic: REDEMPTIONS_TOPIC,
     type: RedemptionFailedSchema.typeName,
     key: voucherId ?? tierId ?? "",
+    traceparent: command.message.traceparent,
     payload: toBinary(RedemptionFailedSchema, event),
   });
 }
 
-/** The code of the part's voucher, or its id when its definition is not cached any more. */
+/** The code of the part's voucher, or its id when its definition is no longer cached. */
 function nameOf(command: Command, part: number, { context }: CommitBuild): string {
   const voucherId = command.parts[part]?.voucherId ?? "";
   return context.definitions.byId(command.projectId, voucherId)?.definition.code ?? voucherId;

@@ -9,6 +9,7 @@ import type {
 } from "../store/commit-statement.ts";
 import type { StoredResponse } from "../store/idempotency.ts";
 import type { HoldClaim } from "../store/points-claims.ts";
+import type { RewardRedemption } from "../store/reward-redemptions.ts";
 
 /** What building outcomes may read. */
 export type CommitContext = {
@@ -28,6 +29,7 @@ export type CommitDraft = {
   readonly responses: NewStoredResponse[];
   readonly increments: CountIncrement[];
   readonly claims: HoldClaim[];
+  readonly rewards: RewardRedemption[];
   readonly sessions: { readonly projectId: string; readonly sessionKey: string }[];
 };
 

@@ -5,6 +5,7 @@ import type { CountIncrement } from "../domain/counts.ts";
 import { type CommitWrites, writeCommits } from "../store/commit-statement.ts";
 import { type HoldClaim, claimHolds } from "../store/points-claims.ts";
 import { deleteSessions } from "../store/reservations.ts";
+import { insertRewardRedemptions, type RewardRedemption } from "../store/reward-redemptions.ts";
 import { moveTotals } from "../store/totals.ts";
 
 /** Everything that a batch of commands changes. */
@@ -13,9 +14,20 @@ export type CommitBatchWrites = CommitWrites & {
   readonly increments: readonly CountIncrement[];
   /** Points holds that redemptions use. */
   readonly claims: readonly HoldClaim[];
+  /** What redemptions of rewards owe. */
+  readonly rewards: readonly RewardRedemption[];
   /** Sessions whose locks the redemptions release. */
   readonly sessions: readonly { readonly projectId: string; readonly sessionKey: string }[];
 };
+
+/** Whether the first statement writes everything. */
+export const isOneStatement = ({
+  increments,
+  claims,
+  rewards,
+  sessions,
+}: CommitBatchWrites): boolean =>
+  [increments, claims, rewards, sessions].every((others) => others.length === 0);
 
 /** The statements share a round trip; most batches need only the first. */
 export async function writeCommitBatch(tx: Queryable, writes: CommitBatchWrites): Promise<void> {
@@ -24,6 +36,7 @@ export async function writeCommitBatch(tx: Queryable, writes: CommitBatchWrites)
     writeCommits(tx, writes),
     moveTotals(tx, writes.increments, "up"),
     claimHolds(tx, writes.claims),
+    insertRewardRedemptions(tx, writes.rewards),
     deleteSessions(tx, writes.sessions),
   ]);
   if (stored < writes.responses.length) throw new ConcurrentResponseError();

@@ -258,7 +258,7 @@ describe("decideCommits", () => {
         }),
       ),
       parts: fc.array(part, { minLength: 1, maxLength: 3 }),
-      refused: fc.boolean(),
+      rejected: fc.boolean(),
     });
     fc.assert(
       fc.property(fc.array(command.map(commandOf), { maxLength: 60 }), (commands) => {

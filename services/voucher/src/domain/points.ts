@@ -9,10 +9,32 @@ export type RedeemedPoints = {
   readonly reward: PointsReward | null;
 };
 
+/** What a reward gives, by its type. */
+export type RewardParameters = {
+  readonly campaign?:
+    | {
+        readonly id: string;
+        readonly type?: string | undefined;
+        /** Points or credits. */
+        readonly balance?: bigint | undefined;
+      }
+    | undefined;
+  readonly product?: { readonly id: string; readonly skuId?: string | undefined } | undefined;
+  readonly coin?:
+    | { readonly exchangeRatio: string; readonly pointsRatio?: bigint | undefined }
+    | undefined;
+};
+
 /** The reward that the points paid for. */
 export type PointsReward = {
   readonly id: string;
   readonly name: string | null;
   readonly type: string;
   readonly assignmentId: string;
+  /** Number of rewards. */
+  readonly quantity: bigint;
+  /** What the reward gave at the redemption; null for redemptions from before it was stored. */
+  readonly parameters: RewardParameters | null;
+  /** The tier that decided on the price. */
+  readonly tierId: string | null;
 };

@@ -1,10 +1,10 @@
 /** What converts the codes of a referral program. */
 export type ConversionEvent = "redemption" | "order" | "custom_event";
 
-/** Credits or points on the customer's voucher of a campaign. */
+/** Credits or points on the customer's voucher of a campaign, or a number of its coupons. */
 export type RewardTerms = {
   readonly campaignId: string;
-  readonly voucherType: "GIFT_VOUCHER" | "LOYALTY_CARD";
+  readonly voucherType: "DISCOUNT_VOUCHER" | "GIFT_VOUCHER" | "LOYALTY_CARD";
   readonly amount: bigint;
 };
 

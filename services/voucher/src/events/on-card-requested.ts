@@ -1,22 +1,19 @@
 import { ApiError } from "@scrip/errors";
 import { type EventHandler, eventMessage } from "@scrip/events";
-import { newRequestId } from "@scrip/ids";
 import { type CardRequested, CardRequestedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
-import { type FindProject, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { findCustomer } from "../loading/customers.ts";
+import { ownCall } from "../own-call.ts";
 import { publishOnce } from "../publication/publish.ts";
 import { findCampaign } from "../store/campaigns.ts";
-
-type RequestDeps = Deps & { readonly findProject: FindProject };
 
 /**
  * Publishes cards to customers who earned points without one. Customers join a program once, so a repeated request
  * changes nothing. A program without a free card publishes none; the next event of the customer requests one again.
  */
 export const onCardRequested =
-  (deps: RequestDeps): EventHandler =>
+  (deps: Deps): EventHandler =>
   async (events) => {
     for (const event of events) {
       const requested = eventMessage(event, CardRequestedSchema);
@@ -25,19 +22,11 @@ export const onCardRequested =
   };
 
 async function publishCard(
-  deps: RequestDeps,
+  deps: Deps,
   { projectId, customerId, campaignId }: CardRequested,
 ): Promise<void> {
-  const deadline = Date.now() + REQUEST_DEADLINE_MS;
-  const state = await deps.findProject({ projectId, version: undefined, deadline });
-  if (state === undefined || state.deleted) return;
-  const call = {
-    project: state.project,
-    requestId: newRequestId(),
-    deadline,
-    now: state.sandboxNow ?? Date.now(),
-    caller: { side: "service" as const, id: "voucher" },
-  };
+  const call = await ownCall(deps, projectId);
+  if (call === undefined) return;
   const [campaign, customer] = await Promise.all([
     findCampaign(deps.db, projectId, campaignId),
     findCustomer(deps, customerId, call),

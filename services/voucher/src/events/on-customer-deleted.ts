@@ -1,4 +1,5 @@
 import { type EventHandler, eventMessage } from "@scrip/events";
+import { eraseResponses } from "@scrip/idempotency";
 import { instantFromProto } from "@scrip/mapping";
 import type { Database } from "@scrip/postgres";
 import {
@@ -8,10 +9,12 @@ import {
 
 import {
   deleteHoldings,
+  anonymizePublications,
   anonymizeRedemptions,
   listHeldVouchers,
   releaseVouchers,
 } from "../store/deleted-customers.ts";
+import { eraseRollbackResponses } from "../store/erased-rollbacks.ts";
 import { deleteConversions } from "../store/referral-conversions.ts";
 import { lockUsages } from "../store/usages.ts";
 
@@ -51,5 +54,9 @@ async function releaseHeldVouchers(db: Database, deleted: CustomerDeleted): Prom
   // Last: a voucher that is deleted concurrently is not among the released ones.
   await deleteHoldings(db, customer);
   await deleteConversions(db, customer);
-  if (permanent) await anonymizeRedemptions(db, customer);
+  if (!permanent) return;
+  await anonymizePublications(db, customer);
+  await anonymizeRedemptions(db, customer);
+  await eraseRollbackResponses(db, customer);
+  await eraseResponses(db, customer);
 }

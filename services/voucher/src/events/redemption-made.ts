@@ -27,7 +27,11 @@ export type RedemptionMadeFields = {
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
   /** For a loyalty card. */
-  readonly points: { readonly points: bigint; readonly holdId: string } | null;
+  readonly points: {
+    readonly points: bigint;
+    readonly holdId: string;
+    readonly rewardId: string | null;
+  } | null;
   readonly sessionKey: string | null;
   /** For a referral code. */
   readonly referrerId: string | null;
@@ -75,6 +79,9 @@ export function encodeRedemptionMade(fields: RedemptionMadeFields): Uint8Array {
   if (fields.points !== null) {
     writer.uint32(13 * 8 + WireType.Varint).int64(fields.points.points);
     writer.uint32(14 * 8 + WireType.LengthDelimited).string(fields.points.holdId);
+    if (fields.points.rewardId !== null) {
+      writer.uint32(17 * 8 + WireType.LengthDelimited).string(fields.points.rewardId);
+    }
   }
   if (fields.sessionKey !== null) {
     writer.uint32(15 * 8 + WireType.LengthDelimited).string(fields.sessionKey);

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionRolledBackSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
+import type { RollbackCommand } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { RollbackTarget } from "../domain/decide-rollbacks.ts";
 import type { NewEvent } from "../store/commit-statement.ts";
@@ -13,12 +13,12 @@ export function redemptionRolledBack(
   row: NewRollback,
   {
     id,
-    now,
+    command: { now, traceparent },
     order,
     rolledBack,
   }: {
     readonly id: string;
-    readonly now: Timestamp | undefined;
+    readonly command: Pick<RollbackCommand, "now" | "traceparent">;
     readonly order: Order | undefined;
     /** The redemption that is rolled back; undefined for a failed rollback. */
     readonly rolledBack: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
@@ -42,6 +42,7 @@ export function redemptionRolledBack(
     ...(order !== undefined && { order }),
     ...(parentId !== null && { parentRollbackId: parentId }),
     ...(points !== null && { points: points.points, pointsHoldId: points.holdId }),
+    ...(points !== null && points.reward !== null && { rewardId: points.reward.id }),
   });
   return {
     projectId,
@@ -50,5 +51,6 @@ export function redemptionRolledBack(
     type: RedemptionRolledBackSchema.typeName,
     key: row.voucherId ?? tierId ?? row.redemptionId,
     payload: toBinary(RedemptionRolledBackSchema, message),
+    traceparent,
   };
 }

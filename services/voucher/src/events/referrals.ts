@@ -85,9 +85,8 @@ export const referralRewarded = (
       voucherId,
       campaignId: reward.campaignId,
       ...(reward.tierId !== null && { tierId: reward.tierId }),
-      ...(initialPoints === null
-        ? { credits: reward.amount }
-        : { points: reward.amount, initialPoints }),
+      ...(reward.voucherType === "GIFT_VOUCHER" && { credits: reward.amount }),
+      ...(initialPoints !== null && { points: reward.amount, initialPoints }),
       date: instantToProto(at),
     }),
   ),

@@ -1,175 +1,41 @@
-import { isUniqueViolation, type Queryable } from "@scrip/postgres";
 import type {
-  CommitOutcome,
   RedemptionCommand,
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Handler, runInterleaved, UNLIMITED } from "@scrip/rpc";
+import type { Handler } from "@scrip/rpc";
 
-import { type Contention, createContention } from "../batch/contention.ts";
-import { rowsToLock } from "../batch/lock-rows.ts";
-import { ConcurrentResponseError, runLocked, retryItemsSeparately } from "../batch/locked-batch.ts";
-import { createTotalRows, type TotalRows } from "../batch/total-rows.ts";
-import { buildCommitOutcomes } from "../commit/build-outcomes.ts";
-import { internalErrorOutcome } from "../commit/build-rejections.ts";
-import { loadCurrentDefinitions } from "../commit/current-definitions.ts";
-import { type Command, parseCommand } from "../commit/parse-command.ts";
-import { writeCommitBatch } from "../commit/write.ts";
+import { createCommitLocked } from "../commit/commit-locked.ts";
+import { createCommitUnlocked } from "../commit/commit-unlocked.ts";
+import { parseCommand } from "../commit/parse-command.ts";
 import type { Deps } from "../deps.ts";
-import { decideCommits } from "../domain/commit.ts";
-import { rowKey } from "../domain/usage.ts";
-import { loadSessionLocks } from "../loading/session-locks.ts";
-import { hasRedemption } from "../store/commit-statement.ts";
-import { readCounts } from "../store/counts.ts";
-import { findStoredResponses } from "../store/idempotency.ts";
-import { type HoldClaim, findHoldClaims, type PointsHoldKey } from "../store/points-claims.ts";
+import { deliverCommitted } from "../reward/deliver-committed.ts";
 
-/**
- * Commits a batch of redemptions in one transaction: locks the vouchers, campaigns and tiers of all commands,
- * decides in memory and writes everything (docs/redemption-and-rollback.md#concurrency). A hot code costs one
- * lock and one flush per batch.
- */
+/** Commits a batch of redemptions: plain ones in one statement where possible, the others under locks. */
 export const commitRedemptions = (
   deps: Deps,
 ): Handler<typeof RedemptionService.method.commitRedemptions> => {
-  const context = {
-    deps,
-    db: deps.db,
-    contention: createContention(),
-    totalRows: createTotalRows(),
-  };
+  const commitLocked = createCommitLocked(deps);
+  const commitUnlocked = createCommitUnlocked(deps, commitLocked);
   return async (request) => {
-    // Before the transaction: a cached definition is used only when the locked row has its version.
+    // Before the transaction: a cached definition is used only when the row has its version.
     await deps.definitions.load(deps.db, request.commands.flatMap(definitionsOf));
     const commands = request.commands.map((message) => parseCommand(message, deps.definitions));
-    const outcomes = await retryItemsSeparately(commands, {
-      run: (some) => commit(context, some),
-      reject: ({ message }, cause) => {
-        deps.onError(new Error("a redemption could not be stored", { cause }));
-        return internalErrorOutcome(message.requestId);
-      },
+    const unlocked = await commitUnlocked(commands);
+    const others = commands.filter((command) => !unlocked.has(command));
+    const locked = others.length === 0 ? [] : await commitLocked(others);
+    const inOrder = locked.values();
+    const committed = commands.flatMap((command) => {
+      const outcome = unlocked.get(command) ?? inOrder.next().value;
+      return outcome === undefined ? [] : [{ projectId: command.projectId, outcome }];
     });
     return {
       $typeName: "scrip.voucher.v1.CommitRedemptionsResponse",
-      outcomes: [...outcomes],
+      outcomes: [...(await deliverCommitted(deps, committed))],
     };
   };
-};
-
-type Context = {
-  readonly deps: Deps;
-  readonly db: Deps["db"];
-  readonly contention: Contention;
-  readonly totalRows: TotalRows;
 };
 
 const definitionsOf = ({ projectId, parts }: RedemptionCommand) =>
   parts.flatMap(({ redeemable, definitionVersion: version }) =>
     redeemable.case === "voucherId" ? [{ projectId, id: redeemable.value, version }] : [],
-  );
-
-/** An earlier attempt that may have been committed although its response was lost. */
-type Attempt = {
-  readonly projectId: string;
-  readonly redemptionId: string;
-  readonly outcomes: readonly CommitOutcome[];
-};
-
-async function commit(
-  context: Context,
-  commands: readonly Command[],
-): Promise<readonly CommitOutcome[]> {
-  const { deps } = context;
-  const keys = rowsToLock(commands);
-  await context.totalRows.ensure(deps.db, keys.scopes);
-  const attempts: Attempt[] = [];
-  let wroteEvents = false;
-  const outcomes = await runLocked(context, {
-    keys,
-    shouldRetry,
-    mayBeCommitted: () => attempts.length > 0,
-    work: async (tx, lock) => {
-      // One round trip, executed in this order. The last two must be separate statements: their snapshots are
-      // taken under the locks, so they see what the previous holders of the locks committed.
-      const [{ usages, lockedByOthers }, storedResponses, counts] = await Promise.all([
-        lock(),
-        findStoredResponses(tx, keysOf(commands)),
-        readCounts(tx, countsOf(commands)),
-      ]);
-      // Repeating a committed attempt would redeem twice. Under the locks its rows are visible.
-      const committed = await findCommittedAttempt(tx, attempts);
-      if (committed !== undefined) return committed.outcomes;
-      const storedHashes = new Map(
-        [...storedResponses].map(([key, { requestHash }]) => [key, requestHash]),
-      );
-      const [current, claims, locks] = await Promise.all([
-        loadCurrentDefinitions(tx, deps, { commands, usages }),
-        findHoldClaims(tx, holdsOf(commands)),
-        loadSessionLocks(
-          tx,
-          usages,
-          commands.filter(({ isRejection }) => !isRejection),
-        ),
-      ]);
-      const decisions = decideCommits({
-        commands: current.commands,
-        usages,
-        lockedByOthers,
-        storedHashes,
-        counts,
-        locks,
-        claimedHolds: new Set(claims.map(claimKey)),
-      });
-      const buildContext = { ...deps, definitions: current.definitions, storedResponses };
-      const built = await runInterleaved(
-        buildCommitOutcomes(commands, decisions, buildContext),
-        UNLIMITED,
-      );
-      await writeCommitBatch(tx, built.writes);
-      const [first] = built.writes.redemptions;
-      if (first !== undefined) {
-        const { projectId, id: redemptionId } = first;
-        attempts.push({ projectId, redemptionId, outcomes: built.outcomes });
-      }
-      wroteEvents = built.writes.events.length > 0;
-      return built.outcomes;
-    },
-  });
-  if (wroteEvents) deps.onEvents();
-  return outcomes;
-}
-
-const shouldRetry = (error: unknown): boolean =>
-  error instanceof ConcurrentResponseError ||
-  // An id was generated twice; the next attempt generates others.
-  isUniqueViolation(error, "redemption_pkey") ||
-  // A points hold was released after it was looked up.
-  isUniqueViolation(error, "points_claim_pkey") ||
-  isUniqueViolation(error, "outbox_pkey");
-
-async function findCommittedAttempt(
-  tx: Queryable,
-  attempts: readonly Attempt[],
-): Promise<Attempt | undefined> {
-  for (const attempt of attempts) {
-    if (await hasRedemption(tx, attempt.projectId, attempt.redemptionId)) return attempt;
-  }
-  return undefined;
-}
-
-const keysOf = (commands: readonly Command[]) =>
-  commands.flatMap(({ projectId, idempotency }) =>
-    idempotency === null ? [] : { projectId, key: idempotency.key },
-  );
-
-const holdsOf = (commands: readonly Command[]): readonly PointsHoldKey[] =>
-  commands.flatMap(({ projectId, parts }) =>
-    parts.flatMap(({ holdId }) => (holdId === null ? [] : [{ projectId, holdId }])),
-  );
-
-const claimKey = ({ projectId, holdId }: HoldClaim): string => rowKey(projectId, holdId);
-
-const countsOf = (commands: readonly Command[]) =>
-  commands.flatMap(({ parts, isRejection }) =>
-    isRejection ? [] : parts.flatMap(({ guards }) => guards.map(({ count }) => count)),
   );

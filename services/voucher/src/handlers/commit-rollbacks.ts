@@ -29,6 +29,7 @@ import {
   lockRedemptions,
   type StoredRedemption,
 } from "../store/redemptions.ts";
+import { rollBackRewards } from "../store/reward-redemptions.ts";
 import { hasRollback, writeRollbacks } from "../store/rollbacks.ts";
 import { moveTotals } from "../store/totals.ts";
 
@@ -168,8 +169,7 @@ const loadDefinitions = (
 const shouldRetry = (error: unknown): boolean =>
   error instanceof ConcurrentResponseError ||
   // An id was generated twice; the next attempt generates others.
-  isUniqueViolation(error, "redemption_rollback_pkey") ||
-  isUniqueViolation(error, "outbox_pkey");
+  isUniqueViolation(error, "redemption_rollback_pkey");
 
 async function findCommittedAttempt(
   tx: Queryable,
@@ -186,12 +186,19 @@ const keysOf = (commands: readonly Command[]) =>
     idempotency === null ? [] : { projectId, key: idempotency.key },
   );
 
+const rewardsOf = ({ rollbacks }: RollbackWrites) =>
+  rollbacks.filter(
+    ({ status, points }) =>
+      status === "SUCCEEDED" && points?.reward != null && points.reward.type !== "COIN",
+  );
+
 async function store(tx: Queryable, writes: RollbackWrites): Promise<void> {
   if (writes.rollbacks.length === 0 && writes.responses.length === 0) return;
   const [stored] = await Promise.all([
     writeCommits(tx, { ...writes, redemptions: [] }),
     writeRollbacks(tx, writes),
     moveTotals(tx, writes.decrements, "down"),
+    rollBackRewards(tx, rewardsOf(writes)),
   ]);
   if (stored < writes.responses.length) throw new ConcurrentResponseError();
 }

@@ -23,7 +23,7 @@ type CreateVouchers = Handler<typeof CampaignVoucherService.method.createVoucher
 
 /**
  * Creates all vouchers in one transaction. An item is rejected before any of its statements can fail, so that it
- * does not abort the others, unless the caller asked for all or none.
+ * does not abort the others, unless the caller requested all or none.
  */
 export const createVouchers =
   (deps: Deps): CreateVouchers =>

@@ -1,4 +1,5 @@
 import { ApiError, duplicate, errorToProto } from "@scrip/errors";
+import { enqueue } from "@scrip/events";
 import { itemOutcome, rejectedItem } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
@@ -10,7 +11,9 @@ import type {
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import type { CardDefinition } from "../domain/loyalty-card.ts";
 import { type CampaignType, codeKeyOf } from "../domain/voucher.ts";
+import { loyaltyCardChanged } from "../events/loyalty-card-changed.ts";
 import { campaignFromProto } from "../mapping/campaign.ts";
 import { upsertCampaign } from "../store/campaigns.ts";
 import { updateVouchersTogether, type VoucherChange } from "../store/voucher-batch-updates.ts";
@@ -41,7 +44,7 @@ async function importAll(tx: Queryable, deps: Deps, batch: Batch): Promise<ItemO
   const taken = prepared.flatMap((voucher, index) =>
     voucher instanceof ApiError || inserted.has(voucher.definition.id) ? [] : [index],
   );
-  const updated = request.updatesExisting ? await updateExisting(tx, batch, taken) : NONE;
+  const updated = request.updatesExisting ? await updateExisting(tx, deps, { batch, taken }) : NONE;
   return prepared.map((voucher, index) => {
     if (voucher instanceof ApiError) return rejectedItem(errorToProto(voucher, call.requestId));
     if (inserted.has(voucher.definition.id)) return itemOutcome(ItemResult.CREATED);
@@ -105,9 +108,13 @@ const originOf = ({ id, name, campaignType }: NonNullable<ImportVouchersRequest[
 /** Applies items to vouchers of the same campaign that have their codes; returns the items that were applied. */
 async function updateExisting(
   tx: Queryable,
-  { request: { campaign, items }, call }: Batch,
-  taken: readonly number[],
+  deps: Deps,
+  { batch, taken }: { readonly batch: Batch; readonly taken: readonly number[] },
 ): Promise<ReadonlySet<number>> {
+  const {
+    request: { campaign, items },
+    call,
+  } = batch;
   const projectId = call.project.id;
   const lookups = taken.map((index) => ({ projectId, code: items[index]?.voucher?.code ?? "" }));
   const found = await findVouchers(tx, lookups);
@@ -129,9 +136,14 @@ async function updateExisting(
       categoryId: item.setsCategory ? (categoryId ?? null) : before?.categoryId,
     });
   }
-  const live = await updateVouchersTogether(tx, projectId, {
+  const { live, cards } = await updateVouchersTogether(tx, projectId, {
     changes: [...changes.values()],
     at: call.now,
   });
+  if (cards.length > 0) {
+    const changed = (card: CardDefinition) =>
+      loyaltyCardChanged(deps.newId("event"), card, call.now);
+    await enqueue(tx, cards.map(changed));
+  }
   return new Set([...ofItem].flatMap(([index, id]) => (live.has(id) ? [index] : [])));
 }

@@ -21,6 +21,7 @@ import {
   toCachedDefinition,
   type CachedDefinition,
 } from "../mapping/voucher.ts";
+import { addRewardVouchers } from "../reward/describe-rewards.ts";
 import { findStoredResponses, type StoredResponse } from "../store/idempotency.ts";
 import { findUsages } from "../store/usages.ts";
 import { findVouchers, type VoucherLookup } from "../store/vouchers.ts";
@@ -32,16 +33,34 @@ import { findVouchers, type VoucherLookup } from "../store/vouchers.ts";
 export const loadVouchers =
   (deps: Deps): Handler<typeof RedemptionService.method.loadVouchers> =>
   async ({ queries }) => {
-    const [vouchers, answers] = await Promise.all([
+    const [vouchers, storedResponses] = await Promise.all([
       load(deps, queries),
       findStoredResponses(deps.db, keysOf(queries)),
     ]);
     const locks = await loadLocks(deps, queries, vouchers);
+    const results = queries.map((query) => toResult(query, { vouchers, storedResponses, locks }));
     return {
       $typeName: "scrip.voucher.v1.LoadVouchersResponse",
-      results: queries.map((query) => toResult(query, { vouchers, answers, locks })),
+      results:
+        storedResponses.size === 0 ? results : await withRewardVouchers(deps, queries, results),
     };
   };
+
+async function withRewardVouchers(
+  { db }: Deps,
+  queries: readonly VoucherQuery[],
+  results: readonly VoucherResult[],
+): Promise<VoucherResult[]> {
+  const stored = results.flatMap(({ storedOutcome: outcome }, index) =>
+    outcome === undefined ? [] : [{ index, projectId: queries[index]?.projectId ?? "", outcome }],
+  );
+  const shown = await addRewardVouchers(db, stored);
+  const byIndex = new Map(stored.map(({ index }, at) => [index, shown[at]]));
+  return results.map((result, index) => ({
+    ...result,
+    storedOutcome: byIndex.get(index) ?? result.storedOutcome,
+  }));
+}
 
 type Loaded = {
   readonly usage: VoucherUsage;
@@ -82,11 +101,11 @@ function toResult(
   { projectId, codes, idempotency, sessionKey, now }: VoucherQuery,
   {
     vouchers,
-    answers,
+    storedResponses,
     locks,
   }: {
     readonly vouchers: LoadedVouchers;
-    readonly answers: ReadonlyMap<string, StoredResponse>;
+    readonly storedResponses: ReadonlyMap<string, StoredResponse>;
     readonly locks: SessionLocks;
   },
 ): VoucherResult {
@@ -115,7 +134,7 @@ function toResult(
     vouchers: codes.map(find),
     storedOutcome:
       idempotency &&
-      findStoredOutcome(idempotency, answers.get(rowKey(projectId, idempotency.key))),
+      findStoredOutcome(idempotency, storedResponses.get(rowKey(projectId, idempotency.key))),
   };
 }
 
@@ -150,6 +169,7 @@ async function load(deps: Deps, queries: readonly VoucherQuery[]): Promise<Loade
     if (template !== undefined && usage !== undefined && isCurrent(usage, template)) {
       // Cached by id too, for the commit that follows.
       deps.definitions.add(template);
+      deps.recentUsages.record(usage);
       loaded.set(rowKey(name.projectId, name.code), {
         usage,
         message: cachedVoucherToProto(template, usage),
@@ -166,6 +186,7 @@ async function load(deps: Deps, queries: readonly VoucherQuery[]): Promise<Loade
     const template = toCachedDefinition(voucher.definition);
     deps.definitions.add(template, code);
     const { usage } = voucher;
+    deps.recentUsages.record(usage);
     loaded.set(rowKey(projectId, code), {
       usage,
       message: cachedVoucherToProto(template, usage),

@@ -1,9 +1,13 @@
 import { optionalInstantFromProto } from "@scrip/mapping";
-import type { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
-import type { Handler } from "@scrip/rpc";
+import type {
+  CampaignVoucherService,
+  SummarizeCampaignRequest,
+} from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findFigures } from "../store/campaign-figures.ts";
+import { sumDeletedPoints } from "../loading/deleted-points.ts";
+import { type Figures, findFigures, type SummaryScope } from "../store/campaign-figures.ts";
 
 const NEEDS = {
   DISCOUNT_COUPONS: ["always", "codes"],
@@ -26,18 +30,22 @@ export const summarizeCampaign =
     };
     const figures = await findFigures(deps.db, scope, new Set(NEEDS[campaignType]));
     const points =
-      campaignType === "LOYALTY_PROGRAM"
-        ? await deps.cards.summarizeLedger(
-            {
-              campaignId,
-              ...(request.from !== undefined && { from: request.from }),
-              ...(request.until !== undefined && { until: request.until }),
-            },
-            call,
-          )
-        : undefined;
+      campaignType === "LOYALTY_PROGRAM" ? await pointsOf(deps, { request, scope }, call) : {};
     return {
       $typeName: "scrip.voucher.v1.SummarizeCampaignResponse",
-      figures: { ...figures, ...points?.figures },
+      figures: { ...figures, ...points },
     };
   };
+
+async function pointsOf(
+  deps: Deps,
+  {
+    request: { campaignId, from, until },
+    scope,
+  }: { readonly request: SummarizeCampaignRequest; readonly scope: SummaryScope },
+  call: Call,
+): Promise<Figures> {
+  const period = { ...(from !== undefined && { from }), ...(until !== undefined && { until }) };
+  const { figures } = await deps.cards.summarizeLedger({ campaignId, ...period }, call);
+  return { ...figures, points_deleted: await sumDeletedPoints(deps, scope, call) };
+}

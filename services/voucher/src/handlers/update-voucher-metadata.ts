@@ -22,7 +22,7 @@ export const updateVoucherMetadata =
       if (id !== undefined) merged.set(id, { ...merged.get(id), ...metadata });
     }
     const changes = [...merged].map(([id, metadata]) => ({ id, metadata }));
-    const live = await deps.db.transaction((tx) =>
+    const { live } = await deps.db.transaction((tx) =>
       updateVouchersTogether(tx, projectId, { changes, at: call.now }),
     );
     const outcomes = found.map((voucher) =>

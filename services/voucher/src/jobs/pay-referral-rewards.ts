@@ -1,7 +1,8 @@
 import { ApiError } from "@scrip/errors";
-import { startPeriodicJob } from "@scrip/rpc";
+import { startBatchJob } from "@scrip/rpc";
 
-import { type PayDeps, payReward } from "../referral/pay-reward.ts";
+import type { Deps } from "../deps.ts";
+import { payReward } from "../referral/pay-reward.ts";
 import { recordFailedAttempt, takeDueRewards } from "../store/referral-rewards.ts";
 
 const EVERY_MS = 500;
@@ -9,19 +10,15 @@ const EVERY_MS = 500;
 const BATCH = 20;
 
 /** Pays due rewards of referral programs, until disposed. Safe to run in several processes concurrently. */
-export const startRewardPayment = (deps: PayDeps): AsyncDisposable =>
-  startPeriodicJob({
+export const startRewardPayment = (deps: Deps): AsyncDisposable =>
+  startBatchJob({
     everyMs: EVERY_MS,
-    work: async (signal) => {
-      for (let full = true; full && !signal.aborted;) {
-        full = (await payDueRewards(deps)) === BATCH;
-      }
-    },
+    batch: async () => (await payDueRewards(deps)) === BATCH,
     onError: deps.onError,
   });
 
 /** Pays one batch; returns the number of attempts. A failure is recorded and tried again later. */
-export async function payDueRewards(deps: PayDeps): Promise<number> {
+export async function payDueRewards(deps: Deps): Promise<number> {
   const due = await takeDueRewards(deps.db, BATCH);
   for (const reward of due) {
     try {

@@ -1,15 +1,12 @@
-import { serviceCall, startPeriodicJob } from "@scrip/rpc";
+import { serviceCall, startBatchJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { releasePointsHolds } from "../points/release-holds.ts";
-import { deleteExpiredClaims } from "../store/points-claims.ts";
 
 /** Longer than any request that might still commit. A later commit is stale and decides again. */
 const PENDING_MS = 20_000;
 const CHUNK = 500;
 const EVERY_MS = 5_000;
-/** Longer than any request, so that no commit refers to a release that was deleted. */
-const CLAIM_RETENTION_HOURS = 48;
 
 /**
  * Releases points holds that a crashed process left without redemption or release. Idempotent, and safe to run in
@@ -18,24 +15,19 @@ const CLAIM_RETENTION_HOURS = 48;
 export const startPointsHoldRelease = (
   deps: Pick<Deps, "db" | "cards" | "onError">,
 ): AsyncDisposable =>
-  startPeriodicJob({
+  startBatchJob({
     everyMs: EVERY_MS,
-    work: async (signal) => {
-      for (let full = true; full && !signal.aborted;) {
-        const { holds } = await deps.cards.listPendingPointsHolds(
-          {
-            $typeName: "scrip.loyalty.v1.ListPendingPointsHoldsRequest",
-            olderThanMs: BigInt(PENDING_MS),
-            limit: BigInt(CHUNK),
-          },
-          serviceCall(),
-        );
-        if (holds.length > 0) {
-          await releasePointsHolds(deps, holds);
-        }
-        full = holds.length === CHUNK;
-      }
-      await deleteExpiredClaims(deps.db, CLAIM_RETENTION_HOURS, CHUNK);
+    async batch() {
+      const { holds } = await deps.cards.listPendingPointsHolds(
+        {
+          $typeName: "scrip.loyalty.v1.ListPendingPointsHoldsRequest",
+          olderThanMs: BigInt(PENDING_MS),
+          limit: BigInt(CHUNK),
+        },
+        serviceCall(),
+      );
+      if (holds.length > 0) await releasePointsHolds(deps, holds);
+      return holds.length === CHUNK;
     },
     onError: deps.onError,
   });

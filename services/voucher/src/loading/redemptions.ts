@@ -5,6 +5,7 @@ import { mapInterleaved, UNLIMITED } from "@scrip/rpc";
 import { rowKey } from "../domain/usage.ts";
 import { relatedRedemptions, redemptionToProto } from "../mapping/redemption.ts";
 import { rollbackEntryToProto } from "../mapping/rollback.ts";
+import { describeRewards } from "../reward/describe-rewards.ts";
 import type { RedemptionEntry } from "../store/redemption-lists.ts";
 import { findParts, findRedemptions, type StoredRedemption } from "../store/redemptions.ts";
 import { findRollbacks, findRollbacksOf, type StoredRollback } from "../store/rollbacks.ts";
@@ -24,7 +25,11 @@ export async function loadEntries(
   const wanted = [...named(false), ...rollbacks.map(({ redemptionId: id }) => ({ projectId, id }))];
   const redemptions = await findRedemptions(db, unique(wanted));
   const messages = await buildMessages(db, projectId, { redemptions, rollbacks });
-  return entries.flatMap(({ id }) => messages.get(id) ?? []);
+  return describeRewards(
+    db,
+    projectId,
+    entries.flatMap(({ id }) => messages.get(id) ?? []),
+  );
 }
 
 /** Messages of redemptions, in the given order. */
@@ -34,7 +39,11 @@ export async function loadRedemptions(
   redemptions: readonly StoredRedemption[],
 ): Promise<Redemption[]> {
   const messages = await buildMessages(db, projectId, { redemptions, rollbacks: [] });
-  return redemptions.flatMap(({ id }) => messages.get(id) ?? []);
+  return describeRewards(
+    db,
+    projectId,
+    redemptions.flatMap(({ id }) => messages.get(id) ?? []),
+  );
 }
 
 const unique = (names: readonly { readonly projectId: string; readonly id: string }[]) => [

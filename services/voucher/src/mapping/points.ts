@@ -1,4 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import type { CardBalances as CardBalancesMessage } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { RewardParametersSchema } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import type {
   RedeemedPoints as PointsMessage,
   Redemption,
@@ -17,15 +19,50 @@ export function pointsFromProto(message: PointsMessage | undefined): RedeemedPoi
     cardPoints,
     balance,
     redeemedPoints,
-    reward: reward === undefined ? null : { ...rewardFields(reward), name: reward.name ?? null },
+    reward: reward === undefined ? null : rewardFromProto(reward),
   };
 }
 
-const rewardFields = ({ id, type, assignmentId }: RedemptionReward | PointsReward) => ({
+const rewardFromProto = ({
   id,
+  name,
   type,
   assignmentId,
+  quantity = 1n,
+  parameters,
+  loyaltyTierId,
+}: RedemptionReward): PointsReward => ({
+  id,
+  name: name ?? null,
+  type,
+  assignmentId,
+  quantity,
+  parameters: parameters ?? null,
+  tierId: loyaltyTierId ?? null,
 });
+
+/** What is still owed of a reward is added by `describeRewards`. */
+function rewardToProto(reward: PointsReward, sign: 1n | -1n): RedemptionReward {
+  const { id, name, type, assignmentId, quantity, parameters, tierId } = reward;
+  const { product } = parameters ?? {};
+  return {
+    $typeName: "scrip.voucher.v1.RedemptionReward",
+    id,
+    type,
+    assignmentId,
+    quantity,
+    ...(name !== null && { name }),
+    ...(parameters !== null && { parameters: create(RewardParametersSchema, parameters) }),
+    ...(tierId !== null && { loyaltyTierId: tierId }),
+    ...(product !== undefined && {
+      product: { $typeName: "scrip.voucher.v1.RedemptionRewardProduct" as const, id: product.id },
+    }),
+    ...(product?.skuId !== undefined && {
+      sku: { $typeName: "scrip.voucher.v1.RedemptionRewardSku" as const, id: product.skuId },
+    }),
+    status: sign === -1n ? "ROLLED_BACK" : type === "COIN" ? "COMPLETED" : "PENDING",
+  };
+}
 
 /** The points of a redemption or, with `sign` -1, of a rollback; empty for other vouchers than cards. */
 export function pointsToProto(
@@ -37,13 +74,7 @@ export function pointsToProto(
   return {
     amount: sign * points,
     loyaltyCard: { $typeName: "scrip.voucher.v1.RedemptionPoints", points: sign * points },
-    ...(reward !== null && {
-      reward: {
-        $typeName: "scrip.voucher.v1.RedemptionReward",
-        ...rewardFields(reward),
-        ...(reward.name !== null && { name: reward.name }),
-      },
-    }),
+    ...(reward !== null && { reward: rewardToProto(reward, sign) }),
   };
 }
 

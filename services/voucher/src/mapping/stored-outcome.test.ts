@@ -13,20 +13,38 @@ import {
 
 const order = create(OrderSchema, { id: "ord_1", sourceId: "checkout-1", amount: 1_000n });
 const customer = create(CustomerSchema, { id: "cust_1", name: "Ada" });
-const messages = {
+const date = { seconds: 1_795_465_030n, nanos: 944_000_000 };
+const row = {
   order: toBinary(OrderSchema, order),
   customer: toBinary(CustomerSchema, customer),
+  customerId: "cust_1",
   trackingId: "track_1",
+  createdAt: 1_795_465_030_944,
+  channelId: "app_1",
+  channelType: "API",
+};
+const common = {
+  date,
+  customer,
+  customerId: "cust_1",
+  trackingId: "track_1",
+  channel: { channelId: "app_1", channelType: "API" },
 };
 const stack = create(CommitOutcomeSchema, {
   outcome: {
     case: "committed",
     value: {
       redemptions: [
-        { id: "r_1", order, customer, trackingId: "track_1", redemption: "r_3" },
-        { id: "r_2", customer, trackingId: "track_1", redemption: "r_3" },
+        { ...common, id: "r_1", order, redemption: "r_3" },
+        {
+          ...common,
+          id: "r_2",
+          redemption: "r_3",
+          date: { ...date, nanos: 944_000_001 },
+          channel: { channelType: "API" },
+        },
       ],
-      parentRedemption: { id: "r_3", order, customer, trackingId: "track_1" },
+      parentRedemption: { ...common, id: "r_3", order },
     },
   },
 });
@@ -34,12 +52,14 @@ const stack = create(CommitOutcomeSchema, {
 test("restores an outcome byte by byte from the rows of its redemptions", () => {
   const original = toBinary(CommitOutcomeSchema, stack);
   const stored = storedOutcomeToBinary(stack);
-  expect(Buffer.from(stored).includes("checkout-1")).toBe(false);
+  for (const part of ["checkout-1", "cust_1", "track_1", "app_1"]) {
+    expect(Buffer.from(stored).includes(part)).toBe(false);
+  }
   expect(incompleteRedemptions(stored)).toEqual(["r_1", "r_2", "r_3"]);
   const rows = new Map<string, RowMessages>([
-    ["r_1", messages],
-    ["r_2", { ...messages, order: null }],
-    ["r_3", messages],
+    ["r_1", row],
+    ["r_2", { ...row, order: null, channelId: "" }],
+    ["r_3", row],
   ]);
   expect([...completeOutcome(stored, rows)]).toEqual([...original]);
 });
@@ -47,6 +67,22 @@ test("restores an outcome byte by byte from the rows of its redemptions", () => 
 test("returns an outcome that an earlier release stored in full as it is", () => {
   const original = toBinary(CommitOutcomeSchema, stack);
   expect([...completeOutcome(original, new Map())]).toEqual([...original]);
+});
+
+test("restores a redemption without a customer, an order and a channel", () => {
+  const anonymous = create(CommitOutcomeSchema, {
+    outcome: { case: "committed", value: { redemptions: [{ id: "r_1", date }] } },
+  });
+  const nothing = {
+    order: null,
+    customer: null,
+    customerId: null,
+    trackingId: null,
+    channelId: "",
+  };
+  const rows = new Map([["r_1", { ...row, ...nothing }]]);
+  const stored = storedOutcomeToBinary(anonymous);
+  expect([...completeOutcome(stored, rows)]).toEqual([...toBinary(CommitOutcomeSchema, anonymous)]);
 });
 
 test("returns an outcome without the data of a deleted customer", () => {

@@ -29,38 +29,100 @@ export type CachedDefinition = {
   readonly redemptionsUrl: string;
 };
 
-export function toCachedDefinition(definition: VoucherDefinition): CachedDefinition {
-  const path = `/v1/vouchers/${encodeURIComponent(definition.code)}`;
-  const message: Voucher = {
-    $typeName: "scrip.voucher.v1.Voucher",
-    id: definition.id,
-    code: definition.code,
-    campaign: definition.campaignName ?? undefined,
-    campaignId: definition.campaignId ?? undefined,
-    categoryId: definition.categoryId ?? undefined,
-    // Filled in by the gateway from category_id (services/decisions/0004).
-    categories: [],
-    type: VoucherType[definition.type],
-    discount: definition.discount === null ? undefined : discountToProto(definition.discount),
-    loyaltyCard: loyaltyCardToProto(definition.loyaltyPoints),
-    ...validityToProto(definition.validity),
-    active: definition.active ?? undefined,
-    additionalInfo: definition.additionalInfo ?? undefined,
-    // Was a Struct when it was received, so it is JSON.
-    metadata: definition.metadata as JsonObject,
-    assets: assetsToProto(definition.assetId),
-    isReferralCode: definition.isReferralCode,
-    createdAt: instantToProto(definition.createdAt),
-    updatedAt: optionalInstantToProto(definition.updatedAt),
-    holderId: definition.holderId ?? undefined,
-    referrerId: definition.referrerId ?? undefined,
-    publish: {
-      $typeName: "scrip.voucher.v1.PublishSummary",
-      count: definition.publishCount,
-      url: `${path}/publications?page=1&limit=10`,
+export const toCachedDefinition = (definition: VoucherDefinition): CachedDefinition =>
+  withOwnParts(definition, toSharedParts(definition));
+
+/** What differs between the codes of a campaign. */
+export type OwnParts = Pick<
+  VoucherDefinition,
+  "id" | "code" | "assetId" | "holderId" | "publishCount" | "createdAt" | "updatedAt" | "version"
+>;
+
+/** What many codes have in common: the rest of the definition, and of its message. */
+export type SharedParts = {
+  readonly definition: Omit<VoucherDefinition, keyof OwnParts>;
+  readonly message: Omit<Voucher, (typeof OWN_FIELDS)[number]>;
+};
+
+const OWN_FIELDS = [
+  "id",
+  "code",
+  "assets",
+  "createdAt",
+  "updatedAt",
+  "holderId",
+  "publish",
+] as const satisfies readonly (keyof Voucher)[];
+
+export const toOwnParts = (definition: OwnParts): OwnParts => ({
+  id: definition.id,
+  code: definition.code,
+  assetId: definition.assetId,
+  holderId: definition.holderId,
+  publishCount: definition.publishCount,
+  createdAt: definition.createdAt,
+  updatedAt: definition.updatedAt,
+  version: definition.version,
+});
+
+export function toSharedParts(whole: VoucherDefinition): SharedParts {
+  const {
+    id: _id,
+    code: _code,
+    assetId: _assetId,
+    holderId: _holderId,
+    publishCount: _publishCount,
+    createdAt: _createdAt,
+    updatedAt: _updatedAt,
+    version: _version,
+    ...definition
+  } = whole;
+  return {
+    definition,
+    message: {
+      $typeName: "scrip.voucher.v1.Voucher",
+      campaign: definition.campaignName ?? undefined,
+      campaignId: definition.campaignId ?? undefined,
+      categoryId: definition.categoryId ?? undefined,
+      // Filled in by the gateway from category_id (services/decisions/0004).
+      categories: [],
+      type: VoucherType[definition.type],
+      discount: definition.discount === null ? undefined : discountToProto(definition.discount),
+      loyaltyCard: loyaltyCardToProto(definition.loyaltyPoints),
+      ...validityToProto(definition.validity),
+      active: definition.active ?? undefined,
+      additionalInfo: definition.additionalInfo ?? undefined,
+      // Was a Struct when it was received, so it is JSON.
+      metadata: definition.metadata as JsonObject,
+      isReferralCode: definition.isReferralCode,
+      referrerId: definition.referrerId ?? undefined,
     },
   };
-  return { definition, message, redemptionsUrl: `${path}/redemptions?page=1&limit=10` };
+}
+
+export function withOwnParts(
+  own: OwnParts,
+  { definition, message }: SharedParts,
+): CachedDefinition {
+  const path = `/v1/vouchers/${encodeURIComponent(own.code)}`;
+  return {
+    definition: { ...definition, ...toOwnParts(own) },
+    message: {
+      ...message,
+      id: own.id,
+      code: own.code,
+      assets: assetsToProto(own.assetId),
+      createdAt: instantToProto(own.createdAt),
+      updatedAt: optionalInstantToProto(own.updatedAt),
+      holderId: own.holderId ?? undefined,
+      publish: {
+        $typeName: "scrip.voucher.v1.PublishSummary",
+        count: own.publishCount,
+        url: `${path}/publications?page=1&limit=10`,
+      },
+    },
+    redemptionsUrl: `${path}/redemptions?page=1&limit=10`,
+  };
 }
 
 /** The message of a cached definition with these counters. */

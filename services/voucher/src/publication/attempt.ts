@@ -3,11 +3,13 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 import { type EarlierPublication, joinsOnce } from "../domain/join-once.ts";
+import { hasLimits } from "../domain/loyalty-card.ts";
 import {
   decidePublication,
   publishTo,
   type RejectedPublication,
 } from "../domain/publication-decision.ts";
+import { loyaltyCardChanged } from "../events/loyalty-card-changed.ts";
 import { voucherPublished } from "../events/voucher-published.ts";
 import { lockMembership } from "../store/campaigns.ts";
 import {
@@ -153,17 +155,19 @@ async function write(
   const holders = vouchers.map((voucher) => holderOf(deps, voucher, publication));
   const inserted = await insertHolders(tx, holders);
   if (inserted.size < holders.length) throw new Error("a published voucher has a holder already");
-  await enqueue(
-    tx,
-    holders.map((holder, index) =>
-      voucherPublished(deps.newId("event"), holder, {
-        channel: publication.channel,
-        generated: claimed.generated.has(holder.voucherId),
-        loyaltyPoints: vouchers[index]?.definition.loyaltyPoints ?? null,
-        campaignType: vouchers[index]?.definition.campaignType ?? null,
-      }),
-    ),
+  // States come first, so that a card is never known without its own.
+  const states = vouchers
+    .filter(({ definition }) => hasLimits(definition))
+    .map(({ definition }) => loyaltyCardChanged(deps.newId("event"), definition, call.now));
+  const publications = holders.map((holder, index) =>
+    voucherPublished(deps.newId("event"), holder, {
+      channel: publication.channel,
+      generated: claimed.generated.has(holder.voucherId),
+      loyaltyPoints: vouchers[index]?.definition.loyaltyPoints ?? null,
+      campaignType: vouchers[index]?.definition.campaignType ?? null,
+    }),
   );
+  await enqueue(tx, [...states, ...publications]);
   return { kind: "published", publication, vouchers };
 }
 

@@ -8,12 +8,12 @@ import { upsertCustomer } from "../loading/customers.ts";
 import { loadPublications } from "../loading/publications.ts";
 import { publicationToProto } from "../mapping/publication.ts";
 import type { StoredCampaign } from "../store/campaigns.ts";
-import { findPublication, insertPublication } from "../store/publications.ts";
+import { findPublication, findPublishedUnder, insertPublication } from "../store/publications.ts";
 import { attemptPublication, type PublishOutcome } from "./attempt.ts";
 import { failedPublication } from "./build-publication.ts";
 import type { PublicationAttempt, PublicationInput } from "./parse-request.ts";
 
-/** Channel of publications that no request asked for. */
+/** Channel of publications by background work. */
 const AUTOMATION = "Automation";
 
 /** Attempts that wait for vouchers locked by others; each one lost vouchers to another publication. */
@@ -70,6 +70,41 @@ export async function publishOnce(
   const [voucher] = outcome.vouchers;
   if (voucher === undefined) throw new Error("a publication has a voucher");
   return voucher.definition.id;
+}
+
+/** Publishes vouchers of a campaign under a source id, once, and returns the ids of those that are published under it. */
+export async function publishUnderSource(
+  deps: Deps,
+  {
+    customer,
+    campaign,
+    call,
+    sourceId,
+    count,
+  }: {
+    readonly customer: StoredCustomer;
+    readonly campaign: StoredCampaign;
+    readonly call: Call;
+    readonly sourceId: string;
+    readonly count: number;
+  },
+): Promise<readonly string[]> {
+  const published = await findPublishedUnder(deps.db, call.project.id, sourceId);
+  if (published.length > 0) return published;
+  const input: PublicationInput = {
+    customer: { $typeName: "scrip.common.v1.Customer", id: customer.id },
+    source: { kind: "campaign", campaign, count },
+    joinOnce: false,
+    sourceId,
+    metadata: {},
+    channel: AUTOMATION,
+  };
+  const outcome = await publishWithRetries(deps, { input, customer, call });
+  if (outcome.kind === "rejected" && outcome.key !== "duplicate_source_id") {
+    throw new ApiError(outcome.key, { details: outcome.details });
+  }
+  deps.onEvents();
+  return findPublishedUnder(deps.db, call.project.id, sourceId);
 }
 
 type Outcome = Exclude<PublishOutcome, { kind: "locked" }>;

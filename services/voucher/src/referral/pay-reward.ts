@@ -1,8 +1,7 @@
 import { ApiError } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
-import { newRequestId } from "@scrip/ids";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
-import { type Call, type FindProject, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { decideAdjustment } from "../domain/adjustment.ts";
@@ -10,7 +9,8 @@ import { voucherTypeOf } from "../domain/publication-decision.ts";
 import { giftBalanceAdjusted } from "../events/gift-balance-adjusted.ts";
 import { referralRewarded } from "../events/referrals.ts";
 import { findCustomerInSegment } from "../loading/customers.ts";
-import { publishOnce } from "../publication/publish.ts";
+import { ownCall } from "../own-call.ts";
+import { publishOnce, publishUnderSource } from "../publication/publish.ts";
 import { findCampaign, isCampaignActive } from "../store/campaigns.ts";
 import { writeAdjustment } from "../store/gift-ledger.ts";
 import {
@@ -21,14 +21,13 @@ import {
 } from "../store/referral-rewards.ts";
 import { lockVoucher } from "../voucher/edit-voucher.ts";
 
-export type PayDeps = Deps & { readonly findProject: FindProject };
-
 /**
  * Pays a reward once: the credit, the event and the mark are one transaction under the lock of the reward. The
- * customer gets a voucher of the campaign first when they have none; a repeated attempt finds it.
+ * customer gets a voucher of the campaign first when they have none, or the coupons that the reward consists of; a
+ * repeated attempt finds them.
  */
-export async function payReward(deps: PayDeps, reward: DueReward): Promise<void> {
-  const call = await callIn(deps, reward.projectId);
+export async function payReward(deps: Deps, reward: DueReward): Promise<void> {
+  const call = await ownCall(deps, reward.projectId);
   if (call === undefined) return cancelReward(deps.db, reward, "the project was deleted");
   const found = await findCustomerInSegment(deps, reward, call);
   if (found === "unknown") return cancelReward(deps.db, reward, "the customer was deleted");
@@ -37,24 +36,10 @@ export async function payReward(deps: PayDeps, reward: DueReward): Promise<void>
   await credit(deps, reward, { voucherId, call });
 }
 
-/** A call of the service itself in a project; undefined when the project was deleted. */
-async function callIn({ findProject }: PayDeps, projectId: string): Promise<Call | undefined> {
-  const deadline = Date.now() + REQUEST_DEADLINE_MS;
-  const state = await findProject({ projectId, version: undefined, deadline });
-  if (state === undefined || state.deleted) return undefined;
-  return {
-    project: state.project,
-    requestId: newRequestId(),
-    deadline,
-    now: state.sandboxNow ?? Date.now(),
-    caller: { side: "service", id: "voucher" },
-  };
-}
-
-/** The customer's voucher of the campaign of the reward; publishes one when they have none. */
+/** The voucher that the reward credits, or its first coupon. */
 async function voucherOf(
-  deps: PayDeps,
-  { projectId, campaignId, voucherType }: DueReward,
+  deps: Deps,
+  { id: sourceId, projectId, campaignId, voucherType, amount }: DueReward,
   { customer, call }: { readonly customer: StoredCustomer; readonly call: Call },
 ): Promise<string> {
   const campaign = await findCampaign(deps.db, projectId, campaignId);
@@ -64,11 +49,16 @@ async function voucherOf(
   if (!(await isCampaignActive(deps.db, projectId, campaignId))) {
     throw new ApiError("invalid_campaign", { details: `Campaign ${campaignId} is disabled` });
   }
-  return publishOnce(deps, { customer, campaign, call });
+  const recipient = { customer, campaign, call };
+  if (voucherType !== "DISCOUNT_VOUCHER") return publishOnce(deps, recipient);
+  const count = Number(amount);
+  const [coupon] = await publishUnderSource(deps, { ...recipient, sourceId, count });
+  if (coupon === undefined) throw new Error(`coupons of reward ${sourceId} were not published`);
+  return coupon;
 }
 
 async function credit(
-  deps: PayDeps,
+  deps: Deps,
   reward: DueReward,
   { voucherId, call }: { readonly voucherId: string; readonly call: Call },
 ): Promise<void> {

@@ -48,7 +48,7 @@ export function buildRollbacks(
     draft.events.push(
       redemptionRolledBack(row, {
         id: context.newId("event"),
-        now: command.message.now,
+        command: command.message,
         order: isLast ? order : undefined,
         rolledBack: part,
       }),

@@ -26,7 +26,7 @@ export function recordRejection(
     draft.events.push(
       redemptionRolledBack(row, {
         id: context.newId("event"),
-        now: command.message.now,
+        command: command.message,
         order: undefined,
         rolledBack: undefined,
       }),

@@ -1,5 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
 
+import { keyFrom, keyOf } from "./redemption-keys.ts";
+import { USAGE_OF_VOUCHER } from "./voucher-rows.ts";
+
 /** What a summary adds up: a campaign, and when it happened; instants are epoch milliseconds, `until` is exclusive. */
 export type SummaryScope = {
   readonly projectId: string;
@@ -17,7 +20,7 @@ const IN_RANGE = (instant: string): string =>
   `($3::timestamptz is null or ${instant} >= $3) and ($4::timestamptz is null or ${instant} < $4)`;
 /** As the indexes on redemptions and rollbacks express it. */
 const OF_CAMPAIGN = (row: string): string =>
-  `(${row}.project_id || ' ' || ${row}.campaign_id) = $1 || ' ' || $2 and ${row}.campaign_id is not null`;
+  `${keyOf(row, "campaign_id")} = ${keyFrom("$1", "$2")} and ${row}.campaign_id is not null`;
 const SUM = (value: string, filter = "true"): string =>
   `coalesce(sum(${value}) filter (where ${filter}), 0)::bigint`;
 
@@ -72,7 +75,10 @@ const QUERIES: readonly Query[] = [
              ${SUM("-l.amount", "l.redemption_id is not null and l.amount < 0")} as amount_redeemed,
              ${SUM("l.amount", "l.redemption_id is not null and l.amount > 0")} as amount_rolledback
         from voucher v
-        join voucher_ledger_entry l on l.project_id = v.project_id and l.voucher_id = v.id
+       cross join lateral (
+             select * from voucher_ledger_entry
+              where project_id = v.project_id and voucher_id = v.id
+             offset 0) l
        where v.project_id = $1 and v.campaign_id = $2 and ${IN_RANGE("l.created_at")}`,
   },
   {
@@ -80,7 +86,7 @@ const QUERIES: readonly Query[] = [
     text: `
       select ${SUM("u.balance")} as amount_deleted
         from voucher v
-        join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
+        ${USAGE_OF_VOUCHER}
        where v.project_id = $1 and v.campaign_id = $2 and v.deleted_at is not null
          and ${IN_RANGE("v.deleted_at")}`,
   },

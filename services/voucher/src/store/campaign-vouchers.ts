@@ -3,6 +3,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { CampaignChange } from "../domain/campaign-change.ts";
 import { discountToJson } from "./discount-json.ts";
+import { keyFrom, keyOf } from "./redemption-keys.ts";
 import { hoursToJson } from "./voucher-rows.ts";
 
 type Campaign = { readonly projectId: string; readonly campaignId: string };
@@ -80,8 +81,9 @@ export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promis
     const assignment = assignments.find((text) => text.startsWith(`${column} = `));
     return assignment === undefined ? column : assignment.slice(`${column} = `.length);
   };
-  const { rows } = await tx.query<{ id: string }>(
-    `with held as (
+  const { rows } = await tx.query<{ id: string }>({
+    planning: "hashJoins",
+    text: `with held as (
        select voucher_id from voucher_usage
         where project_id = $1 and voucher_id = any($2::text[])
           and not deleted and redeemed_quantity = 0 and redeemed_amount = 0
@@ -91,18 +93,18 @@ export async function updateTerms(tx: Queryable, update: CampaignUpdate): Promis
        update voucher
           set definition_version = definition_version + 1, ${["updated_at = $3", ...assignments].join(", ")}
          from held
-        where project_id = $1 and id = held.voucher_id and publish_count = 0
+        where project_id = $1 and id = any($2::text[]) and id = held.voucher_id and publish_count = 0
           and (${after("expiration_date")} >= ${after("start_date")}) is not false
        returning id, definition_version
      ), repeated as (
        update voucher_usage u
           set definition_version = changed.definition_version, version = u.version + 1
          from changed
-        where u.project_id = $1 and u.voucher_id = changed.id
+        where u.project_id = $1 and u.voucher_id = any($2::text[]) and u.voucher_id = changed.id
      )
      select id from changed`,
     values,
-  );
+  });
   return rows.map(({ id }) => id);
 }
 
@@ -167,8 +169,9 @@ export async function changeGiftAmounts(
     readonly amount: bigint;
   },
 ): Promise<void> {
-  await tx.query(
-    `with before as (
+  await tx.query({
+    planning: "hashJoins",
+    text: `with before as (
        select project_id, voucher_id, amount, ledger_version
          from voucher_usage
         where project_id = $1 and voucher_id = any($2::text[]) and amount <> $3
@@ -181,9 +184,9 @@ export async function changeGiftAmounts(
      update voucher_usage u
         set amount = $3, balance = $3, ledger_version = u.ledger_version + 1
        from before
-      where u.project_id = before.project_id and u.voucher_id = before.voucher_id`,
-    [projectId, ids, amount, new Date(now)],
-  );
+      where u.project_id = $1 and u.voucher_id = any($2::text[]) and u.voucher_id = before.voucher_id`,
+    values: [projectId, ids, amount, new Date(now)],
+  });
 }
 
 /** Copies the versions of definitions to the usages, where redemptions check them. */
@@ -192,15 +195,16 @@ export async function copyDefinitionVersions(
   projectId: string,
   ids: readonly string[],
 ): Promise<void> {
-  await tx.query(
-    `update voucher_usage u
+  await tx.query({
+    planning: "hashJoins",
+    text: `update voucher_usage u
         set definition_version = v.definition_version, version = u.version + 1
        from voucher v
       where v.project_id = $1 and v.id = any($2::text[])
-        and u.project_id = v.project_id and u.voucher_id = v.id
+        and u.project_id = $1 and u.voucher_id = any($2::text[]) and u.voucher_id = v.id
         and u.definition_version <> v.definition_version`,
-    [projectId, ids],
-  );
+    values: [projectId, ids],
+  });
 }
 
 /**
@@ -211,8 +215,9 @@ export async function markVouchersDeleted(
   tx: Queryable,
   change: { readonly projectId: string; readonly ids: readonly string[]; readonly at: number },
 ): Promise<readonly string[]> {
-  const { rows } = await tx.query<{ id: string }>(
-    `with held as (
+  const { rows } = await tx.query<{ id: string }>({
+    planning: "hashJoins",
+    text: `with held as (
        select voucher_id from voucher_usage
         where project_id = $1 and voucher_id = any($2::text[]) and not deleted
         order by voucher_id
@@ -221,16 +226,16 @@ export async function markVouchersDeleted(
        update voucher_usage u
           set deleted = true, definition_version = u.definition_version + 1, version = u.version + 1
          from held
-        where u.project_id = $1 and u.voucher_id = held.voucher_id
+        where u.project_id = $1 and u.voucher_id = any($2::text[]) and u.voucher_id = held.voucher_id
        returning u.voucher_id, u.definition_version
      )
      update voucher v
         set deleted_at = $3, definition_version = usage.definition_version
        from usage
-      where v.project_id = $1 and v.id = usage.voucher_id
+      where v.project_id = $1 and v.id = any($2::text[]) and v.id = usage.voucher_id
      returning v.id`,
-    [change.projectId, change.ids, new Date(change.at)],
-  );
+    values: [change.projectId, change.ids, new Date(change.at)],
+  });
   return rows.map(({ id }) => id);
 }
 
@@ -256,36 +261,31 @@ export async function purgeVouchers(
   projectId: string,
   ids: readonly string[],
 ): Promise<void> {
-  await tx.query(
-    `with unused as (
-       select v.id
-         from voucher v
-        where v.project_id = $1 and v.id = any($2::text[]) and v.deleted_at is not null
-          and v.publish_count = 0
-          and not exists (
-                select from redemption r
-                 where r.project_id || ' ' || r.voucher_id = $1 || ' ' || v.id)
-     ), usage as (
-       delete from voucher_usage u using unused
-        where u.project_id = $1 and u.voucher_id = unused.id
-     ), ledger as (
-       delete from voucher_ledger_entry l using unused
-        where l.project_id = $1 and l.voucher_id = unused.id
-     ), reservation as (
-       delete from reservation r using unused
-        where r.project_id = $1 and r.voucher_id = unused.id
-     ), imported as (
-       delete from imported_usage i using unused
-        where i.project_id = $1 and i.voucher_id = unused.id
-     ), removed as (
-       delete from voucher v using unused
-        where v.project_id = $1 and v.id = unused.id
-       returning v.id
-     )
-     update voucher v
-        set code_key = null
+  const { rows } = await tx.query<{ id: string }>(
+    `select v.id
+       from voucher v
       where v.project_id = $1 and v.id = any($2::text[]) and v.deleted_at is not null
-        and v.code_key is not null and v.id not in (select id from removed)`,
+        and v.publish_count = 0
+        and not exists (
+              select from redemption r
+               where ${keyOf("r", "voucher_id")} = ${keyFrom("$1", "v.id")})`,
+    [projectId, ids],
+  );
+  const unused = rows.map(({ id }) => id);
+  for (const table of ["voucher_usage", "voucher_ledger_entry", "reservation", "imported_usage"])
+    await tx.query(`delete from ${table} where project_id = $1 and voucher_id = any($2::text[])`, [
+      projectId,
+      unused,
+    ]);
+  await tx.query("delete from voucher where project_id = $1 and id = any($2::text[])", [
+    projectId,
+    unused,
+  ]);
+  await tx.query(
+    `update voucher
+        set code_key = null
+      where project_id = $1 and id = any($2::text[]) and deleted_at is not null
+        and code_key is not null`,
     [projectId, ids],
   );
 }

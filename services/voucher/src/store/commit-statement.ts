@@ -1,5 +1,6 @@
 import {
   batchOf,
+  type BatchSql,
   boundaryInstants,
   buildStatement,
   column,
@@ -66,6 +67,8 @@ export type NewEvent = {
   readonly type: string;
   readonly key: string;
   readonly payload: Uint8Array;
+  /** The span of the request that caused it, if that is traced. */
+  readonly traceparent?: string | undefined;
 };
 
 /** The response to a request with an idempotency key, which replays return. */
@@ -169,6 +172,9 @@ const eventColumns: ColumnTable<NewEvent> = {
   type: column.sparseText(({ type }) => (type === USUAL_TYPE ? null : type)),
   key: column.text(({ key }) => key),
   payload: column.bytea(({ payload }) => payload),
+  headers: column.json(({ traceparent }) =>
+    traceparent === undefined ? null : JSON.stringify({ traceparent }),
+  ),
 };
 
 const responseColumns: ColumnTable<NewStoredResponse> = {
@@ -181,45 +187,120 @@ const responseColumns: ColumnTable<NewStoredResponse> = {
 
 const INSTANTS = boundaryInstants({ table: "idempotency", everyMs: IDEMPOTENCY_EVERY_MS });
 
+const parts = {
+  usages: batchOf(usageColumns),
+  redemptions: batchOf(redemptionColumns),
+  ledgerEntries: batchOf(ledgerColumns),
+  events: batchOf(eventColumns),
+  responses: batchOf(responseColumns),
+};
+
+type Parts = { readonly [Name in keyof typeof parts]: BatchSql };
+
 /**
- * The usage rows exist, so their insert always meets a conflict: that way each row is found through its
+ * Inserts everything, as parts of a WITH clause; `condition` joins what it depends on. The usage rows exist, so their insert always meets a conflict: that way each row is found through its
  * key, regardless of the planner's estimate of the batch size.
  */
-const writeStatement = buildStatement({
-  name: "write-commits",
-  parts: {
-    usages: batchOf(usageColumns),
-    redemptions: batchOf(redemptionColumns),
-    ledgerEntries: batchOf(ledgerColumns),
-    events: batchOf(eventColumns),
-    responses: batchOf(responseColumns),
-  },
-  text: ({ usages, redemptions, ledgerEntries, events, responses }) => `
-  with usages as (
+const inserts = (
+  { usages, redemptions, ledgerEntries, events, responses }: Parts,
+  condition = "",
+): string => `usages as (
     insert into voucher_usage (${usages.columns})
-    select ${usages.columns} from ${usages.rows("one")}
+    select ${usages.columns} from ${usages.rows("one")} ${condition}
         on conflict (project_id, voucher_id) do update
        set redeemed_quantity = excluded.redeemed_quantity, balance = excluded.balance,
            redeemed_amount = excluded.redeemed_amount, reserved = excluded.reserved,
            version = excluded.version, ledger_version = excluded.ledger_version
   ), redemptions as (
     insert into redemption (${redemptions.columns})
-    select ${redemptions.columns} from ${redemptions.rows("one")}
+    select ${redemptions.columns} from ${redemptions.rows("one")} ${condition}
   ), ledger_entries as (
     insert into voucher_ledger_entry (${ledgerEntries.columns})
-    select ${ledgerEntries.columns} from ${ledgerEntries.rows("one")}
+    select ${ledgerEntries.columns} from ${ledgerEntries.rows("one")} ${condition}
   ), events as (
     insert into outbox (${events.columns})
-    select project_id, id, topic, coalesce(type, '${USUAL_TYPE}'), key, payload
-      from ${events.rows("one")}
+    select project_id, id, topic, coalesce(type, '${USUAL_TYPE}'), key, payload, headers
+      from ${events.rows("one")} ${condition}
   ), responses as (
     insert into idempotency (${responses.columns}, created_at)
-    select ${responses.columns}, at from ${responses.rows("one")} cross join ${INSTANTS}
+    select ${responses.columns}, at from ${responses.rows("one")} cross join ${INSTANTS} ${condition}`;
+
+const writeStatement = buildStatement({
+  name: "write-commits",
+  parts,
+  text: (sql) => `
+  with ${inserts(sql)}
         on conflict do nothing
     returning 1
   )
   -- A response that is missing at one instant only counts as missing.
   select count(*)::int4 / (select count(*)::int4 from ${INSTANTS}) as responses from responses`,
+});
+
+export type UnlockedWrites = CommitWrites & {
+  /** The usages that the batch was decided on, one for each that it writes. */
+  readonly seen: readonly VoucherUsage[];
+};
+
+/**
+ * Writes a batch, in a transaction of its own, if the rows of its usages are as seen and nobody locks them, and if no
+ * response has one of its keys; returns whether it did. A response that another transaction stores at the same time violates the
+ * unique index. Waits for no row that it changes.
+ */
+export async function writeUnlockedCommits(
+  db: Queryable,
+  writes: UnlockedWrites,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    unlockedStatement({ ...writes, responses: writes.responses.toSorted(byKey) }),
+  );
+  return rows.length > 0;
+}
+
+const seenColumns: ColumnTable<VoucherUsage> = {
+  project_id: column.text(({ projectId }) => projectId),
+  voucher_id: column.text(({ voucherId }) => voucherId),
+  version: column.int8(({ version }) => version),
+  definition_version: column.int8(({ definitionVersion }) => definitionVersion),
+  ledger_version: column.int8(({ ledgerVersion }) => ledgerVersion),
+  redeemed_quantity: column.int8(({ redeemedQuantity }) => redeemedQuantity),
+  redeemed_amount: column.int8(({ redeemedAmount }) => redeemedAmount),
+  amount: column.int8(({ amount }) => amount),
+};
+
+/**
+ * Every change of a usage increments its version, or that of its ledger. A failover that loses commits assigns versions
+ * again: therefore the figures are compared too.
+ */
+const unlockedStatement = buildStatement({
+  name: "write-unlocked-commits",
+  planning: "indexLookups",
+  parts: { ...parts, seen: batchOf(seenColumns) },
+  text: ({ seen, ...sql }) => `
+  with unchanged as (
+    select from ${seen.rows("seen")}
+     cross join lateral (
+             select from voucher_usage u
+              where u.project_id = seen.project_id and u.voucher_id = seen.voucher_id
+                and u.version = seen.version and u.definition_version = seen.definition_version
+                and u.ledger_version = seen.ledger_version
+                and u.redeemed_quantity = seen.redeemed_quantity
+                and u.redeemed_amount = seen.redeemed_amount
+                and u.amount is not distinct from seen.amount and not u.deleted and not u.reserved
+              limit 1
+                for no key update skip locked) u
+  ), permitted as materialized (
+    select
+     where (select count(*) from unchanged) = (select count(*) from ${seen.rows("seen")})
+       and not exists (
+             select from ${sql.responses.rows("key")}
+              cross join lateral (
+                      select from idempotency stored
+                       where stored.project_id = key.project_id and stored.key = key.key
+                       limit 1) stored)
+  ), ${inserts(sql, "cross join permitted")}
+  )
+  select from permitted`,
 });
 
 export async function hasRedemption(

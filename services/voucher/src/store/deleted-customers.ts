@@ -75,6 +75,18 @@ export async function deleteHoldings(
   );
 }
 
+/** The tracking id is derived from the source id of the customer; publications keep the id only. */
+export async function anonymizePublications(
+  db: Queryable,
+  { projectId, customerId }: DeletedCustomer,
+): Promise<void> {
+  await db.query(
+    `update publication set tracking_id = null
+      where project_id = $1 and customer_id = $2 and tracking_id is not null`,
+    [projectId, customerId],
+  );
+}
+
 /**
  * Keeps redemptions and rollbacks, and removes the customer and the order from them. Rollbacks first, because they are
  * found through their redemptions.

@@ -59,7 +59,7 @@ export async function findStoredResponses(
   );
 }
 
-/** The orders and customers of redemptions, which their stored responses do not repeat; by project and id. */
+/** What the rows of redemptions have and their stored responses do not repeat; by project and id. */
 async function findRowMessages(
   db: Queryable,
   names: readonly { readonly projectId: string; readonly id: string }[],
@@ -71,12 +71,16 @@ async function findRowMessages(
     id: string;
     order_message: Uint8Array | null;
     customer_message: Uint8Array | null;
+    customer_id: string | null;
     tracking_id: string | null;
+    created_at: Date;
+    channel_id: string;
+    channel_type: string;
   }>({
     name: "find-row-messages",
     planning: "indexLookups",
     text: `select made.project_id, made.id, made.order_message, made.customer_message,
-                  made.tracking_id
+                  made.customer_id, made.tracking_id, made.created_at, made.channel_id, made.channel_type
              from unnest($1::text[], $2::text[]) as name (project_id, id)
             cross join lateral (
                     select * from redemption
@@ -94,7 +98,11 @@ async function findRowMessages(
     ofProject.set(row.id, {
       order: row.order_message && unpackBytes(row.order_message),
       customer: row.customer_message && unpackBytes(row.customer_message),
+      customerId: row.customer_id,
       trackingId: row.tracking_id,
+      createdAt: row.created_at.getTime(),
+      channelId: row.channel_id,
+      channelType: row.channel_type,
     });
   }
   return found;

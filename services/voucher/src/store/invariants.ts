@@ -3,7 +3,7 @@ import { sqlCheck, type InvariantCheck, listProjectsIn, type Queryable } from "@
 import { checkStoredResponses } from "./idempotency-checks.ts";
 import { HOLDERS } from "./publication-checks.ts";
 import { PARTS, ROLLBACKS, SESSIONS, TOTALS, UNITS } from "./redemption-checks.ts";
-import { CONVERSIONS, REWARDS } from "./referral-checks.ts";
+import { CONVERSIONS, GIVEN_REWARDS, REWARDS } from "./referral-checks.ts";
 import { BALANCES, LEDGERS, OWNERS, QUANTITIES, SPENDS } from "./voucher-checks.ts";
 
 export { type PointsRedemption, readPointsRedemptions } from "./points-checks.ts";
@@ -84,7 +84,13 @@ export const voucherInvariants: readonly InvariantCheck[] = [
     checkChunk: sqlCheck(REWARDS),
   },
   {
-    name: "I4 answers",
+    name: "I2 rewards",
+    states:
+      "each reward belongs to a redemption, is rolled back with it, and was given as a voucher of its campaign",
+    checkChunk: sqlCheck(GIVEN_REWARDS),
+  },
+  {
+    name: "I4 stored responses",
     states:
       "each stored response to an Idempotency-Key names redemptions that exist, and no two name the same",
     checkChunk: checkStoredResponses,

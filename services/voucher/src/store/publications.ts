@@ -130,6 +130,23 @@ export async function isSourceTaken(
   return rows.length > 0;
 }
 
+/** Ids of the vouchers that were published under a source id, in their order. */
+export async function findPublishedUnder(
+  db: Queryable,
+  projectId: string,
+  sourceId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ voucher_id: string }>(
+    `select v.voucher_id
+       from publication p
+       join publication_voucher v on v.project_id = p.project_id and v.publication_id = p.id
+      where p.project_id = $1 and p.source_id = $2 and p.result = 'SUCCESS'
+      order by v.position`,
+    [projectId, sourceId],
+  );
+  return rows.map(({ voucher_id: id }) => id);
+}
+
 export const publicationFromRow = (row: PublicationRow): StoredPublication => ({
   projectId: row.project_id,
   id: row.id,

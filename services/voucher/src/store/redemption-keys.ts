@@ -1,5 +1,5 @@
 /**
- * The keys of the indexes over redemptions (migrations/0006): SQL for the key of a row, and SQL for the same key from
+ * The keys of the indexes over redemptions (migrations/0031): SQL for the key of a row, and SQL for the same key from
  * lookup values. A condition written differently uses another index, or none.
  */
 
@@ -7,7 +7,8 @@ export type KeyColumn = "voucher_id" | "campaign_id" | "promotion_tier_id" | "cu
 
 /** The key of a row: its project and these columns. */
 export const keyOf = (row: string, ...columns: readonly KeyColumn[]): string =>
-  `(${[`${row}.project_id`, ...columns.map((column) => `${row}.${column}`)].join(" || ' ' || ")})`;
+  keyFrom(`${row}.project_id`, ...columns.map((column) => `${row}.${column}`));
 
 /** The key of this project and these values, each of them SQL. */
-export const keyFrom = (...values: readonly string[]): string => `(${values.join(" || ' ' || ")})`;
+export const keyFrom = (...values: readonly string[]): string =>
+  `md5(${values.join(" || ' ' || ")})::uuid`;

@@ -1,4 +1,4 @@
-/** Invariants of referrals; the statements have the form of those in `voucher-checks.ts`. */
+/** Invariants of referrals and rewards; the statements have the form of those in `voucher-checks.ts`. */
 
 export const CONVERSIONS = `
   select c.id,
@@ -17,6 +17,25 @@ export const CONVERSIONS = `
          ) others
    where c.project_id = $1 and c.id > $2
    order by c.id
+   limit $3`;
+
+export const GIVEN_REWARDS = `
+  select r.redemption_id as id,
+         case when s.id is null then 'belongs to no redemption'
+              when (r.status = 'ROLLED_BACK') <> (s.status = 'ROLLED_BACK')
+              then format('is %s, its redemption %s', r.status, s.status)
+              when r.type = 'CAMPAIGN' and v.campaign_id is distinct from r.campaign_id and r.status = 'COMPLETED'
+              then format('was given as %s, which is not of %s', r.voucher_id, r.campaign_id)
+              when r.ledger_version is not null and l.amount is distinct from r.amount * r.quantity
+              then format('gave %s to %s, whose ledger has %s', r.amount * r.quantity, r.voucher_id, l.amount)
+          end as fault
+    from reward_redemption r
+    left join redemption s on s.project_id = r.project_id and s.id = r.redemption_id
+    left join voucher v on v.project_id = r.project_id and v.id = r.voucher_id
+    left join voucher_ledger_entry l
+           on l.project_id = r.project_id and l.voucher_id = r.voucher_id and l.version = r.ledger_version
+   where r.project_id = $1 and r.redemption_id > $2
+   order by r.redemption_id
    limit $3`;
 
 export const REWARDS = `

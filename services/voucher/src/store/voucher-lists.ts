@@ -1,6 +1,7 @@
 import { type Queryable, readPage } from "@scrip/postgres";
 
 import {
+  USAGE_OF_VOUCHER,
   voucherFromRow,
   type StoredVoucher,
   VOUCHER_COLUMNS,
@@ -38,7 +39,7 @@ export async function listVouchers(
   if (column === undefined) throw new Error(`vouchers cannot be sorted by ${order.by}`);
   const direction = order.descending ? "desc" : "asc";
   const from = `from voucher v
-                join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id
+                ${USAGE_OF_VOUCHER}
                where ${["v.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<VoucherRow>(db, {
     columns: VOUCHER_COLUMNS,

@@ -49,6 +49,13 @@ type HoursJson = {
   daily: { start_time: string; expiration_time: string; days_of_week: number[] }[];
 };
 
+/**
+ * Joins `voucher_usage u` to `voucher v`, by a lookup for each voucher. Postgres expects one row of a project that its
+ * statistics do not know, and would compare each voucher with each usage.
+ */
+export const USAGE_OF_VOUCHER = `cross join lateral (
+  select * from voucher_usage where project_id = v.project_id and voucher_id = v.id limit 1) u`;
+
 /** Of `voucher v` joined with `voucher_usage u`. */
 export const VOUCHER_COLUMNS = `v.id, v.code, v.type, v.campaign_id, v.campaign_name, v.campaign_type,
   v.activity_duration, v.category_id, v.discount,

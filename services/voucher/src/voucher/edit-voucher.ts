@@ -1,8 +1,11 @@
 import { notFound } from "@scrip/errors";
+import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
+import { changesCard } from "../domain/loyalty-card.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
+import { loyaltyCardChanged } from "../events/loyalty-card-changed.ts";
 import { lockUsages } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { updateVoucher } from "../store/voucher-writes.ts";
@@ -31,6 +34,10 @@ export async function editVoucher(
     if (edit === undefined) return voucher;
     const definition = { ...edit.definition, version: voucher.usage.definitionVersion + 1n };
     await updateVoucher(tx, definition, edit.quantity);
+    if (changesCard(voucher.definition, definition)) {
+      const at = definition.updatedAt ?? definition.createdAt;
+      await enqueue(tx, [loyaltyCardChanged(deps.newId("event"), definition, at)]);
+    }
     return {
       definition,
       usage: {

@@ -22,7 +22,7 @@ const MAX_ROUNDS = 100;
 /** Up to this capacity, the free codes are listed instead of drawing until one is free. */
 const MAX_LISTED_CODES = 65_536n;
 
-/** Rows of one statement. The next ones are prepared meanwhile, in steps of about three milliseconds. */
+/** Rows of one statement. The next ones are prepared concurrently, in steps of about three milliseconds. */
 const CHUNK = 500;
 
 export type Generation = {

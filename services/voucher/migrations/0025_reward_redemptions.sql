@@ -1,0 +1,36 @@
+-- What redemptions of MATERIAL and CAMPAIGN rewards still owe: written with the redemption, completed once.
+create table reward_redemption (
+  project_id      text        not null,
+  redemption_id   text        not null,
+  type            text        not null,
+  customer_id     text        not null,
+  -- Number of rewards.
+  quantity        bigint      not null,
+  -- CAMPAIGN rewards: the campaign whose voucher is published or credited.
+  campaign_id     text,
+  -- Points or credits of one reward; null: a voucher is published.
+  amount          bigint,
+  status          text        not null default 'PENDING',
+  attempts        int         not null default 0,
+  -- When a voucher is to be published, credited, or disabled after a rollback.
+  next_attempt_at timestamptz,
+  -- Why the last attempt failed.
+  reason          text,
+  created_at      timestamptz not null,
+  completed_at    timestamptz,
+  -- Whether the first attempt completed it: the response to the redemption showed the voucher.
+  given_at_once   boolean     not null default false,
+  -- The first voucher that was published, or the one that was credited.
+  voucher_id      text,
+  -- Gift credits: the entry in the ledger of the voucher.
+  ledger_version  bigint,
+
+  primary key (project_id, redemption_id),
+  constraint reward_redemption_type_known check (type in ('CAMPAIGN', 'MATERIAL')),
+  constraint reward_redemption_status_known check (status in ('PENDING', 'COMPLETED', 'ROLLED_BACK', 'FAILED')),
+  constraint reward_redemption_positive check (quantity > 0 and amount > 0),
+  constraint reward_redemption_of_a_campaign check ((campaign_id is not null) = (type = 'CAMPAIGN')),
+  constraint reward_redemption_completed check ((completed_at is not null) or status <> 'COMPLETED')
+);
+
+create index reward_redemption_due on reward_redemption (next_attempt_at) where next_attempt_at is not null;

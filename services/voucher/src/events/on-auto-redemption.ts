@@ -1,0 +1,132 @@
+import { create } from "@bufbuild/protobuf";
+import { type EventHandler, eventMessage } from "@scrip/events";
+import {
+  type AutoRedemptionHeld,
+  AutoRedemptionHeldSchema,
+} from "@scrip/proto/scrip/events/v1/points_pb";
+import {
+  type CommitOutcome,
+  CommitRedemptionsRequestSchema,
+} from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Call } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { statusOf } from "../domain/redeemable-status.ts";
+import { commitRedemptions } from "../handlers/commit-redemptions.ts";
+import { ownCall } from "../own-call.ts";
+import { releasePointsHolds } from "../points/release-holds.ts";
+import { isCampaignActive } from "../store/campaigns.ts";
+import { findHoldClaims } from "../store/points-claims.ts";
+import { findVouchersById } from "../store/vouchers.ts";
+
+export const POINTS_TOPIC = "scrip.points.v1";
+
+const CHANNEL = "AUTO_REDEEM";
+/** The card was edited, or another redemption holds its lock. */
+const ATTEMPTS = 10;
+
+/**
+ * Commits redemptions whose points loyalty has held. A hold is claimed or released once, so a repeated event changes
+ * nothing; a card that cannot be redeemed gets its points back.
+ */
+export function onAutoRedemption(deps: Deps): EventHandler {
+  const commit = commitRedemptions(deps);
+  return async (events) => {
+    for (const event of events) {
+      const held = eventMessage(event, AutoRedemptionHeldSchema);
+      if (held !== undefined) await redeem(deps, commit, held);
+    }
+  };
+}
+
+async function redeem(
+  deps: Deps,
+  commit: ReturnType<typeof commitRedemptions>,
+  held: AutoRedemptionHeld,
+): Promise<void> {
+  const { projectId, holdId } = held;
+  const call = await ownCall(deps, projectId);
+  if (call === undefined) return;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const claims = await findHoldClaims(deps.db, [{ projectId, holdId }]);
+    if (claims.length > 0) return;
+    const version = await redeemableVersion(deps, held, call);
+    if (version === null) break;
+    const { outcomes } = await commit(commandOf(held, { version, call }), call);
+    if (!mayBeRepeated(outcomes[0])) return releaseUnlessCommitted(deps, held, outcomes[0]);
+  }
+  await releasePointsHolds(deps, [{ projectId, holdId }]);
+}
+
+/** The version of the card's definition; null: it is disabled, outside its dates, or its program is. */
+async function redeemableVersion(
+  { db }: Deps,
+  { projectId, cardId, balance, points }: AutoRedemptionHeld,
+  { now }: Call,
+): Promise<bigint | null> {
+  const [card] = await findVouchersById(db, [{ projectId, id: cardId }]);
+  if (card === undefined) return null;
+  const { definition, usage } = card;
+  const { campaignId } = definition;
+  const isActive = campaignId === null || (await isCampaignActive(db, projectId, campaignId));
+  const status = statusOf(definition, usage, {
+    now,
+    points: balance + points,
+    isCampaignActive: isActive,
+  });
+  return status === "ACTIVE" ? usage.definitionVersion : null;
+}
+
+const commandOf = (
+  held: AutoRedemptionHeld,
+  { version, call }: { readonly version: bigint; readonly call: Call },
+) => {
+  const { reward, quantity, assignmentId, loyaltyTierId } = held;
+  return create(CommitRedemptionsRequestSchema, {
+    commands: [
+      {
+        projectId: held.projectId,
+        requestId: call.requestId,
+        customerId: held.customerId,
+        customer: { id: held.customerId },
+        channel: { channelId: CHANNEL, channelType: CHANNEL },
+        ...(held.date !== undefined && { now: held.date }),
+        parts: [
+          {
+            redeemable: { case: "voucherId", value: held.cardId },
+            definitionVersion: version,
+            points: {
+              holdId: held.holdId,
+              points: held.points,
+              cardPoints: held.cardPoints,
+              balance: held.balance,
+              redeemedPoints: held.redeemedPoints,
+              reward: {
+                id: reward?.id ?? "",
+                type: reward?.type ?? "",
+                assignmentId,
+                quantity,
+                ...(reward?.name !== undefined && { name: reward.name }),
+                ...(reward?.parameters !== undefined && { parameters: reward.parameters }),
+                ...(loyaltyTierId !== undefined && { loyaltyTierId }),
+              },
+            },
+          },
+        ],
+      },
+    ],
+  });
+};
+
+const mayBeRepeated = (outcome: CommitOutcome | undefined): boolean =>
+  outcome?.outcome.case === "stale" ||
+  (outcome?.outcome.case === "rejected" && outcome.outcome.value.key === "service_unavailable");
+
+async function releaseUnlessCommitted(
+  deps: Deps,
+  { projectId, holdId }: AutoRedemptionHeld,
+  outcome: CommitOutcome | undefined,
+): Promise<void> {
+  if (outcome?.outcome.case !== "committed")
+    await releasePointsHolds(deps, [{ projectId, holdId }]);
+}

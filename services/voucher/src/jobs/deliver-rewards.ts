@@ -1,0 +1,27 @@
+import { startBatchJob } from "@scrip/rpc";
+
+import type { Deps } from "../deps.ts";
+import { attemptDelivery } from "../reward/deliver-reward.ts";
+import { takeDueRewardRedemptions } from "../store/reward-redemptions.ts";
+
+const EVERY_MS = 1_000;
+/** Attempts of one batch must end before the rewards are due again. */
+const BATCH = 20;
+
+/**
+ * Gives rewards whose first attempt failed, and disables vouchers of rewards that were rolled back, until disposed. Safe
+ * to run in several processes concurrently.
+ */
+export const startRewardDelivery = (deps: Deps): AsyncDisposable =>
+  startBatchJob({
+    everyMs: EVERY_MS,
+    batch: async () => (await deliverDueRewards(deps)) === BATCH,
+    onError: deps.onError,
+  });
+
+/** Attempts one batch; returns its size. */
+export async function deliverDueRewards(deps: Deps): Promise<number> {
+  const due = await takeDueRewardRedemptions(deps.db, BATCH);
+  for (const reward of due) await attemptDelivery(deps, reward);
+  return due.length;
+}

@@ -1,0 +1,215 @@
+import { batchOf, buildStatement, column, type Queryable, textArray } from "@scrip/postgres";
+
+import { rowKey } from "../domain/usage.ts";
+
+export type RewardRedemptionKey = { readonly projectId: string; readonly redemptionId: string };
+
+/** What a redemption of a MATERIAL or CAMPAIGN reward owes. */
+export type RewardRedemption = RewardRedemptionKey & {
+  readonly type: "CAMPAIGN" | "MATERIAL";
+  readonly customerId: string;
+  /** Number of rewards. */
+  readonly quantity: bigint;
+  /** CAMPAIGN rewards only. */
+  readonly campaignId: string | null;
+  /** Points or credits of one reward; null: a voucher is published. */
+  readonly amount: bigint | null;
+  readonly at: number;
+};
+
+export type RewardStatus = "PENDING" | "COMPLETED" | "ROLLED_BACK" | "FAILED";
+
+/** A process that takes a reward and ends leaves it alone for this long: longer than an attempt takes. */
+const TAKEN_SECONDS = 30;
+/** The pause after a failed attempt is 1 second, and doubled by each attempt. */
+const MAX_PAUSE_SECONDS = 3_600;
+/** A reward that cannot be given for this long has failed. */
+const GIVE_UP_DAYS = 30;
+
+/** The process that redeems a CAMPAIGN reward also makes the first attempt to give it. */
+export async function insertRewardRedemptions(
+  tx: Queryable,
+  rewards: readonly RewardRedemption[],
+): Promise<void> {
+  if (rewards.length > 0) await tx.query(insertStatement({ rewards }));
+}
+
+const insertStatement = buildStatement({
+  parts: {
+    rewards: batchOf<RewardRedemption>({
+      project_id: column.text(({ projectId }) => projectId),
+      redemption_id: column.text(({ redemptionId }) => redemptionId),
+      type: column.text(({ type }) => type),
+      customer_id: column.text(({ customerId }) => customerId),
+      quantity: column.int8(({ quantity }) => quantity),
+      campaign_id: column.text(({ campaignId }) => campaignId),
+      amount: column.int8(({ amount }) => amount),
+      created_at: column.timestamp(({ at }) => at),
+    }),
+  },
+  text: ({ rewards }) => `
+    insert into reward_redemption (${rewards.columns}, next_attempt_at)
+    select ${rewards.columns}, case when type = 'CAMPAIGN' then clock_timestamp() + make_interval(secs => ${TAKEN_SECONDS}) end
+      from ${rewards.rows("one")}`,
+});
+
+/** In the transaction of the rollbacks. A voucher that was published is disabled afterwards. */
+export async function rollBackRewards(
+  tx: Queryable,
+  keys: readonly RewardRedemptionKey[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.query(
+    `update reward_redemption
+        set status = 'ROLLED_BACK',
+            next_attempt_at = case when type = 'CAMPAIGN' and amount is null then clock_timestamp() end
+      where (project_id, redemption_id) in (select * from unnest($1::text[], $2::text[]))`,
+    nameValues(keys),
+  );
+}
+
+type Row = {
+  project_id: string;
+  redemption_id: string;
+  type: RewardRedemption["type"];
+  customer_id: string;
+  quantity: bigint;
+  campaign_id: string | null;
+  amount: bigint | null;
+  status: RewardStatus;
+  created_at: Date;
+  voucher_id: string | null;
+  given_at_once: boolean;
+};
+
+export type StoredRewardRedemption = RewardRedemption & {
+  readonly status: RewardStatus;
+  readonly voucherId: string | null;
+  /** Whether the first attempt completed it: the response to the redemption showed the voucher. */
+  readonly givenAtOnce: boolean;
+};
+
+/** By `rowKey` of project and redemption. */
+export async function findRewardRedemptions(
+  db: Queryable,
+  keys: readonly RewardRedemptionKey[],
+): Promise<ReadonlyMap<string, StoredRewardRedemption>> {
+  if (keys.length === 0) return new Map();
+  const { rows } = await db.query<Row>(
+    `select * from reward_redemption
+      where (project_id, redemption_id) in (select * from unnest($1::text[], $2::text[]))`,
+    nameValues(keys),
+  );
+  return new Map(
+    rows.map((row) => [rowKey(row.project_id, row.redemption_id), rewardFromRow(row)]),
+  );
+}
+
+/** Takes due rewards for one attempt: until their next one, other processes leave them alone. */
+export async function takeDueRewardRedemptions(
+  db: Queryable,
+  limit: number,
+): Promise<readonly StoredRewardRedemption[]> {
+  const { rows } = await db.query<Row>(
+    `with due as (
+       select project_id, redemption_id
+         from reward_redemption
+        where next_attempt_at <= clock_timestamp()
+        order by next_attempt_at
+        limit $1
+          for update skip locked
+     )
+     update reward_redemption r
+        set attempts = r.attempts + 1,
+            next_attempt_at = clock_timestamp() + make_interval(secs => ${TAKEN_SECONDS})
+       from due
+      where r.project_id = due.project_id and r.redemption_id = due.redemption_id
+     returning r.*`,
+    [limit],
+  );
+  return rows.map(rewardFromRow);
+}
+
+/** Locks a reward until the transaction ends; undefined when there is none. */
+export async function lockRewardRedemption(
+  tx: Queryable,
+  { projectId, redemptionId }: RewardRedemptionKey,
+): Promise<StoredRewardRedemption | undefined> {
+  const { rows } = await tx.query<Row>(
+    "select * from reward_redemption where project_id = $1 and redemption_id = $2 for update",
+    [projectId, redemptionId],
+  );
+  return rows[0] && rewardFromRow(rows[0]);
+}
+
+/** The reward must be locked. */
+export async function completeRewardRedemption(
+  tx: Queryable,
+  { projectId, redemptionId }: RewardRedemptionKey,
+  {
+    voucherId,
+    ledgerVersion,
+    at,
+  }: {
+    readonly voucherId: string | null;
+    readonly ledgerVersion: bigint | null;
+    readonly at: number;
+  },
+): Promise<void> {
+  await tx.query(
+    `update reward_redemption
+        set status = 'COMPLETED', next_attempt_at = null, reason = null, completed_at = $3, given_at_once = attempts = 0,
+            voucher_id = $4, ledger_version = $5
+      where project_id = $1 and redemption_id = $2`,
+    [projectId, redemptionId, new Date(at), voucherId, ledgerVersion],
+  );
+}
+
+/** After the vouchers of a reward that was rolled back are disabled: nothing is left to do. */
+export async function settleRewardRedemption(
+  db: Queryable,
+  { projectId, redemptionId }: RewardRedemptionKey,
+): Promise<void> {
+  await db.query(
+    `update reward_redemption set next_attempt_at = null
+      where project_id = $1 and redemption_id = $2 and status = 'ROLLED_BACK'`,
+    [projectId, redemptionId],
+  );
+}
+
+/** Records why an attempt failed. An old reward is not tried again. */
+export async function recordFailedDelivery(
+  db: Queryable,
+  { projectId, redemptionId }: RewardRedemptionKey,
+  reason: string,
+): Promise<void> {
+  const isOld = `created_at < clock_timestamp() - interval '${GIVE_UP_DAYS} days'`;
+  await db.query(
+    `update reward_redemption
+        set reason = $3,
+            status = case when status = 'PENDING' and ${isOld} then 'FAILED' else status end,
+            next_attempt_at = case when not ${isOld} then clock_timestamp() + make_interval(secs =>
+              least(power(2, least(attempts, 20)), ${MAX_PAUSE_SECONDS})) end
+      where project_id = $1 and redemption_id = $2 and next_attempt_at is not null`,
+    [projectId, redemptionId, reason],
+  );
+}
+
+const nameValues = (keys: readonly RewardRedemptionKey[]) => [
+  textArray(keys.map(({ projectId }) => projectId)),
+  textArray(keys.map(({ redemptionId }) => redemptionId)),
+];
+
+const rewardFromRow = (row: Row): StoredRewardRedemption => ({
+  projectId: row.project_id,
+  redemptionId: row.redemption_id,
+  type: row.type,
+  customerId: row.customer_id,
+  quantity: row.quantity,
+  campaignId: row.campaign_id,
+  amount: row.amount,
+  status: row.status,
+  at: row.created_at.getTime(),
+  voucherId: row.voucher_id,
+  givenAtOnce: row.given_at_once,
+});

@@ -1,0 +1,96 @@
+import { create } from "@bufbuild/protobuf";
+import { newId } from "@scrip/ids";
+import { RedeemedPointsSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+
+import { deliverDueRewards } from "../src/jobs/deliver-rewards.ts";
+import { commandOf, committedRedemptions, createCommit, voucherPart } from "./builders.ts";
+import { checkInvariants, depsOf, NOON, startTestService, type TestService } from "./deps.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(() => checkInvariants(service));
+afterAll(() => service[Symbol.asyncDispose]());
+
+const MUG = { type: "MATERIAL", parameters: { product: { id: "prod_1" } } };
+
+const createCard = (): Promise<Voucher> =>
+  service.vouchers.createVoucher(
+    { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 100n } },
+    service.call(),
+  );
+
+/** The redemption of a reward for ten points. */
+async function redeem(reward: object = MUG) {
+  const card = await createCard();
+  const points = create(RedeemedPointsSchema, {
+    holdId: newId("ps"),
+    points: 10n,
+    cardPoints: 100n,
+    balance: 90n,
+    redeemedPoints: 10n,
+    reward: { id: "rew_1", assignmentId: "rewa_1", quantity: 2n, ...reward },
+  });
+  const [outcome] = await createCommit(service)(
+    commandOf(service, [], { customerId: "cust_1", parts: [{ ...voucherPart(card), points }] }),
+  );
+  const [redemption] = committedRedemptions(outcome);
+  if (redemption === undefined) throw new Error("nothing was redeemed");
+  return redemption;
+}
+
+const complete = ({ id: redemptionId }: { readonly id: string }) =>
+  service.redemptions.completeReward({ redemptionId }, service.call());
+
+test("completes a MATERIAL reward, also when it is repeated", async () => {
+  const redemption = await redeem();
+  expect(redemption.reward).toMatchObject({
+    status: "PENDING",
+    quantity: 2n,
+    product: { id: "prod_1" },
+  });
+  expect((await complete(redemption)).reward?.status).toBe("COMPLETED");
+  expect((await complete(redemption)).reward?.status).toBe("COMPLETED");
+});
+
+test("rejects redemptions of other rewards, and unknown ones", async () => {
+  const coin = await redeem({ type: "COIN", parameters: { coin: { exchangeRatio: "1" } } });
+  expect(coin.reward?.status).toBe("COMPLETED");
+  await expect(complete(coin)).rejects.toThrow("Invalid redemption");
+  await expect(complete({ id: "r_none" })).rejects.toThrow("Resource not found");
+});
+
+test("a CAMPAIGN reward stays pending with its reason while it cannot be given", async () => {
+  const deps = {
+    ...depsOf(service.db),
+    findProject: () => ({
+      project: service.call().project,
+      sandboxNow: NOON,
+      deleted: false,
+    }),
+  };
+  const redemption = await redeem({
+    type: "CAMPAIGN",
+    parameters: { campaign: { id: "camp_none" } },
+  });
+  expect(redemption.reward).toMatchObject({ status: "PENDING" });
+  await service.db.query(
+    "update reward_redemption set next_attempt_at = now() where type = 'CAMPAIGN'",
+  );
+  expect(await deliverDueRewards(deps)).toBe(1);
+  const { rows } = await service.db.query(
+    "select status, attempts, reason, next_attempt_at > now() as again from reward_redemption where redemption_id = $1",
+    [redemption.id],
+  );
+  expect(rows).toEqual([
+    {
+      status: "PENDING",
+      attempts: 1,
+      reason: "invalid_campaign: Campaign camp_none was deleted",
+      again: true,
+    },
+  ]);
+});
