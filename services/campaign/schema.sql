@@ -1,5 +1,7 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create sequence outbox_seq;
+
 create table bin_entry (
   project_id text not null,
   id text not null,
@@ -69,6 +71,17 @@ create table campaign_job (
   constraint campaign_job_type_known CHECK (type = ANY (ARRAY['GENERATE'::text, 'UPDATE'::text, 'DELETE'::text]))
 );
 
+create table campaign_validation (
+  project_id text not null,
+  campaign_id text not null,
+  day date not null,
+  succeeded bigint not null,
+  failed bigint not null,
+  constraint campaign_validation_pkey PRIMARY KEY (project_id, campaign_id, day),
+  constraint campaign_validation_counts_from_zero CHECK (succeeded >= 0 AND failed >= 0),
+  constraint campaign_validation_of_a_campaign FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
+);
+
 create table category (
   project_id text not null,
   id text not null,
@@ -84,17 +97,6 @@ create table definition_version (
   project_id text not null,
   version bigint not null,
   constraint definition_version_pkey PRIMARY KEY (project_id)
-);
-
-create table idempotent_request (
-  project_id text not null,
-  key text not null,
-  request_hash bytea not null,
-  seed text,
-  response bytea,
-  error bytea,
-  created_at timestamp with time zone default now() not null,
-  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
 );
 
 create table inbox (
@@ -116,15 +118,33 @@ create table outbox (
   type text,
   payload bytea not null,
   created_at timestamp with time zone default clock_timestamp() not null,
-  constraint outbox_pkey PRIMARY KEY (project_id, id)
-);
+  schema_version smallint,
+  entity_version bigint,
+  headers jsonb,
+  xid xid8 default pg_current_xact_id() not null,
+  seq bigint default 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('outbox_seq'::regclass)
+    ELSE NULL::bigint
+END not null
+) partition by RANGE (created_at);
 
-create table outbox_lease (
+create table outbox_default partition of outbox DEFAULT;
+
+create table outbox_position (
   name text not null,
-  owner text not null,
-  expires_at timestamp with time zone not null,
-  constraint outbox_lease_pkey PRIMARY KEY (name)
-);
+  owner text,
+  expires_at timestamp with time zone,
+  version bigint default 0 not null,
+  published pg_snapshot,
+  reading pg_snapshot,
+  read_seq bigint default 0 not null,
+  low_seq bigint default 0 not null,
+  mark_xid xid8,
+  mark_seq bigint default 0 not null,
+  last_seq bigint default 0 not null,
+  constraint outbox_position_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
 
 create table project (
   project_id text not null,
@@ -206,6 +226,20 @@ create table referral_tier (
   constraint referral_tier_project_id_campaign_id_fkey FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
 );
 
+create table stored_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null
+) partition by RANGE (created_at);
+
+create table stored_request_default partition of stored_request (
+  constraint stored_request_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
+
 CREATE INDEX bin_entry_project_parent ON bin_entry USING btree (project_id, resource_parent_id) WHERE resource_parent_id IS NOT NULL;
 
 CREATE UNIQUE INDEX bin_entry_project_resource ON bin_entry USING btree (project_id, resource_id);
@@ -218,9 +252,7 @@ CREATE INDEX campaign_job_pending ON campaign_job USING btree (project_id, campa
 
 CREATE UNIQUE INDEX category_project_name ON category USING btree (project_id, name);
 
-CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
-
-CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+CREATE INDEX outbox_default_seq ON outbox_default USING btree (seq);
 
 CREATE INDEX promotion_stack_project_campaign ON promotion_stack USING btree (project_id, campaign_id, id);
 

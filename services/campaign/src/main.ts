@@ -1,24 +1,39 @@
-import { withEventBus } from "@scrip/events";
+import { readTogether } from "@scrip/config";
+import { readKafkaConnection, withEventBus } from "@scrip/events";
 import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
 
 import { readCampaignLimits } from "./config.ts";
 import { createCampaignService } from "./service.ts";
 
-await runProcess("campaign", (env, { logger, transportTo }) => {
-  const database = readDatabaseConfig(env);
-  const retention = readRetention(env);
-  const limits = readCampaignLimits(env);
-  const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
-  return withEventBus(
-    { env, databaseUrl: database.databaseUrl, retention: eventRetention(retention), onError },
-    (bus) =>
-      createCampaignService({
-        ...database,
-        ...limits,
-        retention,
-        bus,
-        transports: { voucher: transportTo("voucher") },
+await runProcess({
+  name: "campaign",
+  callees: ["voucher"],
+  read: (env) =>
+    readTogether(
+      () => readDatabaseConfig(env),
+      () => readRetention(env),
+      () => readCampaignLimits(env),
+      () => readKafkaConnection(env),
+    ),
+  create([database, retention, limits], { env, logger, metrics, transports }) {
+    const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
+    return withEventBus(
+      {
+        env,
+        databaseUrl: database.databaseUrl,
+        retention: eventRetention(retention),
+        metrics,
         onError,
-      }),
-  );
+      },
+      (bus) =>
+        createCampaignService({
+          ...database,
+          ...limits,
+          retention,
+          bus,
+          transports,
+          onError,
+        }),
+    );
+  },
 });

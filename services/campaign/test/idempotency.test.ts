@@ -1,3 +1,4 @@
+import { notFound, toErrorResponse } from "@scrip/errors";
 import { CampaignKind, CampaignStatus } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import {
   CampaignChangedSchema,
@@ -48,6 +49,35 @@ test("finishes a campaign whose vouchers were created before the request was int
   ]);
   expect(await countVouchers(created.id, unkeyed)).toBe(5n);
   expect((await categories.listCategories({}, unkeyed)).total).toBe(1n);
+});
+
+test("finishes an interrupted campaign whose category was deleted, and stores no rejection of it", async () => {
+  const { call, unkeyed } = keyedCall();
+  const { id: categoryId } = await categories.createCategory(
+    { name: "old", hierarchy: 1n },
+    unkeyed,
+  );
+  const request = {
+    name: "autumn",
+    categoryId,
+    vouchersCount: 5n,
+    voucher: { discount: TEN_PERCENT },
+  };
+  network.losesResponses = true;
+  await expect(campaigns.createCampaign(request, call)).rejects.toThrow("unreachable");
+  network.losesResponses = false;
+  await categories.deleteCategory({ categoryId }, unkeyed);
+
+  // The gateway rejects the category before the call.
+  const rejection = toErrorResponse(notFound("category", categoryId), "request").error;
+  const rejected = { ...call, idempotency: { ...call.idempotency!, rejection } };
+  await expect(campaigns.createCampaign(request, rejected)).rejects.toThrow("Resource not found");
+  const created = await campaigns.createCampaign(request, call);
+
+  expect(created.categoryId).toBeUndefined();
+  expect(await campaigns.createCampaign(request, call)).toEqual(created);
+  expect((await campaigns.listCampaigns({}, unkeyed)).total).toBe(1n);
+  expect(await countVouchers(created.id, unkeyed)).toBe(5n);
 });
 
 test("takes over the campaign lock of its own interrupted attempt, and counts its vouchers once", async () => {
@@ -101,7 +131,7 @@ test.each([
 
     expect(await campaigns.updateCampaign(request, call)).toEqual(updated);
     const { rows } = await db.query<{ type: string; count: bigint }>(
-      "select type, count(*) as count from outbox where key = $1 group by type order by type",
+      "select type, count(distinct id) as count from outbox where key = $1 group by type order by type",
       [campaignId],
     );
     expect(rows).toEqual(events);

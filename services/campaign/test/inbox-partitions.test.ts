@@ -1,38 +1,13 @@
-import { cp, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-
 import { type DeliveredEvent, inboxHandler, inboxTable } from "@scrip/events";
-import { createDatabase, type Database, maintainPartitions, migrate } from "@scrip/postgres";
+import { type Database, maintainPartitions } from "@scrip/postgres";
 import { DEFAULT_RETENTION } from "@scrip/rpc";
-import { emptyDatabase } from "@scrip/testing";
+import { upgradedDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 
-const PARTITIONS_SINCE = "0011";
-
-/** The migrations of the release before. */
-async function earlierMigrations(parts: AsyncDisposableStack): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "scrip-campaign-"));
-  parts.defer(() => rm(folder, { recursive: true }));
-  const names = await readdir(MIGRATIONS);
-  for (const name of names.filter((one) => one < PARTITIONS_SINCE)) {
-    await cp(path.join(MIGRATIONS, name), path.join(folder, name));
-  }
-  return folder;
-}
-
-async function openEmpty(parts: AsyncDisposableStack) {
-  const { url } = parts.use(await emptyDatabase());
-  const service = { url, schema: SCHEMA, role: ROLE };
-  const open = () => {
-    const db = createDatabase({ ...service, poolSize: 2, onError: () => {} });
-    parts.defer(() => db.close());
-    return db;
-  };
-  return { service, open };
-}
+/** The first migration that the release before does not have. */
+const RELEASE_BEFORE = { schema: SCHEMA, role: ROLE, folder: MIGRATIONS, before: "0011" };
 
 const maintain = (url: string, keepMs = DEFAULT_RETENTION.inboxMs) =>
   maintainPartitions({ url, schema: SCHEMA, tables: [inboxTable(keepMs)] });
@@ -51,10 +26,8 @@ async function handle(db: Database, ids: readonly string[]): Promise<readonly st
 }
 
 test("an upgrade retains the ids of handled events, also while both releases handle events", async () => {
-  await using parts = new AsyncDisposableStack();
-  const { service, open } = await openEmpty(parts);
-  await migrate({ ...service, folder: await earlierMigrations(parts) });
-  const db = open();
+  await using database = await upgradedDatabase(RELEASE_BEFORE);
+  const db = database.open();
   const handleAsBefore = (id: string) =>
     db.query({
       name: "handle-as-before",
@@ -66,8 +39,8 @@ test("an upgrade retains the ids of handled events, also while both releases han
   await handleAsBefore("old");
   await db.query("update inbox set seen_at = now() - interval '14 days' where event_id = 'old'");
 
-  await migrate({ ...service, folder: MIGRATIONS });
-  expect((await maintain(service.url)).dropped).toEqual([]);
+  await database.upgrade();
+  expect((await maintain(database.url)).dropped).toEqual([]);
   // A connection of the release before, with its prepared statement.
   expect((await handleAsBefore("young")).rowCount).toBe(0);
   expect((await handleAsBefore("between")).rowCount).toBe(1);
@@ -76,11 +49,10 @@ test("an upgrade retains the ids of handled events, also while both releases han
 });
 
 test("an event is handled once by several processes, also in a later partition, until its id is dropped", async () => {
-  await using parts = new AsyncDisposableStack();
-  const { service, open } = await openEmpty(parts);
-  await migrate({ ...service, folder: MIGRATIONS });
-  await maintain(service.url);
-  const processes = [open(), open(), open()];
+  await using database = await upgradedDatabase(RELEASE_BEFORE);
+  await database.upgrade();
+  await maintain(database.url);
+  const processes = [database.open(), database.open(), database.open()];
   const ids = Array.from({ length: 40 }, (_, nth) => `evt_${nth}`);
   const applied = await Promise.all(processes.map((db) => handle(db, ids)));
   expect(applied.flat().toSorted()).toEqual(ids.toSorted());
@@ -93,7 +65,7 @@ test("an event is handled once by several processes, also in a later partition, 
     [earlier],
   );
   expect(await handle(db, [...ids, ...earlier, "evt_later"])).toEqual(["evt_later"]);
-  expect((await maintain(service.url, 9 * 24 * 3_600_000)).deleted).toBe(39);
+  expect((await maintain(database.url, 9 * 24 * 3_600_000)).deleted).toBe(39);
   const left = await db.query<{ id: string }>("select distinct event_id as id from inbox");
   expect(left.rows.map(({ id }) => id).toSorted()).toEqual([...ids, "evt_later"].toSorted());
 });

@@ -7,7 +7,7 @@ export type CampaignJob = {
   readonly id: string;
   readonly campaignId: string;
   readonly type: CampaignJobType;
-  /** The request in binary form; null where the campaign says it all. */
+  /** The request in binary form; null if the campaign contains everything. */
   readonly request: Uint8Array | null;
   /** Deletions: also frees names and codes. */
   readonly permanent: boolean;

@@ -5,6 +5,7 @@ import { invalidCampaign } from "./errors.ts";
 import {
   CONVERSION_EVENT_TYPES,
   DEFAULT_REFERRAL_PROGRAM,
+  MAX_COUPONS,
   REFERRAL_REWARD_TYPES,
   type ReferralProgram,
   type ReferralReward,
@@ -62,12 +63,12 @@ export function parseReward(value: unknown, path: string): RequestedReward {
     throw invalidPayload(`Property ${path}.related_object_parent must have .id or .name`);
   }
   const rewardId = textAt(reward["reward_id"], `${path}.reward_id`);
-  return {
-    ...(rewardId !== null && { rewardId }),
-    campaign: { id, name },
-    type: oneOf(reward["type"], { path: `${path}.type`, allowed: REFERRAL_REWARD_TYPES }),
-    amount: amountAt(reward["amount"], `${path}.amount`),
-  };
+  const type = oneOf(reward["type"], { path: `${path}.type`, allowed: REFERRAL_REWARD_TYPES });
+  const amount =
+    type === "DISCOUNT_VOUCHER"
+      ? amountAt(reward["amount"] ?? 1, { path: `${path}.amount`, max: MAX_COUPONS })
+      : amountAt(reward["amount"], { path: `${path}.amount`, max: MAX_AMOUNT });
+  return { ...(rewardId !== null && { rewardId }), campaign: { id, name }, type, amount };
 }
 
 function objectAt(value: unknown, path: string): Json {
@@ -92,12 +93,15 @@ function oneOf<Value extends string>(
   throw invalidPayload(`Property ${path} must be one of: ${allowed.join(", ")}`);
 }
 
-function amountAt(value: unknown, path: string): bigint {
+function amountAt(
+  value: unknown,
+  { path, max }: { readonly path: string; readonly max: number },
+): bigint {
   const amount = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof amount === "number" && Number.isInteger(amount)) {
-    if (amount >= 1 && amount <= MAX_AMOUNT) return BigInt(amount);
+    if (amount >= 1 && amount <= max) return BigInt(amount);
   }
-  throw invalidPayload(`Property ${path} must be an integer from 1 to ${MAX_AMOUNT}`);
+  throw invalidPayload(`Property ${path} must be an integer from 1 to ${max}`);
 }
 
 /** The settings as the API shows and the database stores them. */

@@ -1,12 +1,20 @@
 import { duplicate } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
-import type { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import type {
+  CampaignService,
+  CreateCampaignRequest,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CampaignChanged_Change } from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import { acquireCampaignLock, lockTokenOf } from "../campaign/campaign-lock.ts";
 import { createVouchers } from "../campaign/create-vouchers.ts";
-import { type CampaignPlan, newCampaignType, planCampaign } from "../campaign/plan-campaign.ts";
+import {
+  type CampaignPlan,
+  newCampaignType,
+  type NewCampaignReferences,
+  planCampaign,
+} from "../campaign/plan-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
 import { type Deps, stepDeps } from "../deps.ts";
 import type { PromotionTier } from "../domain/promotion.ts";
@@ -30,18 +38,10 @@ export const createCampaign =
   async (request, call) => {
     const id = reservedOrNewId(request, call, () => deps.newId("camp"));
     const projectId = call.project.id;
-    // Before the category, which a rejected request must not create.
     const { maxVouchers } = deps;
-    const referralProgram = await resolveReferralProgram(deps.db, projectId, {
-      campaignType: newCampaignType(request),
-      json: request.referralProgram,
-    });
-    planCampaign(request, call, { id, categoryId: undefined, referralProgram, maxVouchers });
-    const tiers = await planTiers(deps, call, {
-      campaignId: id,
-      requests: request.promotion?.tiers ?? [],
-    });
-    const categoryId = await resolveCategoryId(deps, request, call);
+    const { referralProgram, tiers, categoryId } =
+      (await findInterrupted(deps, call, id)) ??
+      (await resolveReferences(deps, call, { id, request }));
     const plan = planCampaign(request, call, { id, categoryId, referralProgram, maxVouchers });
 
     const lock = { projectId, campaignId: id, token: lockTokenOf(call) };
@@ -56,6 +56,41 @@ export const createCampaign =
     const campaign = { ...created.campaign, creationStatus, generationStatus, vouchersCount };
     return campaignToProto({ ...view, campaign }, call.project);
   };
+
+type References = Pick<NewCampaignReferences, "referralProgram" | "categoryId"> & {
+  readonly tiers: readonly PromotionTier[];
+};
+
+/** The references of a campaign that an interrupted attempt has inserted. They may be deleted by now. */
+async function findInterrupted(
+  { db }: Deps,
+  { project, stepKey }: Call,
+  id: string,
+): Promise<References | undefined> {
+  const found = stepKey && (await findCampaign(db, project.id, id));
+  if (found === undefined) return undefined;
+  const { referralProgram, categoryId } = found.campaign;
+  return { referralProgram, categoryId: categoryId ?? undefined, tiers: [] };
+}
+
+async function resolveReferences(
+  deps: Deps,
+  call: Call,
+  { id, request }: { readonly id: string; readonly request: CreateCampaignRequest },
+): Promise<References> {
+  const { maxVouchers } = deps;
+  const referralProgram = await resolveReferralProgram(deps.db, call.project.id, {
+    campaignType: newCampaignType(request),
+    json: request.referralProgram,
+  });
+  planCampaign(request, call, { id, categoryId: undefined, referralProgram, maxVouchers });
+  const tiers = await planTiers(deps, call, {
+    campaignId: id,
+    requests: request.promotion?.tiers ?? [],
+  });
+  // Last: a rejected request must not create a category.
+  return { referralProgram, tiers, categoryId: await resolveCategoryId(deps, request, call) };
+}
 
 type NewCampaign = {
   readonly plan: CampaignPlan;

@@ -13,6 +13,7 @@ import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/campaign.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
+import { sumCampaignValidations } from "../store/campaign-validations.ts";
 
 export const getCampaignSummary =
   (deps: Deps): Handler<typeof CampaignService.method.getCampaignSummary> =>
@@ -35,9 +36,19 @@ export const getCampaignSummary =
       },
       call,
     );
+    const { succeeded, failed } = await sumCampaignValidations(
+      deps.db,
+      { projectId: call.project.id, campaignId: campaign.id },
+      { from: startDate, until: endDate },
+    );
+    const validations = {
+      validations: succeeded + failed,
+      validations_succeeded: succeeded,
+      validations_failed: failed,
+    };
     const view = campaignToProto({ campaign, category: null }, call.project);
     const summary = create(CampaignSummarySchema, { campaign: view });
-    return Object.assign(summary, figuresOf(campaign.campaignType, figures));
+    return Object.assign(summary, figuresOf(campaign.campaignType, { ...figures, ...validations }));
   };
 
 const dayAfter = (timeZone: string, day: number): number =>

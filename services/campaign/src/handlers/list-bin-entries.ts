@@ -1,4 +1,4 @@
-import { filterCondition } from "@scrip/filters";
+import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import type { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -10,10 +10,13 @@ const DEFAULT_LIMIT = 10n;
 
 export const listBinEntries =
   ({ db }: Deps): Handler<typeof TrashBinService.method.listBinEntries> =>
-  async ({ limit = DEFAULT_LIMIT, order = "-id", startingAfterId, filters }, call) => {
+  async ({ limit = DEFAULT_LIMIT, order = "-id", startingAfterId, filters, createdAt }, call) => {
     const values: unknown[] = [call.project.id];
-    const { entries, total, hasMore } = await list(db, {
-      conditions: [filterCondition(filters, { fields: binFilters, call, values })],
+    const { entries, hasMore } = await list(db, {
+      conditions: [
+        filterCondition(filters, { fields: binFilters, call, values }),
+        ...timeRangeConditions("b.created_at", createdAt, values),
+      ],
       values,
       descending: order === "-id",
       after: startingAfterId,
@@ -22,7 +25,7 @@ export const listBinEntries =
     return {
       $typeName: "scrip.campaign.v1.ListBinEntriesResponse",
       data: entries.map(binEntryToProto),
-      total,
+      total: BigInt(entries.length),
       hasMore,
       moreStartingAfter: hasMore ? entries.at(-1)?.id : undefined,
     };

@@ -69,7 +69,7 @@ export const updateCampaign =
       });
       deps.onEvents();
       if (voucherUpdate === undefined) return;
-      // With a job, only what publications need of the campaign.
+      // With a job, only the settings that publications read.
       const now = isJob
         ? { campaignId: campaign.id, campaign: voucherUpdate.campaign }
         : voucherUpdate;

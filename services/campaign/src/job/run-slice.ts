@@ -107,7 +107,7 @@ const advanceTo = (position: string, by: bigint): Advance => ({
   status: position === "" ? "DONE" : "PENDING",
 });
 
-/** Repeated attempts of a slice have the same key, whoever makes them. */
+/** All attempts of a slice have the same key, in any process. */
 function sliceCall(call: Call, { id, done, position }: CampaignJob): Call {
   const key = `${id}>${done}>${position}`;
   const requestHash = createHash("sha256").update(key).digest();

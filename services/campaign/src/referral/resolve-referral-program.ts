@@ -5,10 +5,10 @@ import type { CampaignType, Json } from "../domain/campaign.ts";
 import { invalidCampaign } from "../domain/errors.ts";
 import { parseReferralProgram, type RequestedReward } from "../domain/referral-program-json.ts";
 import {
-  campaignTypeOfReward,
   DEFAULT_REFERRAL_PROGRAM,
   type ReferralProgram,
   type ReferralReward,
+  REWARD_CAMPAIGN_TYPES,
 } from "../domain/referral-program.ts";
 import { findCampaign } from "../store/campaigns.ts";
 
@@ -45,7 +45,7 @@ export async function resolveReward(
     (name === null ? undefined : await findCampaign(db, projectId, name));
   if (found === undefined) throw notFound("campaign", id ?? name ?? "");
   const { campaign } = found;
-  const expected = campaignTypeOfReward(type);
+  const expected = REWARD_CAMPAIGN_TYPES[type];
   if (campaign.campaignType !== expected) {
     throw invalidCampaign(
       `A reward of type ${type} needs a ${expected} campaign: '${campaign.name}' is ${campaign.campaignType}`,

@@ -57,7 +57,7 @@ export const binFilters: FilterFields = {
   },
 };
 
-/** A page of the bin, and the number of entries on all pages. */
+/** A page of the bin. */
 export async function listBinEntries(
   db: Queryable,
   listing: {
@@ -70,11 +70,10 @@ export async function listBinEntries(
   },
 ): Promise<{
   readonly entries: readonly BinEntry[];
-  readonly total: bigint;
   readonly hasMore: boolean;
 }> {
   const { conditions, values, descending, after, limit } = listing;
-  const { rows, total, hasMore } = await readPage<Row>(db, {
+  const { rows, hasMore } = await readPage<Row>(db, {
     columns: COLUMNS,
     from: `from bin_entry b where ${["b.project_id = $1", ...conditions].join(" and ")}`,
     order: `b.id ${descending ? "desc" : "asc"}`,
@@ -85,7 +84,7 @@ export async function listBinEntries(
       after: { column: "b.id", operator: descending ? "<" : ">", value: after },
     }),
   });
-  return { entries: rows.map(entryFromRow), total, hasMore };
+  return { entries: rows.map(entryFromRow), hasMore };
 }
 
 export async function findBinEntry(
@@ -100,8 +99,15 @@ export async function findBinEntry(
   return rows[0] && entryFromRow(rows[0]);
 }
 
+/** Deletes an entry, and those of everything that belongs to its object. */
 export async function deleteBinEntry(db: Queryable, projectId: string, id: string): Promise<void> {
-  await db.query("delete from bin_entry where project_id = $1 and id = $2", [projectId, id]);
+  await db.query(
+    `delete from bin_entry
+      where project_id = $1
+        and (id = $2 or resource_parent_id = (select resource_id from bin_entry
+                                               where project_id = $1 and id = $2))`,
+    [projectId, id],
+  );
 }
 
 /** Deletes the entries of objects, and of everything that belongs to them. */
