@@ -1,5 +1,7 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create sequence outbox_seq;
+
 create table activity (
   project_id text not null,
   owner_id text not null,
@@ -16,6 +18,22 @@ create table activity_default partition of activity (
   constraint activity_default_pkey PRIMARY KEY (project_id, owner_id, id)
 ) DEFAULT;
 
+create table auto_redeem_night (
+  project_id text not null,
+  date date not null,
+  redeemed boolean not null,
+  constraint auto_redeem_night_pkey PRIMARY KEY (project_id)
+);
+
+create table auto_redemption (
+  project_id text not null,
+  customer_id text not null,
+  date date not null,
+  count bigint not null,
+  constraint auto_redemption_pkey PRIMARY KEY (project_id, customer_id, date),
+  constraint auto_redemption_bounded CHECK (count >= 1 AND count <= 10)
+);
+
 create table awaited_card (
   project_id text not null,
   customer_id text not null,
@@ -27,6 +45,23 @@ create table awaited_card (
   requested boolean not null,
   created_at timestamp with time zone default now() not null,
   constraint awaited_card_pkey PRIMARY KEY (project_id, customer_id, campaign_id, event_id)
+);
+
+create table card_state (
+  project_id text not null,
+  card_id text not null,
+  version bigint not null,
+  active boolean not null,
+  start_date timestamp with time zone,
+  expiration_date timestamp with time zone,
+  constraint card_state_pkey PRIMARY KEY (project_id, card_id)
+);
+
+create table changed_customer (
+  project_id text not null,
+  id bigint generated always as identity not null,
+  customer_id text not null,
+  constraint changed_customer_pkey PRIMARY KEY (project_id, id)
 );
 
 create table custom_event (
@@ -74,6 +109,26 @@ create table customer (
   constraint customer_source_id_length CHECK (length(source_id) >= 1 AND length(source_id) <= 255)
 ) with (fillfactor=85);
 
+create table customer_activity (
+  occurred_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  project_id text not null,
+  owner_id bytea not null,
+  id bytea not null,
+  group_id bytea not null,
+  type text not null,
+  card_id text,
+  campaign_id text,
+  campaign_type text,
+  reward_id text,
+  product_ids text[],
+  data bytea not null
+) partition by RANGE (occurred_at);
+
+create table customer_activity_default partition of customer_activity (
+  constraint customer_activity_default_pkey PRIMARY KEY (project_id, owner_id, id)
+) DEFAULT;
+
 create table customer_order (
   project_id text not null,
   order_id text not null,
@@ -118,17 +173,6 @@ create table earning_rule (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
   constraint earning_rule_pkey PRIMARY KEY (project_id, id)
-);
-
-create table idempotent_request (
-  project_id text not null,
-  key text not null,
-  request_hash bytea not null,
-  seed text,
-  response bytea,
-  error bytea,
-  created_at timestamp with time zone default now() not null,
-  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
 );
 
 create table inbox (
@@ -265,15 +309,33 @@ create table outbox (
   type text,
   payload bytea not null,
   created_at timestamp with time zone default clock_timestamp() not null,
-  constraint outbox_pkey PRIMARY KEY (project_id, id)
-);
+  schema_version smallint,
+  entity_version bigint,
+  headers jsonb,
+  xid xid8 default pg_current_xact_id() not null,
+  seq bigint default 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('outbox_seq'::regclass)
+    ELSE NULL::bigint
+END not null
+) partition by RANGE (created_at);
 
-create table outbox_lease (
+create table outbox_default partition of outbox DEFAULT;
+
+create table outbox_position (
   name text not null,
-  owner text not null,
-  expires_at timestamp with time zone not null,
-  constraint outbox_lease_pkey PRIMARY KEY (name)
-);
+  owner text,
+  expires_at timestamp with time zone,
+  version bigint default 0 not null,
+  published pg_snapshot,
+  reading pg_snapshot,
+  read_seq bigint default 0 not null,
+  low_seq bigint default 0 not null,
+  mark_xid xid8,
+  mark_seq bigint default 0 not null,
+  last_seq bigint default 0 not null,
+  constraint outbox_position_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
 
 create table pending_points (
   project_id text not null,
@@ -336,6 +398,8 @@ create table points_spend (
   locked_until timestamp with time zone,
   at timestamp with time zone not null,
   created_at timestamp with time zone default now() not null,
+  quantity bigint default 1 not null,
+  automatic boolean default false not null,
   constraint points_spend_pkey PRIMARY KEY (project_id, id),
   constraint points_spend_of_something CHECK (points > 0),
   constraint points_spend_status CHECK (status = ANY (ARRAY['PENDING'::text, 'CONFIRMED'::text, 'RETURNED'::text])),
@@ -406,6 +470,8 @@ create table segment (
   filter jsonb,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  sync_status text,
+  sync_after text,
   constraint segment_pkey PRIMARY KEY (project_id, id),
   constraint segment_filter_of_dynamic CHECK ((type = 'static'::text) = (filter IS NULL)),
   constraint segment_type CHECK (type = ANY (ARRAY['static'::text, 'auto-update'::text, 'passive'::text]))
@@ -419,6 +485,29 @@ create table segment_customer (
   constraint segment_customer_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE,
   constraint segment_customer_of_segment FOREIGN KEY (project_id, segment_id) REFERENCES segment(project_id, id) ON DELETE CASCADE
 );
+
+create table segment_member (
+  project_id text not null,
+  segment_id text not null,
+  customer_id text not null,
+  constraint segment_member_pkey PRIMARY KEY (project_id, segment_id, customer_id),
+  constraint segment_member_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE,
+  constraint segment_member_of_segment FOREIGN KEY (project_id, segment_id) REFERENCES segment(project_id, id) ON DELETE CASCADE
+);
+
+create table stored_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null
+) partition by RANGE (created_at);
+
+create table stored_request_default partition of stored_request (
+  constraint stored_request_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
 
 create table validation_rule (
   project_id text not null,
@@ -448,8 +537,6 @@ CREATE INDEX customer_order_project_customer ON customer_order USING btree (proj
 
 CREATE INDEX earning_rule_project_campaign ON earning_rule USING btree (project_id, campaign_id, created_at, id);
 
-CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
-
 CREATE UNIQUE INDEX ledger_entry_once_per_cause ON ledger_entry USING btree (project_id, card_id, cause);
 
 CREATE INDEX ledger_entry_project_campaign_id ON ledger_entry USING btree (project_id, campaign_id, id) WHERE campaign_id IS NOT NULL;
@@ -466,7 +553,7 @@ CREATE INDEX loyalty_tier_project_campaign ON loyalty_tier USING btree (project_
 
 CREATE INDEX member_tier_due ON member_tier USING btree (project_id, due_on) WHERE due_on IS NOT NULL;
 
-CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+CREATE INDEX outbox_default_seq ON outbox_default USING btree (seq);
 
 CREATE INDEX pending_points_due ON pending_points USING btree (project_id, activates_on) WHERE status = 'PENDING'::text;
 
@@ -475,6 +562,8 @@ CREATE INDEX pending_points_of_campaign ON pending_points USING btree (project_i
 CREATE INDEX pending_points_of_card ON pending_points USING btree (project_id, card_id, id) WHERE status = 'PENDING'::text;
 
 CREATE UNIQUE INDEX pending_points_once_per_cause ON pending_points USING btree (project_id, card_id, cause);
+
+CREATE INDEX pending_points_project_campaign ON pending_points USING btree (project_id, campaign_id, id);
 
 CREATE INDEX points_lock_kept_until ON points_lock USING btree (kept_until);
 
@@ -500,9 +589,15 @@ CREATE INDEX reward_assignment_project_campaign ON reward_assignment USING btree
 
 CREATE INDEX reward_assignment_project_reward ON reward_assignment USING btree (project_id, reward_id, created_at);
 
+CREATE INDEX segment_followed ON segment USING btree (project_id) WHERE sync_status IS NOT NULL;
+
 CREATE INDEX segment_project_created_at ON segment USING btree (project_id, created_at, id);
 
+CREATE INDEX segment_syncing ON segment USING btree (project_id, id) WHERE sync_status = 'IN_PROGRESS'::text;
+
 CREATE INDEX segment_customer_project_customer ON segment_customer USING btree (project_id, customer_id) INCLUDE (segment_id);
+
+CREATE INDEX segment_member_project_customer ON segment_member USING btree (project_id, customer_id) INCLUDE (segment_id);
 
 CREATE OR REPLACE FUNCTION loyalty.reject_ledger_change()
  RETURNS trigger

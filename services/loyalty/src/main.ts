@@ -1,14 +1,29 @@
-import { withEventBus } from "@scrip/events";
+import { readTogether } from "@scrip/config";
+import { readKafkaConnection, withEventBus } from "@scrip/events";
 import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
 
 import { createLoyaltyService } from "./service.ts";
 
-await runProcess("loyalty", (env, { logger }) => {
-  const database = readDatabaseConfig(env);
-  const retention = readRetention(env);
-  const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
-  return withEventBus(
-    { env, databaseUrl: database.databaseUrl, retention: eventRetention(retention), onError },
-    (bus) => createLoyaltyService({ ...database, retention, bus, onError }),
-  );
+await runProcess({
+  name: "loyalty",
+  callees: [],
+  read: (env) =>
+    readTogether(
+      () => readDatabaseConfig(env),
+      () => readRetention(env),
+      () => readKafkaConnection(env),
+    ),
+  create([database, retention], { env, logger, metrics }) {
+    const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
+    return withEventBus(
+      {
+        env,
+        databaseUrl: database.databaseUrl,
+        retention: eventRetention(retention),
+        metrics,
+        onError,
+      },
+      (bus) => createLoyaltyService({ ...database, retention, bus, onError }),
+    );
+  },
 });

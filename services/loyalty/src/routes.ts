@@ -70,6 +70,7 @@ import { listMemberTiers } from "./handlers/list-member-tiers.ts";
 import { listPendingPointsHolds } from "./handlers/list-pending-points-holds.ts";
 import { listPendingPoints } from "./handlers/list-pending-points.ts";
 import { listPointsLots } from "./handlers/list-points-lots.ts";
+import { listReferences } from "./handlers/list-references.ts";
 import { listRewardAssignments } from "./handlers/list-reward-assignments.ts";
 import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
@@ -102,6 +103,7 @@ const earningRules = {
   enableEarningRule,
   disableEarningRule,
   estimateEarnings,
+  listReferences,
 };
 
 const loyaltyTiers = {

@@ -1,23 +1,33 @@
 import path from "node:path";
 
-import { type EventBus, inboxTable, startRelay, type SubscribeOptions } from "@scrip/events";
-import { startKeyExpiry } from "@scrip/idempotency";
+import {
+  type EventBus,
+  inboxTable,
+  OUTBOX_READER,
+  outboxTable,
+  startRelay,
+  type SubscribeOptions,
+} from "@scrip/events";
+import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
   DEFAULT_RETENTION,
+  outboxRetention,
   type FindProject,
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
 
+import { CALLERS } from "./callers.ts";
 import { createDeps, type Deps } from "./deps.ts";
 import { onActivity } from "./events/on-activity.ts";
+import { onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
-import { onOrderPaid, ORDERS_TOPIC } from "./events/on-order-paid.ts";
+import { onOrderChanged, ORDERS_TOPIC } from "./events/on-order-changed.ts";
 import { onPointsMoved } from "./events/on-points-moved.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "./events/on-redemption.ts";
@@ -26,10 +36,11 @@ import { onValidationRule, RULES_TOPIC } from "./events/on-validation-rule.ts";
 import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "./events/topics.ts";
 import { startLedgerChaining } from "./jobs/chain-ledger.ts";
 import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
+import { startSegmentFollowing } from "./jobs/follow-segments.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
 import { routes } from "./routes.ts";
-import { ACTIVITY_TABLE } from "./store/activities.ts";
+import { ACTIVITY_TABLES } from "./store/activities.ts";
 
 export const SCHEMA = "loyalty";
 export const ROLE = "scrip_loyalty";
@@ -37,10 +48,14 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
 export type LoyaltyOptions = {
   readonly databaseUrl: string;
+  /** PgBouncer in front of the database, for the statements of requests. */
+  readonly poolerUrl?: string | undefined;
+  /** A replica of the database, for lists and exports. */
+  readonly replicaUrl?: string | undefined;
   readonly poolSize: number;
   /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
-  /** Default: 15 days for the ids of handled events. */
+  /** Default: 15 days for the ids of handled events, 6 hours for events. */
   readonly retention?: Retention;
   readonly onError: (error: Error) => void;
 };
@@ -50,21 +65,25 @@ const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Creates the service without a server; both compositions mount it. */
 export async function createLoyaltyService(options: LoyaltyOptions): Promise<ReplicatingService> {
-  const { databaseUrl: url, poolSize, onError } = options;
-  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  const { databaseUrl: url, onError } = options;
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS, reader: OUTBOX_READER });
   await using parts = new AsyncDisposableStack();
-  const db = createDatabase({ url, schema: SCHEMA, role: ROLE, poolSize, onError });
+  const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "loyalty-projects" }),
   );
-  parts.use(startKeyExpiry(db, onError));
   parts.use(startPointsLockExpiry(db, onError));
-  const { inboxMs } = options.retention ?? DEFAULT_RETENTION;
-  const tables = [ACTIVITY_TABLE, inboxTable(inboxMs)];
-  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);
+  const retention = options.retention ?? DEFAULT_RETENTION;
+  const tables = [
+    ...ACTIVITY_TABLES,
+    STORED_REQUEST_TABLE,
+    inboxTable(retention.inboxMs),
+    outboxTable(outboxRetention(retention), relay),
+  ];
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   const deps = createDeps(db, relay.wake);
   parts.use(startAwaitedCardTrim(db, onError));
   parts.use(startLedgerChaining(db, onError));
@@ -72,12 +91,15 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
+  parts.use(startSegmentFollowing(deps, onError));
   parts.use(startNightlyJobs(deps, onError));
   const running = parts.move();
   return {
     name: "loyalty",
+    callers: CALLERS,
     implementations: routes(deps),
     findProject: projects.findProject,
+    definitions: deps.definitions,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -89,7 +111,7 @@ const consumers = ({
 }: Deps & { readonly findProject: FindProject }): readonly SubscribeOptions[] => [
   { group: "loyalty", topics: [REDEMPTIONS_TOPIC], handler: onRedemption(deps.db) },
   { group: "loyalty-points", topics: [REDEMPTIONS_TOPIC], handler: onRedemptionPoints(deps) },
-  { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderPaid(deps.db) },
+  { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderChanged(deps.db) },
   { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
   { group: "loyalty-tiers", topics: [POINTS_TOPIC], handler: onPointsMoved(deps) },
   { group: "loyalty-rules", topics: [RULES_TOPIC], handler: onValidationRule(deps) },
@@ -111,6 +133,7 @@ const consumers = ({
     topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],
     handler: onEarningEvent(deps),
   },
+  { group: "loyalty-erasure", topics: [CUSTOMERS_TOPIC], handler: onCustomerDeleted(deps.db) },
   {
     group: "loyalty-referrals",
     topics: [REFERRALS_TOPIC],

@@ -75,7 +75,10 @@ test("lists what a customer did and what happened to them once, filtered and pag
   const events = inOrder([
     ada.joined,
     ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order }, NOON),
-    ada.redeemed({ voucherId: "v_card", points: 3n, customerId: undefined }, NOON + 1),
+    ada.redeemed(
+      { voucherId: "v_card", points: 3n, rewardId: "rew_1", customerId: undefined },
+      NOON + 1,
+    ),
     ada.rolledBack({ voucherId: "v_1" }, NOON + 2),
     ada.failed(),
     ada.paid(order, NOON + 3),
@@ -100,7 +103,8 @@ test("lists what a customer did and what happened to them once, filtered and pag
   expect(await ada.list({ campaignId: "camp_2" })).toEqual(["redemption.succeeded"]);
   expect(await ada.list({ productId: "prod_1" })).toEqual(["order.paid", "redemption.succeeded"]);
   expect(await ada.list({ type: "customer.order.paid" })).toEqual(["order.paid"]);
-  expect(await ada.list({ rewardId: "rew_1" })).toEqual([]);
+  expect(await ada.list({ rewardId: "rew_1" })).toEqual(["redemption.succeeded"]);
+  expect(await ada.list({ rewardId: "rew_2" })).toEqual([]);
   const start = { seconds: BigInt(NOON / 1000), nanos: 3_000_000 };
   expect(await ada.list({ startDate: start, type: "customer.order.paid" })).toHaveLength(1);
   expect(await ada.list({ endDate: start, category: "ACTION" })).toHaveLength(4);
@@ -111,6 +115,16 @@ test("lists what a customer did and what happened to them once, filtered and pag
     id: expect.stringMatching(/^evcus_[0-9a-f]{18}$/),
     category: "EFFECT",
     data: { voucher: { id: "v_card" }, transaction: { id: "vtx_1", points: 5 } },
+  });
+  const { data: redemptions } = await activities.listCustomerActivities(
+    { customerId: ada.id, productId: "prod_1", order: "created_at" },
+    ada.call,
+  );
+  expect(redemptions[0]?.data).toEqual({
+    redemption: { id: expect.stringMatching(/^r_/), object: "redemption" },
+    voucher: { id: "v_1", object: "voucher" },
+    campaign: { id: "camp_2", object: "campaign", campaign_type: "DISCOUNT_COUPONS" },
+    order: { id: "ord_1", object: "order", amount: 900, product_ids: ["prod_1"] },
   });
   const startingAfterId = page.moreStartingAfter ?? "";
   expect(await ada.list({ startingAfterId })).toEqual(types.slice(4));
@@ -158,6 +172,59 @@ test("lists the activities of a card under its program, by id and name", async (
     await expect(list(request)).rejects.toMatchObject({ key: "not_found" });
 });
 
+test("lists activities that processes of an earlier release stored, each once", async () => {
+  const ada = await newMember();
+  const order = { id: "ord_1", amount: 900n, customerId: ada.id, status: OrderStatus.PAID };
+  const bought = { ...order, items: [{ productId: "prod_1" }] };
+  await handle(
+    inOrder([
+      ada.joined,
+      ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order: bought }, NOON),
+      ada.redeemed({ voucherId: "v_1", points: 3n, rewardId: "rew_1" }, NOON),
+      ada.paid(order, NOON),
+    ]),
+  );
+  const list = async (filter: object = {}) =>
+    (await activities.listCustomerActivities({ customerId: ada.id, ...filter }, ada.call)).data;
+  const filters = [
+    {},
+    { order: "created_at" },
+    { campaignId: "camp_2" },
+    { campaignType: "LOYALTY_PROGRAM" },
+    { rewardId: "rew_1" },
+    { productId: "prod_1" },
+    { type: "customer.order.paid" },
+    { category: "ACTION" },
+  ];
+  const expected = await Promise.all(filters.map(list));
+  expect(expected.map(({ length }) => length)).toEqual([4, 4, 1, 1, 1, 1, 1, 3]);
+  expect(expected[0]?.[0]?.data).toEqual({
+    order: { id: "ord_1", object: "order", amount: 900, product_ids: [] },
+  });
+
+  for (const { id, type, data, groupId } of expected[0] ?? []) {
+    await db.query(
+      `insert into activity (project_id, owner_id, id, type, group_id, data, created_at, occurred_at)
+       select project_id, $6, $2, $3, $4, $5, created_at, occurred_at
+         from customer_activity
+        where project_id = $1 and 'evcus_' || encode(id, 'hex') = $2`,
+      [ada.projectId, id, type, groupId, JSON.stringify(data), ada.id],
+    );
+  }
+  // All of them in both tables, then some in each, then all in the earlier one.
+  for (const type of ["none", "order.paid", "redemption.succeeded", "publication.succeeded"]) {
+    await db.query("delete from customer_activity where project_id = $1 and type = $2", [
+      ada.projectId,
+      type,
+    ]);
+    expect(await Promise.all(filters.map(list))).toEqual(expected);
+    const [first, ...others] = expected[0] ?? [];
+    expect(await list({ startingAfterId: first?.id })).toEqual(others);
+    expect(await list({ limit: 2n })).toEqual(expected[0]?.slice(0, 2));
+  }
+  expect(await list({ startingAfterId: "evcus_x", limit: 1n })).toEqual(expected[0]?.slice(0, 1));
+});
+
 test("deletes activities with their customer, and stores none of unknown ones", async () => {
   const ada = await newMember();
   await handle([ada.redeemed({})]);
@@ -169,6 +236,11 @@ test("deletes activities with their customer, and stores none of unknown ones", 
     { projectId: ada.projectId, customerId: ada.id },
   );
   await handle([ada.redeemed({}), ada.redeemed({ customerId: "cust_none" }), deleted]);
-  const { rows } = await db.query("select from activity where project_id = $1", [ada.projectId]);
+  const { rows } = await db.query(
+    `select from customer_activity where project_id = $1
+      union all
+     select from activity where project_id = $1`,
+    [ada.projectId],
+  );
   expect(rows).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DeliveredEvent, DeliveryContext } from "@scrip/events";
 import { newId, newRequestId } from "@scrip/ids";
 import type { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
-import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+import { OrderEditedSchema, OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   RedemptionFailedSchema,
   RedemptionMadeSchema,
@@ -21,7 +21,7 @@ import { batchCall, type Call } from "@scrip/rpc";
 
 import { localDateAt } from "../src/domain/local-date.ts";
 import type { PointsMovement } from "../src/domain/move-points.ts";
-import { ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
+import { ORDERS_TOPIC } from "../src/events/on-order-changed.ts";
 import { REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { movePoints } from "../src/points/move-points.ts";
 import { findProfile } from "../src/store/customer-profiles.ts";
@@ -234,6 +234,12 @@ export async function newSubject({ db }: Loyalty) {
     paid: (order: MessageInitShape<typeof OrderSchema>, at = NOON) =>
       newEvent(
         OrderPaidSchema,
+        { projectId, topic: ORDERS_TOPIC },
+        { projectId, order, date: timestampFromMs(at) },
+      ),
+    edited: (order: MessageInitShape<typeof OrderSchema>, at = NOON) =>
+      newEvent(
+        OrderEditedSchema,
         { projectId, topic: ORDERS_TOPIC },
         { projectId, order, date: timestampFromMs(at) },
       ),

@@ -12,7 +12,7 @@ const { db, customEvents, customers } = loyalty;
 
 const publishedEvents = async (projectId: string) => {
   const { rows } = await db.query<{ payload: Uint8Array; key: string; type: string }>(
-    "select payload, key, type from outbox where project_id = $1 order by created_at, id",
+    "select payload, key, type from outbox where project_id = $1 and topic <> 'scrip.audit.v1' order by created_at, id",
     [projectId],
   );
   return rows.map(({ payload }) => fromBinary(CustomEventReceivedSchema, payload));
@@ -115,6 +115,25 @@ describe("createCustomEvent", () => {
     await rejected(referralOf(voucherOf(ada.id, "referral")), /referrer/);
     expect(await publishedEvents(call.project.id)).toHaveLength(1);
   });
+
+  test.each(["order.paid", "customer.segment.entered", "customer.loyalty.tier.joined"])(
+    "rejects %s, which only Scrip reports, also as the name of a schema",
+    async (event) => {
+      const call = newCall();
+      const rejected = {
+        key: "invalid_payload",
+        options: { details: expect.stringContaining(event) },
+      };
+      const customer = { sourceId: "ada" };
+      await expect(customEvents.createCustomEvent({ event, customer }, call)).rejects.toMatchObject(
+        rejected,
+      );
+      await expect(
+        customEvents.createCustomEventSchema({ name: event }, call),
+      ).rejects.toMatchObject(rejected);
+      expect(await publishedEvents(call.project.id)).toEqual([]);
+    },
+  );
 
   test("takes only the ids of a customer from client-side callers, and returns only those", async () => {
     const call = newCall();

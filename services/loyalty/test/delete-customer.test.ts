@@ -10,7 +10,7 @@ const { customers, db, segments } = loyalty;
 
 const outboxOf = async (projectId: string) => {
   const { rows } = await db.query<{ topic: string; type: string; key: string }>(
-    "select topic, type, key from outbox where project_id = $1",
+    "select topic, type, key from outbox where project_id = $1 and topic <> 'scrip.audit.v1'",
     [projectId],
   );
   return rows;

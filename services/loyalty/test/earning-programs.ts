@@ -9,14 +9,17 @@ import {
   CustomEventReceivedSchema,
 } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
-import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import {
+  LoyaltyCardChangedSchema,
+  VoucherPublishedSchema,
+} from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import type { NewEarningRuleSchema } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 
 import { createDeps } from "../src/deps.ts";
 import type { LoyaltyProgram } from "../src/domain/loyalty-program.ts";
 import { onEarningEvent } from "../src/events/on-earning-event.ts";
 import { onMember, VOUCHERS_TOPIC } from "../src/events/on-member.ts";
-import { ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
+import { ORDERS_TOPIC } from "../src/events/on-order-changed.ts";
 import { CUSTOMERS_TOPIC } from "../src/events/topics.ts";
 import { loyaltyInvariants } from "../src/store/invariants.ts";
 import { savePrograms } from "../src/store/loyalty-programs.ts";
@@ -49,7 +52,10 @@ export function earningIn(loyalty: Loyalty) {
     const projectId = call.project.id;
     const campaignId = newId("camp");
     await storeProgram(db, { projectId, id: campaignId, active, autoJoin });
-    const { rules: created } = await earningRules.createEarningRules({ campaignId, rules }, call);
+    const { rules: created } =
+      rules.length === 0
+        ? { rules: [] }
+        : await earningRules.createEarningRules({ campaignId, rules }, call);
     const newCustomer = async (): Promise<string> =>
       (await customers.createCustomer({ sourceId: newId("cust") }, call)).id;
     return {
@@ -70,6 +76,15 @@ export function earningIn(loyalty: Loyalty) {
             date: timestampFromMs(at),
             loyaltyPoints: 0n,
           },
+        ),
+      cardChanged: (
+        cardId: string,
+        state: Omit<MessageInitShape<typeof LoyaltyCardChangedSchema>, "$typeName">,
+      ) =>
+        newEvent(
+          LoyaltyCardChangedSchema,
+          { projectId, topic: VOUCHERS_TOPIC },
+          { projectId, voucherId: cardId, active: true, ...state },
         ),
       paid: (customerId: string, amount: bigint, at = NOON) =>
         newEvent(
@@ -123,6 +138,13 @@ export function earningIn(loyalty: Loyalty) {
           [projectId, CardRequestedSchema.typeName],
         );
         return rows.map(({ payload }) => fromBinary(CardRequestedSchema, payload));
+      },
+      handled: async () => {
+        const { rows } = await db.query<{ event_id: string }>(
+          "select event_id from inbox where project_id = $1 and consumer = 'earning'",
+          [projectId],
+        );
+        return rows.map(({ event_id: id }) => id);
       },
       violations: () => violationsOf(db, projectId, loyaltyInvariants),
     };

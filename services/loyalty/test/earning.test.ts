@@ -43,6 +43,35 @@ describe("earning points", () => {
     expect(await program.violations()).toEqual([]);
   });
 
+  test("applies a rule that another process created just before the order was paid", async () => {
+    const program = await setUp([{ event: "viewed", loyalty: { type: "FIXED", points: 7n } }]);
+    const { campaignId, call } = program;
+    const { customerId, cardId } = await join(program);
+    await earn([program.paid(customerId, 1_250n)]);
+    await earningRules.createEarningRules({ campaignId, rules: [PER_EURO] }, call);
+    await earn([program.paid(customerId, 1_250n)]);
+    expect(await program.ledger()).toMatchObject([{ card_id: cardId, points: 12n }]);
+  });
+
+  test("leaves a record of the events of projects with earning rules only", async () => {
+    const without = await setUp([]);
+    await earn([without.paid(await without.newCustomer(), 1_250n)]);
+    expect(await without.handled()).toEqual([]);
+
+    const inactive = await setUp([{ ...PER_EURO, active: false }]);
+    const { customerId } = await join(inactive);
+    const paid = inactive.paid(customerId, 1_250n);
+    await earn([paid, paid]);
+    expect(await inactive.handled()).toEqual([paid.id]);
+    const [rule] = inactive.rules;
+    await earningRules.enableEarningRule(
+      { campaignId: inactive.campaignId, earningRuleId: rule!.id },
+      inactive.call,
+    );
+    await earn([paid]);
+    expect(await inactive.ledger()).toEqual([]);
+  });
+
   test("grants pending points once, which count on the card and nowhere else", async () => {
     const program = await setUp([
       { ...PER_EURO, pendingPoints: { periodType: "DAY", periodValue: 14n } },
@@ -222,6 +251,10 @@ test("EstimateEarnings sums the live rules of a program that hold, pending point
     },
     changed_at: new Date(NOON).toISOString(),
   };
+  const gold = {
+    rules: { "1": { name: "customer.loyalty.tier", conditions: { $is: ["ltr_1"] } } },
+    changed_at: new Date(NOON).toISOString(),
+  };
   const fixed = (points: bigint) => ({
     event: "order.paid",
     loyalty: { type: "FIXED", points },
@@ -230,6 +263,7 @@ test("EstimateEarnings sums the live rules of a program that hold, pending point
     PER_EURO,
     { ...fixed(100n), pendingPoints: { periodType: "DAY", periodValue: 14n } },
     { ...fixed(1_000n), validationRuleId: "val_1", validationRule: wholesale },
+    { ...fixed(5_000n), validationRuleId: "val_2", validationRule: gold },
     { ...fixed(10_000n), active: false },
     { ...fixed(10_000n), startDate: { seconds: BigInt((NOON + DAY) / 1_000), nanos: 0 } },
     { event: "viewed", loyalty: { type: "FIXED", points: 10_000n } },
@@ -246,5 +280,6 @@ test("EstimateEarnings sums the live rules of a program that hold, pending point
   expect(await estimate({})).toBe(112n);
   expect(await estimate({ customerMetadata: { kind: "wholesale" } })).toBe(1_112n);
   expect(await estimate({ segmentIds: ["seg_1"] })).toBe(1_112n);
+  expect(await estimate({ loyaltyTierIds: ["ltr_1"] })).toBe(5_112n);
   expect(await program.ledger()).toEqual([]);
 });

@@ -1,4 +1,3 @@
-import { startKeyExpiry } from "@scrip/idempotency";
 import type { Call, RequestIdempotency } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
@@ -216,31 +215,7 @@ test("runs again after 48 hours", async () => {
   expect(second.id).not.toBe(first.id);
 });
 
-test("deletes expired keys only", async () => {
-  const { call } = keyedCall();
-  const other = keyedCall();
-  await customers.createCustomer({ name: "Ada" }, call);
-  await customers.createCustomer({ name: "Eve" }, other.call);
-  await expire(call);
-
-  await using job = startKeyExpiry(db, (error) => {
-    throw error;
-  });
-
-  expect(job).toBeDefined();
-  await expect.poll(() => storedKeys([call, other.call])).toEqual([other.call.idempotency!.key]);
-});
-
 const expire = ({ idempotency }: Call): Promise<unknown> =>
-  db.query(
-    "update idempotent_request set created_at = now() - interval '49 hours' where key = $1",
-    [idempotency!.key],
-  );
-
-const storedKeys = async (calls: readonly Call[]): Promise<readonly string[]> => {
-  const { rows } = await db.query<{ key: string }>(
-    "select key from idempotent_request where key = any($1)",
-    [calls.map(({ idempotency }) => idempotency!.key)],
-  );
-  return rows.map(({ key }) => key);
-};
+  db.query("update stored_request set created_at = now() - interval '49 hours' where key = $1", [
+    idempotency!.key,
+  ]);

@@ -6,8 +6,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createDeps } from "../src/deps.ts";
 import { addDays, localDateAt } from "../src/domain/local-date.ts";
 import type { MovementType } from "../src/domain/move-points.ts";
+import { addPoints, NO_POINTS } from "../src/domain/points-as-of.ts";
 import { runDueNights } from "../src/jobs/nightly.ts";
 import { movePoints } from "../src/points/move-points.ts";
+import { sumProgramAsOf } from "../src/store/ledger-as-of.ts";
 import { holdIdOf, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn, PER_EURO } from "./earning-programs.ts";
@@ -154,6 +156,13 @@ async function history(steps: readonly Step[]) {
   }
   const readLiability = (asOf: number) =>
     liability.getLiability({ campaignId, asOf: timestampFromMs(asOf) }, { ...call, now });
+  const sumInPages = async (asOf: number, cardsOfPage: number) => {
+    let points = NO_POINTS;
+    for await (const page of sumProgramAsOf(db, { projectId, campaignId, asOf }, cardsOfPage)) {
+      points = addPoints(points, page);
+    }
+    return points;
+  };
   const lots = async (cardId: string) =>
     (
       await cards.listPointsLots(
@@ -161,7 +170,7 @@ async function history(steps: readonly Step[]) {
         { ...call, now },
       )
     ).lots;
-  return { program, members, seen, now, read, readLiability, lots };
+  return { program, members, seen, now, read, readLiability, sumInPages, lots };
 }
 
 const sum = (points: readonly bigint[]): bigint => points.reduce((all, one) => all + one, 0n);
@@ -171,7 +180,8 @@ describe("GetLiability and cards as of a time", () => {
     const steps = fc.array(step, { minLength: 8, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const { program, members, seen, now, read, readLiability, lots } = await history(all);
+        const { program, members, seen, now, read, readLiability, sumInPages, lots } =
+          await history(all);
         for (const { at, balances } of seen) {
           expect(await read(now, at)).toEqual(balances);
           const owed = await readLiability(at);
@@ -182,6 +192,10 @@ describe("GetLiability and cards as of a time", () => {
           });
           const parts = owed.expiringPoints.map(({ points }) => points);
           expect(sum([...parts, owed.neverExpiringPoints])).toBe(owed.outstandingPoints);
+        }
+        const atOnce = await sumInPages(now, members.length + 1);
+        for (const cardsOfPage of [1, 2, 3]) {
+          expect(await sumInPages(now, cardsOfPage)).toEqual(atOnce);
         }
         const current = await readLiability(now);
         const stored = (await Promise.all(members.map(({ cardId }) => lots(cardId)))).flat();
@@ -218,5 +232,20 @@ describe("GetLiability and cards as of a time", () => {
       { balance: 0n },
       { balance: 0n },
     ]);
+  });
+
+  test("count each card once in a program of several pages", async () => {
+    const { program, members, readLiability } = await history([]);
+    await db.query(
+      `insert into loyalty_member (project_id, card_id, campaign_id, customer_id, initial_points, joined_at)
+       select project_id, card_id || n, campaign_id, customer_id, n, joined_at
+         from loyalty_member, generate_series(1, 2500) n
+        where project_id = $1 and card_id = $2`,
+      [program.projectId, members[0]!.cardId],
+    );
+    expect(await readLiability(NOON)).toMatchObject({
+      cards: 2_503n,
+      outstandingPoints: (2_500n * 2_501n) / 2n,
+    });
   });
 });

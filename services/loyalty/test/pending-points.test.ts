@@ -43,7 +43,16 @@ describe("pending points", () => {
       campaignId: program.campaignId,
       points: 10n,
       activatesAt: "2026-03-15",
-      details: { event: { type: "customer.order.paid" }, order: { source_id: "o-1" } },
+      details: {
+        event: {
+          type: "customer.order.paid",
+          entity_id: first?.orderId,
+          created_at: expect.stringMatching(/Z$/),
+          category: "EFFECT",
+          event_source: { channel: "API" },
+        },
+        order: { id: first?.orderId, source_id: "o-1" },
+      },
     });
     const next = await list({ limit: 2n, startingAfterId: ids[1] });
     expect([next.hasMore, next.data.map(({ points }) => points)]).toEqual([false, [30n]]);
@@ -91,6 +100,37 @@ describe("pending points", () => {
     );
     expect((await program.pending())[0]).toMatchObject({ pending_points: 1n });
     expect(await program.violations()).toEqual([]);
+  });
+
+  test("are summed by what became of them, by days", async () => {
+    const { program, member, ids } = await withPending([1_000n, 2_000n, 3_000n]);
+    const { call } = program;
+    const [first, second, third] = ids;
+    const { pendingPoints, cards } = loyalty;
+    const adjust = (id: string | undefined, points: bigint) =>
+      pendingPoints.adjustPendingPoints({ ...change(member, id), points }, call);
+    await adjust(first, 4n);
+    await adjust(first, -9n);
+    await adjust(third, -5n);
+    await pendingPoints.activatePendingPoints(change(member, second), call);
+    await pendingPoints.cancelPendingPoints(change(member, third), call);
+    const sums = async (period: object = {}) => {
+      const request = { campaignId: program.campaignId, ...period };
+      return (await cards.summarizeLedger(request, call)).figures;
+    };
+    expect(await sums()).toMatchObject({
+      pending_points_added: 64n,
+      pending_points_subtracted: 14n,
+      pending_points_activated: 20n,
+      pending_points_canceled: 25n,
+      points_rewarded: 20n,
+    });
+    const before = { until: { seconds: 1_000_000_000n } };
+    expect(await sums(before)).toMatchObject({
+      pending_points_added: 0n,
+      pending_points_subtracted: 0n,
+      pending_points_canceled: 0n,
+    });
   });
 
   test("become active at midnight of their date, once, also when jobs run concurrently", async () => {

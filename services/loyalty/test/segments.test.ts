@@ -14,17 +14,17 @@ const gold = { "metadata.tier": { conditions: { $is: "gold" } } };
 
 describe("CreateSegment", () => {
   test.each<[string, Init<typeof CreateSegmentRequestSchema>]>([
-    ["static", { name: "s", type: "static" }],
-    ["auto-update", { name: "s", type: "auto-update", filter: gold }],
-    ["passive", { name: "s", type: "passive", filter: gold }],
-  ])("stores a segment of type %s", async (type, request) => {
+    ["DONE", { name: "s", type: "static" }],
+    ["IN_PROGRESS", { name: "s", type: "auto-update", filter: gold }],
+    ["DONE", { name: "s", type: "passive", filter: gold }],
+  ])("stores a segment that is %s: %j", async (initialSyncStatus, request) => {
     const call = newCall();
     const created = await segments.createSegment(request, call);
     expect(created).toMatchObject({
       id: expect.stringMatching(/^seg_/),
       name: "s",
-      type,
-      initialSyncStatus: "DONE",
+      type: request.type,
+      initialSyncStatus,
     });
     expect(created.filter).toEqual(request.filter);
     expect(await segments.getSegment({ segmentId: created.id }, call)).toEqual(created);

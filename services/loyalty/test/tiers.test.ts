@@ -13,7 +13,7 @@ import { BRONZE, GOLD, SILVER, tiersIn, voucherOf } from "./tier-programs.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
-const { db, tiers, rewards, cards } = loyalty;
+const { db, tiers, rewards, cards, customers, earningRules } = loyalty;
 const { earn, join } = earningIn(loyalty);
 const { program, consume, deps } = tiersIn(loyalty);
 
@@ -297,4 +297,46 @@ describe("loyalty tiers", () => {
     const results = await Promise.allSettled([create({}), create({}), create({})]);
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
+});
+
+test("rules about the tier of a customer see those of all cards, before the event", async () => {
+  const club = await program([BRONZE, SILVER]);
+  const silver = club.created[1]!;
+  const { projectId, campaignId, call } = club;
+  await earningRules.createEarningRules(
+    {
+      campaignId,
+      rules: [
+        {
+          event: "visited",
+          loyalty: { type: "FIXED", points: 100n },
+          validationRuleId: "val_silver",
+          validationRule: {
+            rules: { "1": { name: "customer.loyalty.tier", conditions: { $is: [silver.id] } } },
+            changed_at: "2026-03-01T00:00:00Z",
+          },
+        },
+        { event: "visited", loyalty: { type: "FIXED", points: 150n } },
+      ],
+    },
+    call,
+  );
+  const { customerId } = await join(club);
+  const visit = async () => {
+    await earn([club.happened(customerId, "visited")]);
+    await club.deliver();
+  };
+  const resolved = async () => {
+    const query = { projectId, customer: { id: customerId }, withSegments: true };
+    const { results } = await customers.resolveCustomers({ queries: [query] }, call);
+    return results[0]?.loyaltyTierIds;
+  };
+  await visit();
+  expect((await club.ledger()).map(({ points }) => points)).toEqual([150n]);
+  expect(await resolved()).toEqual([silver.id]);
+  await visit();
+  expect((await club.ledger()).map(({ points }) => points)).toEqual([100n, 150n, 150n]);
+  const unknown = { projectId, customer: { sourceId: "unknown" }, withSegments: true };
+  const { results } = await customers.resolveCustomers({ queries: [unknown] }, call);
+  expect(results[0]?.loyaltyTierIds).toEqual([]);
 });

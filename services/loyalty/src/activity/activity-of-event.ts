@@ -23,6 +23,7 @@ import {
 } from "@scrip/proto/scrip/events/v1/referrals_pb";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
+import { splitData } from "../domain/activity-data.ts";
 import type { Activity } from "../store/activities.ts";
 
 /** An activity without what each event has. */
@@ -52,7 +53,7 @@ const SOURCES = [
     ...customerOf(event, event.points !== undefined),
     type: "customer.redemption.succeeded",
     data: {
-      redemption: { id: event.redemptionId, object: "redemption" },
+      redemption: { id: event.redemptionId },
       ...redeemed(event),
       ...campaign(event.campaignId, campaignTypeOf(event)),
       ...orderOf(event.order),
@@ -62,7 +63,7 @@ const SOURCES = [
     ...customerOf(event, false),
     type: "customer.redemption.failed",
     data: {
-      redemption: { id: event.redemptionId, object: "redemption" },
+      redemption: { id: event.redemptionId },
       ...redeemed(event),
       ...campaign(event.campaignId),
     },
@@ -71,8 +72,8 @@ const SOURCES = [
     ...customerOf(event, event.points !== undefined),
     type: `customer.redemption.rollback.${event.rejected ? "failed" : "succeeded"}`,
     data: {
-      rollback: { id: event.rollbackId, object: "redemption_rollback" },
-      redemption: { id: event.redemptionId, object: "redemption" },
+      rollback: { id: event.rollbackId },
+      redemption: { id: event.redemptionId },
       ...redeemed(event),
       ...campaign(event.campaignId, campaignTypeOf(event)),
       ...orderOf(event.order),
@@ -84,7 +85,7 @@ const SOURCES = [
     cardId: event.loyaltyPoints === undefined ? undefined : event.voucherId,
     type: "customer.publication.succeeded",
     data: {
-      publication: { id: event.publicationId, object: "publication", channel: event.channel },
+      publication: { id: event.publicationId, channel: event.channel },
       voucher: voucher(event.voucherId),
       ...campaign(event.campaignId, event.campaignType),
     },
@@ -185,7 +186,7 @@ export function activityOfEvent(event: DeliveredEvent): Activity | undefined {
     type,
     cardId,
     groupId: event.id,
-    data,
+    ...splitData(data),
     createdAt: date === undefined ? occurredAt : timestampMs(date),
     occurredAt,
   };
@@ -209,15 +210,19 @@ const customerOf = (
 });
 
 type Redeemed = Partial<
-  Pick<RedemptionMade, "voucherId" | "promotionTierId" | "points" | "amount" | "referrerId">
+  Pick<
+    RedemptionMade,
+    "voucherId" | "promotionTierId" | "points" | "amount" | "referrerId" | "rewardId"
+  >
 >;
 
-const redeemed = ({ voucherId, promotionTierId, points, amount }: Redeemed) => ({
+const redeemed = ({ voucherId, promotionTierId, points, amount, rewardId }: Redeemed) => ({
   ...(promotionTierId === undefined
     ? { voucher: voucher(voucherId ?? "") }
-    : { promotion_tier: { id: promotionTierId, object: "promotion_tier" } }),
+    : { promotion_tier: { id: promotionTierId } }),
   ...(points !== undefined && { points: Number(points) }),
   ...(amount !== undefined && { amount: Number(amount) }),
+  ...(rewardId !== undefined && { reward: { id: rewardId } }),
 });
 
 function campaignTypeOf({ promotionTierId, points, amount, referrerId }: Redeemed): string {
@@ -227,12 +232,10 @@ function campaignTypeOf({ promotionTierId, points, amount, referrerId }: Redeeme
   return referrerId === undefined ? "DISCOUNT_COUPONS" : "REFERRAL_PROGRAM";
 }
 
-const voucher = (id: string) => ({ id, object: "voucher" });
+const voucher = (id: string) => ({ id });
 
 const campaign = (id: string | undefined, type?: string) =>
-  id === undefined
-    ? {}
-    : { campaign: { id, object: "campaign", ...(type !== undefined && { campaign_type: type }) } };
+  id === undefined ? {} : { campaign: { id, ...(type !== undefined && { campaign_type: type }) } };
 
 const orderOf = (order: Order | undefined) =>
   order === undefined
@@ -240,11 +243,15 @@ const orderOf = (order: Order | undefined) =>
     : {
         order: {
           id: order.id,
-          object: "order",
           amount: Number(order.amount ?? 0n),
-          product_ids: [...new Set(order.items.flatMap(({ productId }) => productId ?? []))],
+          ...productsOf(order),
         },
       };
+
+function productsOf({ items }: Order) {
+  const ids = [...new Set(items.flatMap(({ productId }) => productId ?? []))];
+  return ids.length === 0 ? {} : { product_ids: ids };
+}
 
 function pointsChange({
   type,

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Queryable } from "@scrip/postgres";
 import { type ActivityList, ActivityListSchema } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 
+import { joinData } from "../domain/activity-data.ts";
 import { categoryOf } from "../domain/activity-types.ts";
 import { type ActivityListing, listActivities } from "../store/activities.ts";
 
@@ -31,10 +32,10 @@ export async function listPage(
   const last = page.at(-1);
   const hasMore = found.length > size;
   return create(ActivityListSchema, {
-    data: page.map(({ id, type, data, createdAt, groupId }) => ({
+    data: page.map(({ id, type, createdAt, groupId, ...stored }) => ({
       id,
       type,
-      data: data as JsonObject,
+      data: joinData(stored) as JsonObject,
       createdAt: timestampFromDate(createdAt),
       groupId,
       category: categoryOf(type),

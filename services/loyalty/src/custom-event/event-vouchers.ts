@@ -61,7 +61,7 @@ const isConvertedBy = (
     ? eventSchemaId === schemaId
     : eventName === name);
 
-/** The gateway resolves codes; a direct caller that does not is told that the code is unknown. */
+/** The gateway resolves codes; a direct caller that does not gets `not_found`. */
 function requireVoucher({ code, voucher }: EventLoyalty | EventReferral): EventVoucher {
   if (voucher === undefined) throw notFound("voucher", code);
   return voucher;

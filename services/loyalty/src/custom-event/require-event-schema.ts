@@ -1,8 +1,16 @@
-import { ApiError, notFound } from "@scrip/errors";
+import { ApiError, invalidPayload, notFound } from "@scrip/errors";
 
 import type { Deps } from "../deps.ts";
 import { eventMetadataFaults } from "../domain/custom-event-schema.ts";
+import { isCustomEvent } from "../domain/earning/earning-rule.ts";
 import type { EventSchemaRow } from "../store/custom-event-schemas.ts";
+
+/** Callers do not report what Scrip knows itself: its earning rules would credit points for it. */
+export function rejectBuiltInEvent(name: string, path: string): void {
+  if (!isCustomEvent(name)) {
+    throw invalidPayload(`Property .${path} cannot be the built-in event '${name}'`);
+  }
+}
 
 /**
  * The schema of an event; undefined in a project without schemas, which accepts any event

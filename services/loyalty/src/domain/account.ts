@@ -120,7 +120,7 @@ export function spendableLots({ card, lots }: Account, today: LocalDate): readon
   });
 }
 
-/** The account without what is past its date: what a reader sees before the nightly job has run. */
+/** The account without expired points, as a reader sees it before the nightly job has run. */
 export const withoutDueLots = (account: Account, today: LocalDate): Account =>
   isDue(account.card, today)
     ? (expireLots(account, today, { at: 0, newLotId: () => "" })?.account ?? account)

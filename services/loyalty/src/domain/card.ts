@@ -57,11 +57,15 @@ export type PointsHold = {
   readonly requestKey: string | null;
   readonly rewardId: string;
   readonly takesStock: boolean;
+  /** Number of rewards that the points pay for. */
+  readonly quantity: bigint;
   readonly redemptionId: string | null;
   readonly sessionKey: string | null;
   /** Points and expiry of the session lock that the hold replaced. */
   readonly lockedPoints: bigint | null;
   readonly lockedUntil: number | null;
+  /** Whether no request redeems the points. */
+  readonly automatic: boolean;
   /** Time of the hold on the project's clock. */
   readonly at: number;
 };
@@ -71,7 +75,7 @@ export type Lot = {
   readonly id: string;
   /** The last day on which the points can be spent, in the project's time zone. */
   readonly expiresOn: LocalDate;
-  /** What is left; of an expired lot, what expired. */
+  /** Remaining points; of an expired lot, the expired points. */
   readonly points: bigint;
   readonly expired: boolean;
 };

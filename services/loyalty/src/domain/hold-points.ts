@@ -183,10 +183,12 @@ function holdPart(
     requestKey,
     rewardId: part.rewardId,
     takesStock: part.takesStock,
+    quantity: 1n,
     redemptionId: null,
     sessionKey,
     lockedPoints: lock?.points ?? null,
     lockedUntil: lock?.expiresAt ?? null,
+    automatic: false,
     at: now,
   };
   const after = holdPoints(card, part.points);

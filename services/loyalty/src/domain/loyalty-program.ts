@@ -1,9 +1,9 @@
-import type { ExpirationRules, Validity } from "@scrip/rules";
+import { type ExpirationRules, isWithinDates, type Validity } from "@scrip/rules";
 
 /** JSON as a client sent it. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What points need of a loyalty program; the campaign service owns it. */
+/** Settings of a loyalty program that points depend on; the campaign service owns it. */
 export type LoyaltyProgram = {
   readonly projectId: string;
   readonly id: string;
@@ -30,3 +30,15 @@ export type LoyaltyMember = {
   readonly initialPoints: bigint;
   readonly joinedAt: number;
 };
+
+/** When a card can be used; the voucher service owns it. */
+export type CardState = Pick<Validity, "startDate" | "expirationDate"> & {
+  readonly active: boolean;
+};
+
+/** A loyalty card with its holder and its state. */
+export type MemberCard = LoyaltyMember & CardState;
+
+/** Whether a card is enabled, has started and has not expired. */
+export const isUsable = (card: CardState, at: number): boolean =>
+  card.active && isWithinDates(card, at);

@@ -125,7 +125,7 @@ describe("decideMovements", () => {
     });
   });
 
-  test("expires what is past its date before the movement, in an entry of its own", () => {
+  test("expires due points before the movement, in an entry of their own", () => {
     const account = openAccount(0n);
     account.move(add(10n, "2026-03-31"));
     const decision = account.move({ type: "POINTS_REMOVAL", points: 1n, today: "2026-04-01" });

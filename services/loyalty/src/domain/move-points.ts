@@ -79,7 +79,7 @@ export type MovementDecision =
       readonly limit: bigint;
     };
 
-/** What a repeated movement returns of the entry that it wrote the first time. */
+/** The part of the first entry that a repeated movement returns. */
 export type RecordedEntry = Pick<NewLedgerEntry, "id" | "balanceAfter" | "totalAfter">;
 
 export type MovePointsState = {

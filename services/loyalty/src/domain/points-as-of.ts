@@ -1,7 +1,7 @@
 import type { Card } from "./card.ts";
 import type { LocalDate } from "./local-date.ts";
 
-/** What the entries until a time add up to, of one card or of several. */
+/** Sums of the entries until a time, of one card or of several. */
 export type PointsAsOf = {
   readonly cards: bigint;
   readonly initialPoints: bigint;
@@ -19,6 +19,24 @@ export const NO_POINTS: PointsAsOf = {
   lots: new Map(),
   pendingPoints: 0n,
 };
+
+/** The points of cards together. */
+export const addPoints = (one: PointsAsOf, other: PointsAsOf): PointsAsOf => ({
+  cards: one.cards + other.cards,
+  initialPoints: one.initialPoints + other.initialPoints,
+  entries: addByKey(one.entries, other.entries),
+  lots: addByKey(one.lots, other.lots),
+  pendingPoints: one.pendingPoints + other.pendingPoints,
+});
+
+function addByKey(
+  one: ReadonlyMap<string, bigint>,
+  other: ReadonlyMap<string, bigint>,
+): ReadonlyMap<string, bigint> {
+  const sums = new Map(one);
+  for (const [key, points] of other) sums.set(key, (sums.get(key) ?? 0n) + points);
+  return sums;
+}
 
 type Figures = Pick<
   Card,
@@ -64,7 +82,7 @@ export type Liability = {
   readonly expiring: readonly { readonly month: string; readonly points: bigint }[];
 };
 
-/** What is owed to the holders of cards on a date. */
+/** Points owed to the holders of cards on a date. */
 export function liabilityAsOf(state: PointsAsOf, today: LocalDate): Liability {
   const { balance: outstanding, pendingPoints: pending } = figuresAsOf(state, today);
   const lots = activeLots(state, today);

@@ -70,7 +70,7 @@ export type ResolveHoldsResult = {
 export type StockChange = {
   readonly projectId: string;
   readonly rewardId: string;
-  readonly by: -1;
+  readonly by: bigint;
 };
 
 type Draft = {
@@ -201,9 +201,9 @@ function markResolved(
 
 function returnStock(
   { stockChanges }: Draft,
-  { projectId, rewardId, takesStock }: PointsHold,
+  { projectId, rewardId, takesStock, quantity }: PointsHold,
 ): void {
-  if (takesStock) stockChanges.push({ projectId, rewardId, by: -1 });
+  if (takesStock) stockChanges.push({ projectId, rewardId, by: -quantity });
 }
 
 /** The session lock that the hold replaced, as far as its points are still available (docs/sessions.md#locks). */

@@ -7,9 +7,10 @@ import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import { earningTriggerOf } from "../mapping/earning-trigger.ts";
 import { type AwaitedCard, takeAwaitedCards } from "../store/awaited-cards.ts";
 import { lockCustomers } from "../store/customers.ts";
-import { earn } from "./earn.ts";
+import { currentDefinitions, earn } from "./earn.ts";
 
-/** Before their cards are stored: what waits for a card is then either seen here, or sees the card. */
+/** Locks the customers before their cards are stored: a concurrent accrual that waits for a card is then either found here, or
+ * finds the card. */
 export const lockHolders = async (
   tx: Queryable,
   members: readonly LoyaltyMember[],
@@ -17,7 +18,7 @@ export const lockHolders = async (
   await lockCustomers(tx, members);
 };
 
-/** Earns what waited for cards that are stored in this transaction. Nothing for what happened before a card was held. */
+/** Grants the accruals that waited for the cards stored in this transaction. Events from before a card was held earn nothing. */
 export async function earnAwaited(
   tx: Queryable,
   deps: Deps,
@@ -40,7 +41,8 @@ export async function earnAwaited(
     if (!waiting.requested && card.joinedAt > trigger.at) return [];
     return [{ trigger: { ...trigger, cardId: card.cardId }, event }];
   });
-  if (items.length > 0) await earn(tx, deps, items);
+  if (items.length === 0) return;
+  await earn(tx, deps, { items, definitions: await currentDefinitions(deps, items) });
 }
 
 const envelopeOf = ({

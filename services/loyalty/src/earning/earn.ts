@@ -7,7 +7,8 @@ import { decideGrants, type EarningTrigger, type Grant } from "../domain/earning
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyProgram } from "../domain/loyalty-program.ts";
 import { cardRequestedEvent } from "../events/card-requested.ts";
-import { grantDetails } from "../mapping/grant-details.ts";
+import type { ProjectEarning } from "../loading/earning-definitions.ts";
+import { grantDetails, pendingDetails } from "../mapping/grant-details.ts";
 import { movePoints } from "../points/move-points.ts";
 import { addPendingPoints } from "../points/pending-points.ts";
 import { insertAwaitedCards } from "../store/awaited-cards.ts";
@@ -19,30 +20,29 @@ import { loadStates } from "./load-state.ts";
 /** An event that may earn points, as it was delivered. */
 export type EarningEvent = { readonly trigger: EarningTrigger; readonly event: EventEnvelope };
 
-type Missing = { readonly item: EarningEvent; readonly program: LoyaltyProgram };
+type MissingCard = { readonly item: EarningEvent; readonly program: LoyaltyProgram };
+
+/** The earning rules of projects, by project id. */
+export type Definitions = ReadonlyMap<string, ProjectEarning>;
 
 /**
  * Earns the points of a batch of events in the caller's transaction (docs/earning.md#accrual). A rule grants points to a
- * card once for an order or custom event. What a customer without a card would earn waits for the card.
+ * card once for an order or custom event. An accrual of a customer without a card waits for the card.
  */
 export async function earn(
   tx: Queryable,
   deps: Deps,
-  items: readonly EarningEvent[],
+  {
+    items,
+    definitions,
+  }: { readonly items: readonly EarningEvent[]; readonly definitions: Definitions },
 ): Promise<void> {
-  const definitions = new Map(
-    await Promise.all(
-      [...new Set(items.map(({ trigger }) => trigger.projectId))].map(
-        async (id) => [id, await deps.earning(id)] as const,
-      ),
-    ),
-  );
   const rulesOf = ({ trigger }: EarningEvent) =>
     (definitions.get(trigger.projectId)?.rules.get(trigger.event) ?? []).filter((rule) =>
       waitsFor(rule, trigger.objectId),
     );
-  const concerned = items.filter((item) => rulesOf(item).length > 0);
-  if (concerned.length === 0) return;
+  const relevant = items.filter((item) => rulesOf(item).length > 0);
+  if (relevant.length === 0) return;
   const decide = async (events: readonly EarningEvent[]) => {
     const triggers = events.map((item) => ({ trigger: item.trigger, rules: rulesOf(item) }));
     const states = await loadStates(tx, deps, triggers, definitions);
@@ -53,15 +53,15 @@ export async function earn(
       return { item, ...decideGrants(item.trigger, state) };
     });
   };
-  const decided = await decide(concerned);
-  const lacking = decided.filter(({ withoutCard }) => withoutCard.length > 0);
-  // A card that is published now is either seen under the lock of its customer, or sees what waits for it.
+  const decided = await decide(relevant);
+  const withoutCards = decided.filter(({ withoutCard }) => withoutCard.length > 0);
+  // A card that is published concurrently is either found under the lock of its customer, or finds the waiting accrual.
   const held = await lockCustomers(
     tx,
-    lacking.map(({ item }) => item.trigger),
+    withoutCards.map(({ item }) => item.trigger),
   );
   const again = await decide(
-    lacking
+    withoutCards
       .map(({ item }) => item)
       .filter(({ trigger }) => held.has(keyOf(trigger.projectId, trigger.customerId))),
   );
@@ -78,11 +78,24 @@ export async function earn(
   );
 }
 
+/** With the rules that other processes created before the events. */
+export async function currentDefinitions(
+  deps: Pick<Deps, "definitions" | "earning">,
+  items: readonly EarningEvent[],
+): Promise<Definitions> {
+  const projectIds = new Set(items.map(({ trigger }) => trigger.projectId));
+  const definitionsOf = async (id: string) => {
+    await deps.definitions.refresh(id);
+    return [id, await deps.earning(id)] as const;
+  };
+  return new Map(await Promise.all([...projectIds].map(definitionsOf)));
+}
+
 const reference = ({ member }: Grant) => member;
 
 async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promise<void> {
   if (grants.length === 0) return;
-  // All cards at once, in key order: the two writers below lock subsets of them.
+  // All cards together, in key order: the two writers below lock subsets of them.
   await openCards(
     tx,
     grants.map(reference),
@@ -131,7 +144,7 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promi
         activatesOn: one.activatesOn ?? one.today,
         cause: one.cause,
         ruleId: one.rule.id,
-        details: grantDetails(one),
+        details: pendingDetails(one),
         createdAt: one.trigger.at,
       },
     })),
@@ -139,7 +152,11 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promi
 }
 
 /** The customers are locked. A program that customers join automatically gets a request for a card. */
-async function awaitCards(tx: Queryable, deps: Deps, missing: readonly Missing[]): Promise<void> {
+async function awaitCards(
+  tx: Queryable,
+  deps: Deps,
+  missing: readonly MissingCard[],
+): Promise<void> {
   await insertAwaitedCards(
     tx,
     missing.map(({ item: { trigger, event }, program }) => ({

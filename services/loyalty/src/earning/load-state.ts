@@ -5,6 +5,7 @@ import type { Deps } from "../deps.ts";
 import type { EarningRule } from "../domain/earning/earning-rule.ts";
 import type { EarningState, EarningTrigger } from "../domain/earning/grants.ts";
 import { keyOf } from "../domain/key.ts";
+import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import type { ProjectEarning } from "../loading/earning-definitions.ts";
 import { evaluateSegments } from "../segment/evaluate-segments.ts";
 import { findCustomersBy } from "../store/customers.ts";
@@ -13,7 +14,7 @@ import { findPrograms } from "../store/loyalty-programs.ts";
 import { DEFAULT_CALENDAR, findCalendars } from "../store/project-calendars.ts";
 import { findHolderTiers, loadTiers } from "../tiers/holder-tiers.ts";
 
-/** What deciding on a trigger needs besides its rules. */
+/** The data that a decision on a trigger needs besides its rules. */
 export type TriggerState = EarningState & { readonly customerExists: boolean };
 
 type Trigger = { readonly trigger: EarningTrigger; readonly rules: readonly EarningRule[] };
@@ -43,19 +44,22 @@ export async function loadStates(
   return triggers.map(({ trigger, rules }, index) => {
     const { projectId, customerId, order, eventMetadata } = trigger;
     const customer = known.get(keyOf(projectId, customerId));
+    const held = members.get(keyOf(projectId, customerId)) ?? [];
+    const tierOf = ({ cardId }: LoyaltyMember) => tiers.get(keyOf(projectId, cardId)) ?? null;
     return {
       rules,
       conditionOf: (id) => definitions.get(projectId)?.conditions.get(id),
       programs: new Map((programsOf.get(projectId) ?? []).map((one) => [one.id, one])),
-      members: members.get(keyOf(projectId, customerId)) ?? [],
+      members: held,
       subject: {
         order,
         eventMetadata,
         customerMetadata: (customer?.metadata ?? {}) as Metadata,
         segmentIds: segments.get(index) ?? [],
+        tierIds: held.flatMap((member) => tierOf(member)?.id ?? []),
         time: times[index] ?? { now: trigger.at, timeZone: "UTC" },
       },
-      tierOf: (member) => tiers.get(keyOf(projectId, member.cardId)) ?? null,
+      tierOf,
       customerExists: customer !== undefined,
     };
   });

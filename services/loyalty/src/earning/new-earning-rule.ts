@@ -21,18 +21,22 @@ import { parseCalculation } from "../mapping/earning-calculation.ts";
 import { findTier } from "../store/loyalty-tiers.ts";
 import { findSegment } from "../store/segments.ts";
 
-type Place = { readonly projectId: string; readonly campaignId: string; readonly now: number };
+type RuleContext = {
+  readonly projectId: string;
+  readonly campaignId: string;
+  readonly now: number;
+};
 
 /** Reads and checks an earning rule to create: its event, what the event is about, and the calculation. */
 export async function newEarningRule(
   deps: Deps,
   request: NewEarningRule,
-  { projectId, campaignId, now }: Place,
+  { projectId, campaignId, now }: RuleContext,
 ): Promise<EarningRule> {
   const { event, loyalty } = request;
   if (loyalty === undefined)
     throw invalidPayload("Payload should have required property 'loyalty'");
-  rejectMisplaced(request);
+  rejectFieldsOfOtherEvents(request);
   const [tierId, schemaId, segmentId] = await Promise.all([
     requireTier(deps, projectId, request),
     requireSchema(deps, projectId, request),
@@ -60,7 +64,7 @@ export async function newEarningRule(
   };
 }
 
-function rejectMisplaced({
+function rejectFieldsOfOtherEvents({
   event,
   pendingPoints,
   customEvent,

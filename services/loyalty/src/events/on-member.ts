@@ -1,6 +1,8 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import { optionalInstantFromProto } from "@scrip/mapping";
 import {
+  LoyaltyCardChangedSchema,
   VoucherDeletedSchema,
   VoucherPublishedSchema,
 } from "@scrip/proto/scrip/events/v1/vouchers_pb";
@@ -9,37 +11,42 @@ import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import { earnAwaited, lockHolders } from "../earning/earn-awaited.ts";
+import { settleCards } from "../points/settle-cards.ts";
+import { deleteCardStates, saveCardStates, type VersionedState } from "../store/card-states.ts";
 import { type CardKey, deleteMembers, saveMembers } from "../store/loyalty-members.ts";
 import { deleteMemberTiers } from "../store/member-tiers.ts";
-import { followCards } from "../tiers/follow-cards.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
 type MemberChange = { readonly card: CardKey; readonly member: LoyaltyMember | null };
 
 /**
- * Stores who holds which loyalty card, until the card is deleted, and earns the points that wait for a card. A repeated
- * event changes nothing.
+ * Stores who holds which loyalty card and when it can be used, until the card is deleted, and earns the points that wait for
+ * a card. A repeated event changes nothing.
  */
 export const onMember =
   (deps: Deps): EventHandler =>
   async (events) => {
     const changes = events.flatMap((event) => changeOf(event) ?? []);
-    if (changes.length === 0) return;
+    const states = events.flatMap((event) => stateOf(event) ?? []);
+    if (changes.length + states.length === 0) return;
     const latest = [
       ...new Map(changes.map((one) => [keyOf(one.card.projectId, one.card.cardId), one])).values(),
     ];
     const members = latest.flatMap(({ member }) => member ?? []);
     await deps.db.transaction(async (tx) => {
       await lockHolders(tx, members);
+      await saveCardStates(tx, states);
       await saveMembers(tx, members);
       const deleted = latest.flatMap(({ card, member }) => (member === null ? [card] : []));
       await deleteMembers(tx, deleted);
+      await deleteCardStates(tx, deleted);
       await deleteMemberTiers(tx, deleted);
       await earnAwaited(tx, deps, members);
-      // A card can start with the points of a tier.
-      await followCards(tx, deps, members);
     });
+    // A card can start with the points of a tier. Points that moved before have found no member: after the commit, either
+    // they are seen here, or their event sees the member.
+    await deps.db.transaction((tx) => settleCards(tx, deps, members, { movedOnly: true }));
     deps.onEvents();
   };
 
@@ -64,4 +71,18 @@ function changeOf(event: DeliveredEvent): MemberChange | undefined {
   const deleted = eventMessage(event, VoucherDeletedSchema);
   if (deleted === undefined) return undefined;
   return { card: { projectId: deleted.projectId, cardId: deleted.voucherId }, member: null };
+}
+
+function stateOf(event: DeliveredEvent): VersionedState | undefined {
+  const changed = eventMessage(event, LoyaltyCardChangedSchema);
+  return (
+    changed && {
+      projectId: changed.projectId,
+      cardId: changed.voucherId,
+      version: changed.version,
+      active: changed.active,
+      startDate: optionalInstantFromProto(changed.startDate),
+      expirationDate: optionalInstantFromProto(changed.expirationDate),
+    }
+  );
 }

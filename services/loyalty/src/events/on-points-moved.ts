@@ -7,6 +7,7 @@ import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
+import { settleCards } from "../points/settle-cards.ts";
 import { type CardKey, findCardsOfProgram } from "../store/loyalty-members.ts";
 import { followCards } from "../tiers/follow-cards.ts";
 import { loyaltyTiersChangedEvent } from "./loyalty-tier-changed.ts";
@@ -14,7 +15,7 @@ import { loyaltyTiersChangedEvent } from "./loyalty-tier-changed.ts";
 /** Members that one event evaluates. */
 const SLICE = 500;
 
-/** Brings tiers up to the ledgers of cards, and evaluates members when the tiers of their program change. Repeatable. */
+/** Redeems rewards automatically, brings tiers up to the ledgers of cards, and evaluates members when the tiers of their program change. Repeatable. */
 export const onPointsMoved =
   (deps: Deps): EventHandler =>
   async (events) => {
@@ -24,7 +25,7 @@ export const onPointsMoved =
         .map((card) => [keyOf(card.projectId, card.cardId), card]),
     );
     if (cards.size > 0) {
-      await deps.db.transaction((tx) => followCards(tx, deps, [...cards.values()]));
+      await deps.db.transaction((tx) => settleCards(tx, deps, [...cards.values()]));
     }
     for (const event of events) {
       const change = eventMessage(event, LoyaltyTiersChangedSchema);

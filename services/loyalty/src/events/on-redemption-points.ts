@@ -10,8 +10,8 @@ import {
 import type { Deps } from "../deps.ts";
 import type { HoldResolution, PointsRefund } from "../domain/resolve-holds.ts";
 import { resolveHolds } from "../points/resolve-holds.ts";
+import { settleCards } from "../points/settle-cards.ts";
 import { type PointsRelease, releaseLocks } from "../store/points-locks.ts";
-import { followCards } from "../tiers/follow-cards.ts";
 
 type PointsEffects = {
   readonly resolutions: readonly HoldResolution[];
@@ -31,7 +31,7 @@ export const onRedemptionPoints =
     const refunds = effects.flatMap((effect) => effect.refunds);
     if (resolutions.length + refunds.length > 0) {
       const cards = await resolveHolds(deps, { resolutions, refunds });
-      await deps.db.transaction((tx) => followCards(tx, deps, cards));
+      await deps.db.transaction((tx) => settleCards(tx, deps, cards));
       deps.onEvents();
     }
     await releaseLocks(

@@ -10,7 +10,7 @@ export type PendingPointsChange = {
   /** The entry after the change. */
   readonly entry: PendingPoints;
   readonly change: "ADDED" | "UPDATED" | "ACTIVATED" | "CANCELED";
-  /** What was added to the pending points of the card, or taken from them. */
+  /** The change of the pending points of the card; negative when points were removed. */
   readonly points: bigint;
   readonly at: number;
 };

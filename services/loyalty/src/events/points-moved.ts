@@ -13,6 +13,7 @@ export const pointsMovedEvent = (id: string, entry: NewLedgerEntry): OutboxEvent
   topic: POINTS_TOPIC,
   type: PointsMovedSchema.typeName,
   key: entry.cardId,
+  entityVersion: entry.version,
   payload: toBinary(
     PointsMovedSchema,
     create(PointsMovedSchema, {

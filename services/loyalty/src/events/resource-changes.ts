@@ -31,7 +31,7 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
     customers.createCustomer,
     CUSTOMERS_TOPIC,
     ["customer.created", "customer.updated"],
-    // A client-side caller gets the identity only, of a customer that existed or not.
+    // The response for a client-side caller is an identity; the handler publishes the customer that it creates.
     (customer, _, { caller }) =>
       caller.side === "client"
         ? []

@@ -3,6 +3,7 @@ import { isUniqueViolation } from "@scrip/postgres";
 import type { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import type { Handler } from "@scrip/rpc";
 
+import { rejectBuiltInEvent } from "../custom-event/require-event-schema.ts";
 import type { Deps } from "../deps.ts";
 import { eventSchemaToProto, propertyDefinitionsFromProto } from "../mapping/custom-event.ts";
 import {
@@ -17,6 +18,7 @@ const MAX_SCHEMAS = 100n;
 export const createCustomEventSchema =
   (deps: Deps): Handler<typeof CustomEventService.method.createCustomEventSchema> =>
   async ({ name, schema }, { project, now }) => {
+    rejectBuiltInEvent(name, "name");
     const row: EventSchemaRow = {
       id: deps.newId("ms"),
       name,

@@ -9,8 +9,12 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import { requireCard, requireReferral } from "../custom-event/event-vouchers.ts";
-import { rejectInvalidMetadata, requireEventSchema } from "../custom-event/require-event-schema.ts";
-import { resolveCustomers } from "../customer/resolve-customers.ts";
+import {
+  rejectBuiltInEvent,
+  rejectInvalidMetadata,
+  requireEventSchema,
+} from "../custom-event/require-event-schema.ts";
+import { resolveAndPublish } from "../customer/resolve-and-publish.ts";
 import type { Deps } from "../deps.ts";
 import { customerKeyOf } from "../domain/customer.ts";
 import { customEventReceived } from "../events/custom-event-received.ts";
@@ -23,6 +27,7 @@ export const createCustomEvent =
   async (request, call) => {
     const { id: projectId } = call.project;
     const { event: name, metadata = {} } = request;
+    rejectBuiltInEvent(name, "event");
     const schema = await requireEventSchema(deps, projectId, name);
     rejectInvalidMetadata(schema, metadata);
     const customer = await deps.db.transaction(async (tx) => {
@@ -52,17 +57,19 @@ export const createCustomEvent =
   };
 
 async function requireCustomer(
-  deps: { readonly db: Queryable; readonly newId: Deps["newId"] },
+  deps: Pick<Deps, "newId" | "tiers"> & { readonly db: Queryable },
   { customer }: CreateCustomEventRequest,
-  { project, caller, now }: Call,
+  call: Call,
 ): Promise<StoredCustomer> {
+  const { project, caller, now } = call;
   const key = customer && customerKeyOf(project.id, customer);
   if (customer === undefined || key === undefined) {
     throw invalidPayload("Property .customer must have .id or .source_id");
   }
   // Client-side callers identify a customer; they do not change the profile.
   const input: Customer = caller.side === "client" ? customerIdentity(customer) : customer;
-  const [stored] = await resolveCustomers(deps, [{ key, input, upsert: true, at: new Date(now) }]);
+  const request = { key, input, upsert: true, at: new Date(now) };
+  const [stored] = await resolveAndPublish(deps, [request], call);
   if (stored === undefined) throw notFound("customer", key.value);
   return stored;
 }

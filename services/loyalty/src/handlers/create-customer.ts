@@ -10,13 +10,15 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import { describeCustomer } from "../customer/describe-customers.ts";
+import { publishCustomers } from "../customer/resolve-and-publish.ts";
 import type { Deps } from "../deps.ts";
 import { type Customer, customerChangeOf, customerKeyOf } from "../domain/customer.ts";
 import { findCustomersBy, mergeCustomer, upsertCustomer } from "../store/customers.ts";
 
 export const createCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.createCustomer> =>
-  async (request, { project, now, caller }) => {
+  async (request, call) => {
+    const { project, now, caller } = call;
     const change = customerChangeOf(request, request.updateMask?.paths);
     const at = new Date(now);
     const isClientSide = caller.side === "client";
@@ -32,19 +34,20 @@ export const createCustomer =
         at,
       });
       if (known === undefined) throw notFound("customer", request.id);
-      return describeCustomer(deps.db, project.id, known.id);
+      return describeCustomer(deps, project.id, known.id);
     }
+    const newId = deps.newId("cust");
     const id = await upsertCustomer(deps.db, {
       projectId: project.id,
-      newId: deps.newId("cust"),
+      newId,
       sourceId: request.sourceId ?? null,
       change,
       at,
       changesStored: !isClientSide,
     });
-    return isClientSide
-      ? identityToProto({ id, sourceId: request.sourceId ?? null })
-      : describeCustomer(deps.db, project.id, id);
+    if (!isClientSide) return describeCustomer(deps, project.id, id);
+    if (id === newId) await publishCustomers(deps.db, new Map([[id, "customer.created"]]), call);
+    return identityToProto({ id, sourceId: request.sourceId ?? null });
   };
 
 /** The customer that a request identifies. */

@@ -12,6 +12,7 @@ import { storeValidationRules } from "../earning/write-rules.ts";
 import { earningRuleToProto } from "../mapping/earning-rule.ts";
 import { findProgram } from "../points/find-program.ts";
 import { countEarningRules, insertEarningRule } from "../store/earning-rules.ts";
+import { followSegment } from "../store/segment-members.ts";
 
 /** All of them are loaded together, and evaluated for every event of their kind. */
 const MAX_RULES = 100n;
@@ -31,7 +32,10 @@ export const createEarningRules =
         throw invalidPayload(`A project cannot have more than ${MAX_RULES} earning rules`);
       }
       await storeValidationRules(tx, projectId, requests);
-      for (const rule of rules) await insertEarningRule(tx, projectId, rule);
+      for (const rule of rules) {
+        await insertEarningRule(tx, projectId, rule);
+        if (rule.segmentId !== null) await followSegment(tx, projectId, rule.segmentId);
+      }
     });
     return create(CreateEarningRulesResponseSchema, { rules: rules.map(earningRuleToProto) });
   };

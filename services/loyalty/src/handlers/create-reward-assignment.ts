@@ -3,19 +3,21 @@ import { type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { rewardAssignmentToProto } from "../mapping/reward-assignment.ts";
-import { assignReward } from "../reward/assign-reward.ts";
+import { assignReward, rejectingDuplicates } from "../reward/assign-reward.ts";
 
 export const createRewardAssignment =
   (deps: Deps): Handler<typeof RewardService.method.createRewardAssignment> =>
   async (request, call) => {
     const { rewardId, campaign: campaignId, parameters } = request;
-    const { row } = await assignReward(deps.db, deps.db, {
-      id: reservedOrNewId(request, call, () => deps.newId("rewa")),
-      projectId: call.project.id,
-      rewardId,
-      campaignId,
-      parameters,
-      now: call.now,
-    });
+    const { row } = await rejectingDuplicates(deps.db, () =>
+      assignReward(deps.db, {
+        id: reservedOrNewId(request, call, () => deps.newId("rewa")),
+        projectId: call.project.id,
+        rewardId,
+        campaignId,
+        parameters,
+        now: call.now,
+      }),
+    );
     return rewardAssignmentToProto(row);
   };

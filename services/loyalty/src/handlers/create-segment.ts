@@ -31,6 +31,7 @@ export const createSegment =
       filter: parseFilter(request),
       created_at: new Date(now),
       updated_at: null,
+      sync_status: request.type === "auto-update" ? "IN_PROGRESS" : null,
     };
     await deps.definitions.write(project.id, async (tx) => {
       await requireCapacity(tx, project.id, row);

@@ -10,9 +10,9 @@ import { deleteEarningRule as remove } from "../store/earning-rules.ts";
 export const deleteEarningRule =
   (deps: Deps): Handler<typeof EarningRuleService.method.deleteEarningRule> =>
   async ({ campaignId, earningRuleId: id }, { project }) => {
-    const deleted = await deps.definitions.write(project.id, (tx) =>
-      remove(tx, { projectId: project.id, campaignId, id }),
-    );
-    if (!deleted) throw notFound("earning_rule", id);
+    await deps.definitions.write(project.id, async (tx) => {
+      const rule = await remove(tx, { projectId: project.id, campaignId, id });
+      if (rule === undefined) throw notFound("earning_rule", id);
+    });
     return create(EmptySchema);
   };

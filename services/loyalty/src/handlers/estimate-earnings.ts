@@ -17,7 +17,10 @@ import { findHolderTiers, loadTiers } from "../tiers/holder-tiers.ts";
 
 export const estimateEarnings =
   (deps: Deps): Handler<typeof EarningRuleService.method.estimateEarnings> =>
-  async ({ campaignId, order, customerMetadata = {}, segmentIds, cardId }, call) => {
+  async (
+    { campaignId, order, customerMetadata = {}, segmentIds, loyaltyTierIds, cardId },
+    call,
+  ) => {
     const { id: projectId } = call.project;
     const card = cardId === undefined ? [] : [{ projectId, cardId }];
     const [programs, { rules, conditions }, tiers] = await Promise.all([
@@ -33,6 +36,7 @@ export const estimateEarnings =
       order: order === undefined ? null : earningOrderFromProto(order),
       customerMetadata,
       segmentIds,
+      tierIds: loyaltyTierIds,
       eventMetadata: null,
       time,
     };

@@ -7,4 +7,4 @@ import type { Deps } from "../deps.ts";
 export const getCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.getCustomer> =>
   async ({ customerId }, { project }) =>
-    describeCustomer(deps.db, project.id, customerId);
+    describeCustomer(deps, project.id, customerId);

@@ -1,10 +1,11 @@
+import { ApiError } from "@scrip/errors";
 import { instantToProto, optionalInstantFromProto } from "@scrip/mapping";
 import type { LiabilityService } from "@scrip/proto/scrip/loyalty/v1/liability_pb";
-import type { Handler } from "@scrip/rpc";
+import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { localDateAt } from "../domain/local-date.ts";
-import { liabilityAsOf } from "../domain/points-as-of.ts";
+import { addPoints, liabilityAsOf, NO_POINTS, type PointsAsOf } from "../domain/points-as-of.ts";
 import { sumProgramAsOf } from "../store/ledger-as-of.ts";
 
 /** The list of months is bounded; custom dates may be in any year. */
@@ -12,10 +13,10 @@ const MAX_MONTHS = 120;
 
 export const getLiability =
   (deps: Deps): Handler<typeof LiabilityService.method.getLiability> =>
-  async ({ campaignId, asOf: requested }, { project, now }) => {
-    const asOf = optionalInstantFromProto(requested) ?? now;
-    const state = await sumProgramAsOf(deps.db, { projectId: project.id, campaignId, asOf });
-    const liability = liabilityAsOf(state, localDateAt(project.timeZone, asOf));
+  async ({ campaignId, asOf: requested }, call) => {
+    const asOf = optionalInstantFromProto(requested) ?? call.now;
+    const state = await sumCards(deps, call, { campaignId, asOf });
+    const liability = liabilityAsOf(state, localDateAt(call.project.timeZone, asOf));
     const later = liability.expiring.slice(MAX_MONTHS);
     return {
       $typeName: "scrip.loyalty.v1.Liability",
@@ -33,3 +34,19 @@ export const getLiability =
       expiringLaterPoints: later.reduce((sum, { points }) => sum + points, 0n),
     };
   };
+
+/** Page by page in one snapshot, whose memory does not grow with the program. */
+const sumCards = (
+  { db }: Deps,
+  { project, deadline }: Call,
+  { campaignId, asOf }: { readonly campaignId: string; readonly asOf: number },
+): Promise<PointsAsOf> =>
+  db.transaction(async (tx) => {
+    await tx.query("set transaction isolation level repeatable read, read only");
+    let sum = NO_POINTS;
+    for await (const page of sumProgramAsOf(tx, { projectId: project.id, campaignId, asOf })) {
+      if (Date.now() > deadline) throw new ApiError("deadline_exceeded");
+      sum = addPoints(sum, page);
+    }
+    return sum;
+  });

@@ -62,8 +62,8 @@ async function write(
     deleteLocks(tx, replacedLocks),
     changeStocks(
       tx,
-      created.flatMap(({ projectId, rewardId, takesStock }) =>
-        takesStock ? [{ projectId, rewardId, by: 1 as const }] : [],
+      created.flatMap(({ projectId, rewardId, takesStock, quantity: by }) =>
+        takesStock ? [{ projectId, rewardId, by }] : [],
       ),
     ),
   ]);

@@ -31,12 +31,12 @@ function conditionsOf(request: ListCustomerActivitiesRequest, values: unknown[])
   return [
     ...timeRangeConditions("created_at", { from, until }, values),
     ...equal("type", request.type),
-    ...equal("data #>> '{campaign,id}'", request.campaignId),
-    ...equal("data #>> '{campaign,campaign_type}'", request.campaignType),
-    ...equal("data #>> '{reward,id}'", request.rewardId),
+    ...equal("campaign_id", request.campaignId),
+    ...equal("campaign_type", request.campaignType),
+    ...equal("reward_id", request.rewardId),
     ...(request.productId === undefined
       ? []
-      : [`data #> '{order,product_ids}' ? $${values.push(request.productId)}`]),
+      : [`$${values.push(request.productId)} = any(product_ids)`]),
     ...(category === undefined
       ? []
       : [`(type = any($${values.push(ACTIONS)}::text[])) = ${category === "ACTION"}`]),

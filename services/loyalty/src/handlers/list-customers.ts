@@ -41,7 +41,7 @@ export const listCustomers =
       page: parsePage(request),
     });
     return create(ListCustomersResponseSchema, {
-      customers: await describeCustomers(deps.db, project.id, customers),
+      customers: await describeCustomers(deps, project.id, customers),
       total,
       hasMore,
     });

@@ -7,39 +7,60 @@ import {
 } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call, Handler } from "@scrip/rpc";
 
+import { publishesCustomers, resolveAndPublish } from "../customer/resolve-and-publish.ts";
 import {
   type CustomerRequest,
   resolveCustomers as resolve,
 } from "../customer/resolve-customers.ts";
 import type { Deps } from "../deps.ts";
 import { customerKeyOf } from "../domain/customer.ts";
+import { keyOf } from "../domain/key.ts";
 import { storedCustomerToProto } from "../mapping/customer.ts";
 import { evaluateSegments } from "../segment/evaluate-segments.ts";
 import type { StoredCustomer } from "../store/customers.ts";
+import { findTiersOfCustomers } from "../tiers/holder-tiers.ts";
 
 export const resolveCustomers =
   (deps: Deps): Handler<typeof CustomerService.method.resolveCustomers> =>
   async ({ queries }, call) => {
     const requests = queries.map((query) => customerRequest(query, call));
-    const customers = await resolve(deps, requests);
-    const segmentIds = await segmentIdsOf(
-      deps,
-      queries.map((query, index) => ({
+    const customers = await resolveAll(deps, requests, call);
+    // Only for queries that request segments; the others need no further statements.
+    const resolved = queries
+      .map((query, index) => ({
         query,
         customer: customers[index],
         now: requests[index]?.at.getTime() ?? call.now,
-      })),
-    );
+      }))
+      .filter(({ query }) => query.withSegments);
+    const [segmentIds, tierIds] = await Promise.all([
+      segmentIdsOf(deps, resolved),
+      tierIdsOf(deps, resolved),
+    ]);
     return create(ResolveCustomersResponseSchema, {
       results: queries.map((query, index) => {
         const customer = customers[index];
         return {
           ...(customer !== undefined && { customer: storedCustomerToProto(customer) }),
           segmentIds: segmentIds.get(query) ?? [],
+          loyaltyTierIds: tierIds.get(query) ?? [],
         };
       }),
     });
   };
+
+async function resolveAll(
+  deps: Deps,
+  requests: readonly CustomerRequest[],
+  call: Call,
+): Promise<readonly (StoredCustomer | undefined)[]> {
+  if (!publishesCustomers(requests, call)) return resolve(deps, requests);
+  const customers = await deps.db.transaction((tx) =>
+    resolveAndPublish({ ...deps, db: tx }, requests, call),
+  );
+  deps.onEvents();
+  return customers;
+}
 
 const customerRequest = (query: CustomerQuery, call: Call): CustomerRequest => ({
   key: query.customer && customerKeyOf(query.projectId, query.customer),
@@ -54,16 +75,14 @@ type Resolved = {
   readonly now: number;
 };
 
-/** Only for queries that request segments; the others need no further statements. */
 async function segmentIdsOf(
   deps: Deps,
   resolved: readonly Resolved[],
 ): Promise<ReadonlyMap<CustomerQuery, string[]>> {
-  const withSegments = resolved.filter(({ query }) => query.withSegments);
-  if (withSegments.length === 0) return new Map();
+  if (resolved.length === 0) return new Map();
   const segments = await evaluateSegments(
     deps,
-    withSegments.map(({ query, customer, now }) => ({
+    resolved.map(({ query, customer, now }) => ({
       projectId: query.projectId,
       customerId: customer?.id ?? null,
       input: query.customer,
@@ -71,6 +90,23 @@ async function segmentIdsOf(
     })),
   );
   return new Map(
-    withSegments.map(({ query }, index) => [query, (segments[index] ?? []).map(({ id }) => id)]),
+    resolved.map(({ query }, index) => [query, (segments[index] ?? []).map(({ id }) => id)]),
+  );
+}
+
+async function tierIdsOf(
+  deps: Deps,
+  resolved: readonly Resolved[],
+): Promise<ReadonlyMap<CustomerQuery, string[]>> {
+  const stored = resolved.flatMap(({ query, customer }) =>
+    customer === undefined ? [] : [{ query, projectId: query.projectId, customerId: customer.id }],
+  );
+  if (stored.length === 0) return new Map();
+  const tiers = await findTiersOfCustomers(deps, stored);
+  return new Map(
+    stored.map(({ query, projectId, customerId }) => {
+      const ids = (tiers.get(keyOf(projectId, customerId)) ?? []).map(({ tier }) => tier.id);
+      return [query, [...new Set(ids)].toSorted()];
+    }),
   );
 }

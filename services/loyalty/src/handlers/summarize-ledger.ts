@@ -3,7 +3,8 @@ import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { sumLedgerByType } from "../store/ledger-entries.ts";
+import { type ProgramPeriod, sumLedgerByType } from "../store/ledger-entries.ts";
+import { sumPendingChanges } from "../store/pending-changes.ts";
 
 /** The figure that each type of entry counts in, and the sign with which it does. */
 const FIGURES: Readonly<Record<string, readonly [figure: string, sign: 1n | -1n]>> = {
@@ -21,12 +22,14 @@ const FIGURES: Readonly<Record<string, readonly [figure: string, sign: 1n | -1n]
 export const summarizeLedger =
   (deps: Deps): Handler<typeof CardService.method.summarizeLedger> =>
   async ({ campaignId, from, until }, call) => {
-    const sums = await sumLedgerByType(deps.db, {
+    const period: ProgramPeriod = {
       projectId: call.project.id,
       campaignId,
       from: optionalInstantFromProto(from),
       until: optionalInstantFromProto(until),
-    });
+    };
+    const sums = await sumLedgerByType(deps.db, period);
+    const pending = await sumPendingChanges(deps.db, period);
     const figures = Object.fromEntries(
       Object.entries(FIGURES).map(([type, [figure, sign]]) => [
         figure,
@@ -36,5 +39,13 @@ export const summarizeLedger =
     // Points that become active later are rewarded, too.
     const activated = figures["pending_points_activated"] ?? 0n;
     figures["points_rewarded"] = (figures["points_rewarded"] ?? 0n) + activated;
-    return { $typeName: "scrip.loyalty.v1.SummarizeLedgerResponse", figures };
+    return {
+      $typeName: "scrip.loyalty.v1.SummarizeLedgerResponse",
+      figures: {
+        ...figures,
+        pending_points_added: pending.added,
+        pending_points_subtracted: pending.subtracted,
+        pending_points_canceled: pending.canceled,
+      },
+    };
   };

@@ -17,7 +17,7 @@ import { cardReferenceFromProto } from "../mapping/card-reference.ts";
 import { findProgram } from "../points/find-program.ts";
 import { movePoints } from "../points/move-points.ts";
 
-/** Ends the transaction: a transfer that cannot be made undoes those before it. */
+/** Thrown to roll the transaction back: all transfers are made, or none. */
 class TransferRejected extends Error {
   readonly response: TransferPointsResponse;
   constructor(key: MovementRejection, limit: bigint, part: number) {

@@ -16,5 +16,5 @@ export const updateCustomer =
     const at = new Date(now);
     const changed = await mergeCustomer(deps.db, { projectId: project.id, id, change, at });
     if (changed === undefined) throw notFound("customer", request.customerId);
-    return describeCustomer(deps.db, project.id, id);
+    return describeCustomer(deps, project.id, id);
   };

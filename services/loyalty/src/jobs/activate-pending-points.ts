@@ -1,11 +1,11 @@
 import { activateEntries } from "../points/change-pending.ts";
+import { settleCards } from "../points/settle-cards.ts";
 import { lockCards } from "../store/cards.ts";
 import {
   findCardsWithDuePending,
   findDuePendingPoints,
   findNextActivation,
 } from "../store/due-pending-points.ts";
-import { followCards } from "../tiers/follow-cards.ts";
 import type { NightlyStep } from "./nightly-step.ts";
 
 const BATCH = 200;
@@ -26,7 +26,7 @@ export const activatePendingPointsStep: NightlyStep = {
         // After the lock, which orders all changes of the cards' entries.
         const entries = await findDuePendingPoints(tx, { ...due, cardIds: ids });
         await activateEntries(tx, { newId }, entries, { at, timeZone, source: "Automation" });
-        await followCards(tx, deps, cards);
+        await settleCards(tx, deps, cards, { time: at });
       });
       onEvents();
       after = ids.at(-1) ?? "";

@@ -10,7 +10,7 @@ const BATCH = 1_000;
 const ENTRIES = 1_000n;
 
 /**
- * Adds the hashes of entries from before the upgrade. Repeatable: what has a hash is not changed. New entries do not wait
+ * Adds the hashes of entries from before the upgrade. Repeatable: entries with a hash are not changed. New entries do not wait
  * for it.
  */
 export async function chainLedger(

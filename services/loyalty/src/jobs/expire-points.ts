@@ -15,7 +15,7 @@ export const expirePointsStep: NightlyStep = {
   },
   run: async (deps, { projectId, date, at }, isOver) => {
     const { db, newId, onEvents } = deps;
-    // Each card once: what pending holds keep from expiring stays due.
+    // Each card once: points whose expiry a pending hold prevents stay due.
     for (let lastId = ""; ;) {
       if (isOver()) return false;
       const ids = await findDueCards(db, { projectId, before: date, after: lastId, limit: BATCH });

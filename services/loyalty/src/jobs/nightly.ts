@@ -4,16 +4,19 @@ import { instantAt } from "@scrip/rules";
 import { epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
 import { listProjectsWithDuePoints } from "../store/due-points.ts";
 import { activatePendingPointsStep } from "./activate-pending-points.ts";
+import { autoRedeemStep } from "./auto-redeem.ts";
 import { changeTiersStep } from "./change-tiers.ts";
 import { expirePointsStep } from "./expire-points.ts";
 import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
 
 /**
- * The steps of a night in their order (docs/loyalty.md#nightly-jobs): points that become active can keep a tier, and points
+ * The steps of a night in their order (docs/loyalty.md#nightly-jobs): points that become active can keep a tier, rewards are
+ * redeemed with points that would expire tonight, and points
  * that expire tonight still count for a tier that ended yesterday. Steps that move points follow them with tiers.
  */
 const NIGHTLY_STEPS: readonly NightlyStep[] = [
   activatePendingPointsStep,
+  autoRedeemStep,
   changeTiersStep,
   expirePointsStep,
 ];
@@ -58,6 +61,8 @@ async function nextNight(
 }
 
 const EVERY_MS = 60_000;
+/** Projects whose nights run concurrently, so that a long night does not delay all others. */
+const LANES = 4;
 
 /** Runs the nights of all projects within a minute of their midnight, until disposed. */
 export const startNightlyJobs = (
@@ -67,10 +72,25 @@ export const startNightlyJobs = (
   startPeriodicJob({
     everyMs: EVERY_MS,
     onError,
-    work: async () => {
-      const projects = await listProjectsWithDuePoints(deps.db);
-      for (const { sandboxNow, ...project } of projects) {
-        await runDueNights(deps, { ...project, now: sandboxNow ?? Date.now() });
-      }
-    },
+    work: (signal) => runNightsOfProjects(deps, onError, () => signal.aborted),
   });
+
+/** Runs the nights that are due. A project whose nights fail is reported, and tried again with the next run. */
+export async function runNightsOfProjects(
+  deps: NightlyDeps,
+  onError: (error: Error) => void,
+  isOver: () => boolean = () => false,
+): Promise<void> {
+  const projects = (await listProjectsWithDuePoints(deps.db)).values();
+  const lane = async () => {
+    for (const { sandboxNow, ...project } of projects) {
+      if (isOver()) return;
+      try {
+        await runDueNights(deps, { ...project, now: sandboxNow ?? Date.now() }, isOver);
+      } catch (cause) {
+        onError(new Error(`a night of project ${project.projectId} failed`, { cause }));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}

@@ -10,7 +10,7 @@ export type ChainedEntry = NewLedgerEntry & {
   readonly hash: Uint8Array;
 };
 
-/** What of an entry its hash covers: all that is stored of it. Entries of old versions have no total. */
+/** The fields of an entry that its hash covers: all stored ones. Entries of old versions have no total. */
 export type HashedEntry = Omit<NewLedgerEntry, "totalAfter"> & {
   readonly totalAfter: bigint | null;
 };

@@ -11,7 +11,7 @@ export type LedgerFault = {
   readonly details: string;
 };
 
-/** Whether the total of the card changes with entries of a type; what is redeemed stays in it. */
+/** Whether entries of a type change the total of the card; redemptions do not. */
 const CHANGES_TOTAL: Readonly<Record<string, boolean>> = {
   POINTS_ACCRUAL: true,
   PENDING_POINTS_ACTIVATION: true,

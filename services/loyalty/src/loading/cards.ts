@@ -126,6 +126,7 @@ function cardStates(query: CardsQuery, snapshot: Snapshot): readonly CardState[]
       }),
       assignment: priced?.assignment,
       reward: priced?.reward,
+      tierId: tier?.id ?? null,
       ownHolds: ownHoldsOf(cardId),
       requestHolds,
     };

@@ -7,6 +7,8 @@ import { findEarningConditions } from "../store/validation-rules.ts";
 
 /** The earning rules of a project, prepared for evaluation. */
 export type ProjectEarning = {
+  /** Whether there are rules, also inactive ones. */
+  readonly hasRules: boolean;
   /** Active rules by event, oldest first. */
   readonly rules: ReadonlyMap<string, readonly EarningRule[]>;
   readonly conditions: ReadonlyMap<string, ValidationRule>;
@@ -15,7 +17,7 @@ export type ProjectEarning = {
 export type EarningDefinitions = (projectId: string) => Promise<ProjectEarning>;
 
 const MAX_PROJECTS = 5_000;
-const NOTHING: ProjectEarning = { rules: new Map(), conditions: new Map() };
+const NOTHING: ProjectEarning = { hasRules: false, rules: new Map(), conditions: new Map() };
 
 /** Caches the earning rules of projects with their validation rules. */
 export function createEarningDefinitions(
@@ -32,6 +34,7 @@ export function createEarningDefinitions(
         findEarningConditions(db, ids),
       ]);
       return keys.map(({ projectId }) => ({
+        hasRules: rules.has(projectId),
         rules: Map.groupBy(
           (rules.get(projectId) ?? []).filter(({ active }) => active),
           ({ event }) => event,

@@ -27,6 +27,8 @@ export type CardState = {
   readonly lockedPoints: bigint;
   readonly reward: RewardRow | undefined;
   readonly assignment: AssignmentRow | undefined;
+  /** The tier that decides on the price of the reward. */
+  readonly tierId: string | null;
   /** Pending holds of an earlier attempt of the same request: on this card, and on all its cards. */
   readonly ownHolds: readonly PointsHold[];
   readonly requestHolds: readonly PointsHold[];
@@ -34,7 +36,7 @@ export type CardState = {
 
 /** A retry sees balance and stock without the holds of its earlier attempt. */
 export function loadedCardToProto(state: CardState): LoadedCard {
-  const { card, lockedPoints, reward, assignment, ownHolds, requestHolds } = state;
+  const { card, lockedPoints, reward, assignment, tierId, ownHolds, requestHolds } = state;
   const balances = cardBalancesToProto(card);
   const heldPoints = ownHolds.reduce((sum, { points }) => sum + points, 0n);
   return {
@@ -44,6 +46,7 @@ export function loadedCardToProto(state: CardState): LoadedCard {
     ...(reward !== undefined && { reward: rewardToProto(withoutHolds(reward, requestHolds)) }),
     ...(reward !== undefined &&
       assignment !== undefined && { assignment: rewardAssignmentToProto(assignment) }),
+    ...(tierId !== null && { loyaltyTierId: tierId }),
   };
 }
 

@@ -21,6 +21,7 @@ import type { StoredCustomer } from "../store/customers.ts";
 export function customerToProto(
   customer: CustomerProfile,
   { referrals, referredCustomers, referredByCampaign }: ReferralFigures = NO_REFERRALS,
+  tierByCampaign: Readonly<Record<string, string>> = {},
 ): ProfileMessage {
   const { sourceId, name, description, email, phone, birthdate, createdAt, updatedAt } = customer;
   return create(CustomerProfileSchema, {
@@ -35,7 +36,7 @@ export function customerToProto(
     metadata: customer.metadata as JsonObject,
     systemMetadata: {},
     summary: summaryToProto(customer.summary),
-    loyalty: { points: 0n, referredCustomers, referredByCampaign },
+    loyalty: { points: 0n, referredCustomers, referredByCampaign, tierByCampaign },
     referrals: {
       total: BigInt(referrals.length),
       campaigns: referrals.map(({ campaignId, referrerId, relatedObject, at }) => ({

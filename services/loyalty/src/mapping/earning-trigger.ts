@@ -1,14 +1,17 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type EventEnvelope, eventMessage } from "@scrip/events";
 import type { Order, OrderItem } from "@scrip/proto/scrip/common/v1/order_pb";
-import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import {
+  CustomEventReceivedSchema,
+  SegmentEnteredSchema,
+} from "@scrip/proto/scrip/events/v1/customers_pb";
 import {
   type LoyaltyTierChanged,
   LoyaltyTierChangedSchema,
 } from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 
-import { ORDER_PAID } from "../domain/earning/earning-rule.ts";
+import { isCustomEvent, ORDER_PAID, SEGMENT_ENTERED } from "../domain/earning/earning-rule.ts";
 import type { EarningTrigger } from "../domain/earning/grants.ts";
 import type { EarningItem, EarningOrder } from "../domain/earning/subject.ts";
 
@@ -35,8 +38,14 @@ export function earningTriggerOf(event: EventEnvelope): EarningTrigger | undefin
   }
   const changed = eventMessage(event, LoyaltyTierChangedSchema);
   if (changed?.date !== undefined) return tierTrigger(event, changed, timestampMs(changed.date));
+  const entered = eventMessage(event, SegmentEnteredSchema);
+  if (entered?.date !== undefined) {
+    const { projectId, customerId, segmentId, date } = entered;
+    const about = { event: SEGMENT_ENTERED, objectId: segmentId, at: timestampMs(date) };
+    return customerTrigger(event, { projectId, customerId, ...about });
+  }
   const received = eventMessage(event, CustomEventReceivedSchema);
-  if (received?.date === undefined) return undefined;
+  if (received?.date === undefined || !isCustomEvent(received.name)) return undefined;
   const { projectId, eventId, name, customerId, loyaltyCardId, metadata = {}, date } = received;
   return {
     projectId,
@@ -58,16 +67,25 @@ const tierTrigger = (
   event: EventEnvelope,
   { projectId, customerId, change, tier, previous }: LoyaltyTierChanged,
   at: number,
+): EarningTrigger =>
+  customerTrigger(event, {
+    projectId,
+    customerId,
+    event: `customer.loyalty.tier.${change}`,
+    objectId: (tier ?? previous)?.id ?? null,
+    at,
+  });
+
+/** A trigger that is about the customer only: each event grants points. */
+const customerTrigger = (
+  { id }: EventEnvelope,
+  trigger: Pick<EarningTrigger, "projectId" | "customerId" | "event" | "objectId" | "at">,
 ): EarningTrigger => ({
-  projectId,
-  causeId: event.id,
-  event: `customer.loyalty.tier.${change}`,
-  eventId: event.id,
-  eventType: `customer.loyalty.tier.${change}`,
-  customerId,
-  objectId: (tier ?? previous)?.id ?? null,
+  ...trigger,
+  causeId: id,
+  eventId: id,
+  eventType: trigger.event,
   cardId: null,
-  at,
   order: null,
   eventMetadata: null,
 });
@@ -87,8 +105,7 @@ const earningItemFromProto = (item: OrderItem): EarningItem => ({
   skuId: item.skuId ?? null,
   productSourceId: item.product?.sourceId ?? sourceIdOf(item, "product"),
   skuSourceId: item.sku?.sourceId ?? sourceIdOf(item, "sku"),
-  // Collections belong to the catalogue, which loyalty does not know.
-  collections: [],
+  collections: item.collectionIds,
   price: item.price ?? null,
   quantity: item.quantity,
   discountQuantity: item.discountQuantity,

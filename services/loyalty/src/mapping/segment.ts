@@ -4,13 +4,20 @@ import { type Segment, SegmentSchema } from "@scrip/proto/scrip/loyalty/v1/segme
 
 import type { SegmentRow } from "../store/segments.ts";
 
-/** Segments are evaluated on demand, so their initial synchronisation is always done. */
-export const segmentToProto = ({ id, name, type, filter, ...at }: SegmentRow): Segment =>
+/** Members are stored for `auto-update` segments; passive ones are evaluated on demand. */
+export const segmentToProto = ({
+  id,
+  name,
+  type,
+  filter,
+  sync_status: syncStatus,
+  ...at
+}: SegmentRow): Segment =>
   create(SegmentSchema, {
     id,
     name,
     type,
-    initialSyncStatus: "DONE",
+    initialSyncStatus: syncStatus ?? "DONE",
     createdAt: timestampFromDate(at.created_at),
     ...(filter !== null && { filter }),
     ...(at.updated_at !== null && { updatedAt: timestampFromDate(at.updated_at) }),

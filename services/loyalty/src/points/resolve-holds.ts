@@ -15,7 +15,6 @@ import {
 import { chainNewEntries } from "../ledger/chain-ledger.ts";
 import { lockCards, saveBalances } from "../store/cards.ts";
 import { findCauses, findLotsOfHolds, insertEntries } from "../store/ledger-entries.ts";
-import type { CardKey } from "../store/loyalty-members.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
 import { findPointsHolds, updateResolvedHolds } from "../store/points-holds.ts";
 import { findLocksOfCards, upsertLocks } from "../store/points-locks.ts";
@@ -24,8 +23,8 @@ import { loadAccounts, loadDates, saveAccounts } from "./accounts.ts";
 import { expireDue } from "./expire-due.ts";
 
 /**
- * Claims, releases and refunds holds in one transaction, under the locks of their cards. Idempotent. Returns the cards of
- * the holds.
+ * Claims, releases and refunds holds in one transaction, under the locks of their cards. Idempotent. Returns the
+ * holds as they were before.
  */
 export async function resolveHolds(
   { db, newId }: Pick<Deps, "db" | "newId">,
@@ -33,7 +32,7 @@ export async function resolveHolds(
     readonly resolutions?: readonly HoldResolution[];
     readonly refunds?: readonly PointsRefund[];
   },
-): Promise<readonly CardKey[]> {
+): Promise<readonly PointsHold[]> {
   const { resolutions = [], refunds = [] } = work;
   const keys = [...resolutions, ...refunds].map(({ projectId, holdId: id }) => ({ projectId, id }));
   // A hold never changes its card, so this read needs no lock.

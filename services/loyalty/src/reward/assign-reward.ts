@@ -22,9 +22,32 @@ type NewAssignment = {
   readonly now: number;
 };
 
-/** Assigns a reward to a program. `tx` writes; the assignment that a duplicate names is read from `db`. */
+type Pair = Pick<NewAssignment, "projectId" | "campaignId" | "rewardId">;
+
+class AlreadyAssigned extends Error {
+  readonly pair: Pair;
+
+  constructor(pair: Pair) {
+    super("the reward is assigned to the program");
+    this.pair = pair;
+  }
+}
+
+/** Rejects a duplicate by the id of its assignment, which is read when the transaction of `assign` has failed. */
+export async function rejectingDuplicates<T>(db: Queryable, assign: () => Promise<T>): Promise<T> {
+  try {
+    return await assign();
+  } catch (error) {
+    if (!(error instanceof AlreadyAssigned)) throw error;
+    const { projectId, campaignId, rewardId } = error.pair;
+    const same = await findAssignmentsOfCampaigns(db, [error.pair]);
+    const known = same.get(keyOf(projectId, campaignId, rewardId));
+    throw duplicate("reward_assignment", "id", known?.id ?? rewardId);
+  }
+}
+
+/** Assigns a reward to a program; call it in `rejectingDuplicates`. */
 export async function assignReward(
-  db: Queryable,
   tx: Queryable,
   { id, projectId, rewardId, campaignId, parameters, now }: NewAssignment,
 ): Promise<{ readonly row: AssignmentRow; readonly reward: RewardRow }> {
@@ -46,9 +69,7 @@ export async function assignReward(
     }
     if (isUniqueViolation(error, ONE_AUTO_REDEEM)) throw secondAutoRedeemError();
     if (!isUniqueViolation(error, ONE_PER_CAMPAIGN)) throw error;
-    const same = await findAssignmentsOfCampaigns(db, [{ projectId, campaignId, rewardId }]);
-    const known = same.get(keyOf(projectId, campaignId, rewardId));
-    throw duplicate("reward_assignment", "id", known?.id ?? reward.id);
+    throw new AlreadyAssigned({ projectId, campaignId, rewardId });
   }
   return { row, reward };
 }

@@ -10,6 +10,8 @@ import {
   textArray,
 } from "@scrip/postgres";
 
+import { queueChangedSql } from "./changed-customers.ts";
+
 export type CustomerRef = { readonly projectId: string; readonly customerId: string };
 
 export type RedemptionCounts = CustomerRef & {
@@ -91,11 +93,15 @@ const addStatement = buildStatement({
     }),
   },
   text: ({ counted }) => `
-    insert into customer_redemptions as known (${counted.columns})
-    select ${counted.columns} from ${counted.rows("one")}
-     order by project_id, customer_id
-        on conflict (project_id, customer_id) do update
-       set ${summedAssignments(sumColumns, "known")}`,
+    with written as (
+      insert into customer_redemptions as known (${counted.columns})
+      select ${counted.columns} from ${counted.rows("one")}
+       order by project_id, customer_id
+          on conflict (project_id, customer_id) do update
+         set ${summedAssignments(sumColumns, "known")}
+      returning project_id, customer_id
+    )
+    ${queueChangedSql("written", "customer_id")}`,
 });
 
 /**
@@ -129,14 +135,18 @@ const upsertStatement = buildStatement({
     unpaidWins: rowOf<boolean>({ unpaid_wins: column.bool((unpaidWins) => unpaidWins) }),
   },
   text: ({ orders, unpaidWins }) => `
-    insert into customer_order as known (${orders.columns})
-    select ${orders.columns} from ${orders.rows("one")}
-     order by project_id, order_id
-        on conflict (project_id, order_id) do update
-       set ${excludedAssignments(orderStateColumns)}
-     where known.changed_at < excluded.changed_at
-        or (known.changed_at = excluded.changed_at
-            and (known.paid or not ${unpaidWins.values})
-            and (known.amount, known.customer_id, known.paid)
-                <> (excluded.amount, excluded.customer_id, excluded.paid))`,
+    with written as (
+      insert into customer_order as known (${orders.columns})
+      select ${orders.columns} from ${orders.rows("one")}
+       order by project_id, order_id
+          on conflict (project_id, order_id) do update
+         set ${excludedAssignments(orderStateColumns)}
+       where known.changed_at < excluded.changed_at
+          or (known.changed_at = excluded.changed_at
+              and (known.paid or not ${unpaidWins.values})
+              and (known.amount, known.customer_id, known.paid)
+                  <> (excluded.amount, excluded.customer_id, excluded.paid))
+      returning project_id, customer_id
+    )
+    ${queueChangedSql("written", "customer_id")}`,
 });

@@ -9,6 +9,7 @@ import {
 } from "../domain/customer.ts";
 import { keyOf } from "../domain/key.ts";
 import { deleteActivities } from "./activities.ts";
+import { queueChangedSql } from "./changed-customers.ts";
 import { deleteCustomEvents } from "./custom-events.ts";
 import { deleteReferrals } from "./referrals.ts";
 
@@ -68,9 +69,13 @@ export async function insertMissingCustomers(
   // Sorted, so that two batches with the same customers wait for each other instead of deadlocking.
   const sorted = customers.toSorted((a, b) => (a.sourceId < b.sourceId ? -1 : 1));
   await db.query(
-    `insert into customer (project_id, id, source_id, created_at)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-     on conflict (project_id, source_id) do nothing`,
+    `with created as (
+       insert into customer (project_id, id, source_id, created_at)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
+           on conflict (project_id, source_id) do nothing
+       returning project_id, id
+     )
+     ${queueChangedSql("created", "id")}`,
     [
       sorted.map(({ projectId }) => projectId),
       sorted.map(({ id }) => id),
@@ -108,15 +113,18 @@ export async function insertCustomers(
   if (customers.length === 0) return new Set();
   const sorted = customers.toSorted((a, b) => (a.sourceId < b.sourceId ? -1 : 1));
   const { rows } = await db.query<{ source_id: string }>(
-    `insert into customer
-            (project_id, id, source_id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at)
-     select project_id, id, source_id,
-            ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "fields")).join(", ")},
-            metadata, created_at
-       from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[], $5::jsonb[], $6::timestamptz[])
-            as input (project_id, id, source_id, fields, metadata, created_at)
-         on conflict (project_id, source_id) do nothing
-     returning source_id`,
+    `with created as (
+       insert into customer
+              (project_id, id, source_id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at)
+       select project_id, id, source_id,
+              ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "fields")).join(", ")},
+              metadata, created_at
+         from unnest($1::text[], $2::text[], $3::text[], $4::jsonb[], $5::jsonb[], $6::timestamptz[])
+              as input (project_id, id, source_id, fields, metadata, created_at)
+           on conflict (project_id, source_id) do nothing
+       returning project_id, id, source_id
+     ), queued as (${queueChangedSql("created", "id")})
+     select source_id from created`,
     [
       sorted.map(({ projectId }) => projectId),
       sorted.map(({ id }) => id),
@@ -158,13 +166,15 @@ export async function mergeCustomers(
         where (project_id, id) in (select project_id, id from input)
         order by project_id, id
           for no key update
-     )
-     update customer
-        set ${mergeColumnsSql("input.fields", "input.metadata", "input.at")}
-       from input
-       join held using (project_id, id)
-      where customer.project_id = input.project_id and customer.id = input.id
-     returning ${RETURNING}`,
+     ), merged as (
+       update customer
+          set ${mergeColumnsSql("input.fields", "input.metadata", "input.at")}
+         from input
+         join held using (project_id, id)
+        where customer.project_id = input.project_id and customer.id = input.id
+       returning ${RETURNING}
+     ), queued as (${queueChangedSql("merged", "id")})
+     select * from merged`,
     [
       merges.map(({ projectId }) => projectId),
       merges.map(({ id }) => id),
@@ -205,13 +215,16 @@ export async function upsertCustomer(
     ? mergeColumnsSql("$3::jsonb", "$4::jsonb", "$5")
     : "source_id = customer.source_id";
   const { rows } = await db.query<{ id: string }>(
-    `insert into customer
-            (project_id, id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at, source_id)
-     values ($1, $2, ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "$3::jsonb")).join(", ")},
-             $4::jsonb, $5, $6)
-         on conflict (project_id, source_id)
-               do update set ${merged}
-     returning id`,
+    `with upserted as (
+       insert into customer
+              (project_id, id, ${CUSTOMER_FIELDS.join(", ")}, metadata, created_at, source_id)
+       values ($1, $2, ${CUSTOMER_FIELDS.map((field) => changedFieldSql(field, "$3::jsonb")).join(", ")},
+               $4::jsonb, $5, $6)
+           on conflict (project_id, source_id)
+                 do update set ${merged}
+       returning project_id, id
+     ), queued as (${queueChangedSql("upserted", "id")})
+     select id from upserted`,
     [
       projectId,
       newId,
@@ -284,6 +297,7 @@ export async function deleteCustomer(
     await deleteReferrals(tx, projectId, id);
     await deleteActivities(tx, projectId, id);
     const events = await deleteCustomEvents(tx, projectId, id);
+    await tx.query(`delete from awaited_card ${ofCustomer}`, [projectId, id]);
     const [removed] = rows;
     if (removed === undefined) return undefined;
     if (event !== null) await enqueue(tx, [event]);

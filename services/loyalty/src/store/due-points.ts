@@ -7,7 +7,7 @@ export type DueProject = {
   readonly sandboxNow: number | null;
 };
 
-/** Projects with points that expire or become active, or tiers that change, by the date on the project's calendar. */
+/** Projects with points that expire or become active, rewards to redeem, or tiers that change, by the date on the project's calendar. */
 export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly DueProject[]> {
   const { rows } = await db.query<{
     project_id: string;
@@ -23,6 +23,9 @@ export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly
           or exists (select from pending_points e
                       where e.project_id = p.project_id and e.status = 'PENDING'
                         and e.activates_on <= today.date)
+          or (exists (select from reward_assignment a where a.project_id = p.project_id and a.auto_redeem)
+              and not exists (select from auto_redeem_night n
+                               where n.project_id = p.project_id and n.date >= today.date))
           or exists (select from member_tier m
                       where m.project_id = p.project_id and m.due_on <= today.date))`,
   );

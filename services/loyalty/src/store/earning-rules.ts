@@ -162,12 +162,13 @@ export async function updateEarningRule(
 export async function deleteEarningRule(
   tx: Queryable,
   { projectId, campaignId, id }: EarningRuleReference,
-): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    "delete from earning_rule where project_id = $1 and campaign_id = $2 and id = $3",
+): Promise<EarningRule | undefined> {
+  const { rows } = await tx.query<EarningRuleRow>(
+    `delete from earning_rule where project_id = $1 and campaign_id = $2 and id = $3
+     returning ${COLUMNS}`,
     [projectId, campaignId, id],
   );
-  return rowCount === 1;
+  return rows[0] && ruleFromRow(rows[0]);
 }
 
 export async function listEarningRules(

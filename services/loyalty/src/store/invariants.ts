@@ -129,6 +129,30 @@ const PENDING = `
    order by c.id
    limit $3`;
 
+/** A tier follows the ledger up to a version, and counts the balance of that entry. */
+const TIERS = `
+  select m.card_id as id,
+         case when m.ledger_version > coalesce(c.ledger_version, 0)
+              then format('follows the ledger to version %s, its last is %s', m.ledger_version, coalesce(c.ledger_version, 0))
+              when e.balance_after is not null and e.balance_after <> m.balance
+              then format('counts %s points, the card had %s', m.balance, e.balance_after)
+              when m.tier_id is not null and t.id is null
+              then format('is in the tier %s, which its program does not have', m.tier_id)
+              when m.next_tier_id is not null and n.id is null
+              then format('waits for the tier %s, which its program does not have', m.next_tier_id)
+          end as fault
+    from member_tier m
+    left join loyalty_card c on c.project_id = m.project_id and c.id = m.card_id
+    left join ledger_entry e
+      on e.project_id = m.project_id and e.card_id = m.card_id and e.version = m.ledger_version
+    left join loyalty_tier t
+      on t.project_id = m.project_id and t.id = m.tier_id and t.campaign_id = m.campaign_id
+    left join loyalty_tier n
+      on n.project_id = m.project_id and n.id = m.next_tier_id and n.campaign_id = m.campaign_id
+   where m.project_id = $1 and m.card_id > $2
+   order by m.card_id
+   limit $3`;
+
 const HOLDS = `
   select s.id,
          case when s.status = 'CONFIRMED' and taken.points is distinct from - s.points
@@ -197,6 +221,12 @@ export const loyaltyInvariants: readonly InvariantCheck[] = [
     name: "I7 points holds",
     states: "a claimed hold has exactly one ledger entry, a released hold has none",
     checkChunk: sqlCheck(HOLDS),
+  },
+  {
+    name: "I8 tiers",
+    states:
+      "a card is in a tier of its program, which follows its ledger and counts the balance of the entry that it has reached",
+    checkChunk: sqlCheck(TIERS),
   },
   {
     name: "I1 locked points",

@@ -73,15 +73,18 @@ export async function listLedgerEntries(
   return rows;
 }
 
+/** A loyalty program, and a range of instants; `until` is exclusive. */
+export type ProgramPeriod = {
+  readonly projectId: string;
+  readonly campaignId: string;
+  readonly from: number | null;
+  readonly until: number | null;
+};
+
 /** The points of a program's entries by type, within a period whose end is exclusive. */
 export async function sumLedgerByType(
   db: Queryable,
-  program: {
-    readonly projectId: string;
-    readonly campaignId: string;
-    readonly from: number | null;
-    readonly until: number | null;
-  },
+  program: ProgramPeriod,
 ): Promise<ReadonlyMap<string, bigint>> {
   const { projectId, campaignId, from, until } = program;
   const { rows } = await db.query<{ type: string; points: bigint }>(

@@ -8,7 +8,7 @@ import {
 } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
-import type { LoyaltyMember } from "../domain/loyalty-program.ts";
+import type { LoyaltyMember, MemberCard } from "../domain/loyalty-program.ts";
 
 type MemberRow = {
   project_id: string;
@@ -17,9 +17,17 @@ type MemberRow = {
   customer_id: string;
   initial_points: bigint;
   joined_at: Date;
+  /** Null for a card that can always be used. */
+  active: boolean | null;
+  start_date: Date | null;
+  expiration_date: Date | null;
 };
 
-const COLUMNS = "project_id, card_id, campaign_id, customer_id, initial_points, joined_at";
+const SELECT = `
+  select m.project_id, m.card_id, m.campaign_id, m.customer_id, m.initial_points, m.joined_at,
+         s.active, s.start_date, s.expiration_date
+    from loyalty_member m
+    left join card_state s on s.project_id = m.project_id and s.card_id = m.card_id`;
 
 const changeable: ColumnTable<LoyaltyMember> = {
   campaign_id: column.text(({ campaignId }) => campaignId),
@@ -62,11 +70,11 @@ export async function deleteMembers(db: Queryable, cards: readonly CardKey[]): P
 export async function findMembers(
   db: Queryable,
   cards: readonly CardKey[],
-): Promise<readonly LoyaltyMember[]> {
+): Promise<readonly MemberCard[]> {
   if (cards.length === 0) return [];
   const { rows } = await db.query<MemberRow>(
-    `select ${COLUMNS} from loyalty_member
-      where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))`,
+    `${SELECT}
+      where (m.project_id, m.card_id) in (select * from unnest($1::text[], $2::text[]))`,
     [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
   );
   return rows.map(memberFromRow);
@@ -100,12 +108,12 @@ export async function findCardsOfProgram(
 export async function findMembersOfCustomers(
   db: Queryable,
   customers: readonly { readonly projectId: string; readonly customerId: string }[],
-): Promise<ReadonlyMap<string, readonly LoyaltyMember[]>> {
+): Promise<ReadonlyMap<string, readonly MemberCard[]>> {
   if (customers.length === 0) return new Map();
   const { rows } = await db.query<MemberRow>(
-    `select ${COLUMNS} from loyalty_member
-      where (project_id, customer_id) in (select * from unnest($1::text[], $2::text[]))
-      order by project_id, card_id`,
+    `${SELECT}
+      where (m.project_id, m.customer_id) in (select * from unnest($1::text[], $2::text[]))
+      order by m.project_id, m.card_id`,
     [customers.map(({ projectId }) => projectId), customers.map(({ customerId }) => customerId)],
   );
   return Map.groupBy(rows.map(memberFromRow), ({ projectId, customerId }) =>
@@ -131,11 +139,14 @@ export async function findCardsOf(
   return rows.map(({ card_id: cardId }) => cardId);
 }
 
-const memberFromRow = (row: MemberRow): LoyaltyMember => ({
+const memberFromRow = (row: MemberRow): MemberCard => ({
   projectId: row.project_id,
   cardId: row.card_id,
   campaignId: row.campaign_id,
   customerId: row.customer_id,
   initialPoints: row.initial_points,
   joinedAt: row.joined_at.getTime(),
+  active: row.active ?? true,
+  startDate: row.start_date?.getTime() ?? null,
+  expirationDate: row.expiration_date?.getTime() ?? null,
 });

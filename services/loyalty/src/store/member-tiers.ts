@@ -254,6 +254,7 @@ const stateFromRow = (row: MemberTierRow): TierState => ({
   periodStart: row.period_start,
   periodPoints: row.period_points,
   balance: row.balance,
+  heldPoints: 0n,
   ledgerVersion: row.ledger_version,
   createdAt: row.created_at.getTime(),
   updatedAt: row.updated_at && row.updated_at.getTime(),

@@ -4,11 +4,14 @@ import {
   column,
   columnNames,
   type ColumnTable,
+  int8Array,
   type Queryable,
+  textArray,
 } from "@scrip/postgres";
 
 import type { PointsHold, PointsHoldStatus } from "../domain/card.ts";
 import type { ResolvedPointsHold } from "../domain/resolve-holds.ts";
+import type { CardKey } from "./loyalty-members.ts";
 
 export type PointsHoldKey = { readonly projectId: string; readonly id: string };
 
@@ -21,10 +24,12 @@ type PointsHoldRow = {
   request_key: string | null;
   reward_id: string;
   takes_stock: boolean;
+  quantity: bigint;
   redemption_id: string | null;
   session_key: string | null;
   locked_points: bigint | null;
   locked_until: Date | null;
+  automatic: boolean;
   at: Date;
 };
 
@@ -37,10 +42,12 @@ const columns: ColumnTable<PointsHold> = {
   request_key: column.text(({ requestKey }) => requestKey),
   reward_id: column.text(({ rewardId }) => rewardId),
   takes_stock: column.bool(({ takesStock }) => takesStock),
+  quantity: column.int8(({ quantity }) => quantity),
   redemption_id: column.text(({ redemptionId }) => redemptionId),
   session_key: column.text(({ sessionKey }) => sessionKey),
   locked_points: column.int8(({ lockedPoints }) => lockedPoints),
   locked_until: column.timestamp(({ lockedUntil }) => lockedUntil),
+  automatic: column.bool(({ automatic }) => automatic),
   at: column.timestamp(({ at }) => at),
 };
 
@@ -137,9 +144,58 @@ const pointsHoldFromRow = (row: PointsHoldRow): PointsHold => ({
   requestKey: row.request_key,
   rewardId: row.reward_id,
   takesStock: row.takes_stock,
+  quantity: row.quantity,
   redemptionId: row.redemption_id,
   sessionKey: row.session_key,
   lockedPoints: row.locked_points,
   lockedUntil: row.locked_until?.getTime() ?? null,
+  automatic: row.automatic,
   at: row.at.getTime(),
 });
+
+/** A hold of an automatic redemption. */
+export type AutomaticHold = CardKey & {
+  readonly points: bigint;
+  /** The entry of the ledger that deducted the points; null: none yet. */
+  readonly claimedVersion: bigint | null;
+};
+
+/** The holds of automatic redemptions that are pending, or were claimed after a version of the ledger of their card. */
+export async function findAutomaticHolds(
+  db: Queryable,
+  cards: readonly (CardKey & { readonly version: bigint })[],
+): Promise<readonly AutomaticHold[]> {
+  if (cards.length === 0) return [];
+  const { rows } = await db.query<{
+    project_id: string;
+    card_id: string;
+    points: bigint;
+    claimed_version: bigint | null;
+  }>(
+    `with card as (
+       select * from unnest($1::text[], $2::text[], $3::int8[]) as card (project_id, card_id, version)
+     )
+     select s.project_id, s.card_id, s.points, null::int8 as claimed_version
+       from card
+       join points_spend s on s.project_id = card.project_id and s.card_id = card.card_id
+      where s.status = 'PENDING' and s.automatic
+     union all
+     select s.project_id, s.card_id, s.points, l.version
+       from card
+       join ledger_entry l on l.project_id = card.project_id and l.card_id = card.card_id
+        and l.version > card.version and l.type = 'POINTS_REDEMPTION'
+       join points_spend s on s.project_id = l.project_id and s.id = l.cause
+      where s.automatic`,
+    [
+      textArray(cards.map(({ projectId }) => projectId)),
+      textArray(cards.map(({ cardId }) => cardId)),
+      int8Array(cards.map(({ version }) => version)),
+    ],
+  );
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    cardId: row.card_id,
+    points: row.points,
+    claimedVersion: row.claimed_version,
+  }));
+}

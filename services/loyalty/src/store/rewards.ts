@@ -162,12 +162,12 @@ export async function lockStocks(
 /** Changes the redeemed quantity of rewards: up for a hold, down for a release or refund. */
 export async function changeStocks(
   tx: Queryable,
-  moves: readonly (RewardReference & { readonly by: 1 | -1 })[],
+  moves: readonly (RewardReference & { readonly by: bigint })[],
 ): Promise<void> {
-  const sums = new Map<string, RewardReference & { by: number }>();
+  const sums = new Map<string, RewardReference & { by: bigint }>();
   for (const move of moves) {
     const key = keyOf(move.projectId, move.rewardId);
-    sums.set(key, { ...move, by: move.by + (sums.get(key)?.by ?? 0) });
+    sums.set(key, { ...move, by: move.by + (sums.get(key)?.by ?? 0n) });
   }
   if (sums.size === 0) return;
   // The update alone would lock the rows in any order and could deadlock.

@@ -18,6 +18,8 @@ export type SegmentRow = {
   readonly filter: JsonObject | null;
   readonly created_at: Date;
   readonly updated_at: Date | null;
+  /** Whether the members of an `auto-update` segment are known. Null for others, which nobody enters or leaves. */
+  readonly sync_status: "IN_PROGRESS" | "DONE" | null;
 };
 
 const columns: ColumnTable<SegmentRow> = {
@@ -26,6 +28,7 @@ const columns: ColumnTable<SegmentRow> = {
   filter: column.json(({ filter }) => filter && JSON.stringify(filter)),
   created_at: column.timestamp((row) => row.created_at.getTime()),
   updated_at: column.timestamp((row) => row.updated_at && row.updated_at.getTime()),
+  sync_status: column.text((row) => row.sync_status),
 };
 
 const COLUMNS = `id, ${columnNames(columns)}`;

@@ -17,6 +17,7 @@ import {
 import { loyaltyTierChangedEvent } from "../events/loyalty-tier-changed.ts";
 import { type CardKey, findMembers } from "../store/loyalty-members.ts";
 import { findEntriesAfter, lockMemberTiers, saveMemberTiers } from "../store/member-tiers.ts";
+import { findAutomaticHolds } from "../store/points-holds.ts";
 import { loadTiers, readTiers } from "./holder-tiers.ts";
 import { openStates } from "./open-states.ts";
 import {
@@ -98,18 +99,47 @@ async function followLedgers(
   for (;;) {
     const states = [...followed.values()].map(({ state }) => state);
     const entries = await findEntriesAfter(tx, states, LIMIT);
+    // After the entries: a hold that is claimed meanwhile still counts for them.
+    const heldPoints = await loadHeldPoints(tx, states, programOf);
+    for (const card of followed.values()) {
+      const held = heldPoints(card.state, card.state.ledgerVersion);
+      if (held !== card.state.heldPoints) card.state = { ...card.state, heldPoints: held };
+    }
     for (const entry of entries) {
       const card = followed.get(keyOf(entry.projectId, entry.cardId));
       if (card === undefined) continue;
       const program = programOf(card.state);
       const date = localDateAt(program.calendar.timeZone, entry.at);
-      const progress = followEntry(card.state, { ...entry, date }, program);
+      const held = heldPoints(entry, entry.version);
+      const progress = followEntry(card.state, { ...entry, date, heldPoints: held }, program);
       take(card, progress, (change) =>
         change.date === date ? entry.at : midnight(change, program),
       );
     }
     if (entries.length < LIMIT) return;
   }
+}
+
+/**
+ * The points of a card that automatic redemptions have held when an entry is followed, until the entry that deducts them:
+ * rewards are redeemed before tiers are evaluated. Costs no statement for programs whose tiers depend on the points of a period.
+ */
+async function loadHeldPoints(
+  tx: Queryable,
+  states: readonly TierState[],
+  programOf: ProgramOf,
+): Promise<(card: CardKey, version: bigint) => bigint> {
+  const holds = await findAutomaticHolds(
+    tx,
+    states
+      .filter((state) => programOf(state).policy.qualification === "BALANCE")
+      .map(({ projectId, cardId, ledgerVersion: version }) => ({ projectId, cardId, version })),
+  );
+  const ofCards = Map.groupBy(holds, ({ projectId, cardId }) => keyOf(projectId, cardId));
+  return ({ projectId, cardId }, version) =>
+    (ofCards.get(keyOf(projectId, cardId)) ?? [])
+      .filter(({ claimedVersion }) => claimedVersion === null || version < claimedVersion)
+      .reduce((sum, { points }) => sum + points, 0n);
 }
 
 const midnight = ({ date }: TierChange, { calendar }: CalendarProgram): number =>
@@ -154,7 +184,7 @@ async function save(
   },
 ): Promise<void> {
   const changed = [...followed].flatMap(([key, card]) =>
-    before.get(key) === card.state ? [] : [card],
+    isStored(before.get(key), card.state) ? [] : [card],
   );
   await saveMemberTiers(
     tx,
@@ -169,3 +199,10 @@ async function save(
   );
   if (events.length > 0) await enqueue(tx, events);
 }
+
+/** Whether a state differs from the stored one only by what is not stored. */
+const isStored = (before: TierState | undefined, after: TierState): boolean =>
+  before !== undefined &&
+  Object.entries(after).every(
+    ([name, value]) => name === "heldPoints" || before[name as keyof TierState] === value,
+  );

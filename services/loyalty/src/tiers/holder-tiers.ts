@@ -5,7 +5,7 @@ import { keyOf } from "../domain/key.ts";
 import { tierOf } from "../domain/tiers/follow-ledger.ts";
 import type { Tier } from "../domain/tiers/tier.ts";
 import { type ProjectTiers, tiersByProgram } from "../loading/loyalty-tiers.ts";
-import type { CardKey } from "../store/loyalty-members.ts";
+import { type CardKey, findMembersOfCustomers } from "../store/loyalty-members.ts";
 import { findProjectTiers } from "../store/loyalty-tiers.ts";
 import { findMemberTiers } from "../store/member-tiers.ts";
 
@@ -47,4 +47,24 @@ export async function findHolderTiers(
       return tier === null || tier.deleted ? [] : [[keyOf(projectId, cardId), tier] as const];
     }),
   );
+}
+
+/** A tier of a customer, who has it by a card of this program. */
+export type CustomerTier = { readonly campaignId: string; readonly tier: Tier };
+
+/** The tiers that customers are in, by `keyOf` of project and customer. Costs no statement for projects without tiers. */
+export async function findTiersOfCustomers(
+  deps: Pick<Deps, "tiers"> & { readonly db: Queryable },
+  customers: readonly { readonly projectId: string; readonly customerId: string }[],
+): Promise<ReadonlyMap<string, readonly CustomerTier[]>> {
+  const projects = await loadTiers(deps, customers);
+  const owners = customers.filter(({ projectId }) => (projects.get(projectId)?.size ?? 0) > 0);
+  const members = [...(await findMembersOfCustomers(deps.db, owners)).values()].flat();
+  const tiers = await findHolderTiers(deps.db, projects, members);
+  const held = members.flatMap(({ projectId, cardId, customerId, campaignId }) => {
+    const tier = tiers.get(keyOf(projectId, cardId));
+    if (tier === undefined || campaignId === null) return [];
+    return [{ key: keyOf(projectId, customerId), campaignId, tier }];
+  });
+  return Map.groupBy(held, ({ key }) => key);
 }

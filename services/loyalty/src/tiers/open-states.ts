@@ -40,6 +40,7 @@ export async function openStates(
       periodStart,
       periodPoints: 0n,
       balance: card?.balance ?? initialPoints,
+      heldPoints: 0n,
       ledgerVersion: card?.ledgerVersion ?? 0n,
       createdAt: now,
       updatedAt: null,

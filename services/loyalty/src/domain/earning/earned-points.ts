@@ -12,7 +12,7 @@ import {
 import type { Calculation, ItemTarget } from "./earning-rule.ts";
 import type { EarningItem, EarningSubject } from "./subject.ts";
 
-/** What a loyalty tier makes of the points of a rule. */
+/** How a loyalty tier changes the points of a rule. */
 export type TierMapping =
   | { readonly type: "MULTIPLY"; readonly multiplier: Decimal }
   | { readonly type: "CUSTOM"; readonly points: bigint };

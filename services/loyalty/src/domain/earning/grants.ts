@@ -1,8 +1,19 @@
-import { checkRule, evaluateValidity, type Metadata, type ValidationRule } from "@scrip/rules";
+import {
+  checkRule,
+  evaluateValidity,
+  isWithinDates,
+  type Metadata,
+  type ValidationRule,
+} from "@scrip/rules";
 
 import { expiryDate } from "../expiry-date.ts";
 import { addDays, type LocalDate, localDateAt } from "../local-date.ts";
-import type { LoyaltyMember, LoyaltyProgram } from "../loyalty-program.ts";
+import {
+  isUsable,
+  type LoyaltyMember,
+  type LoyaltyProgram,
+  type MemberCard,
+} from "../loyalty-program.ts";
 import type { Tier } from "../tiers/tier.ts";
 import { earnedPoints } from "./earned-points.ts";
 import type { EarningRule } from "./earning-rule.ts";
@@ -38,9 +49,9 @@ export type Grant = {
   /** The tier of the card before the event. */
   readonly tier: Tier | null;
   readonly cause: string;
-  /** The day on which the points become active; null: at once. */
+  /** The day on which the points become active; null: immediately. */
   readonly activatesOn: LocalDate | null;
-  /** The last day on which points that are active at once can be spent; null: they never expire. */
+  /** The last day on which immediately active points can be spent; null: they never expire. */
   readonly expiresOn: LocalDate | null;
   readonly today: LocalDate;
 };
@@ -52,7 +63,7 @@ export type EarningState = {
   readonly conditionOf: (id: string) => ValidationRule | undefined;
   readonly programs: ReadonlyMap<string, LoyaltyProgram>;
   /** Cards that the customer holds. */
-  readonly members: readonly LoyaltyMember[];
+  readonly members: readonly MemberCard[];
   readonly subject: EarningSubject;
   /** The tier of a card: a snapshot from before the first rule, so that all see the same tier. */
   readonly tierOf: (member: LoyaltyMember) => Tier | null;
@@ -80,6 +91,8 @@ export function decideGrants(trigger: EarningTrigger, state: EarningState): Earn
       withoutCard.set(program.id, program);
     }
     for (const member of members) {
+      // A card that was requested for the event starts after it.
+      if (!isUsable(member, Math.max(trigger.at, member.joinedAt))) continue;
       const tier = state.tierOf(member);
       const points = pointsOf(rule, state.subject, tier);
       if (points > 0n) {
@@ -97,11 +110,12 @@ export const pointsOf = (
   tier: Tier | null = null,
 ): bigint => earnedPoints(rule.calculation, subject, tier?.earningRules.get(rule.id) ?? null);
 
-/** Active and inside its time limits, in a program that is. */
+/** Active and inside its time limits, in a program that is active and within its dates. */
 const isLive = (rule: EarningRule, program: LoyaltyProgram, { time }: EarningSubject): boolean =>
   rule.active &&
   program.active &&
   !program.deleted &&
+  isWithinDates(program.validity, time.now) &&
   evaluateValidity(rule.validity, program.validity, time) === "open";
 
 export function holds(

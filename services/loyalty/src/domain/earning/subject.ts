@@ -30,6 +30,8 @@ export type EarningSubject = {
   readonly order: EarningOrder | null;
   readonly customerMetadata: Metadata;
   readonly segmentIds: readonly string[];
+  /** Of all cards of the customer, before the event. */
+  readonly tierIds: readonly string[];
   /** Metadata of a custom event. */
   readonly eventMetadata: Metadata | null;
   readonly time: TimeContext;
@@ -46,6 +48,8 @@ export const earningRuleReader = (subject: EarningSubject): RuleReader => ({
     switch (name) {
       case "customer.segment":
         return idsOperand(subject.segmentIds);
+      case "customer.loyalty.tier":
+        return idsOperand(subject.tierIds);
       case "customer.metadata":
         return metadataOperand(subject.customerMetadata, property ?? "");
       case "custom_event.metadata":

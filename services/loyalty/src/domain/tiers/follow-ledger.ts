@@ -21,6 +21,8 @@ export type TierState = {
   readonly periodStart: LocalDate | null;
   readonly periodPoints: bigint;
   readonly balance: bigint;
+  /** Points of the balance that automatic redemptions hold: they do not count. Not stored. */
+  readonly heldPoints: bigint;
   /** The last entry of the ledger that counts. */
   readonly ledgerVersion: bigint;
   readonly createdAt: number;
@@ -33,6 +35,8 @@ export type TierEntry = {
   readonly type: string;
   readonly points: bigint;
   readonly balanceAfter: bigint;
+  /** Points of this entry or later ones that automatic redemptions hold. */
+  readonly heldPoints: bigint;
   readonly date: LocalDate;
 };
 
@@ -62,7 +66,7 @@ export type TierProgress = { readonly state: TierState; readonly changes: readon
 /** Points that count in a period: received for something, not returned or transferred. */
 const COUNTED = new Set(["POINTS_ACCRUAL", "PENDING_POINTS_ACTIVATION", "POINTS_ADDITION"]);
 
-const IN_ONE_GO = 10_000;
+const MAX_STEPS = 10_000;
 
 /** Takes an entry of the ledger into account, after everything that fell due before its date. */
 export function followEntry(
@@ -80,7 +84,7 @@ export function followEntry(
 export function advanceTo(state: TierState, date: LocalDate, program: TierProgram): TierProgress {
   let current = state;
   const changes: TierChange[] = [];
-  for (let steps = 0; steps < IN_ONE_GO; steps++) {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
     const due = dueDate(current);
     if (due === null || due > date) break;
     const { state: after, changes: more } = onDueDate(current, due, program);
@@ -144,12 +148,16 @@ function count(state: TierState, entry: TierEntry, policy: TierPolicy): TierStat
     periodStart,
     periodPoints: COUNTED.has(entry.type) ? before + entry.points : before,
     balance: entry.balanceAfter,
+    heldPoints: entry.heldPoints,
     ledgerVersion: entry.version,
   };
 }
 
 function valueOf(state: TierState, date: LocalDate, policy: TierPolicy): bigint {
-  if (policy.qualification === "BALANCE") return state.balance;
+  if (policy.qualification === "BALANCE") {
+    // Points that were credited later can be held, too.
+    return state.balance < state.heldPoints ? 0n : state.balance - state.heldPoints;
+  }
   return state.periodStart === startOfTierPeriod(policy.period, date) ? state.periodPoints : 0n;
 }
 

@@ -2,7 +2,7 @@ import { multiplyDecimals, roundHalfUp } from "@scrip/money";
 
 import type { TierMapping } from "../earning/earned-points.ts";
 
-/** What a tier makes of the price of a reward. */
+/** How a tier changes the price of a reward. */
 export type PriceMapping = TierMapping | { readonly type: "NOT_AVAILABLE" };
 
 /** A loyalty tier of a program (docs/tiers.md). */

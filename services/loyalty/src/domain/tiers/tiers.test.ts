@@ -61,6 +61,7 @@ const START: TierState = {
   periodStart: null,
   periodPoints: 0n,
   balance: 0n,
+  heldPoints: 0n,
   ledgerVersion: 0n,
   createdAt: 0,
   updatedAt: null,
@@ -95,6 +96,7 @@ const entryAfter = (
   type: points < 0 ? "POINTS_REDEMPTION" : type,
   points: BigInt(points),
   balanceAfter: state.balance + BigInt(points),
+  heldPoints: 0n,
   date,
 });
 
@@ -262,7 +264,7 @@ describe("the tier of a card", () => {
     );
   });
 
-  test("is left at once when the tier is deleted, and the value qualifies for another or none", () => {
+  test("is left immediately when the tier is deleted, and the value qualifies for another or none", () => {
     const policy = custom("P1Y");
     const { state } = run({ tiers: TIERS, policy }, [["2026-03-01", 500]]);
     const without = { tiers: [SILVER, { ...GOLD, deleted: true }], policy };

@@ -2,7 +2,7 @@ import type { DeliveredEvent } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { onOrderPaid, ORDERS_TOPIC } from "../src/events/on-order-paid.ts";
+import { onOrderChanged, ORDERS_TOPIC } from "../src/events/on-order-changed.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { deleteCustomer } from "../src/store/customers.ts";
 import { deliveryFrom, newSubject, NOON } from "./builders.ts";
@@ -14,11 +14,11 @@ const { db } = loyalty;
 const onRedemptions = onRedemption(db);
 const handle = (events: readonly DeliveredEvent[]): Promise<void> =>
   onRedemptions(events, deliveryFrom(REDEMPTIONS_TOPIC));
-const onOrders = onOrderPaid(db);
+const onOrders = onOrderChanged(db);
 const handlePaid = (events: readonly DeliveredEvent[]): Promise<void> =>
   onOrders(events, deliveryFrom(ORDERS_TOPIC));
 
-describe("onOrderPaid", () => {
+describe("onOrderChanged", () => {
   test("counts an order that is paid without a redemption, and merges it with a later redemption", async () => {
     const ada = await newSubject(loyalty);
     const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID, customerId: ada.id };
@@ -28,6 +28,21 @@ describe("onOrderPaid", () => {
     await handle([ada.redeemed({ order: { ...order, amount: 650n } }, NOON + 1)]);
     await handlePaid([paid]);
     expect(await ada.summary()).toMatchObject({ redemptions: 1n, orders: 1n, ordersAmount: 650n });
+  });
+
+  test("follows edits of the amount and the status of an order", async () => {
+    const ada = await newSubject(loyalty);
+    const order = { id: `${ada.id}-1`, amount: 700n, customerId: ada.id };
+    const { CANCELED, FULFILLED, PAID } = OrderStatus;
+    for (const [step, edit, expected] of [
+      [0, { status: FULFILLED }, { orders: 1n, ordersAmount: 700n }],
+      [1, { status: PAID, amount: 900n }, { orders: 1n, ordersAmount: 900n }],
+      [2, { status: CANCELED }, { orders: 0n, ordersAmount: 0n }],
+      [3, { status: PAID }, { orders: 1n, ordersAmount: 700n }],
+    ] as const) {
+      await handlePaid([ada.edited({ ...order, ...edit }, NOON + step)]);
+      expect(await ada.summary()).toMatchObject(expected);
+    }
   });
 
   test("does not count an order again when its payment is delivered after its rollback", async () => {

@@ -1,0 +1,125 @@
+import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
+
+import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/key.ts";
+import {
+  type DynamicSegment,
+  matchingSegments,
+  parseSegmentFilter,
+  subjectFromProfile,
+} from "../domain/segment-matching.ts";
+import { membershipChanges, type SegmentMember } from "../domain/segment-members.ts";
+import { segmentMembershipEvent } from "../events/segment-membership.ts";
+import { type ChangedCustomer, takeChangedCustomers } from "../store/changed-customers.ts";
+import { findProfiles } from "../store/customer-profiles.ts";
+import { lockCustomers } from "../store/customers.ts";
+import { DEFAULT_CALENDAR, findCalendars } from "../store/project-calendars.ts";
+import {
+  deleteSegmentMembers,
+  findFollowedSegments,
+  findSegmentMembers,
+  findSyncSlice,
+  type FollowedSegment,
+  hasChangesToFollow,
+  insertSegmentMembers,
+  lockSegmentSync,
+  saveSegmentSync,
+} from "../store/segment-members.ts";
+import { currentTime } from "../tiers/tier-programs.ts";
+
+type FollowingDeps = Pick<Deps, "db" | "newId" | "onEvents">;
+
+/** Customers that one transaction evaluates. */
+const SLICE = 200;
+
+/**
+ * Evaluates the followed segments of customers that changed, and reports who entered or left one. Then stores the
+ * members of segments that are followed since recently, which enter nothing. Returns whether there may be more to do.
+ */
+export async function followSegments(deps: FollowingDeps): Promise<boolean> {
+  // Mostly there is nothing, which costs no transaction.
+  if (!(await hasChangesToFollow(deps.db))) return false;
+  const changed = await deps.db.transaction(async (tx) => {
+    const customers = await takeChangedCustomers(tx, SLICE);
+    await evaluate(tx, deps, customers);
+    return customers.length;
+  });
+  const isSyncing = await deps.db.transaction(async (tx) => {
+    const sync = await lockSegmentSync(tx);
+    if (sync === undefined) return false;
+    const customers = await findSyncSlice(tx, sync, SLICE);
+    await evaluate(tx, deps, customers);
+    const last = customers.length < SLICE ? undefined : customers.at(-1);
+    await saveSegmentSync(tx, sync, last?.customerId ?? null);
+    return true;
+  });
+  if (changed > 0 || isSyncing) deps.onEvents();
+  return changed > 0 || isSyncing;
+}
+
+async function evaluate(
+  tx: Queryable,
+  { newId }: FollowingDeps,
+  customers: readonly ChangedCustomer[],
+): Promise<void> {
+  if (customers.length === 0) return;
+  const projectIds = customers.map(({ projectId }) => projectId);
+  const segments = await findFollowedSegments(tx, projectIds);
+  if (segments.length === 0) return;
+  // Two evaluations of a customer follow each other, so that the later one sees the newer state.
+  const held = await lockCustomers(tx, customers);
+  const existing = customers.filter((one) => held.has(keyOf(one.projectId, one.customerId)));
+  const [profiles, known, calendars] = await Promise.all([
+    findProfiles(
+      tx,
+      existing.map(({ projectId, customerId: id }) => ({ projectId, id })),
+    ),
+    findSegmentMembers(tx, existing),
+    findCalendars(tx, projectIds),
+  ]);
+  const readable = segments.flatMap(readSegment);
+  const ofProjects = Map.groupBy(readable, ({ projectId }) => projectId);
+  const matching = profiles.flatMap(({ projectId, profile }): SegmentMember[] => {
+    const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
+    const time = { now: currentTime(calendar), timeZone: calendar.timeZone };
+    const subject = subjectFromProfile(profile);
+    return matchingSegments(subject, ofProjects.get(projectId) ?? [], time).map(
+      ({ id: segmentId }) => ({ projectId, segmentId, customerId: profile.id }),
+    );
+  });
+  const unreadable = new Set(segments.map(segmentKey));
+  for (const segment of readable) unreadable.delete(segmentKey(segment));
+  const { entered, left } = membershipChanges(
+    known.filter(({ projectId, segmentId }) => !unreadable.has(keyOf(projectId, segmentId))),
+    matching,
+  );
+  await insertSegmentMembers(tx, entered);
+  await deleteSegmentMembers(tx, left);
+  const synced = new Map(
+    segments.filter(({ isSynced }) => isSynced).map((segment) => [segmentKey(segment), segment]),
+  );
+  const eventOf = (change: "entered" | "left") => (member: SegmentMember) => {
+    const segment = synced.get(keyOf(member.projectId, member.segmentId));
+    if (segment === undefined) return [];
+    const at = currentTime(calendars.get(member.projectId) ?? DEFAULT_CALENDAR);
+    const segmentName = segment.name;
+    return [segmentMembershipEvent(newId("event"), change, { ...member, segmentName, at })];
+  };
+  const events = [...entered.flatMap(eventOf("entered")), ...left.flatMap(eventOf("left"))];
+  if (events.length > 0) await enqueue(tx, events);
+}
+
+const segmentKey = ({ projectId, id }: Pick<FollowedSegment, "projectId" | "id">): string =>
+  keyOf(projectId, id);
+
+/** Nobody enters or leaves a segment whose filter a newer version wrote in a form that this one cannot read. */
+function readSegment({
+  projectId,
+  id,
+  name,
+  filter,
+}: FollowedSegment): readonly (DynamicSegment & { readonly projectId: string })[] {
+  const read = parseSegmentFilter(filter);
+  return read.kind === "violation" ? [] : [{ projectId, id, name, matches: read.matches }];
+}

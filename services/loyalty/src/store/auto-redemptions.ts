@@ -1,0 +1,120 @@
+import { type Queryable, textArray } from "@scrip/postgres";
+
+import { keyOf } from "../domain/key.ts";
+import type { LocalDate } from "../domain/local-date.ts";
+import type { CardKey } from "./loyalty-members.ts";
+import type { AssignmentRow } from "./reward-assignments.ts";
+
+type ProgramKey = { readonly projectId: string; readonly campaignId: string };
+
+/** The assignments that are redeemed automatically, by `keyOf` of project and program: at most one of a program. */
+export async function findAutoRedeemed(
+  db: Queryable,
+  programs: readonly ProgramKey[],
+): Promise<ReadonlyMap<string, AssignmentRow>> {
+  if (programs.length === 0) return new Map();
+  const { rows } = await db.query<AssignmentRow & { project_id: string }>(
+    `select * from reward_assignment
+      where auto_redeem and (project_id, campaign_id) in (select * from unnest($1::text[], $2::text[]))`,
+    [
+      textArray(programs.map(({ projectId }) => projectId)),
+      textArray(programs.map(({ campaignId }) => campaignId)),
+    ],
+  );
+  return new Map(
+    rows.map(({ project_id: projectId, ...row }) => [keyOf(projectId, row.campaign_id), row]),
+  );
+}
+
+/** Counts one automatic redemption of a customer; false when the day has enough. */
+export async function countAutoRedemption(
+  tx: Queryable,
+  {
+    projectId,
+    customerId,
+    date,
+    limit,
+  }: {
+    readonly projectId: string;
+    readonly customerId: string;
+    readonly date: LocalDate;
+    readonly limit: number;
+  },
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `insert into auto_redemption as a (project_id, customer_id, date, count)
+     values ($1, $2, $3, 1)
+         on conflict (project_id, customer_id, date) do update set count = a.count + 1 where a.count < $4
+     returning 1 as counted`,
+    [projectId, customerId, date, limit],
+  );
+  return rows.length > 0;
+}
+
+/** Programs of a project with a reward that is redeemed automatically. */
+export async function listAutoRedeemingPrograms(
+  db: Queryable,
+  projectId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ campaign_id: string }>(
+    "select campaign_id from reward_assignment where project_id = $1 and auto_redeem order by campaign_id",
+    [projectId],
+  );
+  return rows.map(({ campaign_id: campaignId }) => campaignId);
+}
+
+/** Cards of a program with points, in their order. */
+export async function findCardsWithPoints(
+  db: Queryable,
+  {
+    projectId,
+    campaignId,
+    after,
+    limit,
+  }: ProgramKey & { readonly after: string; readonly limit: number },
+): Promise<readonly CardKey[]> {
+  const { rows } = await db.query<{ card_id: string }>(
+    `select m.card_id
+       from loyalty_member m
+       left join loyalty_card c on c.project_id = m.project_id and c.id = m.card_id
+      where m.project_id = $1 and m.campaign_id = $2 and m.card_id > $3
+        and coalesce(c.balance - c.held_points, m.initial_points) > 0
+      order by m.card_id
+      limit $4`,
+    [projectId, campaignId, after, limit],
+  );
+  return rows.map(({ card_id: cardId }) => ({ projectId, cardId }));
+}
+
+/**
+ * The next night that has to redeem rewards, until a date: the one after a night that redeemed some, else the last one,
+ * because points that moved since were looked at then.
+ */
+export async function findNextAutoRedeemNight(
+  db: Queryable,
+  projectId: string,
+  until: LocalDate,
+): Promise<LocalDate | null> {
+  const { rows } = await db.query<{ date: LocalDate }>(
+    `select case when n.redeemed then n.date + 1 else $2::date end as date
+       from (values ($1)) as project (id)
+       left join auto_redeem_night n on n.project_id = project.id
+      where exists (select from reward_assignment a where a.project_id = $1 and a.auto_redeem)
+        and (n.date is null or n.date < $2::date)`,
+    [projectId, until],
+  );
+  return rows[0]?.date ?? null;
+}
+
+export async function saveAutoRedeemNight(
+  db: Queryable,
+  projectId: string,
+  { date, redeemed }: { readonly date: LocalDate; readonly redeemed: boolean },
+): Promise<void> {
+  await db.query(
+    `insert into auto_redeem_night as n (project_id, date, redeemed) values ($1, $2, $3)
+         on conflict (project_id) do update set date = excluded.date, redeemed = excluded.redeemed
+      where n.date < excluded.date`,
+    [projectId, date, redeemed],
+  );
+}

@@ -1,0 +1,163 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type Queryable, textArray } from "@scrip/postgres";
+
+import type { SegmentMember } from "../domain/segment-members.ts";
+import type { ChangedCustomer } from "./changed-customers.ts";
+
+/** Makes a passive segment one that is followed. Others are followed already, or are static. */
+export async function followSegment(tx: Queryable, projectId: string, id: string): Promise<void> {
+  await tx.query(
+    `update segment
+        set type = 'auto-update', sync_status = 'IN_PROGRESS'
+      where project_id = $1 and id = $2 and type = 'passive'`,
+    [projectId, id],
+  );
+}
+
+export type FollowedSegment = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly filter: JsonObject;
+  /** Whether its members are known, so that a further one has entered it. */
+  readonly isSynced: boolean;
+};
+
+export async function findFollowedSegments(
+  db: Queryable,
+  projectIds: readonly string[],
+): Promise<readonly FollowedSegment[]> {
+  const { rows } = await db.query<{
+    project_id: string;
+    id: string;
+    name: string;
+    filter: JsonObject;
+    is_synced: boolean;
+  }>(
+    `select project_id, id, name, filter, sync_status = 'DONE' as is_synced
+       from segment
+      where project_id = any($1::text[]) and sync_status is not null
+      order by project_id, id`,
+    [[...new Set(projectIds)]],
+  );
+  return rows.map(({ project_id: projectId, is_synced: isSynced, ...row }) => ({
+    ...row,
+    projectId,
+    isSynced,
+  }));
+}
+
+/** The known members among these customers. */
+export async function findSegmentMembers(
+  db: Queryable,
+  customers: readonly ChangedCustomer[],
+): Promise<readonly SegmentMember[]> {
+  const { rows } = await db.query<MemberRow>(
+    `select project_id, segment_id, customer_id
+       from segment_member
+      where (project_id, customer_id) in (select * from unnest($1::text[], $2::text[]))`,
+    [
+      textArray(customers.map(({ projectId }) => projectId)),
+      textArray(customers.map(({ customerId }) => customerId)),
+    ],
+  );
+  return rows.map(memberFromRow);
+}
+
+export async function insertSegmentMembers(
+  tx: Queryable,
+  members: readonly SegmentMember[],
+): Promise<void> {
+  if (members.length === 0) return;
+  await tx.query(
+    `insert into segment_member (project_id, segment_id, customer_id)
+     select * from unnest($1::text[], $2::text[], $3::text[])
+         on conflict do nothing`,
+    columnsOf(members),
+  );
+}
+
+export async function deleteSegmentMembers(
+  tx: Queryable,
+  members: readonly SegmentMember[],
+): Promise<void> {
+  if (members.length === 0) return;
+  await tx.query(
+    `delete from segment_member
+      where (project_id, segment_id, customer_id) in
+            (select * from unnest($1::text[], $2::text[], $3::text[]))`,
+    columnsOf(members),
+  );
+}
+
+type MemberRow = {
+  readonly project_id: string;
+  readonly segment_id: string;
+  readonly customer_id: string;
+};
+
+const memberFromRow = (row: MemberRow): SegmentMember => ({
+  projectId: row.project_id,
+  segmentId: row.segment_id,
+  customerId: row.customer_id,
+});
+
+const columnsOf = (members: readonly SegmentMember[]): readonly unknown[] => [
+  textArray(members.map(({ projectId }) => projectId)),
+  textArray(members.map(({ segmentId }) => segmentId)),
+  textArray(members.map(({ customerId }) => customerId)),
+];
+
+/** A followed segment whose members are being stored, up to the customer `after`. */
+export type SegmentSync = {
+  readonly projectId: string;
+  readonly segmentId: string;
+  readonly after: string;
+};
+
+/** Whether a customer has changed, or a segment is followed since recently. */
+export async function hasChangesToFollow(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ waiting: boolean }>(
+    `select exists (select from changed_customer)
+            or exists (select from segment where sync_status = 'IN_PROGRESS') as waiting`,
+  );
+  return rows[0]?.waiting === true;
+}
+
+/** Locks a segment of any project whose members are being stored by no other process. */
+export async function lockSegmentSync(tx: Queryable): Promise<SegmentSync | undefined> {
+  const { rows } = await tx.query<{ project_id: string; id: string; sync_after: string | null }>(
+    `select project_id, id, sync_after
+       from segment
+      where sync_status = 'IN_PROGRESS'
+      limit 1
+        for no key update skip locked`,
+  );
+  const [row] = rows;
+  return row && { projectId: row.project_id, segmentId: row.id, after: row.sync_after ?? "" };
+}
+
+/** The next customers, by their ids. */
+export async function findSyncSlice(
+  db: Queryable,
+  { projectId, after }: SegmentSync,
+  limit: number,
+): Promise<readonly ChangedCustomer[]> {
+  const { rows } = await db.query<{ id: string }>(
+    "select id from customer where project_id = $1 and id > $2 order by id limit $3",
+    [projectId, after, limit],
+  );
+  return rows.map(({ id }) => ({ projectId, customerId: id }));
+}
+
+/** Continues after a customer, or ends the sync without one. */
+export async function saveSegmentSync(
+  tx: Queryable,
+  { projectId, segmentId }: SegmentSync,
+  after: string | null,
+): Promise<void> {
+  await tx.query(
+    "update segment set sync_status = $3, sync_after = $4 where project_id = $1 and id = $2",
+    [projectId, segmentId, after === null ? "DONE" : "IN_PROGRESS", after],
+  );
+}

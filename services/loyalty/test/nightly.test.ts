@@ -1,0 +1,90 @@
+import { asAdmin } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { createDeps } from "../src/deps.ts";
+import { runNightsOfProjects } from "../src/jobs/nightly.ts";
+import { startLoyalty } from "./deps.ts";
+import { earningIn } from "./earning-programs.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { db } = loyalty;
+const { setUp, join, earn } = earningIn(loyalty);
+const deps = createDeps(db);
+const PENDING = {
+  event: "order.paid",
+  loyalty: { type: "FIXED", points: 5n },
+  pendingPoints: { periodType: "DAY", periodValue: 1n },
+};
+const PAID_AT = Date.parse("2026-03-01T12:00:00Z");
+
+/** A project whose night activates the points of a member. */
+async function dueProject() {
+  const program = await setUp([PENDING]);
+  const { projectId } = program;
+  await db.query(
+    `insert into project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes, sandbox_now)
+     values ($1, 1, false, 'UTC', 1, true, $2)`,
+    [projectId, new Date("2026-03-05T00:00:00Z")],
+  );
+  const { customerId } = await join(program);
+  await earn([program.paid(customerId, 100n, PAID_AT)]);
+  const types = async () => (await program.ledger()).map(({ type }) => type);
+  return { ...program, types };
+}
+
+const EXPECTED = ["PENDING_POINTS_ACTIVATION"];
+
+test("the nights of a project that fail are reported and repeated, and those of others run", async () => {
+  const projects = [await dueProject(), await dueProject(), await dueProject()];
+  const failing = projects[0]!;
+  await asAdmin(db.url, (admin) =>
+    admin.query(`
+      create function loyalty.fail() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
+      create trigger broken before insert on loyalty.ledger_entry for each row
+        when (new.project_id = '${failing.projectId}') execute function loyalty.fail()`),
+  );
+  const errors: Error[] = [];
+  const report = (error: Error) => void errors.push(error);
+  await runNightsOfProjects(deps, report);
+  expect(errors).toMatchObject([
+    { message: `a night of project ${failing.projectId} failed`, cause: { message: "broken" } },
+  ]);
+  expect(await Promise.all(projects.map(({ types }) => types()))).toEqual([[], EXPECTED, EXPECTED]);
+  await asAdmin(db.url, (admin) => admin.query("drop trigger broken on loyalty.ledger_entry"));
+  await Promise.all([1, 2, 3].map(() => runNightsOfProjects(deps, report)));
+  expect(errors).toHaveLength(1);
+  expect(await Promise.all(projects.map(({ types }) => types()))).toEqual(
+    projects.map(() => EXPECTED),
+  );
+  expect(await failing.violations()).toEqual([]);
+});
+
+test("a night that waits for a lock does not delay the nights of other projects", async () => {
+  const [waiting, ...others] = [await dueProject(), await dueProject(), await dueProject()];
+  let nights: Promise<void> | undefined;
+  await db.transaction(async (tx) => {
+    await tx.query("select from loyalty_card where project_id = $1 for update", [
+      waiting.projectId,
+    ]);
+    nights = runNightsOfProjects(deps, (error) => {
+      throw error;
+    });
+    for (const { types } of others) await expect.poll(types, { timeout: 60_000 }).toEqual(EXPECTED);
+    expect(await waiting.types()).toEqual([]);
+  });
+  await nights;
+  expect(await waiting.types()).toEqual(EXPECTED);
+});
+
+test("stops between batches when it is over, and continues later", async () => {
+  const project = await dueProject();
+  await runNightsOfProjects(
+    deps,
+    () => {},
+    () => true,
+  );
+  expect(await project.types()).toEqual([]);
+  await runNightsOfProjects(deps, () => {});
+  expect(await project.types()).toEqual(EXPECTED);
+});
