@@ -1,5 +1,22 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table audit_entry (
+  project_id text not null,
+  id text not null,
+  action text not null,
+  resource text not null,
+  resource_id text not null,
+  fields text[] not null,
+  actor_type text not null,
+  actor_id text not null,
+  request_id text not null,
+  occurred_at timestamp with time zone not null
+) partition by RANGE (occurred_at);
+
+create table audit_entry_default partition of audit_entry (
+  constraint audit_entry_default_pkey PRIMARY KEY (project_id, id)
+) DEFAULT;
+
 create table export (
   project_id text not null,
   id text not null,
@@ -14,17 +31,6 @@ create table export (
   constraint export_pkey PRIMARY KEY (project_id, id),
   constraint export_file_is_described CHECK ((file_key IS NULL) = (file_size IS NULL) AND (file_key IS NULL) = (file_expires_at IS NULL)),
   constraint export_project_id_id_fkey FOREIGN KEY (project_id, id) REFERENCES job(project_id, id) ON DELETE CASCADE
-);
-
-create table idempotent_request (
-  project_id text not null,
-  key text not null,
-  request_hash bytea not null,
-  seed text,
-  response bytea,
-  error bytea,
-  created_at timestamp with time zone default now() not null,
-  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
 );
 
 create table import_file (
@@ -122,6 +128,20 @@ create table project (
   constraint project_pkey PRIMARY KEY (project_id)
 );
 
+create table stored_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null
+) partition by RANGE (created_at);
+
+create table stored_request_default partition of stored_request (
+  constraint stored_request_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
+
 create table webhook (
   project_id text not null,
   id text not null,
@@ -182,13 +202,13 @@ create table worker (
   constraint worker_pkey PRIMARY KEY (id)
 );
 
+CREATE INDEX audit_entry_default_resource ON audit_entry_default USING btree (project_id, resource_id, id);
+
 CREATE INDEX export_by_creation ON export USING btree (project_id, created_at DESC, id DESC);
 
 CREATE INDEX export_by_id ON export USING btree (id);
 
 CREATE INDEX export_expiring ON export USING btree (file_expires_at) WHERE file_key IS NOT NULL;
-
-CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
 
 CREATE INDEX job_by_creation ON job USING btree (project_id, queue, created_at DESC);
 

@@ -10,6 +10,7 @@ import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
 import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import { ValidationExportService } from "@scrip/proto/scrip/validation/v1/exports_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { VoucherExportService } from "@scrip/proto/scrip/voucher/v1/exports_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -46,5 +47,6 @@ export const createClients = ({ validation, campaign, voucher, loyalty }: Transp
   campaignImports: clientOf(CampaignImportService, campaign),
   voucherImports: clientOf(VoucherImportService, voucher),
   customerImports: clientOf(CustomerImportService, loyalty),
+  products: clientOf(ProductService, validation),
   catalogueImports: clientOf(CatalogueImportService, validation),
 });

@@ -1,38 +1,48 @@
-import { readEnv, variable } from "@scrip/config";
-import { withEventBus } from "@scrip/events";
+import { readEnv, readTogether, variable } from "@scrip/config";
+import { readKafkaConnection, withEventBus } from "@scrip/events";
 import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
 
 import { readFileStore } from "./files/settings.ts";
 import { createExportService } from "./service.ts";
 import { readWebhookSettings } from "./webhooks/webhook-settings.ts";
 
-await runProcess("export", async (env, { logger, metrics, transportTo }) => {
-  const database = readDatabaseConfig(env);
-  const retention = readRetention(env);
-  const webhooks = readWebhookSettings(env);
-  const files = await readFileStore(env);
-  const { baseUrl } = readEnv(env, {
-    baseUrl: { name: "SCRIP_BASE_URL", reader: variable.withDefault(variable.url, "") },
-  });
-  const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
-  return withEventBus(
-    { env, databaseUrl: database.databaseUrl, retention: eventRetention(retention), onError },
-    (bus) =>
-      createExportService({
-        ...database,
-        retention,
-        webhooks,
+await runProcess({
+  name: "export",
+  callees: ["validation", "campaign", "voucher", "loyalty"],
+  read: (env) =>
+    readTogether(
+      () => readDatabaseConfig(env),
+      () => readRetention(env),
+      () => readWebhookSettings(env),
+      () =>
+        readEnv(env, {
+          baseUrl: { name: "SCRIP_BASE_URL", reader: variable.withDefault(variable.url, "") },
+        }),
+      () => readKafkaConnection(env),
+    ),
+  async create([database, retention, webhooks, { baseUrl }], { env, logger, metrics, transports }) {
+    const files = await readFileStore(env);
+    const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
+    return withEventBus(
+      {
+        env,
+        databaseUrl: database.databaseUrl,
+        retention: eventRetention(retention),
         metrics,
-        bus,
-        transports: {
-          validation: transportTo("validation"),
-          campaign: transportTo("campaign"),
-          voucher: transportTo("voucher"),
-          loyalty: transportTo("loyalty"),
-        },
-        files,
-        baseUrl: baseUrl.replace(/\/$/, ""),
         onError,
-      }),
-  );
+      },
+      (bus) =>
+        createExportService({
+          ...database,
+          retention,
+          webhooks,
+          metrics,
+          bus,
+          transports,
+          files,
+          baseUrl: baseUrl.replace(/\/$/, ""),
+          onError,
+        }),
+    );
+  },
 });

@@ -1,5 +1,6 @@
 import { keyedHandlers } from "@scrip/idempotency";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { AuditLogService } from "@scrip/proto/scrip/export/v1/audit_log_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
@@ -43,18 +44,24 @@ import { importSkusCsv } from "./handlers/import-skus-csv.ts";
 import { importVouchersCsv } from "./handlers/import-vouchers-csv.ts";
 import { importVouchers } from "./handlers/import-vouchers.ts";
 import { listAsyncActions } from "./handlers/list-async-actions.ts";
+import { listAuditLog } from "./handlers/list-audit-log.ts";
 import { listExports } from "./handlers/list-exports.ts";
 import { listWebhookDeliveries } from "./handlers/list-webhook-deliveries.ts";
 import { listWebhooks } from "./handlers/list-webhooks.ts";
 import { regenerateWebhookSecret } from "./handlers/regenerate-webhook-secret.ts";
 import { replayWebhook } from "./handlers/replay-webhook.ts";
 import { updateWebhook } from "./handlers/update-webhook.ts";
+import { insertAuditEntries } from "./store/audit-entries.ts";
 
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
-  const implement = keyedHandlers(deps, bindToRequest);
+  // This service has the audit log, and no outbox.
+  const implement = keyedHandlers(deps, bindToRequest, [], (tx, entry) =>
+    insertAuditEntries(tx, [entry]),
+  );
   return [
     implement(AsyncActionService, { listAsyncActions, getAsyncAction }),
+    implement(AuditLogService, { listAuditLog }),
     implement(ExportService, {
       createExport,
       listExports,

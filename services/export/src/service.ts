@@ -1,7 +1,7 @@
 import path from "node:path";
 
 import { type EventBus, inboxTable } from "@scrip/events";
-import { startKeyExpiry } from "@scrip/idempotency";
+import { AUDIT_TOPIC, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
@@ -13,17 +13,22 @@ import {
 } from "@scrip/rpc";
 import type { Metrics } from "@scrip/telemetry";
 
+import { CALLERS } from "./callers.ts";
 import { createClients, type Transports } from "./clients.ts";
+import type { Deps } from "./deps.ts";
 import { CAMPAIGNS_TOPIC, onCampaign } from "./events/on-campaign.ts";
+import { onChange } from "./events/on-change.ts";
+import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import type { FileStore } from "./files/file-store.ts";
 import { createImportKinds } from "./imports/import-jobs.ts";
+import { startCleanup } from "./jobs/clean-up.ts";
 import { createJobDefinitions } from "./jobs/definitions.ts";
-import { startImportFileCleanup } from "./jobs/delete-import-files.ts";
 import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
 import { createExportMetrics, type ExportMetrics } from "./monitoring/export-metrics.ts";
 import { routes } from "./routes.ts";
+import { auditTable } from "./store/audit-entries.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
 import { type DeliveryWorker, startDeliveryWorker } from "./webhooks/delivery-worker.ts";
 import { createWebhookSender } from "./webhooks/send-request.ts";
@@ -42,6 +47,10 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
 export type ExportOptions = {
   readonly databaseUrl: string;
+  /** PgBouncer in front of the database, for the statements of requests. */
+  readonly poolerUrl?: string | undefined;
+  /** A replica of the database, for lists and exports. */
+  readonly replicaUrl?: string | undefined;
   readonly poolSize: number;
   readonly transports: Transports;
   /** Where the files of exports are. */
@@ -50,7 +59,7 @@ export type ExportOptions = {
   readonly baseUrl: string;
   /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
-  /** Default: 15 days for the ids of handled events. */
+  /** Default: 15 days for the ids of handled events, a year for the audit log. */
   readonly retention?: Retention;
   readonly metrics: Metrics;
   /** Default: https and public addresses only. */
@@ -66,19 +75,18 @@ const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Creates the service without a server; both compositions mount it. */
 export async function createExportService(options: ExportOptions): Promise<ReplicatingService> {
-  const { databaseUrl: url, poolSize, onError } = options;
+  const { databaseUrl: url, onError } = options;
   const access = { url, schema: SCHEMA, role: ROLE, onError };
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
   await migrateQueueSchema({ url, role: ROLE });
   await using parts = new AsyncDisposableStack();
-  const db = createDatabase({ ...access, poolSize });
+  const db = createDatabase({ ...options, ...access });
   parts.defer(() => db.close());
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "export-projects" }),
   );
-  parts.use(startKeyExpiry(db, onError));
-  const { inboxMs } = options.retention ?? DEFAULT_RETENTION;
-  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables: [inboxTable(inboxMs)], onError }));
+  const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   const clients = createClients(options.transports);
   const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
   const metrics = createExportMetrics(options.metrics, db);
@@ -96,7 +104,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   const own = { db, newId, files, baseUrl, webhooks, wakeWebhooks: worker.wake };
   const deps = { ...own, ...clients, importKinds: createImportKinds(clients) };
   parts.use(startFileExpiry(deps, onError));
-  parts.use(startImportFileCleanup(db, onError));
+  parts.use(startCleanup(db, onError));
   parts.use(
     await startJobWorker({
       ...access,
@@ -106,20 +114,48 @@ export async function createExportService(options: ExportOptions): Promise<Repli
       onEnd: metrics.countJob,
     }),
   );
-  const campaigns = await projects.bus.subscribe({
-    group: "export-campaigns",
-    topics: [CAMPAIGNS_TOPIC],
-    handler: onCampaign(db),
-  });
-  parts.defer(() => campaigns.close(CONSUMERS_CLOSE_MS));
+  await subscribe(parts, deps, { projects: projects.bus, all: options.bus });
   const running = parts.move();
   return {
     name: "export",
+    callers: CALLERS,
     implementations: routes(deps),
     findProject,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+const partitionedTables = ({ inboxMs, auditMs }: Retention) => [
+  STORED_REQUEST_TABLE,
+  inboxTable(inboxMs),
+  auditTable(auditMs),
+];
+
+async function subscribe(
+  parts: AsyncDisposableStack,
+  { db, files }: Pick<Deps, "db" | "files">,
+  bus: { readonly projects: EventBus; readonly all: EventBus },
+): Promise<void> {
+  const campaigns = await bus.projects.subscribe({
+    group: "export-campaigns",
+    topics: [CAMPAIGNS_TOPIC],
+    handler: onCampaign(db),
+  });
+  parts.defer(() => campaigns.close(CONSUMERS_CLOSE_MS));
+  const customers = await bus.projects.subscribe({
+    group: "export-customers",
+    topics: [CUSTOMERS_TOPIC],
+    handler: onCustomerDeleted({ db, files }),
+  });
+  parts.defer(() => customers.close(CONSUMERS_CLOSE_MS));
+  // Also of deleted projects: their last entry says who deleted them.
+  const changes = await bus.all.subscribe({
+    group: "export-audit-log",
+    topics: [AUDIT_TOPIC],
+    handler: onChange(db),
+  });
+  parts.defer(() => changes.close(CONSUMERS_CLOSE_MS));
 }
 
 type WebhookOptions = Omit<WebhookSubscriptionOptions, "onStored"> & {

@@ -8,6 +8,7 @@ import { createPgEventBus } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { createLoyaltyService } from "@scrip/loyalty/service";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { AuditLogService } from "@scrip/proto/scrip/export/v1/audit_log_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { clientOf, createDirectTransport, type FindProject, type Service } from "@scrip/rpc";
 import { createMetrics } from "@scrip/telemetry";
@@ -52,6 +53,7 @@ export async function startExports() {
   return {
     db,
     asyncActions: clientOf(AsyncActionService, transport),
+    auditLog: clientOf(AuditLogService, transport),
     webhooks: clientOf(WebhookService, transport),
     /** What workers reported. */
     errors,

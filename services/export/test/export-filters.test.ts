@@ -97,6 +97,15 @@ test.each(Object.keys(EXPORTS).filter(isExportedObject))(
   },
 );
 
+test.each(Object.keys(EXPORTS))(
+  "a filter by an unknown field of %s is rejected",
+  async (object) => {
+    for (const filters of [{ unknown: is("a") }, { unknown: 1, metadata: is("a") }]) {
+      await expect(rowsOf(object, { filters })).rejects.toMatchObject({ key: "invalid_payload" });
+    }
+  },
+);
+
 async function acceptedConditions(
   isAccepted: (condition: JsonObject) => Promise<boolean>,
 ): Promise<readonly Condition[]> {

@@ -64,7 +64,7 @@ describe.each([
 ])("files in %s", (name, create) => {
   const files = create();
 
-  test("are read in whole and in part, and gone when they are deleted", async () => {
+  test("are read in whole and in part, and no longer exist after their deletion", async () => {
     const key = "proj_1/small.csv";
     expect(await files.write(key, contentOf(Buffer.from("Code,"), Buffer.from("Value\n")))).toBe(
       11,

@@ -170,6 +170,43 @@ test("a turn that fails is repeated, and ends neither the worker nor the process
   errors.length = 0;
 });
 
+test("a job waits for a project whose event has not arrived", async () => {
+  let searches = 0;
+  workers.use(
+    await exports.startWorker([countJob(db)], (search) => {
+      searches += 1;
+      return searches > 2 ? anyProject(search) : undefined;
+    }),
+  );
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call);
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(await countedBy(asyncActionId)).toEqual(upTo(10));
+});
+
+test("a worker that cannot store the end of a turn is replaced, and ends nothing else", async () => {
+  await asAdmin(db.url, async (client) => {
+    let calls = 0;
+    workers.use(
+      await exports.startWorker([countJob(db)], async (search) => {
+        calls += 1;
+        if (calls > 1) return anyProject(search);
+        await client.query("begin; lock table export_jobs._private_jobs in exclusive mode");
+        throw new Error("the replica of projects is unreachable");
+      }),
+    );
+    const call = newCall();
+    const asyncActionId = await startCount(exports, call);
+    await expect
+      .poll(() => errors.map(({ message }) => message).join(), { timeout: 10_000 })
+      .toContain("Failed to fail jobs");
+    await client.query("commit");
+    await reaches(exports, call, { asyncActionId, status: DONE });
+    expect(await countedBy(asyncActionId)).toEqual(upTo(10));
+  });
+  errors.length = 0;
+});
+
 test("a process whose claim was taken over can write no checkpoint", async () => {
   const call = newCall();
   const started: Promise<unknown>[] = [];

@@ -329,7 +329,7 @@ async function startServer(listener: RequestListener) {
   };
 }
 
-test("refuses private addresses at the connection, also when a name resolves to them later", async () => {
+test("rejects private addresses at the connection, also when a name resolves to them later", async () => {
   let requests = 0;
   await using server = await startServer((_, response) => {
     requests += 1;
@@ -338,7 +338,7 @@ test("refuses private addresses at the connection, also when a name resolves to 
   const rebinding = lookupOf("198.51.100.1", "127.0.0.1");
   await using sender = createWebhookSender({ ...STRICT, lookup: rebinding });
   const request = { url: `http://shop.example:${server.port}/`, headers: {}, body: "{}" };
-  // TEST-NET-2 is reserved, so even the first address is refused.
+  // TEST-NET-2 is reserved, so even the first address is rejected.
   expect(await sender.send(request)).toMatchObject({ error: "the host has a private address" });
   expect(await sender.send(request)).toMatchObject({ error: "the host has a private address" });
   for (const host of ["127.0.0.1", "localhost", "[::1]", "0x7f.1"]) {

@@ -22,7 +22,7 @@ export const campaignJobs = ({
         const { done, total, finished } = await jobs.continueJob({ jobId }, call("continue"));
         return {
           processed: Number(done - processed),
-          // Vouchers that publications create meanwhile are handled too.
+          // Vouchers that publications create concurrently are handled too.
           total: Number(total > done ? total : done),
           next: finished ? null : true,
         };

@@ -1,7 +1,7 @@
 /** `customer.loyalty.tier.…`, as the event calls the change. */
 const TIER_CHANGES = ["joined", "left", "upgraded", "downgraded", "prolonged"];
 
-/** Names of the events that a webhook can subscribe to (docs/webhooks.md#events): each is sent. */
+/** Names of the events that webhooks receive (docs/webhooks.md#events). */
 export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("business_validation_rule", "created", "updated", "deleted"),
   ...names("business_validation_rule.assignment", "created", "deleted"),
@@ -16,6 +16,7 @@ export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("customer", "created", "updated", "deleted", "referred"),
   ...names("customer", "rewarded", "rewarded.loyalty_points"),
   ...names("customer.order", "created", "updated", "paid", "canceled", "fulfilled"),
+  ...names("customer.segment", "entered", "left"),
   ...names("customer.loyalty.tier", ...TIER_CHANGES),
   ...names("export", "completed"),
   ...names("product", "created", "updated", "deleted"),
@@ -28,24 +29,15 @@ export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("voucher.loyalty_card.pending_points", "added", "updated", "activated", "canceled"),
 ]);
 
-/** Names of compatible systems that Scrip does not send. */
-const UNSENT_EVENTS: ReadonlySet<string> = new Set([
-  ...names("customer", "confirmed"),
-  ...names("customer.segment", "entered", "left"),
-]);
+/** Names that can be subscribed to although nothing in Scrip has them: customers do not confirm their data. */
+const UNSENT_EVENTS: ReadonlySet<string> = new Set(names("customer", "confirmed"));
 
 function names(subject: string, ...verbs: readonly string[]): readonly string[] {
   return verbs.map((verb) => `${subject}.${verb}`);
 }
 
-export type EventName =
-  | { readonly kind: "sent"; readonly name: string }
-  /** Other systems send it, Scrip does not. */
-  | { readonly kind: "unsent" | "unknown" };
-
-/** Clients of other systems send some names as `…aded`. */
-export function parseEventName(sent: string): EventName {
-  const name = sent.replace(/aded$/, "added");
-  if (WEBHOOK_EVENTS.has(name)) return { kind: "sent", name };
-  return { kind: UNSENT_EVENTS.has(name) ? "unsent" : "unknown" };
-}
+/** The name that a webhook can subscribe to. Clients of other systems misspell some as `…aded`. */
+export const parseEventName = (sent: string): string | undefined =>
+  [sent, sent.replace(/aded$/, "added")].find(
+    (name) => WEBHOOK_EVENTS.has(name) || UNSENT_EVENTS.has(name),
+  );

@@ -39,7 +39,7 @@ export const exportJob = (deps: Deps) => {
         id,
         file: { key, size, expiresAt: new Date(Date.now() + RETAIN_MS) },
       });
-      // It was deleted meanwhile.
+      // The export was deleted concurrently.
       if (!stored) await files.remove(key);
       const written = stored ? await findExport(db, project.id, id) : undefined;
       if (written !== undefined) await announceExport(deps, project.id, written);

@@ -5,7 +5,7 @@ import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 
-/** What vouchers hold that transactions change. */
+/** The kinds of balances of vouchers: only these have transactions. */
 export type Balance = "gift" | "loyalty";
 
 /** Finds a campaign by its id or name whose vouchers hold a balance. A campaign of another kind than `only` is unknown. */
@@ -29,7 +29,7 @@ export async function requireCampaign(
   }
   if (balance === undefined) {
     throw new ApiError("forbidden", {
-      details: `The vouchers of campaign ${idOrName} hold no credits or points`,
+      details: "Transactions are allowed only for loyalty or gift campaigns",
     });
   }
   return { id: campaign.id, balance };

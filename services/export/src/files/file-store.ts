@@ -9,6 +9,6 @@ export type FileStore = {
   ) => AsyncIterable<Uint8Array>;
   /** Deletes a file; does nothing if it does not exist. */
   readonly remove: (key: string) => Promise<void>;
-  /** Deletes what interrupted writes left. */
+  /** Deletes the remains of interrupted writes. */
   readonly removeAbandoned: () => Promise<void>;
 };

@@ -4,7 +4,7 @@ import path from "node:path";
 
 import type { FileStore } from "./file-store.ts";
 
-/** Small files are written at once, large ones in steps of this size. */
+/** Small files are written in one step, large ones in steps of this size. */
 const BUFFER_BYTES = 1 << 20;
 
 const PART = ".part";
@@ -46,7 +46,8 @@ async function writeAll(file: string, content: AsyncIterable<Uint8Array>): Promi
   let bytes = 0;
   const flush = async (): Promise<void> => {
     if (bytes === 0) return;
-    await handle.writev(waiting);
+    // Unlike `writev`, it continues where a full disk has taken a part only, and so reports it.
+    await handle.writeFile(Buffer.concat(waiting));
     waiting = [];
     bytes = 0;
   };

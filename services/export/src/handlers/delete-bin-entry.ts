@@ -20,12 +20,16 @@ export const deleteBinEntry =
 
 /** The owner removes the object for good. */
 async function purge(
-  { db, campaignJobs, vouchers, newId }: Deps,
+  { db, campaignJobs, vouchers, products, newId }: Deps,
   { resourceType, resourceId }: BinEntry,
   call: Call,
 ): Promise<void> {
   if (resourceType === "voucher") {
     await vouchers.deleteVoucher({ code: resourceId, force: true }, call);
+    return;
+  }
+  if (resourceType !== "campaign") {
+    await products.purgeBinnedEntry({ id: resourceId }, call);
     return;
   }
   const jobId = newId("aa");

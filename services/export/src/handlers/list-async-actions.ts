@@ -14,10 +14,11 @@ const DEFAULT_LIMIT = 10n;
 
 export const listAsyncActions =
   (deps: Deps): Handler<typeof AsyncActionService.method.listAsyncActions> =>
-  async ({ limit = DEFAULT_LIMIT, endDate }, { project }) => {
+  async ({ limit = DEFAULT_LIMIT, endDate, createdAt }, { project }) => {
     const { actions, hasMore } = await list(deps.db, {
       projectId: project.id,
       before: endDate && timestampDate(endDate),
+      createdAt,
       limit: Number(limit),
     });
     return create(ListAsyncActionsResponseSchema, {

@@ -16,6 +16,7 @@ export const listExports =
     const { exports, total } = await list(deps.db, {
       projectId: project.id,
       order: request.order ?? "-created_at",
+      createdAt: request.createdAt,
       page: parsePage(request),
     });
     return create(ListExportsResponseSchema, {

@@ -6,6 +6,14 @@ import { readCell, type Schemas } from "@scrip/metadata";
 /** A cell that cannot be read; the row fails. */
 export class CellFault extends Error {}
 
+/** A byte that is not UTF-8 is decoded as U+FFFD; PostgreSQL stores no NUL. */
+const UNREADABLE = /[\0\uFFFD]/;
+
+export const isReadable = (text: string): boolean => !UNREADABLE.test(text);
+
+/** For the name of a row that fails. */
+export const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
+
 /** `Start Date`, `start_date` and `START DATE` are one column. */
 export const normalisedColumn = (name: string): string =>
   name

@@ -11,7 +11,7 @@ import type { JsonObject } from "../domain/job.ts";
 import type { AnyJobDefinition, Slice, SliceOutcome } from "../jobs/job-definition.ts";
 import { defineJob } from "../jobs/job-definition.ts";
 import { readBytes, readPart } from "../store/import-files.ts";
-import { CellFault, CsvRow, normalisedColumn } from "./csv-row.ts";
+import { CellFault, CsvRow, isReadable, normalisedColumn, withoutNul } from "./csv-row.ts";
 import type { CsvKind, ImportInput, ImportKind } from "./import-kind.ts";
 import { readCsv } from "./read-csv.ts";
 
@@ -79,7 +79,7 @@ export function importJob(
 export type ImportJob = {
   readonly type: string;
   readonly kind: ImportKind;
-  /** Whether it reports what became of each item. */
+  /** Whether it reports the outcome of each item. */
   readonly hasReport: boolean;
   readonly result: AnyJobDefinition["result"];
 };
@@ -188,13 +188,17 @@ async function readRows(
   );
   const format = { columns, schemas, known: new Set(csv.columns) };
   const entries = records.map(({ cells }, index): Entry => {
-    const read = new CsvRow(format, cells);
+    const unreadable = cells.findIndex((cell) => !isReadable(cell));
+    const read = new CsvRow(format, unreadable === -1 ? cells : cells.map(withoutNul));
     const name = { ...csv.nameOfRow(read), row: row + index + 1 };
     if (cells.length > columns.length) {
       return {
         name,
         reason: `The row has ${cells.length} cells, the header has ${columns.length}`,
       };
+    }
+    if (unreadable !== -1) {
+      return { name, reason: `${columns[unreadable]}: must be UTF-8 text without NUL characters` };
     }
     try {
       return { name, item: csv.toItem(read) };

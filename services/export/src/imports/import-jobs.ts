@@ -55,7 +55,7 @@ export const createImportJobs = (deps: {
     }),
   );
 
-/** Bulk updates report what became of each item; imports name only what failed. */
+/** Bulk updates report the outcome of each item; imports report only failures. */
 export const hasReport = (type: string): boolean => !type.includes("IMPORT");
 
 const resultOf =

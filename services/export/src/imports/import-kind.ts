@@ -13,7 +13,7 @@ export type ImportKind<Item extends Message = Message> = {
   /** Item as the owner receives it. */
   readonly schema: DescMessage;
   readonly noun: "voucher" | "customer" | "product" | "sku" | "order";
-  /** What identifies the item in a failure. */
+  /** Field that identifies the item in a failure. */
   readonly nameOf: (item: Item) => Name;
   /** Resource whose metadata schema applies, and whether required keys must be present. */
   readonly metadataOf: (
@@ -34,14 +34,14 @@ export type ImportKind<Item extends Message = Message> = {
     readonly columns: readonly string[];
     /** One of them must be in the file. */
     readonly required: readonly string[];
-    /** What a failure shows of a row that cannot be read. */
+    /** Fields of an unreadable row that a failure shows. */
     readonly nameOfRow: (row: CsvRow) => Name;
     /** Throws a CellFault for a cell that cannot be read. */
     readonly toItem: (row: CsvRow) => Item;
   };
 };
 
-/** The part of the request that the job needs; what is imported is in the file. */
+/** The part of the request that the job needs; the imported data is in the file. */
 export type ImportInput = {
   readonly fileId: string;
   readonly campaignId?: string;
@@ -55,7 +55,7 @@ export type ImportInput = {
   readonly metadata?: Name;
 };
 
-/** What the start of an import reads of a kind. */
+/** The part of a kind that starting an import needs. */
 export type CsvKind = {
   readonly csv?: Pick<NonNullable<ImportKind["csv"]>, "required">;
 };

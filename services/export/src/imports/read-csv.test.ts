@@ -62,3 +62,12 @@ test("returns the records before a quote that is never closed, and rejects the o
     key: "invalid_payload",
   });
 });
+
+test("reads a file with only a byte order mark or blank lines as an empty one", async () => {
+  for (const text of ["", "\uFEFF", "\uFEFF\r\n", "\n\n"]) {
+    expect(await readCsv(readerOf(text), { start: 0, limit: 1 })).toEqual({
+      records: [],
+      isEnd: true,
+    });
+  }
+});

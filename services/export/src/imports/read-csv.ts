@@ -52,9 +52,9 @@ export async function readCsv(
 /** Blank lines, which are skipped; the parser looks ahead by some bytes. */
 const END_OF_FILE = Buffer.from("\n".repeat(64));
 
-/** Only line ends follow the last record, unless it has an open quote. */
+/** Only line ends follow the last record, unless it has an open quote; a byte order mark precedes the first. */
 const isBlank = (rest: Buffer | undefined): boolean =>
-  rest === undefined || !/[^\r\n]/.test(rest.toString("latin1"));
+  rest === undefined || /^(?:\u00EF\u00BB\u00BF)?[\r\n]*$/.test(rest.toString("latin1"));
 
 const malformed = (why: string): ApiError =>
   new ApiError("invalid_payload", { details: `The file is not valid CSV: ${why}` });

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 import { newLinkToken } from "../files/download.ts";
 import { startAction } from "../store/async-actions.ts";
 import { appendPart, claimFile, lockFile, readBytes } from "../store/import-files.ts";
-import { normalisedColumn } from "./csv-row.ts";
+import { isReadable, normalisedColumn } from "./csv-row.ts";
 import { missingColumns } from "./import-job.ts";
 import { hasReport, type ImportType } from "./import-jobs.ts";
 import type { CsvKind, ImportInput, ImportKind } from "./import-kind.ts";
@@ -74,6 +74,8 @@ export async function startFile(
   if (fileId === "") throw invalidPayload("Payload should have required property 'file'");
   const file = { projectId: call.project.id, fileId };
   const read = (from: number) => readBytes(deps.db, file, { start: from, length: HEADER_BYTES });
+  // The parser would decode the header, but not what follows it.
+  if (isUtf16(await read(0))) throw invalidPayload(NOT_UTF8);
   const {
     records: [header],
   } = await readCsv(read, { start: 0, limit: 1 });
@@ -91,10 +93,17 @@ export async function startFile(
   return started(id);
 }
 
+const NOT_UTF8 = "The file must be UTF-8 text";
+
+/** Files in UTF-16 begin with a byte order mark. */
+const isUtf16 = (start: Buffer | undefined): boolean =>
+  ["fffe", "feff"].includes(start?.toString("hex", 0, 2) ?? "");
+
 function requireColumns(kind: CsvKind, columns: readonly string[]): void {
   if (columns.length > MAX_COLUMNS) {
     throw invalidPayload(`The file must NOT have more than ${MAX_COLUMNS} columns`);
   }
+  if (!columns.every(isReadable)) throw invalidPayload(NOT_UTF8);
   const [missing] = missingColumns(kind, columns);
   if (missing !== undefined) throw invalidPayload(`The file should have the column '${missing}'`);
   const names = columns.map(normalisedColumn).filter((name) => name !== "");

@@ -1,4 +1,4 @@
-import { startPeriodicJob } from "@scrip/rpc";
+import { startBatchJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { forgetExpiredFiles } from "../store/exports.ts";
@@ -11,15 +11,14 @@ export const startFileExpiry = (
   { db, files }: Pick<Deps, "db" | "files">,
   onError: (error: Error) => void,
 ): AsyncDisposable =>
-  startPeriodicJob({
+  startBatchJob({
     everyMs: EVERY_MS,
-    async work(signal) {
-      for (;;) {
-        const keys = await forgetExpiredFiles(db, CHUNK);
-        for (const key of keys) await files.remove(key);
-        if (keys.length < CHUNK || signal.aborted) break;
-      }
+    async batch() {
+      const keys = await forgetExpiredFiles(db, CHUNK);
+      for (const key of keys) await files.remove(key);
+      if (keys.length === CHUNK) return true;
       await files.removeAbandoned();
+      return false;
     },
     onError,
   });

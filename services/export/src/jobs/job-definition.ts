@@ -48,7 +48,7 @@ export type SliceOutcome<Position> = {
   readonly next: Position | null;
 };
 
-/** Erases the types of input and position, which the frame only stores. */
+/** Erases the types of input and position, which the job worker only stores. */
 export const defineJob = <Input extends JsonValue, Position extends JsonValue>(
   definition: JobDefinition<Input, Position>,
 ): AnyJobDefinition => definition as unknown as AnyJobDefinition;

@@ -35,6 +35,12 @@ const HEARTBEAT_MS = 1_000;
 const FORGOTTEN_EVERY_MS = 30_000;
 
 /**
+ * When the end of a turn cannot be stored, graphile-worker stops with an event. Without delays it would leave a rejected
+ * promise, which ends the process.
+ */
+const REPORTED_FAILURES = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
+
+/**
  * Carries out jobs until disposed. Then running slices end with a checkpoint, and another process continues. When a
  * process is killed, another continues its jobs within about six seconds.
  */
@@ -102,6 +108,7 @@ async function startRunner(
   let workers: { readonly id: string; nudge: (count: number) => void } | undefined;
   let hasFailed = false;
   let hasLooked = false;
+  let hasEnded = false;
   events.on("pool:create", ({ workerPool }) => (workers = workerPool));
   events.on("job:start", () => (hasLooked = true));
   events.on("worker:getJob:empty", () => (hasLooked = true));
@@ -109,8 +116,11 @@ async function startRunner(
     if (!hasFailed) onError(new Error("cannot look for jobs", { cause: error }));
     hasFailed = true;
   });
+  // The end of a turn could not be stored.
+  events.on("pool:fatalError", () => (hasEnded = true));
   const runner = await run({
     pgPool,
+    preset: REPORTED_FAILURES,
     schema: QUEUE_SCHEMA,
     concurrency: CONCURRENT_TURNS,
     pollInterval: POLL_MS,
@@ -125,7 +135,11 @@ async function startRunner(
     id: workers?.id ?? "",
     nudge: (count) => workers?.nudge(count),
     // graphile-worker caches the failure of its first statement, and then never finds a job.
-    isStuck: () => hasFailed && !hasLooked,
-    stop: () => runner.stop(),
+    isStuck: () => hasEnded || (hasFailed && !hasLooked),
+    async stop() {
+      // It stops itself when the end of a turn could not be stored, and rejects being stopped twice.
+      if (hasEnded) await runner.promise.catch(onError);
+      else await runner.stop();
+    },
   };
 }

@@ -27,7 +27,7 @@ export type TurnTools = {
   readonly onError: (error: Error) => void;
 };
 
-/** Projects take turns: after this time, the queue of another project is next. */
+/** Round-robin over projects: after this time, the queue of another project is next. */
 const TURN_MS = 1_000;
 
 /** Carries out jobs of a project's queue, in order, for about a second. */
@@ -71,6 +71,12 @@ async function runSlice(
     version: undefined,
     deadline: Date.now() + REQUEST_DEADLINE_MS,
   });
+  if (state === undefined && job.attempts < MAX_ATTEMPTS) {
+    // The event of a new project may still be on its way, after a crash for as long as the lease of a consumer.
+    const pauseMs = retryPauseMs(job.attempts);
+    await postponeJob(tools.db, job, { error: "The project is not known yet", pauseMs });
+    return undefined;
+  }
   const at = new Date(state?.sandboxNow ?? Date.now());
   const definition = tools.definitions.get(job.type);
   if (state === undefined || state.deleted || definition === undefined) {

@@ -3,7 +3,7 @@ import type { Metrics } from "@scrip/telemetry";
 
 import { type Backlog, findBacklog } from "../store/backlog.ts";
 
-/** What became of an attempt: a `repeated` one failed and is made again later. */
+/** Outcome of an attempt: a `repeated` one failed and is retried later. */
 export type DeliveryOutcome = "succeeded" | "repeated" | "failed";
 
 /** Counts what this process has done, and reports what waits in all processes (docs/operations.md#metrics). */
@@ -33,9 +33,11 @@ export function createExportMetrics(metrics: Metrics, db: Queryable): ExportMetr
     help: "Jobs of async actions and exports that ended, by outcome",
     labels: ["outcome"],
   });
+  // A counter that begins with its first failure would show no increase.
+  for (const outcome of ["done", "failed"]) jobs.inc({ outcome }, 0);
   const read = createBacklogReader(db);
   const gauge = (name: string, help: string, figure: keyof Backlog): void =>
-    metrics.gauge({ name, help, read: async () => (await read())[figure] });
+    metrics.gauge({ name, help, merged: "max", read: async () => (await read())[figure] });
   gauge("jobs_waiting", "Jobs that have not ended", "jobs");
   gauge("jobs_oldest_seconds", "Age of the oldest job that has not ended", "oldestJobSeconds");
   gauge("webhook_deliveries_waiting", "Deliveries that are due", "deliveries");

@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import type { Queryable } from "@scrip/postgres";
 
 import type { JobCounts, JobStatus, JsonObject } from "../domain/job.ts";
@@ -89,27 +90,31 @@ export async function listAsyncActions(
   {
     projectId,
     before,
+    createdAt,
     limit,
   }: {
     readonly projectId: string;
     readonly before: Date | undefined;
+    readonly createdAt: TimeRange | undefined;
     readonly limit: number;
   },
 ): Promise<{ readonly actions: readonly AsyncAction[]; readonly hasMore: boolean }> {
+  const values: unknown[] = [projectId, before ?? null];
+  const conditions = ["project_id = $1", "queue = 'bulk'"];
+  conditions.push(...timeRangeConditions("created_at", createdAt, values));
+  const where = conditions.join(" and ");
   const { rows } = await db.query<Row>(
     `select ${COLUMNS}, null as result
        from job
-      where project_id = $1 and queue = 'bulk' and ($2::timestamptz is null or created_at < $2)
+      where ${where} and ($2::timestamptz is null or created_at < $2)
       order by created_at desc
       fetch first ${limit} rows with ties`,
-    [projectId, before ?? null],
+    values,
   );
   const oldest = rows.at(-1)?.created_at;
   const { rows: older } = await db.query(
-    `select from job
-      where project_id = $1 and queue = 'bulk' and created_at < $2::timestamptz
-      limit 1`,
-    [projectId, oldest ?? null],
+    `select from job where ${where} and created_at < $2::timestamptz limit 1`,
+    values.with(1, oldest ?? null),
   );
   return {
     actions: rows

@@ -1,3 +1,5 @@
+import type { ExportedObject } from "@scrip/exports";
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Page, type Queryable, readPage } from "@scrip/postgres";
 
 import type { JobStatus, JsonObject } from "../domain/job.ts";
@@ -97,16 +99,27 @@ export async function listExports(
   {
     projectId,
     order,
+    createdAt,
     page,
-  }: { readonly projectId: string; readonly order: string; readonly page: Page },
+  }: {
+    readonly projectId: string;
+    readonly order: string;
+    readonly createdAt: TimeRange | undefined;
+    readonly page: Page;
+  },
 ): Promise<{ readonly exports: readonly StoredExport[]; readonly total: bigint }> {
   const direction = order.startsWith("-") ? "desc" : "asc";
   const by = SORTABLE[order.replace(/^-/, "")] ?? "e.created_at";
+  const values: unknown[] = [projectId];
+  const conditions = [
+    "e.project_id = $1",
+    ...timeRangeConditions("e.created_at", createdAt, values),
+  ];
   const { rows, total } = await readPage<Row>(db, {
     columns: COLUMNS,
-    from: `${FROM} where e.project_id = $1`,
+    from: `${FROM} where ${conditions.join(" and ")}`,
     order: `${by} ${direction}, e.id ${direction}`,
-    values: [projectId],
+    values,
     ...page,
   });
   return { exports: rows.map(exportFromRow), total };
@@ -157,6 +170,42 @@ export async function forgetExpiredFiles(db: Queryable, limit: number): Promise<
     [limit],
   );
   return rows.map(({ file_key: key }) => key);
+}
+
+/** Objects whose exports contain data of customers. */
+const WITH_CUSTOMERS: readonly ExportedObject[] = [
+  "customer",
+  "order",
+  "publication",
+  "redemption",
+  "voucher",
+];
+
+/** The keys of the files whose rows may contain data of customers. */
+export async function listFilesWithCustomers(
+  db: Queryable,
+  projectId: string,
+): Promise<readonly string[]> {
+  const { rows } = await db.query<{ file_key: string }>(
+    `select file_key from export
+      where project_id = $1 and file_key is not null and exported_object = any($2::text[])`,
+    [projectId, WITH_CUSTOMERS],
+  );
+  return rows.map(({ file_key: key }) => key);
+}
+
+/** Forgets files that were deleted before they expired. */
+export async function forgetFiles(
+  db: Queryable,
+  projectId: string,
+  keys: readonly string[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await db.query(
+    `update export set file_key = null, file_size = null, file_expires_at = null
+      where project_id = $1 and file_key = any($2::text[])`,
+    [projectId, keys],
+  );
 }
 
 const exportFromRow = (row: Row): StoredExport => ({

@@ -66,3 +66,24 @@ export async function deleteExpiredReports(db: Queryable): Promise<void> {
         and ${REPORT_UNTIL} <= clock_timestamp()`,
   );
 }
+
+/**
+ * Deletes the remaining data of ended imports and bulk updates of customers: reports, failures and the metadata of all items.
+ * They name customers by source ids, which are no longer known when the customer is deleted. Repeatable.
+ */
+export async function eraseCustomerJobs(db: Queryable, projectId: string): Promise<void> {
+  await db.query(
+    `with ended as (
+       select id from job
+        where project_id = $1 and type like 'CUSTOMERS.%' and finished_at is not null
+     ), stripped as (
+       update job set report_token = null, input = input - 'metadata'
+        where project_id = $1 and id in (select id from ended)
+          and (report_token is not null or input ? 'metadata')
+     ), failures as (
+       delete from job_failure where project_id = $1 and job_id in (select id from ended)
+     )
+     delete from job_report where project_id = $1 and job_id in (select id from ended)`,
+    [projectId],
+  );
+}

@@ -122,7 +122,7 @@ export type Checkpoint = {
 /** Failures of a job that are stored; further ones are counted. */
 const MAX_FAILURES = 10_000;
 
-/** Stores what a slice did; returns whether the claim still holds. The last slice stores the result too. */
+/** Stores the checkpoint of a slice; returns whether the claim still holds. The last slice stores the result too. */
 export async function saveCheckpoint(
   db: Queryable,
   { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,

@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from "@scrip/postgres";
+import { type Database, type Queryable, textArray } from "@scrip/postgres";
 
 export type DeliveryStatus = "PENDING" | "SUCCEEDED" | "FAILED";
 
@@ -171,25 +171,54 @@ export type ClaimedDelivery = {
 /**
  * Claims due deliveries, oldest first, at most `perWebhook` of each of at most `webhooks` webhooks that are not in
  * `busy`. After `leaseMs` without a result, another process may repeat them.
+ *
+ * The webhooks are locked by a statement of their own: the next one sees all deliveries that were stored before, which a
+ * single statement would overlook, and then compute a time at which the webhook is due without them.
  */
-export async function claimDeliveries(
-  db: Queryable,
-  claim: {
-    readonly webhooks: number;
-    readonly perWebhook: number;
-    readonly busy: readonly string[];
-    readonly leaseMs: number;
-  },
+export const claimDeliveries = (
+  db: Pick<Database, "transaction">,
+  claim: Claim,
+): Promise<readonly ClaimedDelivery[]> =>
+  db.transaction(async (tx) => {
+    const due = await lockDueWebhooks(tx, claim);
+    return due.length === 0 ? [] : claimOf(tx, due, claim);
+  });
+
+type Claim = {
+  readonly webhooks: number;
+  readonly perWebhook: number;
+  readonly busy: readonly string[];
+  readonly leaseMs: number;
+};
+
+async function lockDueWebhooks(
+  tx: Queryable,
+  { webhooks, busy }: Claim,
+): Promise<readonly WebhookKey[]> {
+  const { rows } = await tx.query<{ project_id: string; id: string }>({
+    name: "webhook_lock_due",
+    text: `select project_id, id
+             from webhook
+            where active and due_at <= clock_timestamp() and due_at < 'infinity' and not id = any($2::text[])
+            order by due_at
+            limit $1
+              for update skip locked`,
+    values: [webhooks, busy],
+  });
+  return rows.map((row) => ({ projectId: row.project_id, webhookId: row.id }));
+}
+
+async function claimOf(
+  tx: Queryable,
+  due: readonly WebhookKey[],
+  { perWebhook, leaseMs }: Claim,
 ): Promise<readonly ClaimedDelivery[]> {
-  const { rows } = await db.query<ClaimedDelivery>({
+  const { rows } = await tx.query<ClaimedDelivery>({
     name: "webhook_claim",
     text: `with due as materialized (
              select project_id, id, target_url, headers
                from webhook
-              where active and due_at <= clock_timestamp() and due_at < 'infinity' and not id = any($3::text[])
-              order by due_at
-              limit $1
-                for update skip locked),
+              where (project_id, id) in (select * from unnest($1::text[], $2::text[]))),
            picked as materialized (
              select delivery.project_id, delivery.webhook_id, delivery.id
                from due
@@ -199,7 +228,7 @@ export async function claimDeliveries(
                      where project_id = due.project_id and webhook_id = due.id and status = 'PENDING'
                        and next_attempt_at <= clock_timestamp()
                      order by next_attempt_at
-                     limit $2) as delivery),
+                     limit $3) as delivery),
            claimed as (
              update webhook_delivery as delivery
                 set next_attempt_at = clock_timestamp() + $4 * interval '1 millisecond',
@@ -228,7 +257,12 @@ export async function claimDeliveries(
              join due on due.project_id = claimed.project_id and due.id = claimed.webhook_id
              left join webhook_secret on webhook_secret.project_id = claimed.project_id
             order by claimed.id`,
-    values: [claim.webhooks, claim.perWebhook, claim.busy, claim.leaseMs],
+    values: [
+      textArray(due.map(({ projectId }) => projectId)),
+      textArray(due.map(({ webhookId }) => webhookId)),
+      perWebhook,
+      leaseMs,
+    ],
   });
   return rows;
 }

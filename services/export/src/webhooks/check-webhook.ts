@@ -10,18 +10,13 @@ export function requireTarget(url: string, settings: WebhookSettings): string {
   return url;
 }
 
-const REASONS = {
-  unknown: "is not the name of an event",
-  unsent: "is an event that Scrip does not send",
-};
-
 /** The names in their correct spelling, each once. */
 export function requireEvents(names: readonly string[]): readonly string[] {
   if (names.length === 0) throw invalidPayload("Property .events must NOT have fewer than 1 items");
   const correct = names.map((name, index) => {
     const event = parseEventName(name);
-    if (event.kind === "sent") return event.name;
-    throw invalidPayload(`Property .events[${index}] ${REASONS[event.kind]}`);
+    if (event !== undefined) return event;
+    throw invalidPayload(`Property .events[${index}] is not the name of an event`);
   });
   return [...new Set(correct)];
 }

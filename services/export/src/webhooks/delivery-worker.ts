@@ -32,7 +32,7 @@ export type DeliveryWorker = AsyncDisposable & {
 const MAX_REQUESTS = 256;
 /** A receiver that responds has at most this many of them. */
 const MAX_PER_WEBHOOK = 16;
-/** Claimed at once: all that a receiver gets whose last request failed or took longer than a second. */
+/** Deliveries claimed together; a receiver whose last request failed or took longer than a second gets no more than these. */
 const PER_CLAIM = 4;
 const SLOW_MS = 1_000;
 const POLL_MS = 1_000;
@@ -52,7 +52,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const wake = (): void => wakeUp.resolve();
   const run = async (): Promise<void> => {
     while (!signal.aborted) {
-      // Before the claim: what becomes due during it is claimed next.
+      // Before the claim: deliveries that become due during it are claimed next.
       wakeUp = Promise.withResolvers();
       const claimed = await claim(options, requests).catch((error: Error) => {
         options.onError(error);

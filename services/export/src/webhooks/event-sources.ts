@@ -1,13 +1,18 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, eventMessage } from "@scrip/events";
-import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
+import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
   CampaignChanged_Change,
   CampaignChangedSchema,
   CampaignJobRequestedSchema,
 } from "@scrip/proto/scrip/events/v1/campaigns_pb";
-import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import {
+  CustomerDeletedSchema,
+  type SegmentEntered,
+  SegmentEnteredSchema,
+  SegmentLeftSchema,
+} from "@scrip/proto/scrip/events/v1/customers_pb";
 import {
   type EventLoyaltyTier,
   LoyaltyTierChangedSchema,
@@ -15,6 +20,7 @@ import {
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   PendingPointsChangedSchema,
+  type PointsMoved,
   PointsMovedSchema,
 } from "@scrip/proto/scrip/events/v1/points_pb";
 import {
@@ -39,6 +45,7 @@ import {
   encode,
   loadCampaign,
   loadCustomer,
+  loadHeldVoucher,
   loadRedemption,
   loadVoucher,
   object,
@@ -100,6 +107,8 @@ const CAMPAIGN_CHANGES: Readonly<Record<CampaignChanged_Change, readonly string[
   [CampaignChanged_Change.VOUCHERS_GENERATION_FAILED]: ["campaign.vouchers.generation.failed"],
 };
 
+/** Transactions by which earning rules reward the holder of a card. */
+const EARNED: ReadonlySet<string> = new Set(["POINTS_ACCRUAL", "PENDING_POINTS_ACTIVATION"]);
 const PENDING_POINTS = "voucher.loyalty_card.pending_points";
 
 const SOURCES = [
@@ -122,6 +131,17 @@ const SOURCES = [
     }),
   }),
   source({
+    schema: RedemptionMadeSchema,
+    read: ({ date, order }) => ({
+      ...about(date, order?.id ?? ""),
+      names:
+        order === undefined
+          ? []
+          : [`customer.order.${order.updatedAt === undefined ? "created" : "updated"}`],
+      loadData: () => orderData(order),
+    }),
+  }),
+  source({
     schema: RedemptionFailedSchema,
     read: ({ date, redemptionId }, clients) => ({
       ...about(date, redemptionId),
@@ -135,6 +155,19 @@ const SOURCES = [
       ...about(date, rollbackId),
       names: [rejected ? "redemption.rollback.failed" : "redemption.rollback.succeeded"],
       loadData: (call) => redemptionData(clients, rollbackId, call),
+    }),
+  }),
+  source({
+    schema: RedemptionRolledBackSchema,
+    read: ({ date, rejected, order, orderMode }) => ({
+      ...about(date, order?.id ?? ""),
+      names: [
+        ...(order === undefined || rejected ? [] : ["customer.order.updated"]),
+        ...(order?.status === OrderStatus.CANCELED && orderMode === "WITH_ORDER"
+          ? ["customer.order.canceled"]
+          : []),
+      ],
+      loadData: () => orderData(order),
     }),
   }),
   source({
@@ -191,25 +224,29 @@ const SOURCES = [
   }),
   source({
     schema: PointsMovedSchema,
-    read: ({ date, cardId, transactionId, type, points, balance, reason, sourceId }, clients) => ({
-      ...about(date, cardId),
+    read: (event, clients) => ({
+      ...about(event.date, event.cardId),
       names: [
-        ...(type === "POINTS_EXPIRATION" ? ["voucher.loyalty_card.points_expired"] : []),
-        ...(points > 0n ? ["voucher.loyalty_card.points_added"] : []),
+        ...(event.type === "POINTS_EXPIRATION" ? ["voucher.loyalty_card.points_expired"] : []),
+        ...(event.points > 0n ? ["voucher.loyalty_card.points_added"] : []),
         "voucher.loyalty_card.transaction.created",
       ],
       loadData: async (call) =>
         object({
-          voucher: await loadVoucher(clients, cardId, call),
-          transaction: JSON.stringify({
-            id: transactionId,
-            source_id: sourceId ?? null,
-            reason: reason ?? null,
-            type,
-            points: Number(points),
-            balance: Number(balance),
-            created_at: dateOf(date),
-          }),
+          voucher: await loadVoucher(clients, event.cardId, call),
+          transaction: pointsTransaction(event),
+        }),
+    }),
+  }),
+  source({
+    schema: PointsMovedSchema,
+    read: (event, clients) => ({
+      ...about(event.date, event.cardId),
+      names: EARNED.has(event.type) ? ["customer.rewarded.loyalty_points"] : [],
+      loadData: async (call) =>
+        object({
+          ...(await loadHeldVoucher(clients, event.cardId, call)),
+          transaction: pointsTransaction(event),
         }),
     }),
   }),
@@ -304,6 +341,8 @@ const SOURCES = [
         }),
     }),
   }),
+  source({ schema: SegmentEnteredSchema, read: membership("customer.segment.entered") }),
+  source({ schema: SegmentLeftSchema, read: membership("customer.segment.left") }),
   source({
     schema: CustomerDeletedSchema,
     read: ({ date, customerId }) => ({
@@ -317,17 +356,33 @@ const SOURCES = [
     read: ({ date, order }) => ({
       ...about(date, order?.id ?? ""),
       names: ["customer.order.paid"],
-      loadData: async () =>
-        object(order === undefined ? {} : { order: encode(OrderSchema, order) }),
+      loadData: () => orderData(order),
     }),
   }),
 ];
 
-const BY_TYPE = new Map(SOURCES.map((each) => [each.typeName, each]));
+const BY_TYPE = Map.groupBy(SOURCES, ({ typeName }) => typeName);
 
-/** The event as webhooks see it; undefined for events that they do not receive. */
-export const webhookEventOf = (event: DeliveredEvent, clients: Clients): WebhookEvent | undefined =>
-  BY_TYPE.get(event.type ?? "")?.read(event, clients);
+/** The event as webhooks see it: a redemption is also a change of its order. Names differ. */
+export const webhookEventsOf = (event: DeliveredEvent, clients: Clients): readonly WebhookEvent[] =>
+  BY_TYPE.get(event.type ?? "")?.flatMap(({ read }) => read(event, clients) ?? []) ?? [];
+
+/** A customer entered or left a segment. */
+function membership(name: string) {
+  return (event: Omit<SegmentEntered, "$typeName">, clients: Clients): WebhookEvent => ({
+    ...about(event.date, event.customerId),
+    names: [name],
+    loadData: async (call) =>
+      object({
+        customer: await loadCustomer(clients, event.customerId, call),
+        segment: JSON.stringify({
+          object: "segment",
+          id: event.segmentId,
+          name: event.segmentName,
+        }),
+      }),
+  });
+}
 
 const dateOf = (date: Timestamp | undefined): Date | undefined => date && timestampDate(date);
 
@@ -339,6 +394,20 @@ const about = (date: Timestamp | undefined, entityId: string) => ({
   entityId,
   channel: "API",
 });
+
+const orderData = (order: Order | undefined): Promise<string> =>
+  Promise.resolve(object(order === undefined ? {} : { order: encode(OrderSchema, order) }));
+
+const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): string =>
+  JSON.stringify({
+    id: event.transactionId,
+    source_id: event.sourceId ?? null,
+    reason: event.reason ?? null,
+    type: event.type,
+    points: Number(event.points),
+    balance: Number(event.balance),
+    created_at: dateOf(event.date),
+  });
 
 const redemptionData = async (clients: Clients, id: string, call: Call): Promise<string> =>
   object({ redemption: await loadRedemption(clients, id, call) });

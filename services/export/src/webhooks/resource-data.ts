@@ -42,6 +42,18 @@ export const loadCustomer = ({ customers }: Clients, id: string, call: Call): Pr
     encode(CustomerProfileSchema, await customers.getCustomer({ customerId: id }, call)),
   );
 
+/** A voucher, and the customer who holds it. */
+export async function loadHeldVoucher(
+  clients: Clients,
+  id: string,
+  call: Call,
+): Promise<Readonly<Record<string, string>>> {
+  const voucher = await loadVoucher(clients, id, call);
+  const { holder_id: holderId } = JSON.parse(voucher);
+  if (typeof holderId !== "string") return { voucher };
+  return { customer: await loadCustomer(clients, holderId, call), voucher };
+}
+
 type Resource = { readonly type: string; readonly id: string; readonly call: Call };
 
 /** A resource that was deleted in the meantime is described by its id. */

@@ -23,21 +23,15 @@ export type SenderOptions = TargetPolicy & {
   readonly lookup?: typeof resolve;
 };
 
-/** Connections to one host; more deliveries wait for one of them. */
-const MAX_SOCKETS_PER_HOST = 16;
-
 /**
  * Sends requests to URLs that customers choose. The address is checked when the connection is made, with the
- * addresses that the connection uses: a name that resolves differently a moment later is caught.
+ * addresses that the connection uses: a name that resolves differently later cannot bypass the check.
  */
 export function createWebhookSender(options: SenderOptions): WebhookSender {
   const resolver = options.lookup ?? resolve;
   const lookup: LookupFunction = options.allowPrivate ? resolver : publicLookup(resolver);
-  const settings = {
-    keepAlive: true,
-    maxSockets: MAX_SOCKETS_PER_HOST,
-    lookup,
-  };
+  // The number of connections is bounded by that of requests for each webhook: webhooks of one host must not share a bound.
+  const settings = { keepAlive: true, lookup };
   const agents = { "http:": new http.Agent(settings), "https:": new https.Agent(settings) };
   return {
     send: async (request) => {

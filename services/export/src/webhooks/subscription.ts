@@ -1,12 +1,19 @@
-import type { DeliveredEvent, EventBus, EventHandler, Subscription } from "@scrip/events";
-import { newRequestId } from "@scrip/ids";
+import {
+  type DeliveredEvent,
+  type EventBus,
+  type EventHandler,
+  eventMessage,
+  type Subscription,
+} from "@scrip/events";
 import type { Database } from "@scrip/postgres";
-import { type Call, type FindProject, REQUEST_DEADLINE_MS, startPeriodicJob } from "@scrip/rpc";
+import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { type FindProject, ownCall, startPeriodicJob } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
+import { eraseDeliveries } from "../store/erased-deliveries.ts";
 import { insertDeliveries, type NewDelivery } from "../store/webhook-deliveries.ts";
 import { findSubscribers, hasWebhooks, type Subscriber } from "../store/webhooks.ts";
-import { WEBHOOK_TOPICS, type WebhookEvent, webhookEventOf } from "./event-sources.ts";
+import { WEBHOOK_TOPICS, type WebhookEvent, webhookEventsOf } from "./event-sources.ts";
 import { newDelivery } from "./new-delivery.ts";
 
 export type WebhookSubscriptionOptions = {
@@ -36,7 +43,7 @@ export function startWebhookSubscription(options: WebhookSubscriptionOptions): A
       subscription = await options.bus.subscribe({
         group: "export-webhooks",
         topics: WEBHOOK_TOPICS,
-        handler: storeDeliveries(options),
+        handler: onEvents(options),
       });
     },
     onError: options.onError,
@@ -56,35 +63,50 @@ type Matched = {
   readonly receivers: readonly { readonly name: string; readonly webhook: Subscriber }[];
 };
 
-function storeDeliveries(options: WebhookSubscriptionOptions): EventHandler {
-  const { db, onStored } = options;
-  return async (batch) => {
-    const subscribers = await findSubscribers(db, [
-      ...new Set(batch.map(({ projectId }) => projectId)),
-    ]);
-    if (subscribers.length === 0) return;
-    const matched = batch.flatMap((event) => matchEvent(event, subscribers, options.clients) ?? []);
-    if (matched.length === 0) return;
-    const deliveries = await inOrder(matched, (each) => buildDeliveries(options, each));
-    await db.transaction((tx) => insertDeliveries(tx, deliveries.flat()));
-    onStored();
+/** Changes of a customer have the key of their deletion, so they were stored before it. */
+const onEvents =
+  (options: WebhookSubscriptionOptions): EventHandler =>
+  async (batch) => {
+    await storeDeliveries(options, batch);
+    for (const event of batch) {
+      const deleted = eventMessage(event, CustomerDeletedSchema);
+      if (deleted?.permanent === true) await eraseDeliveries(options.db, deleted);
+    }
   };
+
+async function storeDeliveries(
+  options: WebhookSubscriptionOptions,
+  batch: readonly DeliveredEvent[],
+): Promise<void> {
+  const { db, onStored } = options;
+  const subscribers = await findSubscribers(db, [
+    ...new Set(batch.map(({ projectId }) => projectId)),
+  ]);
+  if (subscribers.length === 0) return;
+  const matched = batch.flatMap((event) => matchEvent(event, subscribers, options.clients));
+  if (matched.length === 0) return;
+  const deliveries = await inOrder(matched, (each) => buildDeliveries(options, each));
+  await db.transaction((tx) => insertDeliveries(tx, deliveries.flat()));
+  onStored();
 }
 
 function matchEvent(
   event: DeliveredEvent,
   subscribers: readonly Subscriber[],
   clients: Clients,
-): Matched | undefined {
+): readonly Matched[] {
   const candidates = subscribers.filter(
     (each) => each.project_id === event.projectId && each.since <= event.occurredAt,
   );
-  if (candidates.length === 0) return undefined;
-  const seen = webhookEventOf(event, clients);
-  const receivers = (seen?.names ?? []).flatMap((name) =>
-    candidates.filter(({ events }) => events.includes(name)).map((webhook) => ({ name, webhook })),
-  );
-  return seen === undefined || receivers.length === 0 ? undefined : { event, seen, receivers };
+  if (candidates.length === 0) return [];
+  return webhookEventsOf(event, clients).flatMap((seen) => {
+    const receivers = seen.names.flatMap((name) =>
+      candidates
+        .filter(({ events }) => events.includes(name))
+        .map((webhook) => ({ name, webhook })),
+    );
+    return receivers.length === 0 ? [] : [{ event, seen, receivers }];
+  });
 }
 
 const LOADS = 8;
@@ -104,22 +126,8 @@ async function buildDeliveries(
   { findProject }: WebhookSubscriptionOptions,
   { event, seen, receivers }: Matched,
 ): Promise<readonly NewDelivery[]> {
-  const call = await callOf(findProject, event.projectId);
+  const call = await ownCall(findProject, { service: "export", projectId: event.projectId });
   if (call === undefined) return [];
   const data = await seen.loadData(call);
   return receivers.map(({ name, webhook }) => newDelivery({ name, event, seen, webhook, data }));
-}
-
-/** A call of the service itself; undefined for a deleted project. */
-async function callOf(findProject: FindProject, projectId: string): Promise<Call | undefined> {
-  const deadline = Date.now() + REQUEST_DEADLINE_MS;
-  const state = await findProject({ projectId, version: undefined, deadline });
-  if (state === undefined || state.deleted) return undefined;
-  return {
-    project: state.project,
-    requestId: newRequestId(),
-    deadline,
-    now: state.sandboxNow ?? Date.now(),
-    caller: { side: "service", id: "export" },
-  };
 }

@@ -25,7 +25,7 @@ const SHARED_COLUMNS = [
   "additional_info",
 ] as const;
 
-/** What a row says of a voucher, beside the columns that all files have. */
+/** The fields of a voucher that a row sets, without the columns that all files have. */
 type OwnValues = Pick<
   Exclude<MessageInitShape<typeof CreateVoucherRequestSchema>, { $typeName: string }>,
   "type" | "discount" | "gift" | "loyaltyCard" | "redemption"

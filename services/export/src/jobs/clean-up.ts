@@ -6,11 +6,8 @@ import { deleteExpiredReports } from "../store/job-reports.ts";
 
 const EVERY_MS = 60_000;
 
-/** Deletes files whose imports have ended, abandoned uploads, and reports after a day, until disposed. */
-export const startImportFileCleanup = (
-  db: Database,
-  onError: (error: Error) => void,
-): AsyncDisposable =>
+/** Deletes the rows of imported files and abandoned uploads, and the reports of jobs after a day, until disposed. */
+export const startCleanup = (db: Database, onError: (error: Error) => void): AsyncDisposable =>
   startPeriodicJob({
     everyMs: EVERY_MS,
     work: async () => {

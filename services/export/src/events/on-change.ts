@@ -1,0 +1,14 @@
+import { type EventHandler, eventMessage } from "@scrip/events";
+import type { Database } from "@scrip/postgres";
+import { ChangeAuditedSchema } from "@scrip/proto/scrip/events/v1/audit_pb";
+
+import { insertAuditEntries } from "../store/audit-entries.ts";
+
+/** Stores the changes of all services in the audit log; an entry that is there already stays as it is. */
+export const onChange =
+  (db: Database): EventHandler =>
+  (batch) =>
+    insertAuditEntries(
+      db,
+      batch.flatMap((event) => eventMessage(event, ChangeAuditedSchema) ?? []),
+    );
