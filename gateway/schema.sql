@@ -1,5 +1,7 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create sequence outbox_seq;
+
 create table access_token (
   token_hash bytea not null,
   project_id text not null,
@@ -50,17 +52,6 @@ create table idempotency (
   constraint idempotency_answer_whole CHECK ((status IS NULL) = (headers IS NULL))
 );
 
-create table idempotent_request (
-  project_id text not null,
-  key text not null,
-  request_hash bytea not null,
-  seed text,
-  response bytea,
-  error bytea,
-  created_at timestamp with time zone default now() not null,
-  constraint idempotent_request_pkey PRIMARY KEY (project_id, key)
-);
-
 create table metadata_schema (
   project_id text not null,
   id text not null,
@@ -82,15 +73,33 @@ create table outbox (
   type text,
   payload bytea not null,
   created_at timestamp with time zone default clock_timestamp() not null,
-  constraint outbox_pkey PRIMARY KEY (project_id, id)
-);
+  schema_version smallint,
+  entity_version bigint,
+  headers jsonb,
+  xid xid8 default pg_current_xact_id() not null,
+  seq bigint default 
+CASE
+    WHEN (pg_current_xact_id() IS NOT NULL) THEN nextval('outbox_seq'::regclass)
+    ELSE NULL::bigint
+END not null
+) partition by RANGE (created_at);
 
-create table outbox_lease (
+create table outbox_default partition of outbox DEFAULT;
+
+create table outbox_position (
   name text not null,
-  owner text not null,
-  expires_at timestamp with time zone not null,
-  constraint outbox_lease_pkey PRIMARY KEY (name)
-);
+  owner text,
+  expires_at timestamp with time zone,
+  version bigint default 0 not null,
+  published pg_snapshot,
+  reading pg_snapshot,
+  read_seq bigint default 0 not null,
+  low_seq bigint default 0 not null,
+  mark_xid xid8,
+  mark_seq bigint default 0 not null,
+  last_seq bigint default 0 not null,
+  constraint outbox_position_pkey PRIMARY KEY (name)
+) with (fillfactor=50);
 
 create table project (
   project_id text not null,
@@ -119,6 +128,20 @@ create table project (
   constraint project_first_weekday_is_one CHECK (first_weekday >= 0 AND first_weekday <= 6)
 );
 
+create table stored_request (
+  project_id text not null,
+  key text not null,
+  request_hash bytea not null,
+  seed text,
+  response bytea,
+  error bytea,
+  created_at timestamp with time zone default now() not null
+) partition by RANGE (created_at);
+
+create table stored_request_default partition of stored_request (
+  constraint stored_request_default_pkey PRIMARY KEY (project_id, key)
+) DEFAULT;
+
 CREATE INDEX access_token_expires_at ON access_token USING btree (expires_at);
 
 CREATE INDEX access_token_key_id ON access_token USING btree (key_id);
@@ -129,8 +152,6 @@ CREATE INDEX api_key_project_id ON api_key USING btree (project_id, key_id);
 
 CREATE INDEX idempotency_expires_at ON idempotency USING btree (expires_at);
 
-CREATE INDEX idempotent_request_created_at ON idempotent_request USING brin (created_at);
-
 CREATE UNIQUE INDEX metadata_schema_project_related_object ON metadata_schema USING btree (project_id, related_object);
 
-CREATE INDEX outbox_created_at ON outbox USING btree (created_at, id);
+CREATE INDEX outbox_default_seq ON outbox_default USING btree (seq);

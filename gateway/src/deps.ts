@@ -29,8 +29,9 @@ export const bindToRequest = (
   onEvents: () => afterCommit(deps.onEvents),
   credentialCache: {
     ...deps.credentialCache,
-    evictToken: (hash) => afterCommit(() => deps.credentialCache.evictToken(hash)),
-    evictKey: (keyId) => afterCommit(() => deps.credentialCache.evictKey(keyId)),
-    evictProject: (projectId) => afterCommit(() => deps.credentialCache.evictProject(projectId)),
+    evictToken: async (hash) => afterCommit(() => deps.credentialCache.evictToken(hash)),
+    evictKey: async (keyId) => afterCommit(() => deps.credentialCache.evictKey(keyId)),
+    evictProject: async (projectId) =>
+      afterCommit(() => deps.credentialCache.evictProject(projectId)),
   },
 });

@@ -1,7 +1,20 @@
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import { type KafkaConnection, readKafkaConnection } from "@scrip/events";
-import { readServiceKeys, type ServiceKeySources } from "@scrip/rpc";
-import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
+import {
+  readCalleeUrls,
+  readRetention,
+  readServiceKeys,
+  readTlsFiles,
+  type Retention,
+  type ServiceKeySources,
+  type TlsFiles,
+} from "@scrip/rpc";
+import {
+  type MetricsServerConfig,
+  readMetricsConfig,
+  readTracingConfig,
+  type TracingConfig,
+} from "@scrip/telemetry";
 
 import { type GatewayConfig, readGatewayConfig } from "./config.ts";
 
@@ -11,20 +24,24 @@ export type ProcessConfig = {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  readonly poolerUrl: string | undefined;
+  readonly replicaUrl: string | undefined;
   /** Holds the events of all services; by default the database above. */
   readonly eventsDatabaseUrl: string | undefined;
   /** Holds the events instead of the database. */
   readonly kafka: KafkaConnection | undefined;
+  readonly retention: Retention;
   readonly poolSize: number;
   readonly logLevel: string;
   readonly metrics: MetricsServerConfig;
+  readonly tracing: TracingConfig;
   readonly serviceKeys: ServiceKeySources;
-  /** gRPC URLs of the services. */
-  readonly urls: Readonly<
-    Record<"voucher" | "campaign" | "loyalty" | "validation" | "export", string>
-  >;
+  /** gRPC URLs of the replicas of each service. */
+  readonly urls: Readonly<Record<string, readonly string[]>>;
+  readonly tls: TlsFiles | undefined;
 };
 
+const CALLEES = ["voucher", "campaign", "loyalty", "validation", "export"];
 const DEFAULT_PORT = 8080;
 /**
  * Load balancers stop sending requests only after they see /readyz fail
@@ -33,22 +50,18 @@ const DEFAULT_PORT = 8080;
 const DRAIN_SECONDS = 5;
 
 export function readProcessConfig(env: Env): ProcessConfig {
-  const [own, kafka, gateway, metrics, serviceKeys] = readTogether(
+  const [own, kafka, retention, gateway, metrics, tracing, serviceKeys, tls, urls] = readTogether(
     () => readOwn(env),
     () => readKafkaConnection(env),
+    () => readRetention(env),
     () => readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS }),
     () => readMetricsConfig(env),
+    () => readTracingConfig(env),
     () => readServiceKeys(env),
+    () => readTlsFiles(env),
+    () => readCalleeUrls(env, CALLEES),
   );
-  const { voucher, campaign, loyalty, validation, export: bulk } = own;
-  return {
-    ...own,
-    kafka,
-    gateway,
-    metrics,
-    serviceKeys,
-    urls: { voucher, campaign, loyalty, validation, export: bulk },
-  };
+  return { ...own, kafka, retention, gateway, metrics, tracing, serviceKeys, tls, urls };
 }
 
 function readOwn(env: Env) {
@@ -59,19 +72,16 @@ function readOwn(env: Env) {
       reader: variable.withDefault(variable.integer(0, 65_535), DEFAULT_PORT),
     },
     databaseUrl: { name: "DATABASE_URL", reader: variable.url },
+    poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.url) },
+    replicaUrl: { name: "SCRIP_REPLICA_URL", reader: variable.optional(variable.url) },
     eventsDatabaseUrl: {
       name: "SCRIP_EVENTS_DATABASE_URL",
       reader: variable.optional(variable.url),
     },
     poolSize: {
       name: "SCRIP_DATABASE_POOL_SIZE",
-      reader: variable.withDefault(variable.integer(1, 100), 10),
+      reader: variable.withDefault(variable.integer(3, 100), 10),
     },
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
-    voucher: { name: "SCRIP_VOUCHER_URL", reader: variable.url },
-    campaign: { name: "SCRIP_CAMPAIGN_URL", reader: variable.url },
-    loyalty: { name: "SCRIP_LOYALTY_URL", reader: variable.url },
-    validation: { name: "SCRIP_VALIDATION_URL", reader: variable.url },
-    export: { name: "SCRIP_EXPORT_URL", reader: variable.url },
   });
 }

@@ -2,46 +2,66 @@ import type { Transport } from "@connectrpc/connect";
 import { createEventBus } from "@scrip/events";
 import {
   checkHealth,
-  createServiceTransport,
-  createTokenSource,
+  createCallees,
+  eventRetention,
   followServiceKeys,
-  type ServiceKeys,
+  followTls,
 } from "@scrip/rpc";
-import { createLogger, createMetrics, startMetricsServer } from "@scrip/telemetry";
+import { createLogger, createMetrics, startMetricsServer, startTracing } from "@scrip/telemetry";
 
 import type { ProcessConfig } from "./process-config.ts";
 import { ownServices, publicServices } from "./public-services.ts";
 import { type Gateway, startGateway } from "./server.ts";
 import { createGatewayService } from "./service.ts";
 
-/** The gateway only publishes, and rarely. */
+/**
+ * The gateway publishes rarely, and its only consumer follows the permanent deletions of customers. The bus holds a
+ * connection for a statement or for the statements of one transaction, never while it waits for another; handlers use
+ * the gateway's own pool.
+ */
 const BUS_POOL_SIZE = 1;
 const BUS_CLOSE_MS = 2_000;
 
 /** Runs the gateway as a process that calls the services over gRPC. */
 export async function startProcess(config: ProcessConfig): Promise<Gateway> {
-  const logger = createLogger({ service: "gateway", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
+  parts.use(await startTracing("gateway", config.tracing));
+  const logger = createLogger({ service: "gateway", level: config.logLevel });
   const metrics = createMetrics();
-  parts.use(await startMetricsServer(metrics, config.metrics, logger));
+  parts.use(await startMetricsServer(metrics, { ...config.metrics, logger }));
   const bus = await createEventBus({
     kafka: config.kafka,
     url: config.eventsDatabaseUrl ?? config.databaseUrl,
     poolSize: BUS_POOL_SIZE,
+    retention: eventRetention(config.retention),
+    metrics,
     onError: (error) => logger.error({ error }, "the event bus failed"),
   });
   parts.defer(() => bus.close(BUS_CLOSE_MS));
   const service = parts.use(
     await createGatewayService({
       databaseUrl: config.databaseUrl,
+      poolerUrl: config.poolerUrl,
+      replicaUrl: config.replicaUrl,
       poolSize: config.poolSize,
       tokenSeconds: config.gateway.tokenSeconds,
       bootstrap: config.gateway.bootstrap,
       bus,
+      retention: config.retention,
       logger,
     }),
   );
-  const byOwner = connect(config, parts.use(followServiceKeys(config.serviceKeys, logger)));
+  const connectTo = createCallees({
+    caller: "gateway",
+    keys: parts.use(followServiceKeys(config.serviceKeys, logger)),
+    tls: config.tls && parts.use(followTls(config.tls, logger)),
+    logger,
+    metrics,
+  });
+  /** A transport to each service, by its name. */
+  const byOwner = new Map(
+    Object.entries(config.urls).map(([name, urls]) => [name, parts.use(connectTo(name, urls))]),
+  );
   const gateway = parts.use(
     await startGateway({
       host: config.host,
@@ -62,25 +82,6 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
     port: gateway.port,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
-
-/** A transport to each service, by its name. */
-function connect(
-  { urls }: Pick<ProcessConfig, "urls">,
-  keys: ServiceKeys,
-): ReadonlyMap<string, Transport> {
-  const token = createTokenSource(keys, {
-    name: "gateway",
-    internal: true,
-    scopes: [],
-    projects: ["*"],
-  });
-  return new Map(
-    Object.entries(urls).map(([audience, baseUrl]) => [
-      audience,
-      createServiceTransport({ baseUrl, audience, token }),
-    ]),
-  );
 }
 
 function transportsOf(byOwner: ReadonlyMap<string, Transport>): ReadonlyMap<string, Transport> {

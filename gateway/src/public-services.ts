@@ -6,6 +6,7 @@ import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import { AuditLogService } from "@scrip/proto/scrip/export/v1/audit_log_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
@@ -69,6 +70,7 @@ export const publicServices: readonly DescService[] = [
   StackingRulesService,
   ValidationRuleService,
   AsyncActionService,
+  AuditLogService,
   WebhookService,
   ExportService,
   CampaignActionService,

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { Server as NetServer } from "node:net";
 import { setImmediate as nextIteration, setTimeout as sleep } from "node:timers/promises";
 
@@ -8,7 +8,7 @@ import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
-import { createRedis } from "@scrip/redis";
+import { createMessages, createRedis } from "@scrip/redis";
 import {
   type Admission,
   clientOf,
@@ -17,6 +17,8 @@ import {
   createDirectTransport,
   type ReadinessCheck,
   REQUEST_DEADLINE_MS,
+  type Service,
+  shareDefinitions,
   startCodeGuessing,
   yieldToConnections,
 } from "@scrip/rpc";
@@ -26,10 +28,12 @@ import Koa from "koa";
 import { createAuthenticator } from "./auth/authenticate.ts";
 import { createFailedLoginThrottle, createLaneChoice } from "./auth/failed-login-throttle.ts";
 import { toTenant } from "./auth/principal.ts";
+import { shareEvictions } from "./auth/shared-evictions.ts";
 import { type CompositionDeps, createCompositionDeps } from "./composition/index.ts";
 import type { HttpConfig } from "./config.ts";
 import { createDocsSite } from "./docs/site.ts";
 import { createDeadlines } from "./http/deadlines.ts";
+import { createEarlyRejections } from "./http/early-rejections.ts";
 import { createApiMiddleware } from "./http/middleware.ts";
 import type { AppendImportFile, PipelineDeps } from "./http/pipeline.ts";
 import { plainRoutes } from "./http/plain-routes.ts";
@@ -37,11 +41,14 @@ import { type Route, toRoute } from "./http/route.ts";
 import { createRouter, type Router } from "./http/router.ts";
 import { respondToInvalidHttp, rejectConnect } from "./http/socket-errors.ts";
 import { createCompletedResponses } from "./idempotency/completed-responses.ts";
+import { type CounterStore, redisCounters } from "./limits/counter-stores.ts";
+import { createListAdmission } from "./limits/list-admission.ts";
 import { createRateLimits, type RateLimits } from "./limits/rate-limits.ts";
-import { createSharedMisses } from "./limits/shared-misses.ts";
+import { createSharedGuessing } from "./limits/shared-guessing.ts";
 import { createProxyWarnings } from "./monitoring/proxy-warnings.ts";
 import { readinessOf } from "./monitoring/readiness.ts";
 import { createRequestReports, type RequestReports } from "./monitoring/request-reports.ts";
+import { createRequestTraces, describeRequest } from "./monitoring/request-traces.ts";
 import { openApiOf, type OpenApiDocument } from "./openapi/index.ts";
 import { ownServices, publicServices } from "./public-services.ts";
 import type { GatewayService } from "./service.ts";
@@ -61,6 +68,10 @@ export type GatewayOptions = {
   readonly metrics: Metrics;
   /** Shared with what else this process serves; by default the gateway's own. */
   readonly admission?: Admission;
+  /** Counts rate limits for several processes where there is no Redis; by default each counts for itself. */
+  readonly counters?: CounterStore | undefined;
+  /** Services in this process, whose replicas share changes through the Redis of the gateway. */
+  readonly inProcess?: readonly Service[];
   /** Readiness of the services that the gateway calls, by their names. */
   readonly dependencies?: Readonly<Record<string, ReadinessCheck>>;
   /** Timeout of a request; defaults to the deadline of calls between services. */
@@ -84,7 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
   const warnAboutProxies = createProxyWarnings(config.trustedProxies, options.logger.warn);
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
-  const limits = parts.use(startLimits(config, reports));
+  const limits = parts.use(startLimits(options, reports));
   const admission = options.admission ?? createAdmission(config.admission, metrics);
   const { shared } = limits;
   const codeGuessing = startCodeGuessing({ ...options, settings: config.limits, shared });
@@ -92,35 +103,40 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
   const app = new Koa();
   // Koa's own error log is disabled: the middleware reports errors with their request.
   app.silent = true;
+  const traces = createRequestTraces();
+  if (traces !== undefined) app.use(traces);
+  const pipeline = pipelineOf(options, { limits, reports, admission, transports, codeGuessing });
+  const http = {
+    router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
+    admission,
+    clock: service.clock,
+    trustedProxies: config.trustedProxies,
+    callWindow: limits.callWindow,
+    draining: () => state.draining,
+    onError: reports.failure,
+  };
   app.use(
     createApiMiddleware({
-      router: routerOf(bindings, transports, createCompositionDeps(transports, service)),
-      pipeline: pipelineOf(options, { limits, reports, admission, transports, codeGuessing }),
-      admission,
+      ...http,
+      pipeline,
       deadlines: parts.use(createDeadlines(options.deadlineMs ?? REQUEST_DEADLINE_MS)),
-      clock: service.clock,
-      trustedProxies: config.trustedProxies,
-      callWindow: limits.callWindow,
-      draining: () => state.draining,
       onRequest: (context, response) => {
+        describeRequest(context, response);
         reports.request(context, response);
         // Health checks reach every process directly.
         if (context.route !== undefined) warnAboutProxies(context.req);
       },
-      onError: reports.failure,
     }),
   );
-  const openApi = openApiDocument(bindings, config);
-  const pages = plainRoutes({
-    docs: createDocsSite({ openApi }),
-    openApi: JSON.stringify(openApi),
-    ready: readinessOf(options, () => state.draining),
-    exports: exportsOf(transports),
-  });
+  const pages = pagesOf(options, { bindings, transports, isDraining: http.draining });
   app.use(pages.routes());
   app.use(pages.allowedMethods());
 
-  const server = createHttpServer(app, reports);
+  const reject = createEarlyRejections({ ...pipeline, ...http, onRequest: reports.request });
+  const serve = app.callback();
+  const server = createHttpServer((req, res) => {
+    if (!reject(req, res)) void serve(req, res);
+  }, reports);
   server.listen({ port: options.port, host: options.host, backlog: BACKLOG });
   await once(server, "listening");
   const running = parts.move();
@@ -135,6 +151,27 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
       await running.disposeAsync();
     },
   };
+}
+
+function pagesOf(
+  options: GatewayOptions,
+  {
+    bindings,
+    transports,
+    isDraining,
+  }: {
+    readonly bindings: readonly Binding[];
+    readonly transports: ReadonlyMap<string, Transport>;
+    readonly isDraining: () => boolean;
+  },
+) {
+  const openApi = openApiDocument(bindings, options.config);
+  return plainRoutes({
+    docs: createDocsSite({ openApi }),
+    openApi: JSON.stringify(openApi),
+    ready: readinessOf(options, isDraining),
+    exports: exportsOf(transports),
+  });
 }
 
 function pipelineOf(
@@ -164,6 +201,7 @@ function pipelineOf(
     }),
     limits,
     admission,
+    lists: createListAdmission(),
     body: config,
     appendImportFile: appendImportFileOf(transports),
     completedResponses: createCompletedResponses(service.db, reports.responseNotStored),
@@ -180,12 +218,26 @@ function appendImportFileOf(transports: ReadonlyMap<string, Transport>): AppendI
   return clientOf(ImportService, transport).appendImportFile;
 }
 
-function startLimits({ limits: settings, redisUrl }: HttpConfig, reports: RequestReports) {
+/** What replicas of the gateway share, if there is a Redis. */
+function startLimits(
+  { config, counters, service, inProcess = [] }: GatewayOptions,
+  reports: RequestReports,
+) {
+  const { limits: settings, redisUrl } = config;
   const redis = redisUrl === undefined ? undefined : createRedis(redisUrl, reports.redisFailed);
+  const messages = redis && createMessages(redis, reports.redisFailed);
+  if (messages !== undefined) {
+    shareEvictions(messages, service.credentialCache);
+    for (const each of [service, ...inProcess]) shareDefinitions(messages, each);
+  }
+  const store = redis === undefined ? counters : redisCounters(redis);
   return {
-    ...createRateLimits({ settings, redis, onFallback: reports.rateLimitFallback }),
-    shared: redis && createSharedMisses(redis, reports.rateLimitFallback),
-    [Symbol.dispose]: () => redis?.disconnect(),
+    ...createRateLimits({ settings, store, onFallback: reports.rateLimitFallback }),
+    shared: store && createSharedGuessing(store, messages, reports.rateLimitFallback),
+    [Symbol.dispose]() {
+      messages?.[Symbol.dispose]();
+      redis?.disconnect();
+    },
   };
 }
 
@@ -203,7 +255,7 @@ function routerOf(
 }
 
 /** Limits how long slow clients can hold a connection. */
-function createHttpServer(app: Koa, reports: RequestReports): Server {
+function createHttpServer(serve: RequestListener, reports: RequestReports): Server {
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -216,7 +268,7 @@ function createHttpServer(app: Koa, reports: RequestReports): Server {
       // Checked in header-checks.ts, because Node responds without an Error object.
       requireHostHeader: false,
     },
-    app.callback(),
+    serve,
   );
   // Checked in header-checks.ts, because Node responds without an Error object.
   server.on("checkExpectation", (req, res) => void server.emit("request", req, res));

@@ -1,13 +1,32 @@
 import path from "node:path";
 
-import { type EventBus, startRelay } from "@scrip/events";
-import { startKeyExpiry } from "@scrip/idempotency";
+import {
+  type EventBus,
+  OUTBOX_READER,
+  outboxTable,
+  startRelay,
+  type Subscription,
+} from "@scrip/events";
+import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId, type NewId } from "@scrip/ids";
-import { createDatabase, createDefinitionVersions, migrate, type Queryable } from "@scrip/postgres";
-import { createReadiness, type Service } from "@scrip/rpc";
+import {
+  createDatabase,
+  createDefinitionVersions,
+  keepPartitioned,
+  migrate,
+  type Queryable,
+} from "@scrip/postgres";
+import {
+  createReadiness,
+  DEFAULT_RETENTION,
+  eventRetention,
+  type Retention,
+  type Service,
+} from "@scrip/rpc";
 
 import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
+import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { startDeletingExpired } from "./jobs/delete-expired.ts";
 import { startRepublishing } from "./jobs/republish-projects.ts";
 import {
@@ -19,6 +38,10 @@ import { routes } from "./routes.ts";
 
 export type GatewayServiceOptions = {
   readonly databaseUrl: string;
+  /** PgBouncer in front of the database, for the statements of requests. */
+  readonly poolerUrl?: string | undefined;
+  /** A replica of the database, for lists and exports. */
+  readonly replicaUrl?: string | undefined;
   readonly poolSize?: number;
   /** Lifetime of access tokens in seconds, at most a day. */
   readonly tokenSeconds?: number;
@@ -26,6 +49,8 @@ export type GatewayServiceOptions = {
   readonly bootstrap?: BootstrapKeys | undefined;
   /** Receives the changes of projects; its owner closes it after this service. */
   readonly bus: EventBus;
+  /** Default: 72 hours for events. */
+  readonly retention?: Retention;
   readonly logger: { error(fields: object, message: string): void };
   readonly newId?: NewId;
   /** Real time in epoch milliseconds. */
@@ -47,6 +72,12 @@ export const SCHEMA = "gateway";
 export const ROLE = "scrip_gateway";
 export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 
+/** Time for a consumer to finish its batch; unfinished events are delivered again at the next start. */
+const CONSUMERS_CLOSE_MS = 3_000;
+
+/** Services wait for a project that another replica has changed; changes are rare, so the relay is idle. */
+const RELAY_POLL_MS = 200;
+
 const DEFAULT_POOL_SIZE = 10;
 const DEFAULT_TOKEN_SECONDS = 900;
 
@@ -54,11 +85,13 @@ export async function createGatewayService(
   options: GatewayServiceOptions,
 ): Promise<GatewayService> {
   const { databaseUrl: url, logger, clock = Date.now } = options;
-  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS, reader: OUTBOX_READER });
 
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({
     url,
+    poolerUrl: options.poolerUrl,
+    replicaUrl: options.replicaUrl,
     schema: SCHEMA,
     role: ROLE,
     poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
@@ -68,10 +101,16 @@ export async function createGatewayService(
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
   const onError = (error: Error): void => logger.error({ error }, "a background job failed");
-  const relay = startRelay({ db, bus: options.bus, onError });
+  const timings = { idlePollMs: RELAY_POLL_MS };
+  const relay = startRelay({ db, bus: options.bus, onError, timings });
   parts.defer(relay.close);
+  // Services that are new find all projects: each is published once a day.
+  const retention = eventRetention(options.retention ?? DEFAULT_RETENTION);
+  const tables = [STORED_REQUEST_TABLE, outboxTable(retention, relay)];
+  parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
+  const erasure = await startErasure(db, options.bus);
+  parts.defer(() => erasure.close(CONSUMERS_CLOSE_MS));
   parts.use(startRepublishing(db, { onEvents: relay.wake, onError }));
-  parts.use(startKeyExpiry(db, onError));
 
   const credentialCache = createCredentialCache(db, clock);
   const definitions = createDefinitionVersions({ db });
@@ -94,6 +133,7 @@ export async function createGatewayService(
     }),
     db,
     credentialCache,
+    definitions,
     findSchemas: createMetadataSchemaCache(db, definitions),
     followWebhooks: createFollowWebhooks({ db, credentialCache, onEvents: relay.wake }),
     clock,
@@ -104,3 +144,11 @@ export async function createGatewayService(
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** Follows the permanent deletions of customers. */
+const startErasure = (db: Queryable, bus: EventBus): Promise<Subscription> =>
+  bus.subscribe({
+    group: "gateway-customers",
+    topics: [CUSTOMERS_TOPIC],
+    handler: onCustomerDeleted(db),
+  });

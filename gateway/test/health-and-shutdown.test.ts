@@ -20,7 +20,7 @@ test("reports liveness and readiness", async () => {
   });
 });
 
-test("accepts many connections at once while long work continues in slices", async () => {
+test("accepts many concurrent connections while long work continues in slices", async () => {
   const CONNECTIONS = 200;
   let isOver = false;
   let pauses = 0;

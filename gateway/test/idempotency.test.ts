@@ -314,7 +314,7 @@ test("stores management responses, except those with secrets", async () => {
   expect(second.text).toBe(first.text);
   expect((await put("other")).json.key).toBe("idempotency_key_reused");
   const { rows } = await db.query<{ response: Buffer | null }>(
-    "select response from idempotent_request",
+    "select response from stored_request",
   );
   for (const { response } of rows) expect(String(response)).not.toContain("scrip_key_");
 });

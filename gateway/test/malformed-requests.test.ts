@@ -184,6 +184,37 @@ describe("a body", () => {
   });
 });
 
+describe("the rest of a body after the response", () => {
+  const LENGTH = 20_000;
+  /** Sends a body in parts, without credentials; resolves to how much was sent when the connection ended. */
+  const sendInParts = async (bytes: number, everyMs: number): Promise<number> => {
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    const ended = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    socket.on("error", () => {});
+    socket.resume();
+    socket.write(`POST /v1/vouchers HTTP/1.1\r\nHost: x\r\nContent-Length: ${LENGTH}\r\n\r\n`);
+    let sent = 0;
+    const timer = setInterval(() => {
+      if (socket.destroyed) return;
+      sent += bytes;
+      socket.write("x".repeat(bytes));
+      if (sent === LENGTH) {
+        clearInterval(timer);
+        socket.end();
+      }
+    }, everyMs);
+    await ended;
+    clearInterval(timer);
+    return sent;
+  };
+
+  test("may arrive steadily, but not byte by byte", async () => {
+    const [steady, slow] = await Promise.all([sendInParts(4_000, 1_000), sendInParts(1, 200)]);
+    expect(steady).toBe(LENGTH);
+    expect(slow).toBeLessThan(50);
+  });
+});
+
 describe("bytes on the socket", () => {
   test.each([
     ["that are not HTTP", "nonsense\r\n\r\n", 400],

@@ -15,7 +15,7 @@ import { stubAllServices } from "./service-stubs.ts";
 
 /** The scopes of the API (docs/authentication.md#scopes), and the lower-case spelling of SKUs. */
 const SCOPES =
-  "api client_api assets async-actions campaigns categories client_consents client_customers " +
+  "api client_api assets async-actions audit-log campaigns categories client_consents client_customers " +
   "client_events client_promotions client_publish client_qualifications client_redeem " +
   "client_redemptions client_validate client_validations client_vouchers consents customers " +
   "events exports locations loyalties metadata-schemas orders product-collections products " +

@@ -7,7 +7,8 @@ import { fingerprint } from "./secrets.ts";
 
 /**
  * Principals by key and token, cached for CACHE_MS. A change through this process takes effect
- * immediately; another replica may accept a revoked token for up to CACHE_MS.
+ * immediately; another replica may accept a revoked token for up to CACHE_MS, unless Redis notifies it immediately
+ * (shared-evictions.ts).
  */
 export type CredentialCache = {
   /** Undefined when the pair of key and token is not cached. The token may have ended. */
@@ -15,14 +16,31 @@ export type CredentialCache = {
   /** Loads key and token; undefined when they do not belong together. The token may have ended. */
   load(keyId: string, token: string, lane: LookupLane): Promise<Principal | undefined>;
   loadKey(keyId: string, lane: LookupLane): Promise<Principal | undefined>;
-  evictToken(tokenHash: Uint8Array): void;
-  evictKey(keyId: string): void;
-  evictProject(projectId: string): void;
+  /** Evictions resolve when the listeners have finished; they never reject. */
+  evictToken(tokenHash: Uint8Array): Promise<void>;
+  evictKey(keyId: string): Promise<void>;
+  evictProject(projectId: string): Promise<void>;
+  /** Called with each eviction above; must not reject. */
+  onEviction(listener: (eviction: Eviction) => Promise<void>): void;
+  /** Repeats an eviction of another replica. */
+  apply(eviction: Eviction): void;
 };
+
+export type Eviction = { readonly kind: "token" | "key" | "project"; readonly name: string };
 
 export function createCredentialCache(db: Queryable, clock: () => number): CredentialCache {
   const memory = createPrincipalCache(clock);
   const lookups = createCredentialLookups(db);
+  const listeners: ((eviction: Eviction) => Promise<void>)[] = [];
+  const apply = ({ kind, name }: Eviction): void => {
+    if (kind === "token") memory.evict(`token ${name}`);
+    else if (kind === "project") memory.evictWhere(({ project }) => project.id === name);
+    else memory.evictWhere(({ keyId, tokenKeyId }) => keyId === name || tokenKeyId === name);
+  };
+  const evict = async (eviction: Eviction): Promise<void> => {
+    apply(eviction);
+    await Promise.all(listeners.map((listener) => listener(eviction)));
+  };
   return {
     cached(keyId, token, now) {
       const principal = memory.get(`token ${fingerprint(token)}`, now);
@@ -45,10 +63,11 @@ export function createCredentialCache(db: Queryable, clock: () => number): Crede
         return found && toPrincipal(found);
       });
     },
-    evictToken: (hash) => memory.evict(`token ${Buffer.from(hash).toString("base64")}`),
-    evictKey: (keyId) =>
-      memory.evictWhere(({ keyId: id, tokenKeyId }) => id === keyId || tokenKeyId === keyId),
-    evictProject: (projectId) => memory.evictWhere(({ project }) => project.id === projectId),
+    evictToken: (hash) => evict({ kind: "token", name: Buffer.from(hash).toString("base64") }),
+    evictKey: (keyId) => evict({ kind: "key", name: keyId }),
+    evictProject: (projectId) => evict({ kind: "project", name: projectId }),
+    onEviction: (listener) => void listeners.push(listener),
+    apply,
   };
 }
 

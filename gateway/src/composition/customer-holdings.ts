@@ -30,16 +30,20 @@ export function customerHoldings(
 }
 
 const campaignsOf = (
-  { referredByCampaign }: CustomerLoyalty,
+  { referredByCampaign, tierByCampaign }: CustomerLoyalty,
   campaigns: Holdings["campaigns"],
 ): CustomerLoyalty["campaigns"] =>
   Object.fromEntries(
-    campaigns.map(({ campaignId, name, points }): [string, CustomerLoyaltyCampaign] => [
-      name,
-      {
-        $typeName: "scrip.loyalty.v1.CustomerLoyaltyCampaign",
-        points,
-        referredCustomers: referredByCampaign[campaignId] ?? 0n,
-      },
-    ]),
+    campaigns.map(({ campaignId, name, points }): [string, CustomerLoyaltyCampaign] => {
+      const loyaltyTier = tierByCampaign[campaignId];
+      return [
+        name,
+        {
+          $typeName: "scrip.loyalty.v1.CustomerLoyaltyCampaign",
+          points,
+          ...(loyaltyTier !== undefined && { loyaltyTier }),
+          referredCustomers: referredByCampaign[campaignId] ?? 0n,
+        },
+      ];
+    }),
   );

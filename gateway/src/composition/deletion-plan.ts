@@ -1,5 +1,5 @@
-import { type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
-import { rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 
 import type { MessageFields } from "./step.ts";
 
@@ -19,9 +19,9 @@ const REFERENCES: Readonly<Record<string, DeletionPlan["references"]>> = {
 };
 
 export function planDeletion(desc: DescMessage): DeletionPlan | undefined {
-  const field = desc.fields.find((each) => getOption(each, rule).deletes !== "");
+  const field = desc.fields.find((each) => ruleOf(each).deletes !== "");
   if (field === undefined) return undefined;
-  const type = getOption(field, rule).deletes;
+  const type = ruleOf(field).deletes;
   const references = REFERENCES[type];
   if (references === undefined)
     throw new Error(`${desc.typeName} deletes the unknown type ${type}`);

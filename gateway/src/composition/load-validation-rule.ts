@@ -1,6 +1,7 @@
-import { type DescMessage, getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { ruleOf } from "@scrip/contract";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 import type { ValidationRule } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -28,8 +29,7 @@ export const loadValidationRuleStep: CompileStep = ({ rpc }, { validationRules }
 
 /** The field that names a validation rule, as its local name. */
 const ruleFieldOf = (desc: DescMessage): string | undefined =>
-  desc.fields.find((field) => getOption(field, rule).reference === Reference.VALIDATION_RULE)
-    ?.localName;
+  desc.fields.find((field) => ruleOf(field).reference === Reference.VALIDATION_RULE)?.localName;
 
 async function resolve<Part extends Fields>(
   part: Part,
@@ -41,7 +41,7 @@ async function resolve<Part extends Fields>(
   return { ...part, validationRule: conditionsOf(await validationRules.load(id, call)) };
 }
 
-/** What evaluates the rule elsewhere: its conditions, and when they changed last. */
+/** The rule for a service that evaluates it: its conditions, and when they changed last. */
 function conditionsOf({ rules, createdAt, updatedAt }: ValidationRule): JsonObject {
   const changed = updatedAt ?? createdAt;
   return {

@@ -1,6 +1,5 @@
-import { type DescMessage, getOption } from "@bufbuild/protobuf";
-import { accessOf } from "@scrip/contract";
-import { rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { accessOf, ruleOf } from "@scrip/contract";
 import { expect, test } from "vitest";
 
 import { publicServices } from "../public-services.ts";
@@ -31,7 +30,7 @@ test("every metadata field of a public request names its resource", () => {
     for (const field of desc.fields) {
       const isMetadata =
         field.name === "metadata" && field.message?.typeName === "google.protobuf.Struct";
-      if (isMetadata && getOption(field, rule).metadata === undefined) unnamed.add(desc.typeName);
+      if (isMetadata && ruleOf(field).metadata === undefined) unnamed.add(desc.typeName);
       if (field.message !== undefined) visit(field.message);
     }
   };

@@ -1,5 +1,6 @@
-import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
-import { type Metadata, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
+import type { Metadata } from "@scrip/proto/scrip/options/v1/options_pb";
 
 /** Where a request holds metadata; messages without metadata have no plan. */
 export type MetadataPlan = {
@@ -56,7 +57,7 @@ function childOf(
 
 function ownOf(desc: DescMessage): OwnMetadata | undefined {
   const found = desc.fields.flatMap((field) => {
-    const option = getOption(field, rule).metadata;
+    const option = ruleOf(field).metadata;
     return option === undefined ? [] : [{ field, option }];
   });
   if (found.length > 1) throw new Error(`${desc.typeName} has the metadata of two resources`);

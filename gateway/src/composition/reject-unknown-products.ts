@@ -1,6 +1,7 @@
-import { type DescMessage, getOption } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import { invalidPayload } from "@scrip/errors";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 import type { ResolvedUnit } from "@scrip/proto/scrip/validation/v1/products_pb";
 
 import type { CompileStep, Fields } from "./step.ts";
@@ -57,7 +58,7 @@ function planOf(desc: DescMessage, known: Map<DescMessage, Plan | undefined>): P
   const own: Plan["own"][number][] = [];
   const children: Plan["children"][number][] = [];
   for (const field of desc.fields) {
-    const { reference } = getOption(field, rule);
+    const { reference } = ruleOf(field);
     if (isKind(reference)) own.push({ field, kind: reference });
     if (field.message === undefined || field.fieldKind === "map") continue;
     const plan = planOf(field.message, known);

@@ -20,7 +20,7 @@ export function storeRejections(
   target: Target,
   { compose, invoke }: { readonly compose: (next: Invoke) => Invoke; readonly invoke: Invoke },
 ): Invoke {
-  if (!storesInFrame(target)) return compose(invoke);
+  if (!storesRejection(target)) return compose(invoke);
   const settled = new WeakSet<object>();
   const composed = compose((message, call) =>
     invoke(message, call).catch((error: unknown) => {
@@ -41,7 +41,7 @@ export function storeRejections(
 }
 
 /** Redemptions and rollbacks store only what their commit decided. */
-const storesInFrame = ({ rpc, httpMethod }: Target): boolean =>
+const storesRejection = ({ rpc, httpMethod }: Target): boolean =>
   httpMethod !== "GET" &&
   httpMethod !== "DELETE" &&
   accessOf(rpc)?.idempotency === Idempotency.UNSPECIFIED;

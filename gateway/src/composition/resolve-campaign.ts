@@ -1,5 +1,6 @@
-import { type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { CompileStep, MessageFields } from "./step.ts";
@@ -13,7 +14,7 @@ export const resolveCampaignStep: CompileStep = ({ rpc }, { campaigns }) => {
 
 /** The field that names a campaign by id or name, as its local name. */
 const campaignField = (desc: DescMessage): string | undefined =>
-  desc.fields.find((field) => getOption(field, rule).reference === Reference.CAMPAIGN)?.localName;
+  desc.fields.find((field) => ruleOf(field).reference === Reference.CAMPAIGN)?.localName;
 
 async function resolveCampaign(
   field: string,

@@ -1,13 +1,13 @@
-import { getOption } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import { ApiError } from "@scrip/errors";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { CompileStep, MessageFields } from "./step.ts";
 
 /** Services store category ids only, so the filter is rewritten to `category_id`. */
 export const resolveCategoryFilterStep: CompileStep = ({ rpc }, { categories }) => {
   const filter = rpc.input.fields.find(
-    (field) => getOption(field, rule).reference === Reference.CATEGORY_FILTER,
+    (field) => ruleOf(field).reference === Reference.CATEGORY_FILTER,
   );
   if (filter === undefined || categories === undefined) return undefined;
   const id = rpc.input.fields.find(({ name }) => name === "category_id");

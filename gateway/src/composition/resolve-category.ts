@@ -1,6 +1,7 @@
-import { type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import { invalidPayload, notFound } from "@scrip/errors";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Categories } from "./clients/categories.ts";
 import type { CompileStep, MessageFields } from "./step.ts";
@@ -31,7 +32,7 @@ function planCategory(desc: DescMessage): CategoryPlan | undefined {
 }
 
 const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined =>
-  desc.fields.find((field) => getOption(field, rule).reference === reference);
+  desc.fields.find((field) => ruleOf(field).reference === reference);
 
 const namesOf = (field: DescField): FieldNames => ({ local: field.localName, proto: field.name });
 

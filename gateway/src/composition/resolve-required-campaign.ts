@@ -1,7 +1,8 @@
-import { type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import { notFound } from "@scrip/errors";
 import { CampaignType } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { CompileStep, Fields, MessageFields } from "./step.ts";
@@ -29,7 +30,7 @@ function planOf(
   // Recursive messages are visited once: no public request names a campaign below its own type.
   if (parents.includes(desc)) return undefined;
   for (const field of desc.fields) {
-    const { reference } = getOption(field, rule);
+    const { reference } = ruleOf(field);
     const isLoyaltyProgram = reference === Reference.LOYALTY_PROGRAM;
     if (isLoyaltyProgram || reference === Reference.REQUIRED_CAMPAIGN) {
       const type = isLoyaltyProgram ? undefined : desc.fields.find(({ name }) => name === "type");

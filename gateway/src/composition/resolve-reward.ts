@@ -1,14 +1,15 @@
-import { getOption, type JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import { invalidPayload } from "@scrip/errors";
 import type { Reward } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { CompileStep, MessageFields } from "./step.ts";
 
 /** Campaign, which owns referral tiers, must not call the service that owns rewards. */
 export const resolveRewardStep: CompileStep = ({ rpc }, { rewards }) => {
   const field = rpc.input.fields.find(
-    (each) => getOption(each, rule).reference === Reference.REWARD,
+    (each) => ruleOf(each).reference === Reference.REWARD,
   )?.localName;
   if (field === undefined || rewards === undefined) return undefined;
   return (next) => async (message, call) => {
@@ -22,6 +23,7 @@ export const resolveRewardStep: CompileStep = ({ rpc }, { rewards }) => {
 };
 
 const VOUCHER_TYPES: Readonly<Record<string, string>> = {
+  DISCOUNT_COUPONS: "DISCOUNT_VOUCHER",
   GIFT_VOUCHERS: "GIFT_VOUCHER",
   LOYALTY_PROGRAM: "LOYALTY_CARD",
 };
@@ -30,15 +32,14 @@ const VOUCHER_TYPES: Readonly<Record<string, string>> = {
 function termsOf({ id, parameters }: Reward): JsonObject {
   const { id: campaignId, type: campaignType = "", balance } = parameters?.campaign ?? {};
   const type = VOUCHER_TYPES[campaignType];
-  if (campaignId === undefined || balance === undefined || type === undefined) {
-    throw invalidPayload(
-      "Property .reward.reward_id must name a reward of type CAMPAIGN that gives credits or points",
-    );
+  if (campaignId === undefined || type === undefined) {
+    throw invalidPayload("Property .reward.reward_id must name a reward of type CAMPAIGN");
   }
   return {
     reward_id: id,
     related_object_parent: { id: campaignId },
     type,
-    amount: Number(balance),
+    // One coupon.
+    amount: Number(balance ?? 1n),
   };
 }

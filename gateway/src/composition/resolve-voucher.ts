@@ -1,7 +1,8 @@
-import { type DescMessage, getOption } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import type { ReferralConversion } from "@scrip/proto/scrip/common/v1/referral_conversion_pb";
 import type { EventVoucher } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { FoundVoucher } from "./clients/vouchers.ts";
@@ -49,7 +50,7 @@ const partsWithCode = (desc: DescMessage): readonly { part: string; code: string
 
 /** The field that names a voucher, as its local name. */
 const codeFieldOf = (desc: DescMessage): string | undefined =>
-  desc.fields.find((field) => getOption(field, rule).reference === Reference.VOUCHER)?.localName;
+  desc.fields.find((field) => ruleOf(field).reference === Reference.VOUCHER)?.localName;
 
 const eventVoucherOf = (
   voucher: FoundVoucher,

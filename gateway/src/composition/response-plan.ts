@@ -1,5 +1,6 @@
-import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 /** References in a response that the gateway fills in; messages without references have no plan. */
 export type ResponsePlan = {
@@ -97,4 +98,4 @@ const fieldOf = (desc: DescMessage, reference: Reference): DescField | undefined
   desc.fields.find((field) => isReference(field, reference));
 
 const isReference = (field: DescField, reference: Reference): boolean =>
-  getOption(field, rule).reference === reference;
+  ruleOf(field).reference === reference;

@@ -20,7 +20,7 @@ async function runDueJobs(dueJobs: DueJobs, response: Message, deadline: number)
   if (!isMessage(response, ProjectSchema) || response.now === undefined) return;
   const { id: projectId, timezone: timeZone, now } = response;
   while (!(await dueJobs.run({ projectId, timeZone, now }, deadline))) {
-    // The clock is set; a repetition runs what is left, and so does the nightly job.
+    // The clock is set; a retry runs the remaining jobs, and so does the nightly job.
     if (Date.now() > deadline - 1_000) throw new ApiError("deadline_exceeded");
   }
 }

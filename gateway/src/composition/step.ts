@@ -21,7 +21,7 @@ export type Invoke = (message: Message, call: Call) => Promise<Message>;
 /** The endpoint that a step is compiled for. */
 export type Target = { readonly rpc: DescMethodUnary; readonly httpMethod: string };
 
-/** What steps use. A client is undefined where the gateway has no connection to its service. */
+/** Dependencies of the steps. A client is undefined where the gateway has no connection to its service. */
 export type CompositionDeps = {
   readonly campaigns: Campaigns | undefined;
   readonly campaignActions: CampaignActions | undefined;

@@ -1,6 +1,7 @@
-import { type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { ruleOf } from "@scrip/contract";
 import type { NewId } from "@scrip/ids";
-import { Reference, rule } from "@scrip/proto/scrip/options/v1/options_pb";
+import { Reference } from "@scrip/proto/scrip/options/v1/options_pb";
 
 /** Where a request creates objects that may have validation rules; other requests have no plan. */
 export type RulesPlan = {
@@ -48,12 +49,10 @@ function childOf(field: DescField, parents: ReadonlySet<DescMessage>): Child | u
 }
 
 function newObject(desc: DescMessage): NewObject | undefined {
-  const rules = desc.fields.find(
-    (field) => getOption(field, rule).reference === Reference.VALIDATION_RULES,
-  );
+  const rules = desc.fields.find((field) => ruleOf(field).reference === Reference.VALIDATION_RULES);
   if (rules === undefined) return undefined;
-  const reserved = desc.fields.find((field) => getOption(field, rule).reserves !== "");
-  const type = reserved === undefined ? "" : getOption(reserved, rule).reserves;
+  const reserved = desc.fields.find((field) => ruleOf(field).reserves !== "");
+  const type = reserved === undefined ? "" : ruleOf(reserved).reserves;
   const prefix = PREFIXES[type];
   if (reserved === undefined || prefix === undefined) {
     throw new Error(

@@ -5,6 +5,7 @@ const SERVER_SCOPES: readonly string[] = [
   "api",
   "assets",
   "async-actions",
+  "audit-log",
   "campaigns",
   "categories",
   "consents",

@@ -17,6 +17,7 @@ export const projectChangedEvent = (project: PublishedProject): OutboxEvent => (
   topic: PROJECTS_TOPIC,
   type: ProjectChangedSchema.typeName,
   key: project.id,
+  entityVersion: project.version,
   payload: toBinary(
     ProjectChangedSchema,
     create(ProjectChangedSchema, {

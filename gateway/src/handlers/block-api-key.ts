@@ -10,7 +10,7 @@ export const blockApiKey =
   (deps: Deps): Handler<typeof ProjectService.method.blockApiKey> =>
   async (ref) => {
     const key = await block(deps.db, ref, new Date(deps.clock()));
-    deps.credentialCache.evictKey(ref.keyId);
+    await deps.credentialCache.evictKey(ref.keyId);
     if (key === undefined) throw notFound("api_key", ref.keyId);
     return apiKeyToProto(key);
   };

@@ -35,7 +35,7 @@ export const createToken =
     };
     const evicted = await deps.db.transaction((tx) => insertToken(tx, token, MAX_LIVE_TOKENS));
     if (evicted === undefined) throw new ApiError("unauthorized");
-    for (const hash of evicted) deps.credentialCache.evictToken(hash);
+    await Promise.all(evicted.map((hash) => deps.credentialCache.evictToken(hash)));
 
     return {
       $typeName: "scrip.gateway.v1.Token",

@@ -9,7 +9,7 @@ export const deleteApiKey =
   (deps: Deps): Handler<typeof ProjectService.method.deleteApiKey> =>
   async (ref) => {
     const removed = await remove(deps.db, ref);
-    deps.credentialCache.evictKey(ref.keyId);
+    await deps.credentialCache.evictKey(ref.keyId);
     if (!removed) throw notFound("api_key", ref.keyId);
     return { $typeName: "google.protobuf.Empty" };
   };

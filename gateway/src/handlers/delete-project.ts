@@ -16,7 +16,7 @@ export const deleteProject =
       return project !== undefined;
     });
     deps.onEvents();
-    deps.credentialCache.evictProject(projectId);
+    await deps.credentialCache.evictProject(projectId);
     if (!ended) throw notFound("project", projectId);
     return { $typeName: "google.protobuf.Empty" };
   };

@@ -13,7 +13,7 @@ export const regenerateApiKey =
     const secret = newSecret("scrip_key_");
     const key = await replaceSecret(deps.db, ref, hashSecret(secret), new Date(deps.clock()));
     // The old secret becomes invalid immediately; existing tokens stay valid with the new one.
-    deps.credentialCache.evictKey(ref.keyId);
+    await deps.credentialCache.evictKey(ref.keyId);
     if (key === undefined) throw notFound("api_key", ref.keyId);
     return apiKeyToProto(key, secret);
   };

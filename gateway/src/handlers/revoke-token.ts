@@ -13,7 +13,7 @@ export const revokeToken =
     if (!accessToken) throw new ApiError("missing_parameters", { details: "Missing access_token" });
     const hash = hashSecret(accessToken);
     const live = await endToken(deps.db, call.project.id, hash);
-    deps.credentialCache.evictToken(hash);
+    await deps.credentialCache.evictToken(hash);
     if (!live) throw new BodilessError("not_found");
     return { $typeName: "google.protobuf.Empty" };
   };

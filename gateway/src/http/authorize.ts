@@ -7,7 +7,7 @@ import type { ClientFeature } from "../domain/project.ts";
 import { coversScope } from "../domain/scope.ts";
 import type { Allowance, RateLimits } from "../limits/rate-limits.ts";
 import { ApiErrorWithHeaders } from "./error-response.ts";
-import type { RequestContext } from "./request-context.ts";
+import type { ArrivedRequest, RequestContext } from "./request-context.ts";
 import type { Route } from "./route.ts";
 
 export type AuthorizeDeps = { readonly auth: Authenticator; readonly limits: RateLimits };
@@ -67,14 +67,24 @@ const featureDisabled = (feature: ClientFeature): ApiError =>
     details: `The project does not allow it: client_${feature}_enabled is false`,
   });
 
+/** Counts a call of a project, which may be exhausted; undefined when the limit is disabled. */
+export const countProjectCall = (
+  limits: RateLimits,
+  request: Pick<ArrivedRequest, "query">,
+  route: Route,
+  project: string,
+): Promise<Allowance> | undefined =>
+  route.bulk || isBulkByCount(route, request)
+    ? limits.countBulkCall(project)
+    : limits.countCall(project);
+
 async function countCall(
   { limits }: AuthorizeDeps,
   context: RequestContext,
   route: Route,
   project: string,
 ): Promise<void> {
-  const isBulk = route.bulk || isBulkByCount(route, context);
-  const pending = isBulk ? limits.countBulkCall(project) : limits.countCall(project);
+  const pending = countProjectCall(limits, context, route, project);
   if (pending !== undefined) context.allowance = rejectExhausted(context, await pending);
   if (route.side !== "client") return;
   const ofAddress = limits.countClientCall(limitAddress(context.address));
@@ -85,7 +95,7 @@ async function countCall(
   if (other === undefined || allowance.remaining < other.remaining) context.allowance = allowance;
 }
 
-const isBulkByCount = ({ bulkCount }: Route, { query }: RequestContext): boolean =>
+const isBulkByCount = ({ bulkCount }: Route, { query }: Pick<ArrivedRequest, "query">): boolean =>
   bulkCount !== "" && Number(new URLSearchParams(query).get(bulkCount)) > 1;
 
 function rejectExhausted(context: RequestContext, allowance: Allowance): Allowance {

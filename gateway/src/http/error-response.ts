@@ -1,12 +1,13 @@
-import { toErrorResponse, ApiError } from "@scrip/errors";
+import { ApiError, errorToProto, toErrorResponse } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
-import { CodeGuesserBlocked, isRefusal } from "@scrip/rpc";
+import { CodeGuesserBlocked, isOverloadError } from "@scrip/rpc";
 
 import { BodilessError } from "../domain/bodiless-error.ts";
 import { retryAfterSeconds } from "../limits/rate-limit-headers.ts";
 import { createTranscoder } from "../transcode/index.ts";
 import type { HttpResponse, RequestContext } from "./request-context.ts";
+import { createRetrySpread } from "./retry-spread.ts";
 
 /** Compiled, because rejections are as frequent as redemptions. */
 export const encodeError = createTranscoder().encoderOf(ErrorSchema);
@@ -30,7 +31,7 @@ export type ErrorResponse = {
   readonly unexpected: boolean;
 };
 
-/** The only place that converts errors into responses (docs/errors.md#error-object). */
+/** Converts errors into responses (docs/errors.md#error-object). */
 export function errorResponseOf(
   thrown: unknown,
   context: Pick<RequestContext, "requestId" | "allowance">,
@@ -45,8 +46,8 @@ export function errorResponseOf(
       status: error.code,
       contentType: isBodiless ? undefined : JSON_TYPE,
       body: isBodiless ? undefined : encodeError(error),
-      headers: isRefusal(cause)
-        ? ["Retry-After", String(spreadSeconds())]
+      headers: isOverloadError(cause)
+        ? ["Retry-After", String(overloadRetrySeconds())]
         : cause instanceof CodeGuesserBlocked
           ? ["Retry-After", String(cause.retryAfterSeconds)]
           : cause instanceof ApiErrorWithHeaders
@@ -58,10 +59,32 @@ export function errorResponseOf(
   };
 }
 
-const MOST_SECONDS = 3;
+export type PreparedError = {
+  readonly status: number;
+  /** The JSON of the error, which is ASCII. */
+  readonly bodyOf: (requestId: string) => string;
+};
 
-/** Random, so that the refused requests of a burst do not return together. */
-const spreadSeconds = (): number => 1 + Math.floor(Math.random() * MOST_SECONDS);
+const prepared = new Map<ApiError, PreparedError>();
+
+/** The response to an error that exists once and is thrown often, encoded in advance around the request id. */
+export function preparedError(error: ApiError): PreparedError {
+  const known = prepared.get(error);
+  if (known !== undefined) return known;
+  const message = errorToProto(error, PLACEHOLDER);
+  const [before = "", after = ""] = encodeError(message).split(PLACEHOLDER);
+  const created = { status: message.code, bodyOf: (id: string) => before + id + after };
+  prepared.set(error, created);
+  return created;
+}
+
+const PLACEHOLDER = "v-000000000000000000";
+
+/** `Retry-After` of a rejection by this process. */
+export const overloadRetrySeconds = createRetrySpread({
+  now: () => performance.now(),
+  random: Math.random,
+});
 
 /** Name and value pairs of both; a header of the error replaces the default of that name. */
 const withDefaults = (own: readonly string[], defaults: readonly string[]): readonly string[] => [

@@ -1,35 +1,34 @@
-import type { IncomingMessage } from "node:http";
-
 import { ApiError } from "@scrip/errors";
-import { newRequestId } from "@scrip/ids";
-import { isRefusal } from "@scrip/rpc";
+import { isOverloadError } from "@scrip/rpc";
 import type { Context, Middleware, Next } from "koa";
 
 import { preflightHeaders } from "../auth/cors.ts";
-import { clientAddress } from "../auth/ip-addresses.ts";
-import { isOrigin } from "../domain/origin.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { isDownload } from "./downloads.ts";
 import { errorResponseOf, ApiErrorWithHeaders } from "./error-response.ts";
 import { rejectMalformedHeaders } from "./header-checks.ts";
 import { pauseConnection } from "./pause-connection.ts";
 import { handleRequest, type PipelineDeps } from "./pipeline.ts";
-import { type HttpResponse, type RequestContext, splitTarget } from "./request-context.ts";
+import {
+  type ArrivalOptions,
+  arrivedRequest,
+  type HttpResponse,
+  type RequestContext,
+} from "./request-context.ts";
 import type { Route } from "./route.ts";
 import type { Match, Router } from "./router.ts";
+import { endUnreadBody } from "./unread-body.ts";
 import { commonHeaders, writeResponse, type WriteOptions } from "./write-response.ts";
 
-export type MiddlewareOptions = WriteOptions & {
-  readonly router: Router<Route>;
-  readonly pipeline: Omit<PipelineDeps, "report">;
-  readonly deadlines: Deadlines;
-  readonly clock: () => number;
-  /** Number of proxies that append to X-Forwarded-For. */
-  readonly trustedProxies: number;
-  readonly onRequest: (context: RequestContext, response: Pick<HttpResponse, "status">) => void;
-  /** Called with unexpected errors. */
-  readonly onError: (error: unknown, context: RequestContext) => void;
-};
+export type MiddlewareOptions = WriteOptions &
+  ArrivalOptions & {
+    readonly router: Router<Route>;
+    readonly pipeline: Omit<PipelineDeps, "report">;
+    readonly deadlines: Deadlines;
+    readonly onRequest: (context: RequestContext, response: Pick<HttpResponse, "status">) => void;
+    /** Called with unexpected errors. */
+    readonly onError: (error: unknown, context: RequestContext) => void;
+  };
 
 /**
  * Handles every endpoint of the contract. Other paths go to the plain routes; paths
@@ -49,13 +48,13 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
   };
 
   return async (ctx, next) => {
-    const context = createContext(ctx, options);
+    const context = { ...arrivedRequest(ctx, options), ctx };
     const match = isDownload(ctx.req.method, context.path, context.query)
       ? NO_ROUTE
       : router.match(ctx.req.method ?? "", context.path);
     if (match.kind === "none") {
       if (await servedByPlainRoutes(context, next, options, fail)) {
-        endUnreadBody(context);
+        endUnreadBody(ctx.req);
         return;
       }
     }
@@ -67,10 +66,10 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
       response = await (isUpload(match) ? handled : options.deadlines.within(handled));
     } catch (thrown) {
       response = fail(thrown, context);
-      if (isRefusal(thrown)) pauseConnection(context);
+      if (isOverloadError(thrown)) pauseConnection(context);
     }
     writeResponse(context, response, options);
-    endUnreadBody(context);
+    endUnreadBody(ctx.req);
     onRequest(context, response);
   };
 }
@@ -79,51 +78,6 @@ export function createApiMiddleware(options: MiddlewareOptions): Middleware {
 const NO_ROUTE = { kind: "none" } as const;
 /** Receiving a file may take long; it has time limits of its own. */
 const isUpload = (match: Match<Route>): boolean => match.kind === "found" && match.route.upload;
-
-/** Most clients read the response only after sending the whole body. */
-const UNREAD_BODY_MS = 20_000;
-
-/** Node's own time limit for receiving requests is that of files. */
-function endUnreadBody({ req }: RequestContext): void {
-  if (req.complete || req.destroyed) return;
-  setTimeout(() => {
-    if (!req.complete) req.destroy();
-  }, UNREAD_BODY_MS).unref();
-}
-
-function createContext(ctx: Context, { clock, trustedProxies }: MiddlewareOptions): RequestContext {
-  const { req, res } = ctx;
-  const { path, query } = splitTarget(req.url ?? "");
-  const forwarded = req.headers["x-forwarded-for"];
-  return {
-    ctx,
-    req,
-    res,
-    requestId: newRequestId(),
-    address: clientAddress(
-      req.socket.remoteAddress,
-      typeof forwarded === "string" ? forwarded : undefined,
-      trustedProxies,
-    ),
-    startedAt: performance.now(),
-    now: clock(),
-    path,
-    query,
-    route: undefined,
-    principal: undefined,
-    allowance: undefined,
-    corsOrigin: path.startsWith(CLIENT_PATH) ? originOf(req) : undefined,
-    replayed: false,
-    errorKey: undefined,
-  };
-}
-
-/** Responses before authentication may echo any real origin, but never `null`. */
-function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
-  return origin !== undefined && isOrigin(origin) ? origin : undefined;
-}
-
-const CLIENT_PATH = "/client/v1/";
 
 async function handleMatch(
   pipeline: PipelineDeps,

@@ -24,6 +24,7 @@ import type { Tenant } from "../auth/principal.ts";
 import { currentTimeOf } from "../domain/sandbox-clock.ts";
 import type { CompletedResponses } from "../idempotency/completed-responses.ts";
 import { hashRequest, readIdempotencyKey, scopeKey } from "../idempotency/idempotency-key.ts";
+import type { ListAdmission, StartedList } from "../limits/list-admission.ts";
 import type { RequestKey } from "../store/idempotency.ts";
 import { createTranscoder, type RequestParts } from "../transcode/index.ts";
 import { requireJsonAccepted } from "./accept-header.ts";
@@ -31,7 +32,7 @@ import { authorize, type AuthorizeDeps } from "./authorize.ts";
 import { type BodyLimits, expectedLength, readForm, readJsonBody } from "./body.ts";
 import { codeRequestOf } from "./code-guessing.ts";
 import { JSON_TYPE } from "./error-response.ts";
-import type { HttpResponse, RequestContext } from "./request-context.ts";
+import { bodyLength, type HttpResponse, type RequestContext } from "./request-context.ts";
 import type { Route } from "./route.ts";
 import { receiveUpload, type UploadLimits } from "./upload.ts";
 
@@ -45,6 +46,7 @@ export type PipelineDeps = AuthorizeDeps & {
   readonly body: BodyLimits & UploadLimits;
   readonly appendImportFile: AppendImportFile;
   readonly admission: Admission;
+  readonly lists: ListAdmission;
   readonly completedResponses: CompletedResponses;
   readonly codeGuessing: CodeGuessing;
   readonly findTenant: (projectId: string) => Promise<Tenant | undefined>;
@@ -68,8 +70,10 @@ export async function handleRequest(
   const maxBodyBytes = Math.max(deps.body.maxBodyBytes, route.bodyBytes);
   // A file is stored as it arrives, and takes no memory.
   const bytes = route.hasBody && !route.upload ? expectedLength(context.req, maxBodyBytes) : 0;
-  // Before the body is read, so that refusing costs little.
-  const admitted = deps.admission.enter(projectOf(context, route), route.work.ofLength(bytes));
+  // Before the body is read, so that rejecting costs little.
+  const project = projectOf(context, route);
+  const admitted = deps.admission.enter(project, route.work.ofLength(bytes));
+  let list: StartedList | undefined;
   try {
     const input = route.upload
       ? await readUpload(deps, { context, route, params })
@@ -78,12 +82,18 @@ export async function handleRequest(
     const codes = route.codes && codeRequestOf(context, message);
     if (codes !== undefined) rejectGuesser(deps.codeGuessing, codes);
     const admit = (work: number) => waitForTurn(context, admitted, work);
-    const work = route.work.ofMessage(message, input.body?.length ?? 0);
-    const turn = admit(work);
+    const workOf = (objectBytes: number) =>
+      route.work.ofMessage(message, input.body?.length ?? 0, objectBytes);
+    if (route.work.countListed !== undefined) {
+      list = await deps.lists.start(`${project} ${route.template}`, workOf, admit);
+    }
+    const work = list?.work ?? workOf(0);
+    const turn = list === undefined ? admit(work) : undefined;
     if (turn !== undefined) await turn;
     const signal = work > LIGHT_WORK ? closeSignal(context) : undefined;
-    return await respond(deps, context, { route, key, message, codes, input, admit, signal });
+    return await respond(deps, context, { route, key, message, codes, input, admit, signal, list });
   } finally {
+    list?.end();
     admitted.leave();
   }
 }
@@ -110,7 +120,7 @@ function closeSignal({ res }: RequestContext): AbortSignal {
 const projectOf = ({ principal, address }: RequestContext, { side }: Route): string =>
   principal?.project.id ?? (side === "management" ? "management" : `address ${address}`);
 
-type Request = Pick<Work, "route" | "message" | "codes" | "admit" | "signal"> & {
+type Request = Pick<Work, "route" | "message" | "codes" | "admit" | "signal" | "list"> & {
   readonly key: string | undefined;
   readonly input: Input;
 };
@@ -203,6 +213,8 @@ type Work = {
   readonly codes: CodeRequest | undefined;
   readonly admit: NonNullable<Call["admit"]>;
   readonly signal: AbortSignal | undefined;
+  /** Undefined for requests that are no lists. */
+  readonly list: StartedList | undefined;
   /** Set together, for a request with a key: the service stores the response. */
   readonly idempotency?: Call["idempotency"];
   readonly requestKey?: RequestKey;
@@ -224,16 +236,23 @@ async function callService(
       body: encodeStarted(response),
     };
   }
-  if (route.complete === undefined) return toHttpResponse(route, response, call);
-  const completed = await route.complete(response, call.project.id, (error) =>
-    deps.report(error, context),
-  );
+  const completed =
+    route.complete === undefined
+      ? response
+      : await route.complete(response, call.project.id, (error) => deps.report(error, context));
   const httpResponse = await toHttpResponse(route, completed, call);
+  measure(work, completed, httpResponse);
   if (requestKey === undefined || completed === response) return httpResponse;
   // The service stores the response without what was filled in here, which may differ at a replay.
   const original = await toHttpResponse(route, response, call);
   return deps.completedResponses.storeFirst(requestKey, { original, completed: httpResponse });
 }
+
+const measure = (
+  { route: { work }, list }: Work,
+  response: Message,
+  { body }: HttpResponse,
+): void => list?.measured({ objects: work.countListed?.(response) ?? 0, bytes: bodyLength(body) });
 
 const callWithCodes = (
   { codeGuessing }: PipelineDeps,

@@ -24,6 +24,10 @@ export function plainRoutes(options: PlainRoutesOptions): Router {
   router.get("/livez", (ctx) => {
     ctx.body = { status: "alive" };
   });
+  // It responds only after the start.
+  router.get("/startupz", (ctx) => {
+    ctx.body = { status: "started" };
+  });
   router.get("/readyz", async (ctx) => {
     const failures = await options.ready();
     if (failures.length === 0) {

@@ -1,14 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
+import { newRequestId } from "@scrip/ids";
 import type { Context } from "koa";
 
+import { clientAddress } from "../auth/ip-addresses.ts";
 import type { Principal } from "../auth/principal.ts";
+import { isOrigin } from "../domain/origin.ts";
 import type { Allowance } from "../limits/rate-limits.ts";
 import type { Route } from "./route.ts";
 
-/** A request and what is known about it so far. */
-export type RequestContext = {
-  readonly ctx: Context;
+/** A request of the contract, in Koa's middleware. */
+export type RequestContext = ArrivedRequest & { readonly ctx: Context };
+
+/** A request and the data that the pipeline has added to it so far. */
+export type ArrivedRequest = {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly requestId: string;
@@ -31,6 +36,47 @@ export type RequestContext = {
   errorKey: string | undefined;
 };
 
+export type ArrivalOptions = {
+  readonly clock: () => number;
+  /** Number of proxies that append to X-Forwarded-For. */
+  readonly trustedProxies: number;
+};
+
+export function arrivedRequest(
+  { req, res }: Pick<ArrivedRequest, "req" | "res">,
+  { clock, trustedProxies }: ArrivalOptions,
+): ArrivedRequest {
+  const { path, query } = splitTarget(req.url ?? "");
+  const forwarded = req.headers["x-forwarded-for"];
+  return {
+    req,
+    res,
+    requestId: newRequestId(),
+    address: clientAddress(
+      req.socket.remoteAddress,
+      typeof forwarded === "string" ? forwarded : undefined,
+      trustedProxies,
+    ),
+    startedAt: performance.now(),
+    now: clock(),
+    path,
+    query,
+    route: undefined,
+    principal: undefined,
+    allowance: undefined,
+    corsOrigin: path.startsWith(CLIENT_PATH) ? originOf(req) : undefined,
+    replayed: false,
+    errorKey: undefined,
+  };
+}
+
+const CLIENT_PATH = "/client/v1/";
+
+/** Responses before authentication may echo any real origin, but never `null`. */
+function originOf({ headers: { origin } }: IncomingMessage): string | undefined {
+  return origin !== undefined && isOrigin(origin) ? origin : undefined;
+}
+
 /** A response ready to be written. */
 export type HttpResponse = {
   readonly status: number;
@@ -41,12 +87,18 @@ export type HttpResponse = {
   readonly headers?: readonly string[];
 };
 
+export function bodyLength(body: HttpResponse["body"]): number {
+  if (body === undefined) return 0;
+  if (typeof body === "string") return Buffer.byteLength(body);
+  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
+}
+
 export function wholeBody({ body }: HttpResponse): Buffer | undefined {
   if (body === undefined || Buffer.isBuffer(body)) return body;
   return typeof body === "string" ? Buffer.from(body) : Buffer.concat(body);
 }
 
-export function splitTarget(url: string): { readonly path: string; readonly query: string } {
+function splitTarget(url: string): { readonly path: string; readonly query: string } {
   let target = url;
   if (!target.startsWith("/")) {
     // Proxies may send the absolute form; the authority is ignored.

@@ -6,8 +6,10 @@ import { decisionWork } from "@scrip/rpc";
 export type RequestWork = {
   /** Before the body is read. */
   readonly ofLength: (bytes: number) => number;
-  /** Of the decoded request. */
-  readonly ofMessage: (message: Message, bytes: number) => number;
+  /** Of the decoded request; `objectBytes` is the expected size of a listed object. */
+  readonly ofMessage: (message: Message, bytes: number, objectBytes: number) => number;
+  /** Counts the objects of a response; undefined for requests without a page size. */
+  readonly countListed: ((response: Message) => number) | undefined;
 };
 
 /** Most redeemables of one decision. */
@@ -16,14 +18,18 @@ const REDEEMABLES = 30;
 const LINE_BYTES = 50;
 /** Bytes that take a millisecond to decode, check and store. */
 const BYTES_PER_MS = 8 * 1024;
-/** Listed objects that take a millisecond to load and encode. */
-const LISTED_PER_MS = 5;
+/** Milliseconds to load and encode a small listed object. */
+const LISTED_MS = 0.2;
+/** Milliseconds per byte of a listed object; they exceed `LISTED_MS` above 3.4 KiB. */
+const LISTED_BYTE_MS = 60 / (1024 * 1024);
+/** Most lists have this page size unless the request has another. */
+const DEFAULT_LIMIT = 10;
 
 /** Compiles the estimate from the shape of the request: an order that is decided on, and a page size. */
 export function compileWork({ method: { input, output } }: Binding): RequestWork {
   const lines = linesOf(input);
   const hasRedeemables = input.field["redeemables"]?.fieldKind === "list";
-  const hasLimit = input.field["limit"]?.fieldKind === "scalar";
+  const countListed = compileCount(input, output);
   // A redemption stores the order of each redeemable, so it is written in any case.
   const mayOmitOrders = output.field["redeemables"]?.message?.field["order"] !== undefined;
   const redeemables = hasRedeemables ? REDEEMABLES : 1;
@@ -31,13 +37,14 @@ export function compileWork({ method: { input, output } }: Binding): RequestWork
     ofLength: (bytes) =>
       bytes / BYTES_PER_MS +
       (lines === undefined ? 0 : decisionWork({ redeemables, lines: bytes / LINE_BYTES })),
-    ofMessage(message, bytes) {
+    countListed,
+    ofMessage(message, bytes, objectBytes) {
       const fields = message as Message & Fields;
-      const listed = hasLimit ? Number(fields["limit"] ?? 0) : 0;
+      const listed = countListed === undefined ? 0 : Number(fields["limit"] ?? DEFAULT_LIMIT);
       const count = hasRedeemables ? (fields["redeemables"] as readonly unknown[]).length : 1;
       return (
         bytes / BYTES_PER_MS +
-        listed / LISTED_PER_MS +
+        listed * Math.max(LISTED_MS, objectBytes * LISTED_BYTE_MS) +
         (lines === undefined
           ? 0
           : decisionWork({
@@ -48,6 +55,16 @@ export function compileWork({ method: { input, output } }: Binding): RequestWork
       );
     },
   };
+}
+
+function compileCount(input: DescMessage, output: DescMessage): RequestWork["countListed"] {
+  if (input.field["limit"]?.fieldKind !== "scalar") return undefined;
+  const list = output.fields.find(
+    (field) => field.fieldKind === "list" && field.listKind === "message",
+  );
+  if (list === undefined) return undefined;
+  return (response) =>
+    ((response as Message & Fields)[list.localName] as readonly unknown[]).length;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

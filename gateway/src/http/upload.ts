@@ -10,7 +10,7 @@ export type UploadLimits = { readonly maxUploadBytes: number };
 /** Stores the next part of a file; every part but the last has `PART_BYTES`. */
 export type AppendPart = (number: number, data: Buffer) => Promise<unknown>;
 
-/** What the request sent as `file`; undefined without one. The hash stands for the body, and is JSON as other bodies are. */
+/** The uploaded field `file`; undefined without one. The hash stands for the body, and is JSON as other bodies are. */
 export type Upload = { readonly hash: Buffer } | undefined;
 
 const PART_BYTES = 1024 * 1024;

@@ -5,7 +5,12 @@ import type { Admission } from "@scrip/rpc";
 import { corsHeaders } from "../auth/cors.ts";
 import { rateLimitHeaders } from "../limits/rate-limit-headers.ts";
 import type { Window } from "../limits/rate-limits.ts";
-import type { HttpResponse, RequestContext } from "./request-context.ts";
+import {
+  type ArrivedRequest,
+  bodyLength,
+  type HttpResponse,
+  type RequestContext,
+} from "./request-context.ts";
 
 /**
  * Writes the whole response in one call. Headers are a flat list, which Node passes on without
@@ -26,7 +31,7 @@ export function writeResponse(
   if (contentType !== undefined) headers.push("Content-Type", contentType);
   // 204 has no Content-Length (RFC 9110 section 8.6).
   if (status !== 204) {
-    headers.push("Content-Length", String(lengthOf(body)));
+    headers.push("Content-Length", String(bodyLength(body)));
   }
   if (context.replayed) headers.push("Idempotent-Replayed", "true");
   if (response.headers !== undefined) headers.push(...response.headers);
@@ -35,12 +40,6 @@ export function writeResponse(
   if (Array.isArray(body)) sendParts(context, body, options);
   else res.end(body);
 }
-
-const lengthOf = (body: HttpResponse["body"]): number => {
-  if (body === undefined) return 0;
-  if (typeof body === "string") return Buffer.byteLength(body);
-  return Buffer.isBuffer(body) ? body.length : body.reduce((sum, { length }) => sum + length, 0);
-};
 
 /** Receivers that take longer are disconnected. */
 const SEND_MS = 60_000;
@@ -51,7 +50,7 @@ function sendParts(
   body: readonly Buffer[],
   { admission }: WriteOptions,
 ): void {
-  const release = admission.holdResponse(principal?.project.id ?? "", lengthOf(body));
+  const release = admission.holdResponse(principal?.project.id ?? "", bodyLength(body));
   const timer = setTimeout(() => res.destroy(), SEND_MS);
   pipeline(Readable.from(body), res, () => {
     clearTimeout(timer);
@@ -67,7 +66,7 @@ export type WriteOptions = {
 };
 
 /** Headers of every response, including those of plain routes. */
-export function commonHeaders(context: RequestContext, options: WriteOptions): string[] {
+export function commonHeaders(context: ArrivedRequest, options: WriteOptions): string[] {
   const headers = [
     "X-Request-Id",
     context.requestId,

@@ -1,5 +1,5 @@
 import type { Database } from "@scrip/postgres";
-import { startPeriodicJob } from "@scrip/rpc";
+import { startBatchJob } from "@scrip/rpc";
 
 import { publishProjects } from "../projects/publish-projects.ts";
 import { lockUnpublished } from "../store/projects.ts";
@@ -21,18 +21,16 @@ export const startRepublishing = (
     onError,
   }: { readonly onEvents: () => void; readonly onError: (error: Error) => void },
 ): AsyncDisposable =>
-  startPeriodicJob({
+  startBatchJob({
     everyMs: EVERY_MS,
-    work: async (signal) => {
-      for (let full = true; full && !signal.aborted;) {
-        const published = await db.transaction(async (tx) => {
-          const projects = await lockUnpublished(tx, REPUBLISH_AFTER_HOURS, CHUNK);
-          if (projects.length > 0) await publishProjects(tx, projects);
-          return projects.length;
-        });
-        if (published > 0) onEvents();
-        full = published === CHUNK;
-      }
+    async batch() {
+      const published = await db.transaction(async (tx) => {
+        const projects = await lockUnpublished(tx, REPUBLISH_AFTER_HOURS, CHUNK);
+        if (projects.length > 0) await publishProjects(tx, projects);
+        return projects.length;
+      });
+      if (published > 0) onEvents();
+      return published === CHUNK;
     },
     onError,
   });

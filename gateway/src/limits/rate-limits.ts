@@ -1,11 +1,12 @@
-import type { createRedis } from "@scrip/redis";
+import { createBatcher } from "@scrip/batching";
 import type { CodeGuessingSettings } from "@scrip/rpc";
-import type { RateLimiterAbstract, RateLimiterRes } from "rate-limiter-flexible";
 import {
+  type RateLimiterAbstract,
   RateLimiterMemory,
-  RateLimiterRedis,
   RateLimiterRes as LimitExceeded,
 } from "rate-limiter-flexible";
+
+import type { CounterStore } from "./counter-stores.ts";
 
 export type RateLimitSettings = CodeGuessingSettings & {
   /** Calls per project; 0 disables a limit (docs/rate-limits.md#limits). */
@@ -47,13 +48,13 @@ export type RateLimits = {
 
 export type RateLimitsOptions = {
   readonly settings: RateLimitSettings;
-  /** Counters shared by all replicas; without it each process counts for itself. */
-  readonly redis?: ReturnType<typeof createRedis> | undefined;
-  /** Called when Redis does not respond and this process counts on its own. */
+  /** Counts for several processes; without it each process counts for itself. */
+  readonly store?: CounterStore | undefined;
+  /** Called when the store does not respond and this process counts on its own. */
   readonly onFallback: (error: unknown) => void;
 };
 
-/** How long Redis is not tried again after a failure, because each attempt delays a call. */
+/** How long the store is not tried again after a failure, because each attempt delays a call. */
 const FALLBACK_MS = 1_000;
 
 export function createRateLimits(options: RateLimitsOptions): RateLimits {
@@ -75,14 +76,14 @@ export function createRateLimits(options: RateLimitsOptions): RateLimits {
     { type: "api_calls", policy: "client", limit: settings.clientPer5Seconds, seconds: 5 },
     "client",
   );
-  // Counted per process: it protects this process and must work without Redis.
+  // Counted per process: it protects this process and must work without a store.
   const failures =
     settings.failuresPerMinute === 0
       ? OFF
       : createCounter(
           { type: "api_calls", policy: "failures", limit: settings.failuresPerMinute, seconds: 60 },
           "failure",
-          { ...options, redis: undefined },
+          { ...options, store: undefined },
         );
   return {
     countCall: (project) => calls.take?.(project),
@@ -102,53 +103,84 @@ type Counter = {
 
 const OFF: Counter = {};
 
-function createCounter(window: Window, prefix: string, options: RateLimitsOptions): Counter {
-  const { redis, onFallback } = options;
-  const common = { points: window.limit, duration: window.seconds, keyPrefix: `scrip:${prefix}` };
-  const local = new RateLimiterMemory(common);
-  if (redis === undefined) {
+/** Batches to the store that are under way; while they are, calls of one key are counted together. */
+const LANES = 4;
+const MAX_BATCH = 1_000;
+
+function createCounter(window: Window, name: string, options: RateLimitsOptions): Counter {
+  const { store, onFallback } = options;
+  const common = { points: window.limit, duration: window.seconds };
+  const local = new RateLimiterMemory({ ...common, keyPrefix: name });
+  const takeLocally = async (key: string): Promise<Allowance> =>
+    allowance(window, await consume(local, key, 1));
+  if (store === undefined) {
     return {
-      take: (key) => take(local, window, key),
+      take: takeLocally,
       isExhausted: async (key) => ((await local.get(key))?.consumedPoints ?? 0) >= window.limit,
     };
   }
-  const shared = new RateLimiterRedis({
-    ...common,
-    storeClient: redis,
-    rejectIfRedisNotReady: true,
-    // Rejects without asking Redis once the window is exhausted.
-    inMemoryBlockOnConsumed: window.limit,
+  const shared = store({ ...common, name });
+  const takeTogether = createBatcher<string, Allowance>({
+    lanes: LANES,
+    maxBatch: MAX_BATCH,
+    send: (keys) => takeMany(shared, window, keys),
   });
   let unavailableUntil = 0;
   return {
     take: async (key) => {
-      if (performance.now() < unavailableUntil) return take(local, window, key);
+      if (performance.now() < unavailableUntil) return takeLocally(key);
       try {
-        return await take(shared, window, key);
+        return await takeTogether(key);
       } catch (error) {
         unavailableUntil = performance.now() + FALLBACK_MS;
         onFallback(error);
-        return take(local, window, key);
+        return takeLocally(key);
       }
     },
   };
 }
 
-async function take(limiter: RateLimiterAbstract, window: Window, key: string): Promise<Allowance> {
+/** Counts the calls of each key with one request to the store. */
+async function takeMany(
+  limiter: RateLimiterAbstract,
+  window: Window,
+  keys: readonly string[],
+): Promise<Allowance[]> {
+  const calls = Map.groupBy(keys, (key) => key);
+  const counted = new Map<string, { consumedPoints: number; readonly msBeforeNext: number }>();
+  await Promise.all(
+    [...calls].map(async ([key, { length }]) => {
+      const { consumedPoints, msBeforeNext } = await consume(limiter, key, length);
+      counted.set(key, { consumedPoints: consumedPoints - length, msBeforeNext });
+    }),
+  );
+  return keys.map((key) => {
+    const before = counted.get(key);
+    if (before === undefined) throw new Error("a key was not counted");
+    before.consumedPoints += 1;
+    return allowance(window, before);
+  });
+}
+
+type Counted = Pick<LimitExceeded, "consumedPoints" | "msBeforeNext">;
+
+async function consume(
+  limiter: RateLimiterAbstract,
+  key: string,
+  points: number,
+): Promise<Counted> {
   try {
-    return allowance(window, await limiter.consume(key));
+    return await limiter.consume(key, points);
   } catch (error) {
     // The library throws its result when the limit is exceeded; other errors are failures.
-    if (!(error instanceof LimitExceeded)) throw error;
-    return { ...allowance(window, error), remaining: 0, exhausted: true };
+    if (error instanceof LimitExceeded) return error;
+    throw error;
   }
 }
 
-function allowance(window: Window, counted: RateLimiterRes): Allowance {
-  return {
-    window,
-    remaining: counted.remainingPoints,
-    resetMs: counted.msBeforeNext,
-    exhausted: counted.consumedPoints > window.limit,
-  };
-}
+const allowance = (window: Window, { consumedPoints, msBeforeNext }: Counted): Allowance => ({
+  window,
+  remaining: Math.max(0, window.limit - consumedPoints),
+  resetMs: msBeforeNext,
+  exhausted: consumedPoints > window.limit,
+});

@@ -2,7 +2,7 @@ import { BlockList, isIPv4 } from "node:net";
 
 import { plainAddress } from "../auth/ip-addresses.ts";
 
-/** What the check needs of a request. */
+/** The part of a request that the check reads. */
 type Request = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly socket: { readonly remoteAddress?: string | undefined };

@@ -8,7 +8,7 @@ export type ReadinessOptions = {
   readonly dependencies?: Readonly<Record<string, ReadinessCheck>>;
 };
 
-/** Longer than the checks wait, so that the response names what did not respond. */
+/** Longer than the checks wait, so that the response names the dependencies that did not respond. */
 const TIMEOUT_MS = 900;
 
 /** Checks the gateway's database and all services, at most once per second. */

@@ -1,13 +1,13 @@
 import type { Logger, Metrics, PlainFields } from "@scrip/telemetry";
 
-import type { HttpResponse, RequestContext } from "../http/request-context.ts";
+import type { ArrivedRequest, HttpResponse } from "../http/request-context.ts";
 import type { Route } from "../http/route.ts";
 import { createLogThrottle } from "./log-throttle.ts";
 
 /** A log line and a measurement for each request. */
 export type RequestReports = Disposable & {
-  readonly request: (context: RequestContext, response: Pick<HttpResponse, "status">) => void;
-  readonly failure: (error: unknown, context: RequestContext) => void;
+  readonly request: (context: ArrivedRequest, response: Pick<HttpResponse, "status">) => void;
+  readonly failure: (error: unknown, context: ArrivedRequest) => void;
   readonly invalidHttp: (status: number) => void;
   readonly rateLimitFallback: (error: unknown) => void;
   readonly redisFailed: (error: unknown) => void;
@@ -70,7 +70,7 @@ export function createRequestReports(logger: Logger, metrics: Metrics): RequestR
 }
 
 /** Only values that the gateway controls; Node accepts known methods only. */
-function lineOf(context: RequestContext, status: number, ms: number): PlainFields {
+function lineOf(context: ArrivedRequest, status: number, ms: number): PlainFields {
   const { route, principal, requestId, errorKey, replayed } = context;
   return {
     request_id: requestId,

@@ -24,6 +24,6 @@ export async function changeProject(
     return after;
   });
   deps.onEvents();
-  deps.credentialCache.evictProject(projectId);
+  await deps.credentialCache.evictProject(projectId);
   return changed;
 }

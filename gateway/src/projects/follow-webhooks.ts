@@ -25,5 +25,5 @@ export const createFollowWebhooks =
       await publishProjects(tx, [{ ...changed, deleted: false }]);
     });
     deps.onEvents();
-    deps.credentialCache.evictProject(projectId);
+    await deps.credentialCache.evictProject(projectId);
   };

@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, type ReadChunk, walkChunks } from "@scrip/postgres";
 
 /** Identifies a request that may be repeated. */
 export type RequestKey = {
@@ -27,7 +27,7 @@ type Row = {
 export async function storeFirstResponse(
   db: Queryable,
   key: RequestKey,
-  answer: StoredResponse,
+  response: StoredResponse,
   { keepSeconds }: { readonly keepSeconds: number },
 ): Promise<StoredResponse | undefined> {
   const { projectId, scopedKey, requestHash } = key;
@@ -43,9 +43,9 @@ export async function storeFirstResponse(
       projectId,
       scopedKey,
       requestHash,
-      answer.status,
-      JSON.stringify(answer.headers),
-      answer.body,
+      response.status,
+      JSON.stringify(response.headers),
+      response.body,
       keepSeconds,
     ],
   );
@@ -71,4 +71,34 @@ export async function deleteExpiredResponses(db: Queryable, limit: number): Prom
     [limit],
   );
   return rowCount ?? 0;
+}
+
+const ERASE_CHUNK = 2_000;
+
+/**
+ * Deletes completed responses that name a customer: the service that owns the effect returns an error for them, which
+ * is not completed. Scans the project, as no index finds the customer.
+ */
+export async function eraseCompletedResponses(
+  db: Queryable,
+  { projectId, customerId }: { readonly projectId: string; readonly customerId: string },
+): Promise<void> {
+  await walkChunks({ start: "", size: ERASE_CHUNK }, async (after) => {
+    const { rows } = await db.query<ReadChunk<string>>(
+      `with chunk as (
+         select max(scoped_key) as last, count(*)::int as count
+           from (select scoped_key from idempotency
+                  where project_id = $1 and scoped_key > $2
+                  order by scoped_key
+                  limit ${ERASE_CHUNK}) as next
+       ), erased as (
+         delete from idempotency
+          where project_id = $1 and scoped_key > $2 and scoped_key <= (select last from chunk)
+            and position($3::bytea in body) > 0
+       )
+       select last, count from chunk`,
+      [projectId, after, Buffer.from(customerId)],
+    );
+    return rows[0];
+  });
 }

@@ -25,9 +25,15 @@ export function messageArbitrary(desc: DescMessage): fc.Arbitrary<Draft> {
       const value = isOwnName ? singleArbitrary(field, rule) : fieldArbitrary(field);
       return [field.localName, value] as const;
     });
+  // JSON has no internal fields, so their lists are empty.
+  const emptyLists = Object.fromEntries(
+    desc.fields
+      .filter((field) => ruleOf(field).internal && field.fieldKind === "list")
+      .map(({ localName }) => [localName, []]),
+  );
   return fc.record(Object.fromEntries(members)).map((values) => {
     const present = Object.entries(values).filter(([, value]) => value !== undefined);
-    return { $typeName: desc.typeName, ...Object.fromEntries(present) };
+    return { $typeName: desc.typeName, ...emptyLists, ...Object.fromEntries(present) };
   });
 }
 

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from "node:http";
+
+/** Most clients read the response only after sending the whole body. */
+const MAX_MS = 20_000;
+
+/** A body of which less arrives in this time holds the connection without need. */
+const CHECK_MS = 3_000;
+const MIN_BYTES = 3_000;
+
+/** Ends a request whose response is written and whose body still arrives: Node's own time limit is that of files. */
+export function endUnreadBody(req: IncomingMessage): void {
+  if (req.complete || req.destroyed) return;
+  const { socket } = req;
+  const endsAt = performance.now() + MAX_MS;
+  let { bytesRead } = socket;
+  const timer = setInterval(() => {
+    const arrived = socket.bytesRead - bytesRead;
+    bytesRead += arrived;
+    if (!req.complete && arrived >= MIN_BYTES && performance.now() < endsAt) return;
+    clearInterval(timer);
+    if (!req.complete) req.destroy();
+  }, CHECK_MS).unref();
+}
