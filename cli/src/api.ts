@@ -13,6 +13,8 @@ export type Api = {
     path: string,
     body?: JsonObject | readonly JsonObject[],
   ): Promise<JsonObject>;
+  /** A POST that takes effect once, however often it is sent with the key. */
+  post(path: string, body: JsonObject, idempotencyKey: string): Promise<JsonObject>;
   /** All pages of a list. */
   listAll(path: string): Promise<readonly JsonObject[]>;
   /** Sends a file as the field `file`, without loading it into memory. */
@@ -22,7 +24,11 @@ export type Api = {
 /** Files of gigabytes over a slow line. */
 const UPLOAD_TIMEOUT_MS = 6 * 3600 * 1000;
 
-type Content = { readonly body?: string | FormData; readonly timeoutMs?: number };
+type Content = {
+  readonly body?: string | FormData;
+  readonly timeoutMs?: number;
+  readonly idempotencyKey?: string;
+};
 
 export async function openApi(settings: Settings): Promise<Api> {
   const credentials = {
@@ -32,7 +38,11 @@ export async function openApi(settings: Settings): Promise<Api> {
   const newToken = async () =>
     String((await requestToken(settings, { scope: "api" }))["access_token"]);
   let token = await newToken();
-  const send = (method: string, path_: string, content: Content): Promise<JsonObject> =>
+  const send = (
+    method: string,
+    path_: string,
+    { idempotencyKey, ...content }: Content,
+  ): Promise<JsonObject> =>
     callHttp(settings, {
       method,
       path: path_,
@@ -40,6 +50,7 @@ export async function openApi(settings: Settings): Promise<Api> {
         ...credentials,
         Authorization: `Bearer ${token}`,
         ...(typeof content.body === "string" && { "Content-Type": "application/json" }),
+        ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
       },
       ...content,
     });
@@ -56,6 +67,8 @@ export async function openApi(settings: Settings): Promise<Api> {
     sendRenewed(method, path_, body === undefined ? {} : { body: JSON.stringify(body) });
   return {
     call,
+    post: (path_, body, idempotencyKey) =>
+      sendRenewed("POST", path_, { body: JSON.stringify(body), idempotencyKey }),
     listAll: (path_) => listAll((query) => call("GET", path_ + query)),
     upload: async (path_, file) => {
       const body = new FormData();

@@ -1,4 +1,9 @@
-import { type Migration, readMigrations } from "@scrip/postgres";
+import {
+  type AppliedMigration,
+  isCompatible,
+  type Migration,
+  readMigrations,
+} from "@scrip/postgres";
 import { Client } from "pg";
 
 import type { ServiceSchema } from "./services.ts";
@@ -6,12 +11,15 @@ import type { ServiceSchema } from "./services.ts";
 export type MigrationState = {
   readonly service: string;
   readonly migration: string;
-  /** `changed`: the file differs from the applied one; `unknown`: the file does not exist here. */
-  readonly state: "applied" | "pending" | "changed" | "unknown";
+  /**
+   * `changed`: the file differs from the applied one; `later`: a later release has applied it; `unknown`: the file should
+   * exist here, or this version is too old for the schema.
+   */
+  readonly state: "applied" | "pending" | "changed" | "later" | "unknown";
   readonly appliedAt: string | null;
 };
 
-type Applied = { readonly name: string; readonly sha256: string; readonly applied_at: Date };
+type Applied = AppliedMigration & { readonly applied_at: Date };
 
 export async function readMigrationStates(
   url: string,
@@ -36,7 +44,10 @@ async function readApplied(client: Client, schema: string): Promise<readonly App
   const { rows: found } = await client.query("select where to_regclass($1) is not null", [table]);
   // Before the first start there is no schema.
   if (found.length === 0) return [];
-  const { rows } = await client.query<Applied>(`select name, sha256, applied_at from ${table}`);
+  // Earlier releases stored no marks.
+  const { rows } = await client.query<Applied>(
+    `select name, sha256, applied_at, to_jsonb(m) ->> 'contract' as contract from ${table} as m`,
+  );
   return rows;
 }
 
@@ -46,17 +57,22 @@ function compare(
   applied: readonly Applied[],
 ): MigrationState[] {
   const known = new Map(files.map(({ name, sha256 }) => [name, sha256]));
+  const lastKnown = files.at(-1)?.name ?? "";
   const rows = new Map(applied.map((row) => [row.name, row]));
   return [...new Set([...known.keys(), ...rows.keys()])].toSorted().map((migration) => ({
     service,
     migration,
-    state: stateOf(known.get(migration), rows.get(migration)?.sha256),
+    state: stateOf(known.get(migration), rows.get(migration), lastKnown),
     appliedAt: rows.get(migration)?.applied_at.toISOString() ?? null,
   }));
 }
 
-function stateOf(file: string | undefined, applied: string | undefined): MigrationState["state"] {
+function stateOf(
+  file: string | undefined,
+  applied: Applied | undefined,
+  lastKnown: string,
+): MigrationState["state"] {
   if (applied === undefined) return "pending";
-  if (file === undefined) return "unknown";
-  return file === applied ? "applied" : "changed";
+  if (file === undefined) return isCompatible(applied, lastKnown) ? "later" : "unknown";
+  return file === applied.sha256 ? "applied" : "changed";
 }

@@ -9,6 +9,7 @@ import { addKeys } from "./commands/keys.ts";
 import { addLedger } from "./commands/ledger.ts";
 import { addMigrations } from "./commands/migrations.ts";
 import { addProjects } from "./commands/projects.ts";
+import { addSecrets } from "./commands/secrets.ts";
 import { addServiceKeys } from "./commands/service-keys.ts";
 import { addToken } from "./commands/token.ts";
 import { addTransfers } from "./commands/transfers.ts";
@@ -49,6 +50,7 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addImportFrom(program, context);
   addToken(program, context);
   addMigrations(program, context);
+  addSecrets(program, context);
   addServiceKeys(program, context);
   addDeadLetters(program, context);
   addCheckInvariants(program, context);

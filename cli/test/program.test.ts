@@ -1,12 +1,16 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { text as readText } from "node:stream/consumers";
 
 import { describe, expect, test } from "vitest";
 
 import { readSettings } from "../src/settings.ts";
 import { scrip } from "./installation.ts";
 
+const MAIN = path.join(import.meta.dirname, "../src/main.ts");
 const NOWHERE = { SCRIP_DATA_DIR: "/nonexistent" };
 
 describe("the program", () => {
@@ -45,6 +49,19 @@ describe("the program", () => {
   test("writes errors as JSON with --json", async () => {
     const { errors } = await scrip(NOWHERE, "projects", "list", "--json");
     expect(JSON.parse(errors)).toEqual({ error: expect.stringContaining("SCRIP_MANAGEMENT_ID") });
+  });
+});
+
+test("ends quietly when the reader of its output has left", async () => {
+  const command = spawn(process.execPath, [MAIN, "--help"], {
+    env: { ...process.env, ...NOWHERE },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  command.stdout.destroy();
+  const errors = await readText(command.stderr);
+  expect({ exitCode: command.exitCode ?? (await once(command, "exit"))[0], errors }).toEqual({
+    exitCode: 0,
+    errors: "",
   });
 });
 

@@ -2,7 +2,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { createTokenVerifier, generateServiceKey, type ServiceKeys } from "@scrip/rpc";
+import { readGatewayConfig } from "@scrip/gateway/config";
+import {
+  createTokenVerifier,
+  generateServiceKey,
+  readServiceKeys,
+  type ServiceKeys,
+} from "@scrip/rpc";
 import { expect, test } from "vitest";
 
 import { scrip } from "./installation.ts";
@@ -72,4 +78,27 @@ test("explains which keys are missing", async () => {
     exitCode: 2,
     errors: expect.stringContaining("SCRIP_SERVICE_KEY is not set"),
   });
+});
+
+test("prints all secrets of an installation, as containers read a file of variables", async () => {
+  const { out } = await scrip(NOWHERE, "secrets");
+  const env = Object.fromEntries(
+    out
+      .trim()
+      .split("\n")
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
+  const { http, bootstrap } = readGatewayConfig(env);
+  expect([http.management.id, bootstrap?.appToken]).toEqual([
+    env["SCRIP_MANAGEMENT_ID"],
+    env["SCRIP_BOOTSTRAP_APP_TOKEN"],
+  ]);
+  const [key] = readServiceKeys(env).trusted.value.keys;
+  expect(readServiceKeys(env).signing.value.kid).toBe(key?.kid);
+  expect([env["SCRIP_ASSET_SECRET"], env["SCRIP_TRACKING_SECRET"]]).toEqual([
+    expect.stringMatching(/^[\w-]{43}$/),
+    expect.stringMatching(/^[\w-]{43}$/),
+  ]);
+  const again = await scrip(NOWHERE, "secrets");
+  expect(again.out).not.toContain(env["SCRIP_ASSET_SECRET"]);
 });

@@ -6,7 +6,8 @@ import path from "node:path";
 
 import { afterAll, describe, expect, test } from "vitest";
 
-import type { Environment } from "../src/settings.ts";
+import { openApi } from "../src/api.ts";
+import { type Environment, readSettings } from "../src/settings.ts";
 import { scrip, scripOnTerminal, startInstallation } from "./installation.ts";
 import { startProxy } from "./proxy.ts";
 
@@ -130,9 +131,24 @@ describe("import-from", () => {
     }
     const again = await move(
       project,
-      ...withFolder("--customers customers.csv --vouchers vouchers.csv --apply"),
+      ...withFolder(
+        "--customers customers.csv --vouchers vouchers.csv --points-expirations points.csv --apply",
+      ),
     );
     expect(again).toMatchObject({ exitCode: 0, out: steps[1]?.[2] });
+    const api = await openApi(await readSettings(project));
+    const { id: club } = await api.call("GET", "/v1/campaigns/Club");
+    const buckets = await api.call(
+      "GET",
+      `/v1/loyalties/${String(club)}/members/CARD-1/points-expiration`,
+    );
+    expect(buckets).toMatchObject({
+      data: [
+        { expires_at: "2099-06-30", bucket: { total_points: 100 } },
+        { expires_at: "2099-12-31", bucket: { total_points: 50 } },
+        { bucket: { total_points: 500 } },
+      ],
+    });
 
     const customer = inFolder("customer.csv");
     await scrip(
@@ -176,12 +192,22 @@ describe("import-from", () => {
     const vouchers = await fileOf(
       "killed-vouchers.csv",
       [
-        "Code,Voucher Type,Campaign,Loyalty Balance,Customer Source ID",
-        "C-1,LOYALTY_CARD,Club,650,ada",
-        "C-2,LOYALTY_CARD,Club,30,bob",
+        "Code,Voucher Type,Campaign,Loyalty Balance,Customer Source ID,ID",
+        "C-1,LOYALTY_CARD,Club,650,ada,v_1",
+        "C-2,LOYALTY_CARD,Club,30,bob,v_2",
       ].join("\n"),
     );
-    const args = ["--customers", customers, "--vouchers", vouchers, "--apply"];
+    const lots = await fileOf(
+      "killed-points.csv",
+      [
+        "voucher_id,status,expires_at,points",
+        "v_1,ACTIVE,2099-01-31,100",
+        "v_1,ACTIVE,2099-02-28,200",
+        "v_2,ACTIVE,2099-01-31,30",
+      ].join("\n"),
+    );
+    const files = ["--customers", customers, "--vouchers", vouchers, "--points-expirations", lots];
+    const args = [...files, "--apply"];
     await using proxy = await startProxy(installation.url, (url) => url !== "/v1/exports");
     const through = { ...project, SCRIP_BASE_URL: proxy.url };
     let kills = 0;
@@ -204,11 +230,13 @@ describe("import-from", () => {
     let code = await runOnce();
     while (code === null) code = await runOnce();
     expect(code).toBe(0);
-    // Customers, cards and publications, which are sent together.
-    expect(kills).toBeGreaterThanOrEqual(3);
+    // Customers, cards, publications and points; the last two are each sent together.
+    expect(kills).toBeGreaterThanOrEqual(4);
     expect(await move(project, ...args)).toMatchObject({
       exitCode: 0,
-      out: expect.stringMatching(/loyalty cards +2 +2 +0\n[^]*points +680 +680 +0\n/),
+      out: expect.stringMatching(
+        /loyalty cards +2 +2 +0\n[^]*points +680 +680 +0\npoints that expire +330 +330 +0\n/,
+      ),
     });
   });
 
@@ -248,6 +276,37 @@ describe("import-from", () => {
     ]) {
       expect(rejected.out).toContain(text);
     }
+    const cards = await fileOf(
+      "cards.csv",
+      [
+        "Code,Campaign,Loyalty Balance,Customer Source ID,ID",
+        "E-1,Club,5,ada,v_1",
+        "E-2,Club,5,,v_2",
+      ].join("\n"),
+    );
+    const lots = await fileOf(
+      "lots.csv",
+      [
+        "Voucher ID,Expires At,Points",
+        "v_1,2099-01-31,6",
+        "v_2,2099-01-31,1",
+        "v_3,2099-01-31,1",
+        "v_4,someday,1",
+        ",2099-01-31,1",
+      ].join("\n"),
+    );
+    const undated = await move(project, "--loyalty-cards", cards, "--points-expirations", lots);
+    expect(undated).toMatchObject({ exitCode: 1, errors: "scrip: 5 problems\n" });
+    for (const text of [
+      "voucher E-1: more points expire than the card has",
+      "voucher E-2: points of a card without a holder cannot expire",
+      "points of voucher v_3: no file has this ID",
+      "row 4: expires_at must be a date",
+      "row 5: Voucher ID is empty",
+    ]) {
+      expect(undated.out).toContain(text);
+    }
+
     const good = await fileOf(
       "good.csv",
       "Code,Voucher Type,Campaign,Gift Balance\nG-9,Gift Voucher,,100\n",
@@ -265,6 +324,27 @@ describe("import-from", () => {
     expect(await move(project, "--vouchers", later, "--apply")).toMatchObject({
       exitCode: 1,
       out: expect.stringContaining("voucher G-9: balance 70 in the file, 100 in Scrip"),
+    });
+  });
+
+  test("does not add dates to points that were moved without them", async () => {
+    const project = await createProject();
+    const cards = await fileOf(
+      "undated.csv",
+      "Code,Campaign,Loyalty Balance,Customer Source ID,ID\nU-1,Club,50,ada,v_1\n",
+    );
+    const lots = await fileOf(
+      "dated.csv",
+      "Voucher ID,Expires At,Points\nv_1,2099-01-31,20\nv_1,2099-02-28,5\n",
+    );
+    const plain = await move(project, "--loyalty-cards", cards, "--apply");
+    expect(plain).toMatchObject({ exitCode: 0, out: expect.not.stringContaining("expire") });
+    const dated = ["--loyalty-cards", cards, "--points-expirations", lots, "--apply"];
+    expect(await move(project, ...dated)).toMatchObject({
+      exitCode: 1,
+      out: expect.stringContaining(
+        "voucher U-1: expirations 2099-01-31 20, 2099-02-28 5 in the file, nothing in Scrip",
+      ),
     });
   });
 });

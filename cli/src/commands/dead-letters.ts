@@ -113,6 +113,7 @@ const KAFKA_VARIABLES = [
   "SCRIP_KAFKA_SASL_MECHANISM",
   "SCRIP_KAFKA_USERNAME",
   "SCRIP_KAFKA_PASSWORD",
+  "SCRIP_KAFKA_EPOCH",
 ];
 
 async function findLetter(bus: EventBus, id: string): Promise<DeadLetter> {

@@ -17,6 +17,7 @@ type Options = {
   readonly customers?: string[];
   readonly vouchers?: string[];
   readonly loyaltyCards?: string[];
+  readonly pointsExpirations?: string[];
   readonly campaign?: string;
   readonly apply?: boolean;
   readonly skipInvalid?: boolean;
@@ -30,6 +31,7 @@ export function addImportFrom(program: Command, context: Context): void {
     .option("--customers <file...>", "exports of customers")
     .option("--vouchers <file...>", "exports of vouchers, of all types")
     .option("--loyalty-cards <file...>", "exports of loyalty cards, with their points")
+    .option("--points-expirations <file...>", "exports of the points that expire")
     .option("--campaign <name>", "campaign of the vouchers whose row names none")
     .option("--apply", "import; without it, the files are only checked and compared")
     .option("--skip-invalid", "import although some rows cannot be imported")
@@ -60,7 +62,10 @@ async function importFrom(context: Context, options: Options): Promise<void> {
 }
 
 /** Customers first: vouchers are published to them. */
-function groupsOf({ customers, vouchers, loyaltyCards, campaign }: Options): readonly Group[] {
+function groupsOf(options: Options): readonly Group[] {
+  const { customers, vouchers, loyaltyCards, pointsExpirations, campaign } = options;
+  if (pointsExpirations !== undefined && (vouchers ?? loyaltyCards) === undefined)
+    throw usageError("--points-expirations needs the cards: provide --loyalty-cards or --vouchers");
   const defaults = campaign === undefined ? {} : { campaign };
   const groups: readonly Group[] = [
     {
@@ -79,6 +84,7 @@ function groupsOf({ customers, vouchers, loyaltyCards, campaign }: Options): rea
           itemOf: (row: TableRow) => voucherOf(row, { ...defaults, type: "LOYALTY_CARD" }),
         })),
       ],
+      ...(pointsExpirations !== undefined && { expirations: pointsExpirations }),
     },
   ];
   return groups.filter(({ files }) => files.length > 0);

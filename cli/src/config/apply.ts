@@ -112,7 +112,7 @@ type RunOptions = {
 
 /**
  * Runs steps and returns the errors of those that failed. Ranges of loyalty tiers must not overlap at any time, so a tier that
- * is rejected is tried again when other steps have made room.
+ * is rejected is retried after other steps, which may remove the conflict.
  */
 export async function runSteps(
   change: Change,
@@ -145,8 +145,8 @@ export const isIrreversible = (step: Step): boolean =>
   step.action === "delete" && sectionOf(step) === "campaigns";
 
 /**
- * Makes the objects at the paths what they were, whatever became of the requests that changed
- * them: a request whose response was lost may have taken effect. Returns what could not be undone.
+ * Restores the earlier state of the objects at the paths, also after requests whose response was lost: they may have
+ * taken effect. Returns the objects that could not be restored.
  */
 export async function restore(
   api: ProjectApi,

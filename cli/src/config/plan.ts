@@ -51,7 +51,7 @@ export function planChanges(file: ConfigFile, current: ConfigItems<StoredItem>):
   return { steps: [...orderWrites(writes, problems), ...deletions], problems };
 }
 
-/** The steps that make the objects at the paths what they were, to the last field. */
+/** The steps that restore the earlier state of the objects at the paths, every field included. */
 export function planRestore(
   paths: ReadonlySet<string>,
   before: ConfigItems,

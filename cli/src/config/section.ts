@@ -15,9 +15,9 @@ export type Write = {
   readonly id: string;
   readonly parent: string;
   readonly name: string;
-  /** What the object shall be; a new one without nulls. */
+  /** The desired state of the object; of a new one, without nulls. */
   readonly value: JsonObject;
-  /** What the object is, in the fields that change. */
+  /** The current values of the fields that change. */
   readonly before: JsonObject;
   /** The fields that change. */
   readonly changed: readonly string[];

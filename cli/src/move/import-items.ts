@@ -1,12 +1,15 @@
+import { randomUUID } from "node:crypto";
 import path from "node:path";
 
 import { stringify } from "csv-stringify/sync";
 
 import type { Api } from "../api.ts";
 import { isOutage } from "../async-actions.ts";
+import { encode } from "../commands/arguments.ts";
 import { actionOf, importPath } from "../commands/transfers.ts";
 import { HttpError, type JsonObject } from "../http.ts";
 import type { Progress } from "../progress.ts";
+import type { Lot } from "./expirations.ts";
 import type { MovedItem } from "./moved-item.ts";
 import { LineWriter } from "./partitions.ts";
 import type { Findings } from "./reconciliation.ts";
@@ -120,8 +123,8 @@ async function finish({ waitFor, problems }: Importer, id: string): Promise<void
 
 const CONCURRENCY = 8;
 
-/** Publishes vouchers to their holders, some at a time: no import does so. */
-export class Publisher {
+/** Requests for which no import exists, some at a time. */
+class Requests {
   readonly #running = new Set<Promise<void>>();
   readonly #importer: Importer;
   readonly #progress: Progress;
@@ -135,10 +138,11 @@ export class Publisher {
     this.#total = total;
   }
 
-  async add({ key, values }: MovedItem): Promise<void> {
+  /** Waits for a free place. A rejected request is a problem of the voucher. */
+  async add(voucher: string, send: () => Promise<unknown>): Promise<void> {
     if (this.#running.size >= CONCURRENCY) await Promise.race(this.#running);
     if (this.#failure !== undefined) throw this.#failure;
-    const running = this.#publish(key, String(values["holder"]))
+    const running = this.#send(voucher, send)
       .catch((error: unknown) => {
         this.#failure = error;
       })
@@ -151,19 +155,78 @@ export class Publisher {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #publish(voucher: string, holder: string): Promise<void> {
-    const { api, problems } = this.#importer;
-    const body = { voucher, customer: { source_id: holder } };
+  async #send(voucher: string, send: () => Promise<unknown>): Promise<void> {
     try {
-      await patiently(() => api.call("POST", "/v1/publications", body));
+      await patiently(send);
     } catch (error) {
       if (!(error instanceof HttpError) || error.status === undefined) throw error;
-      problems.add(`voucher ${voucher}: ${error.message}`);
+      this.#importer.problems.add(`voucher ${voucher}: ${error.message}`);
     }
     this.#done += 1;
     this.#progress.update(this.#done, this.#total);
   }
 }
+
+/** Publishes vouchers to their holders. */
+export class Publisher {
+  readonly #requests: Requests;
+  readonly #api: Api;
+
+  constructor(importer: Importer, progress: Progress, total: number) {
+    this.#requests = new Requests(importer, progress, total);
+    this.#api = importer.api;
+  }
+
+  add({ key: voucher, values }: MovedItem): Promise<void> {
+    const body = { voucher, customer: { source_id: values["holder"] } };
+    return this.#requests.add(voucher, () => this.#api.call("POST", "/v1/publications", body));
+  }
+
+  flush(): Promise<void> {
+    return this.#requests.flush();
+  }
+}
+
+/** Adds points that expire to cards. */
+export class PointsImport {
+  readonly #requests: Requests;
+  readonly #api: Api;
+
+  constructor(importer: Importer, progress: Progress, total: number) {
+    this.#requests = new Requests(importer, progress, total);
+    this.#api = importer.api;
+  }
+
+  async add(card: string, lots: readonly Omit<Lot, "key">[]): Promise<void> {
+    for (const lot of lots) await this.#requests.add(card, () => this.#addLot(card, lot));
+  }
+
+  flush(): Promise<void> {
+    return this.#requests.flush();
+  }
+
+  /** The key is that of all runs: a request of a run that was killed may still take effect. */
+  async #addLot(card: string, { date, points }: Omit<Lot, "key">): Promise<void> {
+    const balance = `/v1/loyalties/members/${encode(card)}/balance`;
+    const body = {
+      points: Number(points),
+      expiration_type: "CUSTOM_DATE",
+      expiration_date: date,
+      reason: "Moved",
+    };
+    const key = `import-from ${card} ${date}`;
+    try {
+      await this.#api.post(balance, body, key);
+    } catch (error) {
+      if (!isRejection(error)) throw error;
+      // A rejection stored under a key would be replayed for two days, also after its cause was corrected.
+      await this.#api.post(balance, body, `${key} ${randomUUID()}`);
+    }
+  }
+}
+
+const isRejection = (error: unknown): boolean =>
+  error instanceof HttpError && error.status !== undefined && [400, 404].includes(error.status);
 
 const RETRY_MS = 2000;
 /** Longer than the window of a rate limit; imports have one of an hour. */

@@ -7,8 +7,24 @@ import { encode } from "../commands/arguments.ts";
 import { runAction, runExport } from "../commands/transfers.ts";
 import type { Context } from "../context.ts";
 import { HttpError, type JsonObject } from "../http.ts";
-import { CustomerImport, type Importer, Publisher, VoucherImport } from "./import-items.ts";
-import type { MovedItem, MovedKind, StoredItem } from "./moved-item.ts";
+import {
+  itemWithLots,
+  joinLots,
+  lotOf,
+  lotToStore,
+  missingLots,
+  type Named,
+  storedWithLots,
+  type StoredLot,
+} from "./expirations.ts";
+import {
+  CustomerImport,
+  type Importer,
+  PointsImport,
+  Publisher,
+  VoucherImport,
+} from "./import-items.ts";
+import { type MovedItem, type MovedKind, RowFault, type StoredItem } from "./moved-item.ts";
 import { Partitions } from "./partitions.ts";
 import { differingFields, Findings, join, type Pair, Reconciliation } from "./reconciliation.ts";
 import { readSources, type SourceFile, type Used } from "./source-files.ts";
@@ -16,14 +32,28 @@ import { readTable } from "./table.ts";
 import { CUSTOMERS, VOUCHERS } from "./voucherify.ts";
 
 /** Files with objects of one kind. */
-export type Group = { readonly kind: MovedKind; readonly files: readonly SourceFile[] };
+export type Group = {
+  readonly kind: MovedKind;
+  readonly files: readonly SourceFile[];
+  /** Vouchers: files with the points that expire. Without them, no dates are moved or compared. */
+  readonly expirations?: readonly string[];
+};
 
 /** Two parts of this size, as objects, are in memory at once. */
 const PART_BYTES = 4 * 1024 * 1024;
 const MAX_PARTS = 1024;
 
+const LOTS = {
+  noun: "lots",
+  exported: {
+    object: "points_expiration",
+    fields: ["voucher_id", "status", "expires_at", "points"],
+  },
+} as const;
+
 type Sides = {
   readonly kind: MovedKind;
+  readonly withExpirations: boolean;
   readonly items: Partitions<MovedItem>;
   readonly stored: Partitions<StoredItem>;
 };
@@ -46,7 +76,7 @@ export class Move {
   }
 
   async compare(groups: readonly Group[]): Promise<Reconciliation> {
-    for (const { kind, files } of groups) {
+    for (const { kind, files, expirations = [] } of groups) {
       const exported = await this.#export(kind);
       const sizes = await Promise.all([...files.map(({ file }) => file), exported].map(sizeOf));
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -58,8 +88,12 @@ export class Move {
         kind === VOUCHERS
           ? this.#used
           : { ...this.#used, metadataKeys: new Set(), typedKeys: new Set() };
-      await readSources(files, { items, used, problems, startProgress });
-      this.#sides.set(kind, { kind, items, stored: await this.#partition(kind, exported, parts) });
+      const withExpirations = expirations.length > 0;
+      const sources = { used, problems, startProgress };
+      if (withExpirations) await this.#readWithExpirations({ files, expirations }, items, sources);
+      else await readSources(files, { items, ...sources });
+      const stored = await this.#partition({ kind, withExpirations, items }, exported);
+      this.#sides.set(kind, { kind, withExpirations, items, stored });
     }
     return this.#reconcile((noun, { key }) => {
       this.problems.add(`${noun} ${key} is listed more than once`);
@@ -67,9 +101,9 @@ export class Move {
   }
 
   async compareAgain(): Promise<Reconciliation> {
-    for (const [kind, { items }] of this.#sides) {
-      const stored = await this.#partition(kind, await this.#export(kind), items.count);
-      this.#sides.set(kind, { kind, items, stored });
+    for (const [kind, sides] of this.#sides) {
+      const stored = await this.#partition(sides, await this.#export(kind));
+      this.#sides.set(kind, { ...sides, stored });
     }
     return this.#reconcile();
   }
@@ -95,7 +129,7 @@ export class Move {
   }
 
   async import(kind: MovedKind): Promise<void> {
-    const { items, stored } = this.#sides.get(kind) as Sides;
+    const { items, stored, withExpirations } = this.#sides.get(kind) as Sides;
     const importer: Importer = {
       api: this.#api,
       problems: this.problems,
@@ -122,6 +156,67 @@ export class Move {
       if (needsHolder(pair)) await publisher.add(pair.item);
     }
     await publisher.flush();
+    if (withExpirations) await this.#importExpirations(importer, { items, stored });
+  }
+
+  /** After the publications: only cards with a holder are given points. */
+  async #importExpirations(
+    importer: Importer,
+    { items, stored }: Pick<Sides, "items" | "stored">,
+  ): Promise<void> {
+    let total = 0;
+    for await (const pair of join(items, stored))
+      total += missingLots(pair.item, pair.stored).length;
+    using progress = this.#context.startProgress("adding points that expire");
+    const points = new PointsImport(importer, progress, total);
+    for await (const pair of join(items, stored)) {
+      await points.add(pair.item.key, missingLots(pair.item, pair.stored));
+    }
+    await points.flush();
+  }
+
+  /** Vouchers name their id in the files, and so do the points that expire. */
+  async #readWithExpirations(
+    { files, expirations }: Required<Omit<Group, "kind">>,
+    items: Partitions<MovedItem>,
+    sources: Omit<Parameters<typeof readSources>[1], "items">,
+  ): Promise<void> {
+    const lots = new Partitions<StoredLot>(this.#folder, "lots", items.count);
+    for (const file of expirations) await this.#readLots(file, lots);
+    await lots.flush();
+    const vouchers = new Partitions<Named<MovedItem>>(this.#folder, "vouchers", items.count);
+    const named = {
+      add: (item: MovedItem) => vouchers.add({ key: item.id, item }),
+      flush: () => vouchers.flush(),
+    };
+    await readSources(files, { items: named, ...sources });
+    await joinLots(
+      { vouchers, lots },
+      {
+        onVoucher: async (item, ofVoucher) => {
+          try {
+            await items.add(itemWithLots(item, ofVoucher));
+          } catch (error) {
+            if (!(error instanceof RowFault)) throw error;
+            this.problems.add(error.message);
+          }
+        },
+        onUnknown: (id) => this.problems.add(`points of voucher ${id}: no file has this ID`),
+      },
+    );
+    await items.flush();
+  }
+
+  async #readLots(file: string, lots: Partitions<StoredLot>): Promise<void> {
+    for await (const row of readTable(file)) {
+      try {
+        const lot = lotOf(row);
+        if (lot !== undefined) await lots.add(lotToStore(lot));
+      } catch (error) {
+        if (!(error instanceof RowFault)) throw error;
+        this.problems.add(`${file}, row ${row.number}: ${error.message}`);
+      }
+    }
   }
 
   async #reconcile(onRepeat?: (noun: string, item: MovedItem) => void): Promise<Reconciliation> {
@@ -133,7 +228,7 @@ export class Move {
     return found;
   }
 
-  async #export({ noun, exported }: MovedKind): Promise<string> {
+  async #export({ noun, exported }: Pick<MovedKind, "noun" | "exported">): Promise<string> {
     this.#exports += 1;
     const file = path.join(this.#folder, `${noun}-export-${this.#exports}.csv`);
     await runExport(this.#context, this.#api, file, {
@@ -143,13 +238,35 @@ export class Move {
     return file;
   }
 
-  async #partition(kind: MovedKind, file: string, parts: number): Promise<Partitions<StoredItem>> {
-    const stored = new Partitions<StoredItem>(
-      this.#folder,
-      `${kind.noun}-stored-${this.#exports}`,
-      parts,
-    );
-    for await (const { cells } of readTable(file)) await stored.add(kind.storedOf(cells));
+  async #partition(
+    { kind, withExpirations, items: { count } }: Omit<Sides, "stored">,
+    file: string,
+  ): Promise<Partitions<StoredItem>> {
+    const name = `${kind.noun}-stored-${this.#exports}`;
+    const stored = new Partitions<StoredItem>(this.#folder, name, count);
+    if (!withExpirations) {
+      for await (const { cells } of readTable(file)) await stored.add(kind.storedOf(cells));
+    } else {
+      const vouchers = new Partitions<Named<StoredItem>>(this.#folder, `${name}-by-id`, count);
+      for await (const { cells } of readTable(file)) {
+        const item = kind.storedOf(cells);
+        await vouchers.add({ key: item.id, item });
+      }
+      await vouchers.flush();
+      const lots = new Partitions<StoredLot>(this.#folder, `${name}-lots`, count);
+      const exported = await this.#export(LOTS);
+      await this.#readLots(exported, lots);
+      await lots.flush();
+      await rm(exported);
+      await joinLots(
+        { vouchers, lots },
+        {
+          onVoucher: (item, ofVoucher) => stored.add(storedWithLots(item, ofVoucher)),
+          // Of cards that were deleted.
+          onUnknown: () => {},
+        },
+      );
+    }
     await stored.flush();
     await rm(file);
     return stored;
@@ -176,7 +293,7 @@ export class Move {
   }
 }
 
-/** Existing customers get what the file has otherwise. */
+/** Updates existing customers with the values of the file that differ. */
 const isCustomerToSend = ({ item, stored }: Pair): boolean =>
   stored === undefined || differingFields(item, stored).length > 0;
 

@@ -2,6 +2,8 @@
 export type MovedItem = {
   /** Source id of the customer, or code of the voucher. */
   readonly key: string;
+  /** Its id in the system that it comes from; empty if unknown. */
+  readonly id: string;
   /** Values that Scrip should have, as text. What the file does not say is left out. */
   readonly values: Readonly<Record<string, string>>;
   /** Where to import it: name of a campaign, or empty. */
@@ -11,8 +13,8 @@ export type MovedItem = {
   readonly metadata: Readonly<Record<string, unknown>>;
 };
 
-/** What Scrip has of it. */
-export type StoredItem = Pick<MovedItem, "key" | "values">;
+/** The state of the item in Scrip. */
+export type StoredItem = Pick<MovedItem, "key" | "id" | "values">;
 
 /** A row that cannot be moved. */
 export class RowFault extends Error {}

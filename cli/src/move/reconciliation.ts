@@ -17,7 +17,7 @@ export class Findings {
 
 type Figure = { files: bigint; scrip: bigint };
 
-/** What the files have and what Scrip has of it. */
+/** The sums of the files, and those of the same objects in Scrip. */
 export class Reconciliation {
   readonly figures = new Map<string, Figure>();
   readonly missing = new Findings();

@@ -9,7 +9,7 @@ export type SourceFile = {
   readonly itemOf: (row: TableRow) => MovedItem;
 };
 
-/** What the rows use that must exist in the project. */
+/** Objects that the rows refer to and that must exist in the project. */
 export type Used = {
   /** Types of vouchers by campaign. */
   readonly campaigns: Map<string, Set<string>>;
@@ -27,7 +27,7 @@ export async function readSources(
     problems,
     startProgress,
   }: {
-    readonly items: Partitions<MovedItem>;
+    readonly items: Pick<Partitions<MovedItem>, "add" | "flush">;
     readonly used: Used;
     readonly problems: Findings;
     readonly startProgress: StartProgress;

@@ -1,14 +1,8 @@
 import { isJsonObject } from "../http.ts";
+import { amountOf, booleanOf, dateOf, dayOf, faultOf, integerOf, textOf } from "./cells.ts";
+import { sumOfLots } from "./expirations.ts";
 import { type MovedItem, type MovedKind, RowFault } from "./moved-item.ts";
 import type { TableRow } from "./table.ts";
-
-/** Columns have the labels of the dashboard or the names of the API. */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  loyalty_balance: ["loyalty_card_balance"],
-  redemption_quantity: ["redemption_limit"],
-  redemption_count: ["redeemed_quantity"],
-  birthdate: ["birthday"],
-};
 
 const TYPES: Readonly<Record<string, string>> = {
   DISCOUNT_VOUCHER: "DISCOUNT_VOUCHER",
@@ -34,9 +28,6 @@ const ADDRESS_FIELDS = {
 } as const;
 const COMPARED_CUSTOMER_FIELDS = [...CUSTOMER_FIELDS, ...Object.keys(ADDRESS_FIELDS)];
 
-const textOf = ({ cells }: Pick<TableRow, "cells">, column: string): string =>
-  [column, ...(ALIASES[column] ?? [])].map((name) => cells.get(name)).find(Boolean) ?? "";
-
 /** Customers without a source id are identified by the id of the leading system. */
 const customerKey = (row: TableRow, prefix = ""): string =>
   textOf(row, `${prefix}source_id`) || textOf(row, `${prefix}id`);
@@ -55,6 +46,7 @@ export function customerOf(row: TableRow): MovedItem {
   const metadata = metadataOf(row);
   return {
     key,
+    id: textOf(row, "id"),
     values,
     campaign: "",
     metadata,
@@ -87,6 +79,7 @@ export function voucherOf(row: TableRow, defaults: Defaults = {}): MovedItem {
   const [start, expiration] = [dateOf(row, "start_date"), dateOf(row, "expiration_date")];
   return {
     key: code,
+    id: textOf(row, "id"),
     campaign,
     metadata: metadataOf(row),
     values: present({
@@ -159,45 +152,6 @@ function ownCells(row: TableRow, type: string, campaign: string): OwnCells {
 const present = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).filter(([, text]) => text !== ""));
 
-/** Minor units: two decimals are major units, an integer is minor units. */
-function amountOf(row: TableRow, column: string): bigint | undefined {
-  const text = textOf(row, column);
-  if (text === "") return undefined;
-  const [, major, minor] = /^(\d{1,14})(?:\.(\d{1,2}))?$/.exec(text) ?? [];
-  if (major === undefined) throw faultOf(column, text, "an amount");
-  return minor === undefined ? BigInt(major) : BigInt(major) * 100n + BigInt(minor.padEnd(2, "0"));
-}
-
-function integerOf(row: TableRow, column: string): string {
-  const text = textOf(row, column);
-  if (text !== "" && !/^\d{1,15}(?:\.0+)?$/.test(text)) throw faultOf(column, text, "an integer");
-  return text.replace(/\..*/, "");
-}
-
-function booleanOf(row: TableRow, column: string): string {
-  const text = textOf(row, column).toLowerCase();
-  if (text !== "" && text !== "true" && text !== "false")
-    throw faultOf(column, text, "true or false");
-  return text;
-}
-
-const ISO_DATE = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** Times without a zone are UTC. */
-function dateOf(row: TableRow, column: string): string {
-  const text = textOf(row, column);
-  if (text === "") return "";
-  const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/.test(text.slice(10));
-  const time = Date.parse(text.length > 10 && !hasZone ? `${text.replace(" ", "T")}Z` : text);
-  if (!ISO_DATE.test(text) || Number.isNaN(time)) throw faultOf(column, text, "a date (ISO 8601)");
-  return new Date(time).toISOString();
-}
-
-const dayOf = (row: TableRow, column: string): string => dateOf(row, column).slice(0, 10);
-
-const faultOf = (column: string, text: string, expected: string): RowFault =>
-  new RowFault(`${column} must be ${expected}, not "${text}"`);
-
 /** One column with JSON, or one column for each key. */
 function metadataOf(row: TableRow): Readonly<Record<string, unknown>> {
   const text = textOf(row, "metadata");
@@ -223,7 +177,7 @@ export const CUSTOMERS: MovedKind = {
   storedOf: (exported) => {
     const cells = unguardedCells(exported);
     const values = COMPARED_CUSTOMER_FIELDS.map((field) => [field, cells.get(field) ?? ""]);
-    return { key: cells.get("source_id") ?? "", values: Object.fromEntries(values) };
+    return { key: cells.get("source_id") ?? "", id: "", values: Object.fromEntries(values) };
   },
   figuresOf: () => new Map([["customers", 1n]]),
 };
@@ -240,6 +194,7 @@ export const VOUCHERS: MovedKind = {
     object: "voucher",
     fields: [
       "code",
+      "id",
       "voucher_type",
       "campaign",
       "gift_balance",
@@ -256,6 +211,7 @@ export const VOUCHERS: MovedKind = {
     const cell = (column: string): string => cells.get(column) ?? "";
     return {
       key: cell("code"),
+      id: cell("id"),
       values: {
         type: cell("voucher_type"),
         campaign: cell("campaign"),
@@ -268,11 +224,12 @@ export const VOUCHERS: MovedKind = {
       },
     };
   },
-  figuresOf: ({ type = "", balance, redemptions, holder }) => {
+  figuresOf: ({ type = "", balance, redemptions, holder, expirations }) => {
     const unit = type === "GIFT_VOUCHER" ? "credits (minor units)" : "points";
     return new Map([
       [LABELS[type] ?? type, 1n],
       ...(balance ? [[unit, BigInt(balance)] as const] : []),
+      ...(expirations ? [["points that expire", sumOfLots(expirations)] as const] : []),
       ["redemptions", BigInt(redemptions || 0)],
       ["vouchers with a holder", holder ? 1n : 0n],
     ]);
