@@ -4,6 +4,7 @@ import { createEventBus, type EventBus, type KafkaConnection } from "@scrip/even
 import { createExportService, type FileStore } from "@scrip/export/service";
 import type { WebhookSettings } from "@scrip/export/webhook-settings";
 import type { GatewayConfig } from "@scrip/gateway/config";
+import type { CounterStore } from "@scrip/gateway/counters";
 import { type Gateway, type StartedGateway, startGateway } from "@scrip/gateway/server";
 import { createGatewayService, type GatewayService } from "@scrip/gateway/service";
 import { createLoyaltyService } from "@scrip/loyalty/service";
@@ -41,6 +42,8 @@ export type CompositionOptions = {
   readonly limits: ReturnType<typeof readCampaignLimits>;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Counts rate limits together with other workers of this machine. */
+  readonly counters?: CounterStore | undefined;
 };
 
 /** Few connections make larger batches, and one process needs no more. */
@@ -63,6 +66,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
     url: databaseUrl,
     poolSize: POOL_SIZE,
     retention: eventRetention(options.retention),
+    metrics: options.metrics,
     onError: (error) => logger.error({ err: error }, "the event bus failed"),
   });
   parts.defer(() => bus.close(BUS_CLOSE_MS));
@@ -76,6 +80,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       tokenSeconds,
       bootstrap,
       bus,
+      retention: options.retention,
       logger,
     }),
   );
@@ -158,7 +163,7 @@ type ServerOptions = CompositionOptions & { readonly admission: Admission };
 function openGateway(
   service: GatewayService,
   services: readonly ReplicatingService[],
-  { logger, metrics, gateway, host, port, admission }: ServerOptions,
+  { logger, metrics, gateway, host, port, admission, counters }: ServerOptions,
 ): Promise<StartedGateway> {
   const transport = directTo(services);
   const implementations = services.flatMap((each) => each.implementations);
@@ -170,8 +175,10 @@ function openGateway(
     transports: new Map(implementations.map((each) => [each.service.typeName, transport])),
     logger,
     metrics,
+    inProcess: services,
     dependencies: Object.fromEntries(services.map(({ name, ready }) => [name, ready])),
     admission,
+    counters,
   });
 }
 

@@ -1,9 +1,16 @@
+import { availableParallelism } from "node:os";
+
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import { readKafkaConnection } from "@scrip/events";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import { readRetention } from "@scrip/rpc";
-import { type MetricsServerConfig, readMetricsConfig } from "@scrip/telemetry";
+import {
+  type MetricsServerConfig,
+  readMetricsConfig,
+  readTracingConfig,
+  type TracingConfig,
+} from "@scrip/telemetry";
 
 export type StandaloneConfig = {
   readonly host: string;
@@ -15,10 +22,14 @@ export type StandaloneConfig = {
   /** Also serves gRPC on this port. */
   readonly grpcPort: number | undefined;
   readonly logLevel: string;
+  /** Processes that serve requests. */
+  readonly workers: number;
   readonly metrics: MetricsServerConfig;
+  readonly tracing: TracingConfig;
 };
 
 const MAX_PORT = 65_535;
+const MAX_WORKERS = 64;
 
 /** Variables that the data folder provides when the environment does not. */
 const FROM_DATA_FOLDER = Object.fromEntries(
@@ -34,18 +45,25 @@ const FROM_DATA_FOLDER = Object.fromEntries(
 
 /** Reports the mistakes in all settings together, including those that are read later. */
 export function readStandaloneConfig(env: Env): StandaloneConfig {
-  const [own, metrics] = readTogether(
+  const [own, metrics, tracing] = readTogether(
     () => readOwn(env),
     () => readMetricsConfig(env),
+    () => readTracingConfig(env),
     () => readGatewayConfig({ ...FROM_DATA_FOLDER, ...env }),
     () => readRetention(env),
     () => readWebhookSettings(env),
     () => readKafkaConnection(env),
   );
-  return { ...own, metrics };
+  return { ...own, metrics, tracing };
 }
 
-function readOwn(env: Env): Omit<StandaloneConfig, "metrics"> {
+/** PostgreSQL needs the other half of the processors. Below four, a second worker has none to use. */
+function defaultWorkers(): number {
+  const processors = availableParallelism();
+  return processors < 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(processors / 2));
+}
+
+function readOwn(env: Env): Omit<StandaloneConfig, "metrics" | "tracing"> {
   return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "127.0.0.1") },
     port: {
@@ -59,5 +77,13 @@ function readOwn(env: Env): Omit<StandaloneConfig, "metrics"> {
       reader: variable.optional(variable.integer(1, MAX_PORT)),
     },
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "warn") },
+    workers: {
+      name: "SCRIP_WORKERS",
+      reader: variable.withDefault(variable.integer(1, MAX_WORKERS), defaultWorkers()),
+    },
   });
 }
+
+/** The name of this machine in URLs that people open. */
+export const displayedHost = (host: string): string =>
+  ["127.0.0.1", "0.0.0.0", "::", "::1"].includes(host) ? "localhost" : host;

@@ -1,30 +1,29 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import path from "node:path";
 
-import { readCampaignLimits } from "@scrip/campaign/config";
 import { ConfigError, type Env } from "@scrip/config";
 import { makeFolder, startEmbeddedPostgres } from "@scrip/embedded-postgres";
-import { readKafkaConnection } from "@scrip/events";
-import { readFileStore } from "@scrip/export/service";
-import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { generateBootstrap } from "@scrip/gateway/bootstrap";
-import { readGatewayConfig } from "@scrip/gateway/config";
 import type { Gateway } from "@scrip/gateway/server";
-import { readRetention } from "@scrip/rpc";
 import {
   createLogger,
   createMetrics,
   type Logger,
+  mergeMetrics,
   type MetricsServer,
   serveMetrics,
+  startTracing,
 } from "@scrip/telemetry";
 
-import { startScrip } from "./compose.ts";
-import { readStandaloneConfig, type StandaloneConfig } from "./config.ts";
+import type { Composition } from "./compose.ts";
+import { displayedHost, readStandaloneConfig, type StandaloneConfig } from "./config.ts";
 import { readKeys, readSecrets, type Secrets, writeKeys } from "./data-folder.ts";
+import type { ServerOptions } from "./server.ts";
+import { startWorkers } from "./workers.ts";
 
 export type Standalone = Gateway & {
+  /** Undefined unless gRPC is served as well. */
+  readonly grpcUrl: string | undefined;
   readonly metrics: Pick<MetricsServer, "url" | "movedFromDefault">;
   /** Environment variables that the README's examples use. */
   readonly variables: Readonly<Record<string, string>>;
@@ -51,10 +50,11 @@ export async function startStandalone(
   await checkPort(config);
   const folder = await makeFolder(config.dataDir);
 
-  const logger = createLogger({ service: "scrip", level: config.logLevel });
   await using parts = new AsyncDisposableStack();
-  const metrics = createMetrics();
-  const metricsServer = parts.use(await serveMetrics(metrics, config.metrics));
+  parts.use(await startTracing("scrip", config.tracing));
+  const logger = createLogger({ service: "scrip", level: config.logLevel });
+  const metrics = config.workers === 1 ? createMetrics() : undefined;
+  const metricsServer = parts.use(await serveMetrics(metrics ?? mergeMetrics(), config.metrics));
   const databaseUrl =
     config.databaseUrl ?? (await startDatabase(parts, { folder, progress, stop, logger }));
   const secrets = await readSecrets(folder);
@@ -62,27 +62,16 @@ export async function startStandalone(
   stop.throwIfAborted();
   progress("Starting the services …");
   const scrip = parts.use(
-    await startScrip({
-      host: config.host,
-      port: config.port,
-      grpcPort: config.grpcPort,
-      databaseUrl,
-      secrets,
-      retention: readRetention(env),
-      kafka: readKafkaConnection(env),
-      webhooks: readWebhookSettings(env),
-      files: await readFileStore(env, path.join(folder, "exports")),
-      baseUrl:
-        env["SCRIP_BASE_URL"]?.replace(/\/$/, "") ??
-        `http://${displayedHost(config.host)}:${config.port}`,
-      limits: readCampaignLimits(env),
-      gateway: readGatewayConfig({ ...bootstrapEnv(keys.variables), ...env }),
-      logger,
-      metrics,
-    }),
+    metrics === undefined
+      ? await startWorkers(
+          { ...env, DATABASE_URL: databaseUrl, SCRIP_DATA_DIR: folder },
+          { count: config.workers, databaseUrl, logger, stop },
+        )
+      : await startInProcess(env, { config, databaseUrl, folder, logger, metrics }),
   );
+  const host = displayedHost(config.host);
   const variables = {
-    SCRIP_BASE_URL: `http://${displayedHost(config.host)}:${scrip.port}`,
+    SCRIP_BASE_URL: `http://${host}:${scrip.port}`,
     // Existing keys stay in the file even if they are unknown: they may belong to another database.
     ...(keys.created && !scrip.hasBootstrapKeys ? managementOf(secrets) : keys.variables),
   };
@@ -90,6 +79,7 @@ export async function startStandalone(
   const running = parts.move();
   return {
     url: variables.SCRIP_BASE_URL,
+    grpcUrl: config.grpcPort === undefined ? undefined : `http://${host}:${config.grpcPort}`,
     port: scrip.port,
     metrics: metricsServer,
     variables,
@@ -97,6 +87,12 @@ export async function startStandalone(
     keys: scrip.hasBootstrapKeys ? (keys.created ? "created" : "existing") : "unknown",
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** The services are loaded here only, because the primary process of workers does not need them. */
+async function startInProcess(env: Env, options: ServerOptions): Promise<Composition> {
+  const { startServer } = await import("./server.ts");
+  return startServer(env, options);
 }
 
 async function startDatabase(
@@ -158,18 +154,3 @@ const managementOf = (secrets: Secrets): Record<string, string> => ({
   SCRIP_MANAGEMENT_ID: secrets.managementId,
   SCRIP_MANAGEMENT_TOKEN: secrets.managementToken,
 });
-
-function bootstrapEnv(keys: Readonly<Record<string, string>>): Record<string, string | undefined> {
-  return {
-    SCRIP_BOOTSTRAP_APP_ID: keys["SCRIP_APP_ID"],
-    SCRIP_BOOTSTRAP_APP_TOKEN: keys["SCRIP_APP_TOKEN"],
-    SCRIP_BOOTSTRAP_CLIENT_APP_ID: keys["SCRIP_CLIENT_APP_ID"],
-    SCRIP_BOOTSTRAP_CLIENT_TOKEN: keys["SCRIP_CLIENT_TOKEN"],
-    SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
-    SCRIP_MANAGEMENT_ID: keys["SCRIP_MANAGEMENT_ID"],
-    SCRIP_MANAGEMENT_TOKEN: keys["SCRIP_MANAGEMENT_TOKEN"],
-  };
-}
-
-const displayedHost = (host: string): string =>
-  ["127.0.0.1", "0.0.0.0", "::", "::1"].includes(host) ? "localhost" : host;

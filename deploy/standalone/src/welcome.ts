@@ -7,11 +7,12 @@ import type { Standalone } from "./standalone.ts";
 export function welcomeText(
   {
     url,
+    grpcUrl,
     metrics,
     keysFile,
     keys,
     variables,
-  }: Pick<Standalone, "url" | "metrics" | "keysFile" | "keys" | "variables">,
+  }: Pick<Standalone, "url" | "grpcUrl" | "metrics" | "keysFile" | "keys" | "variables">,
   isTerminal: boolean,
 ): string {
   const moved = metrics.movedFromDefault ? " (the default port is in use)" : "";
@@ -21,6 +22,7 @@ export function welcomeText(
     "",
     `  Base URL       ${url}`,
     `  Documentation  ${url}/docs`,
+    ...(grpcUrl === undefined ? [] : [`  gRPC           ${grpcUrl}`]),
     `  Metrics        ${metrics.url}${moved}`,
     `  Keys           ${keysFile}`,
   ];

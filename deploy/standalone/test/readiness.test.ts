@@ -24,7 +24,7 @@ test("/readyz names why the database takes no writes, and recovers without a res
   const folder = disk ?? "";
   const scrip = parts.use(
     await startStandalone(
-      { SCRIP_DATA_DIR: folder, SCRIP_PORT: "0", SCRIP_LOG_LEVEL: "silent" },
+      { SCRIP_DATA_DIR: folder, SCRIP_PORT: "0", SCRIP_WORKERS: "1", SCRIP_LOG_LEVEL: "silent" },
       { progress: () => {}, stop: new AbortController().signal },
     ),
   );

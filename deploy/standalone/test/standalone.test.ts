@@ -1,19 +1,24 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// What a new user sees on the terminal: the real process on its embedded database.
-const MAIN = path.join(import.meta.dirname, "../src/main.ts");
-/** Shared by all processes of this file, so that each compiles only what is new. */
-const COMPILED = path.join(tmpdir(), "scrip-compiled");
+import {
+  embeddedUrl,
+  ended,
+  killStarted,
+  PATIENCE,
+  readerOf,
+  run,
+  type Running,
+  start,
+  temporaryFolder,
+  token,
+} from "./processes.ts";
 
-// Only a process that hangs takes this long, however busy the machine is.
-const PATIENCE = { timeout: 60_000 };
+// What a new user sees on the terminal: the real process on its embedded database.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 /** The first start in a new data folder; its process runs until the last tests of this file. */
@@ -23,11 +28,9 @@ beforeAll(async () => {
   dataFolder = await temporaryFolder();
   first = await run({ SCRIP_DATA_DIR: dataFolder.path, SCRIP_PORT: "0" });
 });
-const started = new Set<ChildProcess>();
 afterAll(async () => {
   await first.stop("SIGTERM");
-  // Those of failed tests; the database ends with its process.
-  for (const child of started) child.kill("SIGKILL");
+  killStarted();
   await dataFolder[Symbol.asyncDispose]();
 });
 const readKeys = (): Promise<string> => readFile(path.join(dataFolder.path, "keys.env"), "utf8");
@@ -231,65 +234,7 @@ test("restarts a killed embedded database, reports it, and serves requests again
   await expect.poll(status, PATIENCE).toBe(200);
 });
 
-type Running = Awaited<ReturnType<typeof run>>;
-
-type Env = Readonly<Record<string, string>>;
-
-function start(env: Env) {
-  const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILED, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  started.add(child);
-  let output = "";
-  child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  return { child, output: () => output };
-}
-
-async function run(env: Env) {
-  const { child, output } = start(env);
-  // Hooks cannot use `expect.poll`.
-  await vi.waitFor(() => expect(output()).toContain("Ctrl-C stops it."), PATIENCE);
-  return {
-    pid: child.pid,
-    output,
-    async stop(signal: NodeJS.Signals) {
-      const exited = once(child, "exit");
-      child.kill(signal);
-      await exited;
-      return child.exitCode;
-    },
-  };
-}
-
-async function ended(env: Env): Promise<{ code: number | null; output: string }> {
-  const { child, output } = start(env);
-  await once(child, "exit");
-  return { code: child.exitCode, output: output() };
-}
-
-async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const folder = await mkdtemp(path.join(tmpdir(), "scrip-standalone-"));
-  return {
-    path: folder,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 20 }),
-  };
-}
-
 const withoutUrl = (keys: string): string => keys.replace(/^.*SCRIP_BASE_URL.*$/m, "");
-
-/** The URL of the embedded database of a folder. */
-async function embeddedUrl(folder: string): Promise<string> {
-  const pidFile = await readFile(path.join(folder, "postgres/postmaster.pid"), "utf8");
-  const password = await readFile(path.join(folder, "postgres.password"), "utf8");
-  return `postgres://scrip:${password}@127.0.0.1:${pidFile.split("\n")[3]}/postgres`;
-}
-
-const readerOf =
-  (keys: string) =>
-  (name: string): string =>
-    new RegExp(`${name}='([^']*)'`).exec(keys)?.[1] ?? "";
 
 async function projects(keys: string): Promise<Response> {
   const get = readerOf(keys);
@@ -298,14 +243,5 @@ async function projects(keys: string): Promise<Response> {
       "x-management-id": get("SCRIP_MANAGEMENT_ID"),
       "x-management-token": get("SCRIP_MANAGEMENT_TOKEN"),
     },
-  });
-}
-
-async function token(keys: string): Promise<Response> {
-  const get = readerOf(keys);
-  return fetch(`${get("SCRIP_BASE_URL")}/v1/oauth/token`, {
-    method: "POST",
-    headers: { "x-app-id": get("SCRIP_APP_ID"), "x-app-token": get("SCRIP_APP_TOKEN") },
-    body: new URLSearchParams({ grant_type: "client_credentials", scope: "api" }),
   });
 }
