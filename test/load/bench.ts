@@ -20,10 +20,10 @@ async function main(): Promise<void> {
     await using postgres = await openBenchDatabase(path.join(FOLDER, "postgres"));
     const context = { plan, postgres, folder: FOLDER, log };
     const measured = await measure(context);
-    const hottest = profile ? await profileRedemptions(context) : null;
+    const profiles = profile ? await profileRedemptions(context) : null;
     const report = formatReport({
       measured,
-      hottest,
+      profiles,
       plan,
       hasTargets: !smoke,
       machine: describeMachine(),

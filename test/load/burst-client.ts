@@ -21,14 +21,16 @@ export type BurstResult = {
   /** Of responses with status 200, after their first second, per second. */
   readonly served: Latencies;
   /** Of responses with status 429 and 503. */
-  readonly refused: Latencies;
-  /** Of the first request of each connection among them. */
-  readonly refusedFirst: Latencies;
+  readonly rejected: Latencies;
+  /** Of the first request of each connection among them, from the start of the burst: connecting takes time, too. */
+  readonly rejectedFirst: Latencies;
+  /** The same, from the sending of the request. */
+  readonly rejectedFirstSent: Latencies;
   /**
-   * How many responses with status 200 arrived while a refused request waited for its response: unlike latencies,
+   * How many responses with status 200 arrived while a rejected request waited for its response: unlike latencies,
    * independent of the load of the machine.
    */
-  readonly servedBeforeRefusal: { readonly p99: number; readonly max: number };
+  readonly servedBeforeRejection: { readonly p99: number; readonly max: number };
   /** How late this client's own event loop was: a part of all latencies. */
   readonly clientDelay: Latencies;
   readonly bytesPerServed: number;
@@ -41,9 +43,10 @@ type Exchange = { status: string; since: number; remaining: number; head: string
 export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
   const statuses: Record<string, number> = {};
   const served: number[] = [];
-  const refused: number[] = [];
-  const refusedFirst: number[] = [];
-  const servedBeforeRefusal: number[] = [];
+  const rejected: number[] = [];
+  const rejectedFirst: number[] = [];
+  const rejectedFirstSent: number[] = [];
+  const servedBeforeRejection: number[] = [];
   const delay = monitorEventLoopDelay({ resolution: 2 });
   delay.enable();
   let bytes = 0;
@@ -58,7 +61,8 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
       // Each sends as soon as it is connected, so the server accepts further ones under load.
       using socket = await openSocket(spec.port);
       for (let repetition = 0; ; repetition += 1) {
-        const since = repetition === 0 ? start : performance.now();
+        const sentAt = performance.now();
+        const since = repetition === 0 ? start : sentAt;
         const servedBefore = served.length;
         const response = await exchange(socket, spec.request, since);
         if (response === undefined) return count("lost");
@@ -69,9 +73,12 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
           bytes += response.bytes;
           lastServed = now;
         } else {
-          refused.push(now - since);
-          servedBeforeRefusal.push(served.length - servedBefore);
-          if (repetition === 0) refusedFirst.push(now - since);
+          rejected.push(now - since);
+          servedBeforeRejection.push(served.length - servedBefore);
+          if (repetition === 0) {
+            rejectedFirst.push(now - since);
+            rejectedFirstSent.push(now - sentAt);
+          }
         }
         if (performance.now() >= endsAt) return;
         const wait = Number(/\r\nretry-after: (\d+)/i.exec(response.head)?.[1] ?? 0) * 1000;
@@ -83,14 +90,15 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
       }
     }),
   );
-  const counts = servedBeforeRefusal.toSorted((a, b) => a - b);
+  const counts = servedBeforeRejection.toSorted((a, b) => a - b);
   return {
     statuses,
     servedSeconds: Math.max(0, lastServed - start) / 1000,
     served: latenciesOf(served),
-    refused: latenciesOf(refused),
-    refusedFirst: latenciesOf(refusedFirst),
-    servedBeforeRefusal: {
+    rejected: latenciesOf(rejected),
+    rejectedFirst: latenciesOf(rejectedFirst),
+    rejectedFirstSent: latenciesOf(rejectedFirstSent),
+    servedBeforeRejection: {
       p99: counts[Math.floor(counts.length * 0.99)] ?? 0,
       max: counts.at(-1) ?? 0,
     },

@@ -1,6 +1,7 @@
 import { type Codes, type Kind, KINDS } from "./fixtures.ts";
 import type { LoadResult } from "./load-client.ts";
 import { cpuSecondsOf, machineCpuSeconds } from "./machine.ts";
+import type { Script } from "./pgbench.ts";
 import { type Bench, redeem, settle } from "./running.ts";
 import { median } from "./statistics.ts";
 
@@ -16,12 +17,14 @@ export type Side = {
   readonly postgresMicroseconds: number;
 };
 
+/** The same work in plain SQL. */
+export type SideA = { readonly perSecond: number; readonly postgresMicroseconds: number };
+
 /** A and B with the same number of clients and codes. */
 export type Comparison = {
   readonly codes: number;
   readonly clients: number;
-  readonly a: number;
-  readonly aPostgresMicroseconds: number;
+  readonly a: Readonly<Record<Script, SideA>>;
   readonly sides: Readonly<Record<Kind, Side>>;
 };
 
@@ -41,8 +44,7 @@ type Play = {
 };
 
 type Round = {
-  readonly a: number;
-  readonly aPostgresMicroseconds: number;
+  readonly a: Readonly<Record<Script, SideA>>;
   readonly plays: Readonly<Record<Kind, Play>>;
 };
 
@@ -72,8 +74,8 @@ export async function compare(bench: Bench): Promise<Compared> {
         (kind) => `${kind} ${plays[kind].result.successesPerSecond.toFixed(0)}/s`,
       );
       log(
-        `round ${number}: ${each.count} codes, ${each.clients} clients: A ${a.toFixed(0)}/s, ` +
-          `B ${rates.join(", ")}`,
+        `round ${number}: ${each.count} codes, ${each.clients} clients: ` +
+          `A plain ${a.plain.perSecond.toFixed(0)}/s, shop ${a.shop.perSecond.toFixed(0)}/s, B ${rates.join(", ")}`,
       );
     }
   }
@@ -91,21 +93,34 @@ export async function compare(bench: Bench): Promise<Compared> {
 
 /** Runs A, then B. Deferred work of either, such as delivering events, counts for its own figures. */
 async function playRound(bench: Bench, { which, count, clients }: Case): Promise<Round> {
-  const { postgres, plan, fixtures } = bench;
-  const { seconds } = plan;
-  const startA = postgres.cpuSeconds();
-  const a = await bench.pgBench.measure({ clients, codes: count, seconds });
-  await settle(bench);
-  const aPostgresMicroseconds = (1e6 * (postgres.cpuSeconds() - startA)) / (a * seconds);
+  const { fixtures } = bench;
+  const a = {
+    plain: await playA(bench, "plain", { clients, codes: count }),
+    shop: await playA(bench, "shop", { clients, codes: count }),
+  };
   return {
     a,
-    aPostgresMicroseconds,
     plays: {
       plain: await play(bench, fixtures.plain[which], clients),
       ruled: await play(bench, fixtures.ruled[which], clients),
       ordered: await play(bench, fixtures.ordered[which], clients),
+      shop: await play(bench, fixtures.shop[which], clients),
     },
   };
+}
+
+async function playA(
+  bench: Bench,
+  script: Script,
+  load: { readonly clients: number; readonly codes: number },
+): Promise<SideA> {
+  const { postgres, plan, pgBench } = bench;
+  const { seconds } = plan;
+  const start = postgres.cpuSeconds();
+  const perSecond = await pgBench.measure({ ...load, script, seconds });
+  await settle(bench);
+  const postgresMicroseconds = (1e6 * (postgres.cpuSeconds() - start)) / (perSecond * seconds);
+  return { perSecond, postgresMicroseconds };
 }
 
 async function play(bench: Bench, codes: Codes, connections: number): Promise<Play> {
@@ -135,21 +150,34 @@ function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: numbe
     ((performance.now() - start) / 1000);
 }
 
+/** What the requests of a kind are compared with: only those of a shop have a counterpart of their own. */
+export const scriptOf = (kind: Kind): Script => (kind === "shop" ? "shop" : "plain");
+
 function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparison {
   const medianOf = (read: (round: Round) => number): number => median(rounds.map(read));
+  const sideAOf = (script: Script): SideA => ({
+    perSecond: medianOf(({ a }) => a[script].perSecond),
+    postgresMicroseconds: medianOf(({ a }) => a[script].postgresMicroseconds),
+  });
   const sideOf = (kind: Kind): Side => ({
-    perSecond: medianOf((round) => round.plays[kind].result.successesPerSecond),
-    ratio: medianOf((round) => round.plays[kind].result.successesPerSecond / round.a),
-    p50Ms: medianOf((round) => round.plays[kind].result.p50Ms),
-    p99Ms: medianOf((round) => round.plays[kind].result.p99Ms),
-    nodeMicroseconds: medianOf((round) => round.plays[kind].nodeMicroseconds),
-    postgresMicroseconds: medianOf((round) => round.plays[kind].postgresMicroseconds),
+    perSecond: medianOf(({ plays }) => plays[kind].result.successesPerSecond),
+    ratio: medianOf(
+      ({ a, plays }) => plays[kind].result.successesPerSecond / a[scriptOf(kind)].perSecond,
+    ),
+    p50Ms: medianOf(({ plays }) => plays[kind].result.p50Ms),
+    p99Ms: medianOf(({ plays }) => plays[kind].result.p99Ms),
+    nodeMicroseconds: medianOf(({ plays }) => plays[kind].nodeMicroseconds),
+    postgresMicroseconds: medianOf(({ plays }) => plays[kind].postgresMicroseconds),
   });
   return {
     codes: count,
     clients,
-    a: medianOf(({ a }) => a),
-    aPostgresMicroseconds: medianOf((round) => round.aPostgresMicroseconds),
-    sides: { plain: sideOf("plain"), ruled: sideOf("ruled"), ordered: sideOf("ordered") },
+    a: { plain: sideAOf("plain"), shop: sideAOf("shop") },
+    sides: {
+      plain: sideOf("plain"),
+      ruled: sideOf("ruled"),
+      ordered: sideOf("ordered"),
+      shop: sideOf("shop"),
+    },
   };
 }

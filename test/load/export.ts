@@ -12,6 +12,7 @@ import { serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { copyVoucher } from "./fixtures.ts";
+import { heapArgs } from "./heap.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
 
@@ -46,7 +47,7 @@ try {
   const url = await database.create("exports");
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
-    nodeArgs: options.distributed ? [] : ["--min-semi-space-size=64", "--max-semi-space-size=64"],
+    nodeArgs: options.distributed ? [] : heapArgs(),
   });
   const api = await serverApi(stack);
   const discount = { type: "PERCENT", percent_off: 10 };

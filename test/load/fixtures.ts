@@ -5,10 +5,13 @@ import type { LoadSpec } from "./load-client.ts";
 import type { Standalone } from "./standalone.ts";
 
 /** Codes to draw from, with the bodies of their requests. */
-export type Codes = { readonly codes: readonly string[]; readonly body?: Body };
+export type Codes = Pick<LoadSpec, "codes" | "keyed"> & { readonly body?: Body };
 
-/** Kinds of requests: codes alone, codes with two rules and a customer, and the same with an order. */
-export const KINDS = ["plain", "ruled", "ordered"] as const;
+/**
+ * Kinds of requests: codes alone; codes with two rules and a customer; the same with an order; and what a shop sends,
+ * a customer, an order of three products, an `Idempotency-Key`, on codes with one rule.
+ */
+export const KINDS = ["plain", "ruled", "ordered", "shop"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The data of side B: one hot code of each kind, and many others. */
@@ -28,6 +31,8 @@ export type Load = Codes &
 
 const DISCOUNT = { type: "PERCENT", percent_off: 10 };
 const CUSTOMERS = 1_000;
+const PRODUCTS = 50;
+const LINES = 3;
 /** Limits that no run reaches: no request may be rejected. */
 const NO_LIMIT = 1_000_000_000;
 
@@ -40,6 +45,7 @@ export async function createFixtures(
   const plain = { name: "BENCH", prefix: "0" };
   const ruled = { name: "RULED", prefix: "1" };
   const ordered = { name: "ORDER", prefix: "2" };
+  const shop = { name: "SHOPS", prefix: "3" };
   const count = await createRule(api, "redemption.count.per_customer", {
     $less_than_or_equal: [NO_LIMIT],
   });
@@ -48,21 +54,21 @@ export async function createFixtures(
   await createVoucher(api, plain.name, []);
   await createVoucher(api, ruled.name, [count, isGold]);
   await createVoucher(api, ordered.name, [count, isLarge]);
-  for (const family of [plain, ruled, ordered]) {
+  await createVoucher(api, shop.name, [isLarge]);
+  await createProducts(api);
+  for (const family of [plain, ruled, ordered, shop]) {
     await copyVoucher(databaseUrl, { ...family, copies });
   }
-  const codesOf = ({ name }: Family, body?: Body) => ({
-    hot: { codes: [name], ...(body !== undefined && { body }) },
-    many: {
-      codes: Array.from({ length: copies }, (_, index) => copyOf(name, index + 1)),
-      ...(body !== undefined && { body }),
-    },
+  const codesOf = ({ name }: Family, more: Omit<Codes, "codes"> = {}) => ({
+    hot: { codes: [name], ...more },
+    many: { codes: Array.from({ length: copies }, (_, index) => copyOf(name, index + 1)), ...more },
   });
   return {
     api,
     plain: codesOf(plain),
-    ruled: codesOf(ruled, requestsOfCustomers({})),
-    ordered: codesOf(ordered, requestsOfCustomers({ order: { amount: 10_000 } })),
+    ruled: codesOf(ruled, { body: requestsOfCustomers(() => ({})) }),
+    ordered: codesOf(ordered, { body: requestsOfCustomers(() => ({ order: { amount: 10_000 } })) }),
+    shop: codesOf(shop, { body: requestsOfCustomers(orderOfShop), keyed: true }),
     load: ({ action, body = "{}", ratePerSecond = null, ...rest }) => ({
       ...rest,
       ...api.request({ before: "/v1/vouchers/", after: `/${action}` }, body),
@@ -88,11 +94,31 @@ export const createRule = (
     rules: { 1: { name, property, conditions }, logic: "1" },
   });
 
+async function createProducts(api: Api): Promise<void> {
+  for (let number = 0; number < PRODUCTS; number += 1) {
+    const product = { source_id: productName(number), name: `Product ${number}`, price: 1_000 };
+    await api.create("/v1/products", product);
+  }
+}
+
+const productName = (number: number): string => `bench-product-${String(number).padStart(2, "0")}`;
+
+/** An order without an id of its own, whose lines take name and price from the catalogue. */
+const orderOfShop = (customer: number): object => ({
+  order: {
+    items: Array.from({ length: LINES }, (_, line) => ({
+      source_id: productName((customer + line) % PRODUCTS),
+      related_object: "product",
+      quantity: line + 1,
+    })),
+  },
+});
+
 /** One body per customer with the customer's data, all of the same length. */
-const requestsOfCustomers = (more: object): readonly string[] =>
+const requestsOfCustomers = (more: (customer: number) => object): readonly string[] =>
   Array.from({ length: CUSTOMERS }, (_, index) =>
     JSON.stringify({
-      ...more,
+      ...more(index),
       customer: {
         source_id: `bench-customer-${String(index).padStart(4, "0")}`,
         metadata: { plan: "gold" },

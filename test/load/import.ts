@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { type Api, serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
+import { heapArgs } from "./heap.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
 
@@ -32,7 +33,7 @@ try {
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
     env: { SCRIP_LOG_LEVEL: "warn" },
-    nodeArgs: options.distributed ? [] : ["--min-semi-space-size=64", "--max-semi-space-size=64"],
+    nodeArgs: options.distributed ? [] : heapArgs(),
   });
   const api = await serverApi(stack);
   const before = memoryOf(stack);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 
@@ -18,6 +19,8 @@ export type LoadSpec = {
   readonly codes: readonly string[];
   /** Bodies, drawn uniformly too; all of the same length. */
   readonly bodies: readonly string[];
+  /** Whether each request has an `Idempotency-Key` of its own. */
+  readonly keyed?: boolean;
 };
 
 export type LoadResult = {
@@ -41,6 +44,8 @@ type Connection = { socket: Socket; since: number; busy: boolean; received: Buff
 
 type Run = {
   readonly spec: LoadSpec;
+  /** The end of a request's head. */
+  readonly headEnd: () => string;
   readonly endsAt: number;
   readonly statuses: Record<string, number>;
   readonly latencies: number[];
@@ -78,7 +83,8 @@ export async function runLoad(spec: LoadSpec): Promise<LoadResult> {
 
 function startRun(spec: LoadSpec): Run {
   return {
-    spec,
+    spec: { ...spec, after: spec.after.slice(0, -HEAD_END.length) },
+    headEnd: spec.keyed === true ? newKeys() : () => HEAD_END,
     endsAt: performance.now() + spec.seconds * 1000,
     statuses: {},
     latencies: [],
@@ -90,6 +96,14 @@ function startRun(spec: LoadSpec): Run {
     unexpectedResponse: null,
     finish: () => {},
   };
+}
+
+const HEAD_END = "\r\n\r\n";
+
+function newKeys(): () => string {
+  const run = randomUUID();
+  let keys = 0;
+  return () => `\r\nIdempotency-Key: ${run}-${(keys += 1)}${HEAD_END}`;
 }
 
 async function openConnection(port: number): Promise<Connection> {
@@ -118,7 +132,7 @@ function send(run: Run, connection: Connection, since: number): void {
   connection.since = since;
   connection.busy = true;
   run.inFlight += 1;
-  connection.socket.write(before + drawn(codes) + after + drawn(bodies), "latin1");
+  connection.socket.write(before + drawn(codes) + after + run.headEnd() + drawn(bodies), "latin1");
 }
 
 const drawn = (texts: readonly string[]): string =>
@@ -165,7 +179,7 @@ function settle(run: Run): void {
 
 /** The length of a response; null until its head is complete. */
 function responseLength(received: Buffer): number | null {
-  const headEnd = received.indexOf("\r\n\r\n");
+  const headEnd = received.indexOf(HEAD_END);
   if (headEnd === -1) return null;
   const stated = /\r\ncontent-length: (\d+)/i.exec(received.toString("latin1", 0, headEnd));
   return headEnd + 4 + Number(stated?.[1] ?? 0);

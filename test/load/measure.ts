@@ -105,6 +105,7 @@ async function warmUp(bench: Bench): Promise<void> {
     for (const kind of KINDS)
       await redeem(bench, { ...fixtures[kind][which], connections, seconds });
     await pgBench.measure({
+      script: "shop",
       clients: connections,
       codes: fixtures.plain[which].codes.length,
       seconds: Math.ceil(seconds / 2),

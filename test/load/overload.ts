@@ -1,4 +1,5 @@
 import { fork } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,12 +7,13 @@ import { parseArgs } from "node:util";
 
 import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
 import type { BurstResult, BurstSpec } from "./burst-client.ts";
+import { heapArgs } from "./heap.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
 import { cpuSecondsOf, describeMachine, residentMiB } from "./machine.ts";
 import { heavyRequest, lightRequest } from "./overload-requests.ts";
 import { openBenchDatabase } from "./postgres.ts";
-import { measureRefusals } from "./refusals.ts";
+import { measureRejections } from "./rejections.ts";
 import { table } from "./table.ts";
 
 /**
@@ -22,9 +24,9 @@ const OPTIONS = {
   distributed: { type: "boolean", default: false },
   /** Concurrent heavy requests. */
   requests: { type: "string", default: "1200" },
-  /** How long refused requests are repeated; 0 sends each once. */
+  /** How long rejected requests are repeated; 0 sends each once. */
   seconds: { type: "string", default: "15" },
-  /** Repeats refused requests immediately instead of after `Retry-After`. */
+  /** Repeats rejected requests immediately instead of after `Retry-After`. */
   impolite: { type: "boolean", default: false },
   redeemables: { type: "string", default: "30" },
   lines: { type: "string", default: "500" },
@@ -34,8 +36,8 @@ const OPTIONS = {
   heap: { type: "string", default: "1024" },
   /** A folder for CPU profiles of the processes. */
   profile: { type: "string", default: "" },
-  /** Measures the processor time of a refusal instead. */
-  refusals: { type: "boolean", default: false },
+  /** Measures the processor time of a rejection instead. */
+  rejections: { type: "boolean", default: false },
   /** Only measures two heavy requests at a time. */
   unloaded: { type: "boolean", default: false },
 } as const;
@@ -56,9 +58,7 @@ async function main(): Promise<void> {
       database: { url, [Symbol.asyncDispose]: async () => {} },
       nodeArgs: [
         `--max-old-space-size=${options.heap}`,
-        // As in `npm start`.
-        "--min-semi-space-size=64",
-        "--max-semi-space-size=64",
+        ...heapArgs(),
         ...(options.profile === "" ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]),
       ],
     });
@@ -101,14 +101,14 @@ async function measure(stack: Stack): Promise<void> {
     ["RSS MiB", rss.now().toFixed(0)],
   ]);
   if (options.unloaded) return;
-  if (options.refusals) {
-    const { microseconds, statuses } = await measureRefusals({
+  if (options.rejections) {
+    const { microseconds, statuses } = await measureRejections({
       port: Number(port),
       request: heavy,
       cpuSeconds: cpu,
     });
-    report("refusals alone", [
-      ["processor time of a refusal", `${microseconds.toFixed(0)} µs`],
+    report("rejections alone", [
+      ["processor time of a rejection", `${microseconds.toFixed(0)} µs`],
       ["statuses", statuses],
     ]);
     return;
@@ -117,27 +117,34 @@ async function measure(stack: Stack): Promise<void> {
 
   using lightClient = startLoadClient();
   using livezClient = startLoadClient();
+  const startProbes = (seconds: number) => {
+    const common = {
+      port: Number(port),
+      codes: [],
+      bodies: [],
+      seconds,
+      after: "",
+      connections: 64,
+    };
+    const livez = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    return Promise.all([
+      lightClient.run({ ...common, before: light, ratePerSecond: LIGHT_PER_SECOND }),
+      livezClient.run({ ...common, before: livez, ratePerSecond: LIVEZ_PER_SECOND }),
+    ]).catch((error: unknown) => {
+      log(`the probes failed: ${String(error)}`);
+    });
+  };
+  log("measuring heavy requests, two at a time, beside light ones");
+  const probesAlone = startProbes(UNLOADED_SECONDS);
+  const beside = await runBurst(burst);
+  const [lightAlone, livezAlone] = (await probesAlone) ?? [];
+  report("beside light requests", [
+    ["served per s", (served(beside) / beside.servedSeconds).toFixed(2)],
+    ["light requests", probe(lightAlone)],
+    ["/livez", probe(livezAlone)],
+  ]);
   const attackSeconds = Number(options.seconds);
-  const probeSeconds = Math.max(attackSeconds, 5) + 5;
-  const common = { port: Number(port), codes: [], bodies: [], seconds: probeSeconds };
-  const probes = Promise.all([
-    lightClient.run({
-      ...common,
-      before: light,
-      after: "",
-      connections: 64,
-      ratePerSecond: LIGHT_PER_SECOND,
-    }),
-    livezClient.run({
-      ...common,
-      before: "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
-      after: "",
-      connections: 64,
-      ratePerSecond: LIVEZ_PER_SECOND,
-    }),
-  ]).catch((error: unknown) => {
-    log(`the probes failed: ${String(error)}`);
-  });
+  const probes = startProbes(Math.max(attackSeconds, 5) + 5);
   await sleep(2_000);
   log(`${options.requests} heavy requests at once`);
   await serverDelay(stack);
@@ -152,20 +159,25 @@ async function measure(stack: Stack): Promise<void> {
   const delays = await serverDelay(stack);
   const [lightResult, livezResult] = (await probes) ?? [];
   await sleep(15_000);
+  log("the same requests at once to a bare HTTP server");
+  const bare = await burstOnBareServer({ ...burst, connections: Number(options.requests) });
   const rate = served(attack) / attack.servedSeconds;
   report(`${options.requests} at once (${describeMachine()})`, [
     ["statuses", JSON.stringify(attack.statuses)],
     [
       "served per s",
-      `${rate.toFixed(2)} in ${attack.servedSeconds.toFixed(1)} s, ${((100 * rate * unloaded.servedSeconds) / served(unloaded)).toFixed(0)} % of unloaded`,
+      `${rate.toFixed(2)} in ${attack.servedSeconds.toFixed(1)} s, ${percentOf(rate, unloaded)} of unloaded, ${percentOf(rate, beside)} of beside light requests`,
     ],
     ["served per s of processor time", (served(attack) / attackCpu).toFixed(2)],
     ["latency of served", ms(attack.served)],
-    ["latency of refused", ms(attack.refused)],
-    ["latency of refused, first requests", ms(attack.refusedFirst)],
+    ["latency of rejected", ms(attack.rejected)],
+    ["latency of rejected, first requests", ms(attack.rejectedFirst)],
+    ["the same, from sending", ms(attack.rejectedFirstSent)],
+    ["first requests to a bare HTTP server", ms(bare.rejectedFirst)],
+    ["the same, from sending", ms(bare.rejectedFirstSent)],
     [
-      "served while a request waited to be refused",
-      `p99 ${attack.servedBeforeRefusal.p99}, max ${attack.servedBeforeRefusal.max}`,
+      "served while a request waited to be rejected",
+      `p99 ${attack.servedBeforeRejection.p99}, max ${attack.servedBeforeRejection.max}`,
     ],
     ["event loop delay of the server", delays],
     ["event loop delay of the client", ms(attack.clientDelay)],
@@ -179,6 +191,9 @@ async function measure(stack: Stack): Promise<void> {
 }
 
 const served = ({ statuses }: BurstResult): number => statuses["200"] ?? 0;
+
+const percentOf = (rate: number, result: BurstResult): string =>
+  `${((100 * rate * result.servedSeconds) / served(result)).toFixed(0)} %`;
 
 const ms = ({ p50Ms, p99Ms, maxMs }: Pick<LoadResult, "p50Ms" | "p99Ms" | "maxMs">): string =>
   // Without any response there are no latencies: JSON has no NaN.
@@ -205,6 +220,17 @@ function runBurst(spec: BurstSpec): Promise<BurstResult> {
     child.once("exit", () => reject(new Error("the burst client ended early")));
     child.send(spec);
   });
+}
+
+/** What rejections take on this machine when a server does nothing else, with a client on the same processors. */
+async function burstOnBareServer(burst: BurstSpec): Promise<BurstResult> {
+  const server = fork(new URL("bare-server.ts", import.meta.url));
+  try {
+    const [port] = (await once(server, "message")) as [number];
+    return await runBurst({ ...burst, port, seconds: 0 });
+  } finally {
+    server.disconnect();
+  }
 }
 
 /** How late the event loops of the processes were since the last call. */

@@ -8,23 +8,36 @@ import { Client } from "pg";
 
 const run = promisify(execFile);
 const SCHEMA = "voucher";
-const ROLE = "scrip_voucher";
-const MIGRATIONS = path.join(import.meta.dirname, "../../services/voucher/migrations");
-const SCRIPT = path.join(import.meta.dirname, "redeem.pgbench.sql");
+const SERVICES = path.join(import.meta.dirname, "../../services");
+const SCRIPTS = {
+  plain: path.join(import.meta.dirname, "redeem.pgbench.sql"),
+  shop: path.join(import.meta.dirname, "redeem-shop.pgbench.sql"),
+};
+
+/** A redemption alone, and one with an order and an idempotency key. */
+export type Script = keyof typeof SCRIPTS;
 
 /**
  * Side A: one transaction per redemption, driven by pgbench. It runs in a database of its own with
- * the tables of the voucher service's migrations, so both sides write the same rows, indexes and
+ * the tables of the services' migrations, so both sides write the same rows, indexes and
  * constraints.
  */
 export type PgBench = {
   /** Redemptions per second of `clients` clients on the first `codes` vouchers. */
-  measure(load: { clients: number; codes: number; seconds: number }): Promise<number>;
+  measure(load: {
+    readonly script: Script;
+    readonly clients: number;
+    readonly codes: number;
+    readonly seconds: number;
+  }): Promise<number>;
 };
 
 export async function preparePgBench(url: string, codes: number): Promise<PgBench> {
   const program = await findPgBench();
-  await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+  for (const schema of [SCHEMA, "validation"]) {
+    const folder = path.join(SERVICES, schema, "migrations");
+    await migrate({ url, schema, role: `scrip_${schema}`, folder });
+  }
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -49,7 +62,7 @@ export async function preparePgBench(url: string, codes: number): Promise<PgBenc
           "--no-vacuum",
           "--protocol=prepared",
           "--jobs=2",
-          `--file=${SCRIPT}`,
+          `--file=${SCRIPTS[load.script]}`,
           `--client=${load.clients}`,
           `--time=${load.seconds}`,
           `--define=codes=${load.codes}`,

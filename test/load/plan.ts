@@ -44,7 +44,7 @@ export const SMOKE: Plan = {
   seconds: 1,
   warmUpSeconds: 1,
   codes: 200,
-  clients: [4, 8],
+  clients: [8],
   ratePerSecond: 100,
   rateSeconds: 1,
   idleSeconds: 1,

@@ -66,12 +66,15 @@ async function postmasterPid(url: string): Promise<number> {
   return Number(row?.["pid"]);
 }
 
-async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+/** Runs one statement on a connection of its own. */
+export async function query<Row extends object = Record<string, unknown>>(
+  url: string,
+  text: string,
+): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<Record<string, unknown>>(text);
-    return rows;
+    return (await client.query<Row>(text)).rows;
   } finally {
     await client.end();
   }

@@ -4,9 +4,10 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const MAIN = path.join(import.meta.dirname, "../../deploy/standalone/src/main.ts");
-/** As in `npm start`: requests outlive a smaller young generation, which then copies them repeatedly. */
-const HEAP = ["--min-semi-space-size=64", "--max-semi-space-size=64"];
+import { heapArgs } from "./heap.ts";
+
+const ROOT = path.join(import.meta.dirname, "../..");
+const MAIN = "deploy/standalone/src/main.ts";
 const READY_MS = 60_000;
 const STOP_MS = 30_000;
 
@@ -22,30 +23,39 @@ export type StandaloneOptions = {
   readonly dataDir: string;
   /** Arguments of Node, for a profile. */
   readonly nodeArgs?: readonly string[];
+  /** The root of another checkout, to compare with. */
+  readonly checkout?: string;
 };
 
 /** Starts Scrip as `npm start` does, in a process of its own, on this database. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { databaseUrl, dataDir } = options;
+  const { databaseUrl, dataDir, checkout = ROOT } = options;
   await mkdir(dataDir, { recursive: true });
   const port = await freePort();
   const logFile = path.join(dataDir, "standalone.log");
   const log = await open(logFile, "a");
-  const child = spawn(process.execPath, [...HEAP, ...(options.nodeArgs ?? []), MAIN], {
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      SCRIP_PORT: String(port),
-      SCRIP_DATA_DIR: dataDir,
-      SCRIP_LIMIT_CALLS_PER_MINUTE: "0",
-      SCRIP_LIMIT_BULK_PER_HOUR: "0",
-      SCRIP_LIMIT_CLIENT_PER_5_SECONDS: "0",
-      SCRIP_LIMIT_CODE_MISSES: "0",
-      SCRIP_LIMIT_SERVER_CODE_MISSES: "0",
-      SCRIP_LIMIT_KEY_CODE_MISSES: "0",
+  const child = spawn(
+    process.execPath,
+    [...heapArgs(checkout), ...(options.nodeArgs ?? []), path.join(checkout, MAIN)],
+    {
+      cwd: checkout,
+      env: {
+        // Benchmarks measure one process unless they are asked for more.
+        SCRIP_WORKERS: "1",
+        ...process.env,
+        DATABASE_URL: databaseUrl,
+        SCRIP_PORT: String(port),
+        SCRIP_DATA_DIR: dataDir,
+        SCRIP_LIMIT_CALLS_PER_MINUTE: "0",
+        SCRIP_LIMIT_BULK_PER_HOUR: "0",
+        SCRIP_LIMIT_CLIENT_PER_5_SECONDS: "0",
+        SCRIP_LIMIT_CODE_MISSES: "0",
+        SCRIP_LIMIT_SERVER_CODE_MISSES: "0",
+        SCRIP_LIMIT_KEY_CODE_MISSES: "0",
+      },
+      stdio: ["ignore", log.fd, log.fd],
     },
-    stdio: ["ignore", log.fd, log.fd],
-  });
+  );
   await log.close();
   try {
     await waitUntilReady(child, port);

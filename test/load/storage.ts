@@ -1,24 +1,23 @@
 /**
- * Measures what a redemption leaves on disk, per table and index, and what it costs:
+ * Measures what a redemption leaves on disk and writes to the WAL, per table and index, and what it costs:
  *
  *     node scripts/run.mjs node test/load/storage.ts [redemptions of each kind, default 20000]
  *
  * Two kinds, in a database of their own each: `plain` redeems a code with an empty request, `shop` redeems with a
  * customer, an order of three lines, a rule and an `Idempotency-Key`. Sizes are read after a vacuum, before and after
- * the redemptions, so they include the share of free space that the tables keep. The outbox is listed and not counted:
- * its rows are deleted within a second, and its files reach a size that depends on the longest queue.
+ * the redemptions, so they include the share of free space that the tables keep. Outboxes are listed and counted
+ * separately: their rows are dropped after hours. WAL records count for the first relation that they change; images of
+ * whole pages, which follow a checkpoint, are left out.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Client } from "pg";
-
 import { type Api, openApi } from "./api.ts";
 import { copyOf, copyVoucher, createRule, createVoucher } from "./fixtures.ts";
 import { cpuSecondsOf } from "./machine.ts";
-import { type BenchDatabase, openBenchDatabase } from "./postgres.ts";
+import { type BenchDatabase, openBenchDatabase, query } from "./postgres.ts";
 import { type Standalone, startStandalone } from "./standalone.ts";
 import { count, table } from "./table.ts";
 
@@ -37,6 +36,7 @@ type Sizes = ReadonlyMap<string, number>;
 
 type Measured = {
   readonly bytes: Sizes;
+  readonly wal: Sizes;
   readonly walBytes: number;
   readonly perSecond: number;
   readonly cpuMicros: { readonly node: number; readonly postgres: number };
@@ -71,6 +71,10 @@ async function measure(
   const dataDir = path.join(FOLDER, kind);
   await using standalone = await startStandalone({ databaseUrl, dataDir });
   const context = { kind, databaseUrl, postgres, standalone };
+  await query(databaseUrl, "create extension if not exists pg_walinspect");
+  // A checkpoint must not remove what is read at the end.
+  await query(databaseUrl, "alter system set wal_keep_size = '8GB'");
+  await query(databaseUrl, "select pg_reload_conf()");
   const api = await openApi(standalone);
   const rules = kind === "shop" ? [await ruleOfShops(api)] : [];
   await createVoucher(api, "STORED", rules);
@@ -89,12 +93,20 @@ async function measure(
     node: ((cpuSecondsOf(standalone.pid) - nodeBefore) / redemptions) * 1e6,
     postgres: ((postgres.cpuSeconds() - postgresBefore) / redemptions) * 1e6,
   };
-  const walBytes = ((await walPosition(databaseUrl)) - walBefore) / redemptions;
+  const walAfter = await walPosition(databaseUrl);
+  const wal = await readWal(databaseUrl, { from: walBefore, to: walAfter });
   const after = await readSizes(databaseUrl);
-  const bytes = [...after].map(
-    ([name, size]) => [name, (size - (before.get(name) ?? 0)) / redemptions] as const,
-  );
-  return { bytes: new Map(bytes), walBytes, perSecond: redemptions / seconds, cpuMicros };
+  const perRedemption = (sizes: Sizes, earlier: Sizes = new Map()): Sizes =>
+    new Map(
+      [...sizes].map(([name, size]) => [name, (size - (earlier.get(name) ?? 0)) / redemptions]),
+    );
+  return {
+    bytes: perRedemption(after, before),
+    wal: perRedemption(wal),
+    walBytes: (walAfter - walBefore) / redemptions,
+    perSecond: redemptions / seconds,
+    cpuMicros,
+  };
 }
 
 const ruleOfShops = (api: Api): Promise<string> =>
@@ -221,17 +233,47 @@ const walPosition = async (url: string): Promise<number> => {
   return Number(row?.position);
 };
 
+/** SQL: each relation with the one whose partition it is. */
+const ROOTS = `root as (
+    select oid, oid as top from pg_class where relkind in ('r', 'p', 'i', 'I') and not relispartition
+     union all
+    select inhrelid, top from pg_inherits join root on inhparent = root.oid
+  )`;
+
+/** Bytes of WAL records between two positions by the table (with its TOAST) or index that they change. */
+async function readWal(
+  url: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Sizes> {
+  const rows = await query<{ name: string; bytes: string }>(
+    url,
+    `with recursive ${ROOTS}, record as (
+       select (array_agg(relfilenode order by block_id))[1] as filenode,
+              max(record_length) - sum(coalesce(block_fpi_length, 0)) as bytes
+         from pg_get_wal_block_info('0/0'::pg_lsn + ${from}, '0/0'::pg_lsn + ${to}, show_data => false)
+        where reldatabase = (select oid from pg_database where datname = current_database())
+        group by start_lsn
+     )
+     select namespace.nspname || '.' || top.relname as name, sum(bytes) as bytes
+       from record
+       join pg_class as changed on pg_relation_filenode(changed.oid) = filenode
+       left join pg_class as owner on owner.reltoastrelid = changed.oid
+       join root on root.oid = coalesce(owner.oid, changed.oid)
+       join pg_class as top on top.oid = root.top
+       join pg_namespace as namespace on namespace.oid = top.relnamespace
+      where namespace.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+      group by 1`,
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+}
+
 /** Bytes of each table (with its TOAST) and each index; partitions count for their table. */
 async function readSizes(url: string): Promise<Sizes> {
   await query(url, "vacuum");
   await query(url, "checkpoint");
   const rows = await query<{ name: string; bytes: string }>(
     url,
-    `with recursive root as (
-       select oid, oid as top from pg_class where relkind in ('r', 'p', 'i', 'I') and not relispartition
-        union all
-       select inhrelid, top from pg_inherits join root on inhparent = root.oid
-     )
+    `with recursive ${ROOTS}
      select namespace.nspname || '.' || top.relname as name,
             sum(case part.relkind when 'r' then pg_table_size(part.oid)
                                   when 'i' then pg_relation_size(part.oid) else 0 end) as bytes
@@ -245,27 +287,32 @@ async function readSizes(url: string): Promise<Sizes> {
   return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
 }
 
-async function query<Row extends object>(url: string, text: string): Promise<readonly Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 /** Partitions have indexes of their own. */
-const isReused = (name: string): boolean => name.includes(".outbox");
+const isOutbox = (name: string): boolean => name.includes(".outbox");
 
-function report({ bytes, walBytes, perSecond, cpuMicros }: Measured): string {
-  const grown = [...bytes].filter(([, size]) => size >= 1).toSorted(([, a], [, b]) => b - a);
-  const total = grown.reduce((sum, [name, size]) => (isReused(name) ? sum : sum + size), 0);
-  const rows = grown.map(([name, size]) => [name, count(size)]);
+function report({ bytes, wal, walBytes, perSecond, cpuMicros }: Measured): string {
+  const walOf = (name: string): number => wal.get(name) ?? 0;
+  const grown = [...bytes]
+    .filter(([name, size]) => size >= 1 || walOf(name) >= 1)
+    .toSorted(([, a], [, b]) => b - a);
+  const total = (some: typeof grown): string =>
+    count(some.reduce((sum, [, size]) => sum + size, 0));
+  const outboxes = grown.filter(([name]) => isOutbox(name));
+  const others = grown.filter(([name]) => !isOutbox(name));
+  const totalWal = (some: typeof grown): string =>
+    count(some.reduce((sum, [name]) => sum + walOf(name), 0));
+  const rows = grown.map(([name, size]) => [name, count(size), count(walOf(name))]);
   return (
     `${count(perSecond)} redemptions/s; processor time of each: ${count(cpuMicros.node)} µs of Node, ` +
     `${count(cpuMicros.postgres)} µs of PostgreSQL; ${count(walBytes)} bytes of WAL\n\n` +
-    table(["relation", "bytes per redemption"], [...rows, ["total", count(total)]])
+    table(
+      ["relation", "bytes per redemption", "bytes of WAL"],
+      [
+        ...rows,
+        ["outboxes, for hours", total(outboxes), totalWal(outboxes)],
+        ["total of the others", total(others), totalWal(others)],
+      ],
+    )
   );
 }
 

@@ -8,11 +8,11 @@ const CONNECTIONS = 32;
 const SECONDS = 5;
 
 /**
- * Refuses a project's heavy requests because it does not read its earlier responses, so that the process does
- * nothing else. Returns the processor time of a refusal in microseconds, which does not depend on the load
+ * Rejects a project's heavy requests because it does not read its earlier responses, so that the process does
+ * nothing else. Returns the processor time of a rejection in microseconds, which does not depend on the load
  * of the machine as latencies do.
  */
-export async function measureRefusals({
+export async function measureRejections({
   port,
   request,
   cpuSeconds,
@@ -29,7 +29,7 @@ export async function measureRefusals({
   try {
     for (const socket of sockets) {
       socket.write(request, "latin1");
-      // One after the other, so that none is refused.
+      // One after the other, so that none is rejected.
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     using client = startLoadClient();
@@ -46,9 +46,9 @@ export async function measureRefusals({
         codes: [],
         bodies: [],
       });
-      const refused = statuses["429"] ?? 0;
+      const rejected = statuses["429"] ?? 0;
       return {
-        microseconds: ((cpuSeconds() - before) / refused) * 1e6,
+        microseconds: ((cpuSeconds() - before) / rejected) * 1e6,
         statuses: JSON.stringify(statuses),
       };
     };

@@ -1,0 +1,187 @@
+import { rollingRestart } from "./f03-rolling-restart.ts";
+import { postgresKilled } from "./f06-postgres-killed.ts";
+import { postgresHangs } from "./f08-postgres-hangs.ts";
+import { brokerAway } from "./f12-broker-away.ts";
+import { brokerKilled } from "./f13-broker-killed.ts";
+import { repeatedShuffled } from "./f15-repeated-shuffled.ts";
+import { processKilled } from "./f16-process-killed.ts";
+import { splitLease } from "./f17-split-lease.ts";
+import { slowHandler } from "./f18-slow-handler.ts";
+import { poison } from "./f19-poison.ts";
+import { groupScale } from "./f20-group-scale.ts";
+import { loyaltyAway } from "./f23-loyalty-away.ts";
+import { slowClients } from "./f39-slow-clients.ts";
+import { idle } from "./f52-idle.ts";
+import type { Fault } from "./fault.ts";
+
+/** Faults that tests prove in every run of CI. */
+const proven = (
+  id: string,
+  title: string,
+  criterion: string,
+  ...tests: readonly string[]
+): Fault => ({ id, title, criterion, inEveryRun: true, tests });
+
+/** The plan. */
+export const FAULTS: readonly Fault[] = [
+  rollingRestart,
+  postgresKilled,
+  postgresHangs,
+  brokerAway,
+  brokerKilled,
+  repeatedShuffled,
+  processKilled,
+  splitLease,
+  slowHandler,
+  poison,
+  groupScale,
+  loyaltyAway,
+  slowClients,
+  idle,
+  proven(
+    "F01",
+    "Concurrent redemptions of one code",
+    "as many succeed as its quantity",
+    "test/e2e/concurrent-redemptions.test.ts",
+  ),
+  proven(
+    "F02",
+    "Requests repeated under their idempotency keys",
+    "one effect, the same response",
+    "test/e2e/idempotent-replays.test.ts",
+    "test/e2e/keyed-writes.test.ts",
+  ),
+  proven(
+    "F04",
+    "kill -9 of each process during stacked redemptions",
+    "nothing acknowledged is lost, nothing is redeemed twice",
+    "test/e2e/stress-crash.test.ts",
+  ),
+  proven(
+    "F05",
+    "The commit fails at each of its steps",
+    "one effect for a repeated key",
+    "services/voucher/test/commit-faults.test.ts",
+  ),
+  proven(
+    "F10",
+    "A foreign lock on a hot voucher",
+    "its requests are rejected in time, others are not delayed",
+    "test/e2e/locked-rows.test.ts",
+  ),
+  proven(
+    "F11",
+    "Stacks of the same vouchers in random order",
+    "no deadlock, exact balances",
+    "test/e2e/stress-stacks.test.ts",
+  ),
+  proven(
+    "F21",
+    "Redis is killed, and is empty afterwards",
+    "processes limit and cache alone, and no request waits for it",
+    "gateway/test/rate-limits.redis.test.ts",
+    "gateway/test/shared-evictions.redis.test.ts",
+  ),
+  proven(
+    "F24",
+    "A replica is slow or fails",
+    "deadlines hold, the breaker opens, retries stay within their budget",
+    "services/shared/rpc/src/transport/balanced-transport.test.ts",
+    "services/shared/rpc/src/transport/circuit-breaker.test.ts",
+    "services/shared/rpc/src/transport/retry-budget.test.ts",
+  ),
+  proven(
+    "F28",
+    "Days and hours at changes of the clock, leap days, ends of months",
+    "the answers of a table",
+    "services/shared/rules/src/validity/validity.test.ts",
+  ),
+  proven(
+    "F30",
+    "The folder of exports is full",
+    "the export fails and leaves nothing; the next one is stored",
+    "services/export/test/local-files.test.ts",
+  ),
+  proven(
+    "F33",
+    "More load than the capacity",
+    "light requests are served, the rest is rejected in time",
+    "test/e2e/overload.test.ts",
+  ),
+  proven(
+    "F34",
+    "Bodies that are too large, endless or compressed",
+    "each is rejected before it is read, and others are not blocked",
+    "gateway/test/malformed-requests.test.ts",
+  ),
+  proven(
+    "F35",
+    "Malformed bodies, paths and headers",
+    "each gets an error object, none an internal error",
+    "test/e2e/malformed-requests.test.ts",
+    "gateway/test/malformed-requests.test.ts",
+  ),
+  proven(
+    "F36",
+    "SQL, templates and paths in strings",
+    "no internal error; what is legal is stored verbatim",
+    "test/e2e/hostile-strings.test.ts",
+  ),
+  proven(
+    "F37",
+    "Headers and request lines that are not HTTP",
+    "each is rejected, and no request is split",
+    "gateway/test/malformed-requests.test.ts",
+  ),
+  proven(
+    "F38",
+    "Guessed codes",
+    "callers who guess are blocked, others are not",
+    "test/e2e/code-guessing.test.ts",
+  ),
+  proven(
+    "F40",
+    "Hostile frames at the gRPC port",
+    "the process survives, and later calls work",
+    "test/e2e/hostile-frames.test.ts",
+  ),
+  proven(
+    "F41",
+    "Wrong tokens and malformed token requests",
+    "each is rejected, and callers who guess are blocked",
+    "gateway/test/tokens.test.ts",
+    "gateway/test/credentials.test.ts",
+  ),
+  proven("F42", "Scopes and tenants", "each route has its scope", "gateway/test/scopes.test.ts"),
+  proven("F46", "A killed import", "each row is imported once", "test/e2e/imports.test.ts"),
+  proven(
+    "F47",
+    "Session locks of many clients",
+    "no more is locked than there is",
+    "test/e2e/stress-sessions.test.ts",
+  ),
+  proven(
+    "F48",
+    "Formulas that are deep, long or large",
+    "each is rejected, or evaluated in a bounded number of steps",
+    "services/shared/rules/src/formula/formula.test.ts",
+  ),
+  proven(
+    "F49",
+    "A customer is erased",
+    "no data of the customer is left, and the books are exact",
+    "test/e2e/erasure.test.ts",
+  ),
+  proven(
+    "F51",
+    "Random commands against a reference model, with kills",
+    "the model and the system agree",
+    "test/e2e/model.test.ts",
+  ),
+  proven(
+    "HOLDS",
+    "A points hold whose redemption never committed",
+    "it is released, and never both committed and released",
+    "services/voucher/test/release-points-holds.test.ts",
+  ),
+];

@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+const ROOT = path.join(import.meta.dirname, "../..");
+
+/** The arguments that size the heap of `npm start`, of this checkout or of another one. */
+export function heapArgs(checkout = ROOT): readonly string[] {
+  const manifest = readFileSync(path.join(checkout, "package.json"), "utf8");
+  const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
+  return scripts.start.split(" ").filter((word) => /^--m\w+-semi-space-size=/.test(word));
+}
