@@ -186,6 +186,53 @@ describe.each(COMPOSITIONS)("jobs of campaigns and the bin (%s)", async (composi
     await ok(api.post("/v1/campaigns", promotion));
   });
 
+  test("lists a deleted product in the bin, and reserves its source id and those of its SKUs until it is removed", async () => {
+    const [source, large, small] = [newCode("shirt"), newCode("l"), newCode("s")];
+    const { id } = await ok(api.post("/v1/products", { source_id: source, name: "Shirt" }));
+    const create = (sku: string) =>
+      api.post(`/v1/products/${source}/skus`, { source_id: sku, sku });
+    const { id: skuId } = await ok(create(large));
+    await ok(create(small));
+    expect((await api.delete(`/v1/products/${id}/skus/${large}`)).status).toBe(204);
+    expect(await create(large)).toMatchObject({ status: 409, body: { key: "duplicate_found" } });
+    expect((await api.delete(`/v1/products/${source}`)).status).toBe(204);
+    await expect
+      .poll(() => binEntry(id))
+      .toMatchObject({
+        id: expect.stringMatching(/^tbe_/),
+        object: "product",
+        resource_type: "product",
+        resource_name: "Shirt",
+        resource_parent_id: null,
+        deleted_by_user_id: null,
+      });
+    await expect
+      .poll(() => binEntry(skuId))
+      .toMatchObject({ object: "sku", resource_name: large, resource_parent_id: id });
+
+    // Orders and changes of other products do not bring it back.
+    const again = {
+      source_id: source,
+      related_object: "product",
+      product: { override: true, name: "Back" },
+    };
+    await ok(api.post("/v1/orders", { items: [{ ...again, price: 100, quantity: 1 }] }));
+    expect((await api.get(`/v1/products/${source}`)).status).toBe(404);
+    expect((await api.post("/v1/products", { source_id: source })).status).toBe(409);
+    const other = await ok(api.post("/v1/products", { source_id: newCode("mug") }));
+    expect((await api.put(`/v1/products/${other["id"]}`, { source_id: source })).status).toBe(409);
+
+    const entry = await binEntry(id);
+    expect((await api.delete(`/v1/trash-bin/${entry?.["id"]}`)).status).toBe(204);
+    expect([await binEntry(id), await binEntry(skuId)]).toEqual([undefined, undefined]);
+    const fresh = await ok(api.post("/v1/products", { source_id: source }));
+    expect(fresh["id"]).not.toBe(id);
+    for (const sku of [large, small]) await ok(create(sku));
+    expect((await api.delete(`/v1/products/${source}?force=true`)).status).toBe(204);
+    await ok(api.post("/v1/products", { source_id: source }));
+    expect(await binEntry(fresh["id"])).toBeUndefined();
+  });
+
   test("lists a deleted voucher in the bin until its code is freed", async () => {
     const { id: campaignId, name } = await campaign();
     const code = newCode("code");

@@ -39,6 +39,9 @@ describe.each(COMPOSITIONS)("campaign summaries (%s)", async (composition) => {
     expect((await api.delete(`/v1/vouchers/${three?.["code"]}`)).status).toBe(204);
 
     const expected = {
+      validations: 0,
+      validations_succeeded: 0,
+      validations_failed: 0,
       redemptions: 3,
       redemptions_succeeded: 2,
       redemptions_failed: 1,
@@ -103,14 +106,24 @@ describe.each(COMPOSITIONS)("campaign summaries (%s)", async (composition) => {
     );
     await balance(`/v1/loyalties/members/${member["code"]}`, { points: 7 });
     await balance(`/v1/loyalties/members/${member["code"]}`, { points: -2 });
+    const gone = await ok(
+      api.post(`/v1/loyalties/${club["id"]}/members`, { customer: newCode("bob") }),
+    );
+    await balance(`/v1/loyalties/members/${gone["code"]}`, { points: 5 });
+    expect((await api.delete(`/v1/vouchers/${gone["code"]}`)).status).toBe(204);
     expect(await summaryOf(club)).toMatchObject({
-      vouchers_created: 1,
-      publications_succeeded: 1,
-      created_vouchers_points: 10,
-      points_added: 7,
+      vouchers_created: 2,
+      vouchers_deleted: 1,
+      publications_succeeded: 2,
+      created_vouchers_points: 20,
+      points_added: 12,
       points_subtracted: 2,
+      points_deleted: 15,
       points_redeemed: 0,
+      pending_points_added: 0,
+      pending_points_subtracted: 0,
       pending_points_activated: 0,
+      pending_points_canceled: 0,
     });
 
     const program = await coupons({ campaign_type: "REFERRAL_PROGRAM", type: "AUTO_UPDATE" });
@@ -124,5 +137,36 @@ describe.each(COMPOSITIONS)("campaign summaries (%s)", async (composition) => {
     await expect.poll(async () => (await summaryOf(program))["referred_customers"]).toBe(2);
     const promotion = await create({ campaign_type: "PROMOTION" });
     expect(await summaryOf(promotion)).not.toHaveProperty("vouchers_created");
+  });
+
+  test("sums up the validations of vouchers and promotion tiers", async () => {
+    const campaign = await coupons({ vouchers_count: 2 });
+    const [one, two] = await vouchersOf(campaign["id"]);
+    await ok(api.put(`/v1/vouchers/${two?.["code"]}`, { active: false }));
+    const promotion = await create({ campaign_type: "PROMOTION" });
+    const tier = await ok(
+      api.post(`/v1/promotions/${promotion["id"]}/tiers`, {
+        name: "ten",
+        action: { discount: TEN_PERCENT },
+      }),
+    );
+    const order = { amount: 1000 };
+    const redeemables = [
+      { object: "voucher", id: one?.["code"] },
+      { object: "promotion_tier", id: tier["id"] },
+    ];
+    await ok(api.post(`/v1/vouchers/${one?.["code"]}/validate`, { order }));
+    await ok(api.post(`/v1/vouchers/${two?.["code"]}/validate`, { order }));
+    await ok(api.post("/v1/validations", { order, redeemables }));
+    await ok(api.post(`/v1/promotions/tiers/${tier["id"]}/validation`, { order }));
+    await ok(api.post("/v1/promotions/validation", { order }));
+    const figuresOf = async (of: Json) => {
+      const figures = await summaryOf(of);
+      return ["validations", "validations_succeeded", "validations_failed"].map(
+        (name) => figures[name],
+      );
+    };
+    await expect.poll(() => figuresOf(campaign), { timeout: 30_000 }).toEqual([3, 2, 1]);
+    await expect.poll(() => figuresOf(promotion), { timeout: 30_000 }).toEqual([3, 3, 0]);
   });
 });

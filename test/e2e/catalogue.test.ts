@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -302,5 +303,56 @@ describe.each(COMPOSITIONS)("orders, products and SKUs (%s)", async (composition
     const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
     expect(redeemed["order"]).toMatchObject({ amount: 1_000, total_amount: 500 });
     expect(await ok(api.post("/v1/orders", order))).toMatchObject({ amount: 1_000 });
+  });
+
+  test("rejects the deletion of what earning rules and rewards refer to", async () => {
+    const { campaignId } = await createLoyaltyProgram(api);
+    const [source, prize] = [newCode("tea"), newCode("mug")];
+    const { id: product } = await ok(api.post("/v1/products", { source_id: source }));
+    const { id: rewarded } = await ok(api.post("/v1/products", { source_id: prize }));
+    const { id: collection } = await ok(
+      api.post("/v1/product-collections", { name: "Teas", type: "STATIC", products: [] }),
+    );
+    const { id: rule } = await ok(api.post("/v1/validation-rules", { name: "Any", rules: {} }));
+    const earning = (targets: readonly Json[]): Json => ({
+      event: "order.paid",
+      loyalty: {
+        type: "PROPORTIONAL",
+        calculation_type: "ORDER_ITEMS_AMOUNT",
+        order_items: { amount: { every: 100, points: 1, applicable_to: targets } },
+      },
+    });
+    const earningRules = `/v1/loyalties/${campaignId}/earning-rules`;
+    const rules = (await ok(
+      api.post(earningRules, [
+        { ...earning([{ object: "product", id: product }]), validation_rule_id: rule },
+        earning([{ object: "products_collection", id: collection }]),
+      ]),
+    )) as unknown as readonly Json[];
+    const { id: reward } = await ok(
+      api.post("/v1/rewards", {
+        name: "Mug",
+        type: "MATERIAL",
+        parameters: { product: { id: rewarded } },
+      }),
+    );
+    const paths = [
+      [`/v1/validation-rules/${rule}`, "earning_rule", rules[0]?.["id"]],
+      [`/v1/products/${source}`, "earning_rule", rules[0]?.["id"]],
+      [`/v1/product-collections/${collection}`, "earning_rule", rules[1]?.["id"]],
+      [`/v1/products/${prize}?force=true`, "reward", reward],
+    ] as const;
+    for (const [path, type, id] of paths) {
+      expect((await api.delete(path)).body, path).toMatchObject({
+        code: 400,
+        key: "resource_in_use",
+        related_object_type: type,
+        related_object_ids: [id],
+        related_object_total: 1,
+      });
+    }
+    for (const one of rules) await api.delete(`${earningRules}/${one["id"]}`);
+    await api.delete(`/v1/rewards/${reward}`);
+    for (const [path] of paths) expect((await api.delete(path)).status, path).toBe(204);
   });
 });

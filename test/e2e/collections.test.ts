@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { balanceOf, createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -241,5 +242,61 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
         { key: "resource_in_use", related_object_ids: [rule["id"]] },
       ]);
     }
+  });
+
+  test("an earning rule counts the items of an order that are in its collection", async () => {
+    const name = newCode("cup");
+    const [listed, named] = [await product(), await product({ name })];
+    const filter = { name: { conditions: { $is: [name] } }, junction: "and" };
+    const [kitchen, cups] = await Promise.all(
+      [
+        { type: "STATIC", products: [{ id: listed["id"], object: "product" }] },
+        { type: "AUTO_UPDATE", filter },
+      ].map((body) => ok(api.post("/v1/product-collections", { name: "c", ...body }))),
+    );
+    const program = await createLoyaltyProgram(api, { points: 0 });
+    const ruleOf = (collection: Json | undefined, points: number): Json => ({
+      event: "order.paid",
+      loyalty: {
+        type: "PROPORTIONAL",
+        calculation_type: "ORDER_ITEMS_AMOUNT",
+        order_items: {
+          amount: { every: 100, points, object: "products_collection", id: collection?.["id"] },
+        },
+      },
+    });
+    const rules = [ruleOf(kitchen, 1), ruleOf(cups, 100)];
+    await expect
+      .poll(
+        async () =>
+          (await api.post(`/v1/loyalties/${program.campaignId}/earning-rules`, rules)).status,
+      )
+      .toBe(200);
+    const card = await program.createCard();
+    const { customer } = card;
+    const items = [
+      { product_id: listed["id"], quantity: 2, price: 300 },
+      { product_id: named["id"], quantity: 1, price: 500 },
+      { product_id: "unknown", quantity: 1, price: 900 },
+    ];
+
+    // 6 and 500 points: 600 of the listed product, 500 of the one that the filter matches.
+    await ok(api.post("/v1/orders", { status: "PAID", customer, items }));
+    await expect.poll(() => balanceOf(api, card)).toBe(506);
+    const code = newCode("CENT");
+    const discount = { type: "AMOUNT", amount_off: 1 };
+    await ok(api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount }));
+    await ok(api.post(`/v1/vouchers/${code}/redemption`, { order: { items }, customer }));
+    await expect.poll(() => balanceOf(api, card)).toBe(2 * 506);
+    const later = await ok(api.post("/v1/orders", { customer, items }));
+    await ok(api.put(`/v1/orders/${later["id"]}`, { status: "PAID" }));
+    await expect.poll(() => balanceOf(api, card)).toBe(3 * 506);
+    expect(later["items"][0]).not.toHaveProperty("collection_ids");
+
+    const path = `/v1/loyalties/${program.campaignId}/qualifications`;
+    const estimates = [{ items }, { id: later["id"] }].map(
+      async (order) => (await ok(api.post(path, { customer, order })))["points_estimation"],
+    );
+    expect(await Promise.all(estimates)).toEqual([506, 506]);
   });
 });

@@ -6,7 +6,12 @@ import { clientApi, managementApi, newCode, serverApi } from "../stack/api.ts";
 import { sharedStack, type SharedStack } from "../stack/stack.ts";
 
 /** Pages that describe no behaviour of their own, or commands: tests of the CLI run those. */
-const WITHOUT_EXAMPLES = new Set(["README.md", "configuration-files.md", "moving.md"]);
+const WITHOUT_EXAMPLES = new Set([
+  "README.md",
+  "configuration-files.md",
+  "moving.md",
+  "threat-model.md",
+]);
 
 /** Each page has a project of its own, so that its codes are free and its settings concern nobody. */
 describe("the documentation", async () => {

@@ -11,6 +11,26 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
   const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
+  test("the summary of a customer follows the status of edited and imported orders", async () => {
+    const customer = { source_id: newCode("buyer") };
+    const orders = async () =>
+      (await api.get(`/v1/customers/${customer.source_id}`)).body["summary"]?.["orders"];
+    const order = { source_id: newCode("order"), customer, amount: 700 };
+    for (const [status, expected] of [
+      ["FULFILLED", { total_count: 1, total_amount: 700 }],
+      ["CANCELED", { total_count: 0, total_amount: 0 }],
+      ["PAID", { total_count: 1, total_amount: 700 }],
+    ] as const) {
+      expect((await api.post("/v1/orders", { ...order, status })).status).toBe(200);
+      await expect.poll(orders, { timeout: 60_000 }).toMatchObject(expected);
+    }
+    const imported = { ...order, source_id: newCode("order"), amount: 300, status: "PAID" };
+    expect((await api.post("/v1/orders/import", [imported])).status).toBe(200);
+    await expect
+      .poll(orders, { timeout: 60_000 })
+      .toMatchObject({ total_count: 2, total_amount: 1_000 });
+  });
+
   test("lists what a member and a customer did, under all paths", async () => {
     const program = await createLoyaltyProgram(api);
     const { code, customer } = await program.createCard();

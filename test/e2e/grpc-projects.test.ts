@@ -114,7 +114,7 @@ describe.each(COMPOSITIONS)("projects of gRPC callers (%s)", async (composition)
     });
   });
 
-  test("serves a project at once after its creation, over gRPC and HTTP", async () => {
+  test("serves a project immediately after its creation, over gRPC and HTTP", async () => {
     for (let i = 0; i < 3; i += 1) {
       const code = newCode("NEW");
       const projectId = await createProject();

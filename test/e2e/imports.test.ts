@@ -2,19 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, describe, test } from "vitest";
 
-import {
-  type Api,
-  type ApiResponse,
-  type Json,
-  managementApi,
-  newCode,
-  serverApi,
-} from "../stack/api.ts";
+import { type ApiResponse, type Json, managementApi, newCode, serverApi } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { COMPOSITIONS, startStacks } from "../stack/stack.ts";
-
-/** Seconds until a job must have ended. */
-const PATIENCE = 90;
+import { untilFinished, uploadTo } from "../stack/uploads.ts";
 
 const TEN_PERCENT = { type: "PERCENT", percent_off: 10 };
 
@@ -382,37 +373,3 @@ describe.each(COMPOSITIONS)("imports (%s)", async (composition) => {
 
   const finished = (started: ApiResponse): Promise<Json> => untilFinished(api, started);
 });
-
-async function uploadTo(
-  { url, api }: { readonly url: string; readonly api: Api },
-  path: string,
-  { csv, headers }: { readonly csv: string | undefined; readonly headers: Record<string, string> },
-): Promise<ApiResponse> {
-  const form = new FormData();
-  form.set("webhooks_enable", "false");
-  if (csv !== undefined) form.set("file", new Blob([csv], { type: "text/csv" }), "import.csv");
-  const response = await fetch(url + path, {
-    method: "POST",
-    headers: { ...api.headers, ...headers },
-    body: form,
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: JSON.parse(text) as Json,
-  };
-}
-
-async function untilFinished(api: Api, started: ApiResponse): Promise<Json> {
-  const path = `/v1/async-actions/${started.body["async_action_id"]}`;
-  const deadline = Date.now() + PATIENCE * 1_000;
-  let last: ApiResponse | undefined;
-  while (Date.now() < deadline) {
-    last = await api.get(path).catch(() => undefined);
-    if (last?.body["status"] === "DONE" || last?.body["status"] === "FAILED") return last.body;
-    await sleep(50);
-  }
-  throw new Error(`not finished: ${started.text} ${last?.text}`);
-}

@@ -250,8 +250,12 @@ describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition
       200,
       expect.stringContaining("text/html"),
     ]);
-    for (const path of ["/livez", "/readyz"]) {
+    const services = composition === "standalone" ? [] : Object.values(stack.metrics);
+    for (const path of ["/livez", "/startupz", "/readyz"]) {
       expect((await fetch(stack.url + path)).status).toBe(200);
+      for (const url of services.filter((each) => each !== stack.metrics["gateway"])) {
+        expect((await fetch(new URL(path, url))).status).toBe(200);
+      }
     }
   });
 

@@ -65,7 +65,7 @@ test("the keys of services rotate without a failed request, and the old key is w
     await expect.poll(() => traffic.redeemed).toBeGreaterThan(before + 2 * CLIENTS);
   };
   const oldToken = await createTokenSource(old, {
-    name: "drill",
+    name: "gateway",
     internal: true,
     scopes: [],
     projects: ["*"],

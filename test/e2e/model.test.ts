@@ -14,8 +14,8 @@ import { balanceOf, EMPTY, evaluate, usesOf } from "./model/reference.ts";
 
 /** Every run sends the same commands; MODEL_SEED=$RANDOM tries others, MODEL_RUNS=5000 tries more. */
 const SEED = Number(process.env["MODEL_SEED"] ?? 20_261_121);
-const RUNS = Number(process.env["MODEL_RUNS"] ?? 300);
-const RUNS_WITH_CRASHES = Math.ceil(RUNS / 50);
+const RUNS = Number(process.env["MODEL_RUNS"] ?? 160);
+const RUNS_WITH_CRASHES = Math.ceil(RUNS / 30);
 /** Parallel runs, each with one request at a time: enough to keep a small machine busy. */
 const LANES = 4;
 const MAX_COMMANDS = 40;

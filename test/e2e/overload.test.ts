@@ -33,10 +33,10 @@ async function readMetrics(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-/** Why requests have been refused so far. */
-async function refusalReasons(): Promise<readonly string[]> {
+/** Why requests have been rejected so far. */
+async function rejectionReasons(): Promise<readonly string[]> {
   const text = await (await fetch(stack.metrics["scrip"] ?? "")).text();
-  return [...text.matchAll(/^admission_refusals_total\{.*reason="(\w+)"/gm)].map(
+  return [...text.matchAll(/^admission_rejections_total\{.*reason="(\w+)"/gm)].map(
     ([, reason]) => reason ?? "",
   );
 }
@@ -57,7 +57,7 @@ async function during<Result>(
   return results;
 }
 
-test("hundreds of heavy requests of one project at once do not affect another project", async () => {
+test("hundreds of concurrent heavy requests of one project do not affect another project", async () => {
   const [pid] = stack.pids();
   // Some of these wait, so that the process knows its throughput.
   expect((await send(heavy, 8)).statuses).toEqual({ 200: 8 });
@@ -78,8 +78,8 @@ test("hundreds of heavy requests of one project at once do not affect another pr
   const work = metrics.map((each) => each["admission_heavy_running"] ?? 0);
   expect(Math.max(...work)).toBeGreaterThan(0);
   expect(Math.max(...work)).toBeLessThanOrEqual(MOST_WORK);
-  // A request that waits is served: all others are refused before they wait.
-  expect(await refusalReasons()).toEqual(["project"]);
+  // A request that waits is served: all others are rejected before they wait.
+  expect(await rejectionReasons()).toEqual(["project"]);
   expect(stack.pids()).toEqual([pid]);
   expect((await send(heavy)).statuses).toEqual({ 200: 1 });
 });

@@ -41,6 +41,21 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
   const redeemWithRetry = (card: Card, body: Json, ownProgram = program) =>
     postWithRetry(api, `/v1/vouchers/${card.code}/redemption`, bodyOf(card, ownProgram, body));
 
+  test("shows a date of expiration only where points expire", async () => {
+    const card = await program.createCard();
+    const cardOf = async (): Promise<Json> =>
+      (await ok(api.get(`/v1/vouchers/${card.code}`)))["loyalty_card"];
+    expect(await cardOf()).toEqual({ points: 3_000, balance: 3_000 });
+    const added = { points: 5, expiration_type: "CUSTOM_DATE", expiration_date: "2999-12-31" };
+    await ok(api.post(`/v1/loyalties/members/${card.code}/balance`, added));
+    expect(await cardOf()).toEqual({
+      points: 3_005,
+      balance: 3_005,
+      next_expiration_date: "2999-12-31",
+      next_expiration_points: 5,
+    });
+  });
+
   test("takes the blocks of points that the order needs, and returns the remaining balance", async () => {
     const card = await program.createCard();
     const validated = await api.post(`/v1/vouchers/${card.code}/validate`, {

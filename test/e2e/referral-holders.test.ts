@@ -112,7 +112,7 @@ describe.each(COMPOSITIONS)("holders of referral codes (%s)", async (composition
     );
   });
 
-  test("a rejected request assigns nobody and creates no customer", async () => {
+  test("a rejected request assigns no holder and creates no customer", async () => {
     const { path, shortPath, referrer, referrerId } = await publishedCode();
     const { id: known } = await ok(api.post("/v1/customers", { source_id: newCode("known") }));
     const assigned = newCode("assigned");

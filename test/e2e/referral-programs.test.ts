@@ -282,6 +282,21 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
       ...rewardOf(gift, "GIFT_VOUCHER", 30),
       related_object_parent: { id: gift["id"], name: gift["name"], object: "CAMPAIGN" },
     });
+    const replaced = await ok(
+      api.put(`${path}/${off["id"]}`, { reward: { reward_id: credits["id"] } }),
+    );
+    expect(replaced).toMatchObject({
+      name: off["name"],
+      active: false,
+      reward: { reward_id: credits["id"], type: "GIFT_VOUCHER", amount: 30 },
+    });
+    for (const [id, key] of [
+      ["rew_none", "not_found"],
+      [coin["id"], "invalid_payload"],
+    ]) {
+      const change = api.put(`${path}/${off["id"]}`, { reward: { reward_id: id } });
+      expect((await errorOf(change))[1]).toBe(key);
+    }
     expect((await errorOf(byReward("rew_none"))).slice(0, 2)).toEqual([404, "not_found"]);
     for (const id of [coin["id"], 7]) {
       expect((await errorOf(byReward(id))).slice(0, 2)).toEqual([400, "invalid_payload"]);
@@ -290,6 +305,46 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
     await expect
       .poll(async () => (await holding(referrer, gift))?.["gift"].balance)
       .toBe(1000 + 3 * 1 + 100 + 30);
+  });
+
+  test("rewards can be coupons, new ones for each conversion", async () => {
+    const coupons = await createCampaign({ type: "AUTO_UPDATE" });
+    const { code, campaign, referrer } = await publishedCode(
+      await program({
+        referral_program: { referee_reward: rewardOf(coupons, "DISCOUNT_VOUCHER", 2) },
+      }),
+    );
+    const coupon = {
+      name: "coupon",
+      type: "CAMPAIGN",
+      parameters: { campaign: { id: coupons["id"] } },
+    };
+    const { id: rewardId } = await ok(api.post("/v1/rewards", coupon));
+    const tier = await ok(
+      api.post(`/v1/referrals/${campaign["id"]}/tiers`, {
+        name: "each",
+        condition: { type: "EACH_UNIQUE_REFEREE", count: 1 },
+        reward: { reward_id: rewardId },
+      }),
+    );
+    expect(tier["reward"]).toMatchObject({
+      reward_id: rewardId,
+      ...rewardOf(coupons, "DISCOUNT_VOUCHER", 1),
+    });
+    const [ann, bob] = [newCode("ann"), newCode("bob")];
+    for (const referee of [ann, bob]) await ok(redeem(code, referee));
+    const couponsOf = async (customer: string): Promise<number> => {
+      const filter = `filters[campaign_id][conditions][$is]=${coupons["id"]}`;
+      return (await ok(api.get(`/v1/customers/${customer}/redeemables?${filter}`)))["total"];
+    };
+    for (const customer of [ann, bob, referrer]) {
+      await expect.poll(() => couponsOf(customer), { timeout: 60_000 }).toBe(2);
+    }
+    const tooMany = rewardOf(coupons, "DISCOUNT_VOUCHER", 51);
+    const change = { referral_program: { referee_reward: tooMany } };
+    expect((await errorOf(api.put(`/v1/campaigns/${campaign["id"]}`, change))).slice(0, 2)).toEqual(
+      [400, "invalid_payload"],
+    );
   });
 
   test("a reward waits while its campaign is disabled, and the redeemable shows it", async () => {

@@ -236,7 +236,7 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
     });
   });
 
-  test("explain who may not use a referral code, and the order stores the referrer", async () => {
+  test("explain which customers may not use a referral code, and the order stores the referrer", async () => {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("referral"),
       campaign_type: "REFERRAL_PROGRAM",
@@ -345,7 +345,7 @@ describe.each(COMPOSITIONS)("rejections (%s)", async (composition) => {
 const voucherOf = (id: string): Json => ({ object: "voucher", id });
 
 async function createScenario(api: Api, { voucher, rule }: Pick<Scenario, "voucher" | "rule">) {
-  const code = newCode("REFUSED");
+  const code = newCode("REJECTED");
   const ruleId = rule === undefined ? "" : await ruleOf(api, rule);
   const created = await api.post("/v1/vouchers", {
     code,

@@ -28,6 +28,7 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
       api.post("/v1/campaigns", {
         name: newCode("coupons"),
         campaign_type: "DISCOUNT_COUPONS",
+        type: "AUTO_UPDATE",
         voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "PERCENT", percent_off: 10 } },
       }),
     );
@@ -285,24 +286,5 @@ describe.each(COMPOSITIONS)("rewards (%s)", async (composition) => {
     expect(rejected.status, rejected.text).toBe(400);
     expect(rejected.body).toMatchObject(error);
     expect(await inParallel(cards, 1, (card) => balanceOf(api, card))).toEqual([1_000, 1_000]);
-  });
-
-  test("of type CAMPAIGN are not redeemable yet", async () => {
-    const program = await createLoyaltyProgram(api);
-    const { id } = await coupons();
-    const coupon = await reward({ type: "CAMPAIGN", parameters: { campaign: { id } } });
-    await ok(
-      api.post(`/v1/rewards/${coupon["id"]}/assignments`, {
-        campaign: program.campaignId,
-        parameters: { loyalty: { points: 10 } },
-      }),
-    );
-    const card = await program.createCard();
-    const rejected = await api.post(`/v1/vouchers/${card.code}/redemption`, {
-      customer: card.customer,
-      reward: { id: coupon["id"] },
-    });
-    expect(rejected.body).toMatchObject({ key: "reward_not_supported" });
-    expect(await balanceOf(api, card)).toBe(1_000);
   });
 });

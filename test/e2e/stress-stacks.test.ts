@@ -7,10 +7,10 @@ import { retryUnavailable } from "../stack/retry.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { createStressProject, type StressProject } from "../stack/stress-project.ts";
 
-/** Every run sends the same requests; STRESS_SEED=$RANDOM sends others. */
+/** Every run sends the same requests; STRESS_SEED=$RANDOM sends others, STRESS_REQUESTS=2000 sends more. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
 const CLIENTS = 64;
-const REQUESTS = 400;
+const REQUESTS = Number(process.env["STRESS_REQUESTS"] ?? 200);
 /** Generous: an idle machine needs less than a minute. */
 const TIMEOUT_MS = 240_000;
 

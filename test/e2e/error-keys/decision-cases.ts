@@ -219,10 +219,6 @@ const CARD_SCENARIOS: readonly Scenario[] = [
     const parameters = { product: { id } };
     return assignReward(shop, program, { type: "MATERIAL", parameters, stock: 0 });
   }),
-  cardScenario("reward_not_supported", async (shop, program) => {
-    const { id } = await shop.campaign();
-    return assignReward(shop, program, { type: "CAMPAIGN", parameters: { campaign: { id } } });
-  }),
   cardScenario("loyalty_card_points_exceeded", async (_, { rewardId }) => ({
     id: rewardId,
     points: 1_001,

@@ -21,7 +21,7 @@ export type ErrorCase = {
   /** Default: `main`. */
   readonly project?: ProjectName;
   /** Which HTTP binding of the RPC is called. Default: the first. */
-  readonly side?: "client";
+  readonly side?: "client" | "management";
   /** The response has the status of the key, but no body (RFC 7009). */
   readonly isBodiless?: true;
   /** The request, or what creates its resources first. */

@@ -49,7 +49,7 @@ export const EXPORT_CASES: readonly ErrorCase[] = [
   },
 ];
 
-/** Requests of imports that are refused as a whole. */
+/** Requests of imports that are rejected as a whole. */
 export const IMPORT_CASES: readonly ErrorCase[] = [
   {
     rpc: "ImportService.ImportCampaignVouchers",

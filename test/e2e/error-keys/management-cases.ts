@@ -34,6 +34,12 @@ const schemaOf = (resource: string, type: string, more: Json = {}): Json => ({
 });
 
 const management: readonly ErrorCase[] = [
+  {
+    rpc: "AuditLogService.ListAuditLog",
+    key: "not_found",
+    side: "management",
+    request: { params: { project_id: "none" } },
+  },
   { rpc: "ProjectService.SetClock", key: "forbidden", request: { body: { now: FUTURE } } },
   {
     rpc: "MetadataSchemaService.CreateProjectMetadataSchema",

@@ -1,4 +1,5 @@
 import { type Json, newCode } from "../../stack/api.ts";
+import { createLoyaltyProgram } from "../../stack/loyalty-program.ts";
 import type { CaseRequest, ErrorCase } from "./error-case.ts";
 import { ANN, order, claimOrder } from "./fixtures.ts";
 import { FUTURE, type Shop } from "./shop.ts";
@@ -127,6 +128,39 @@ const redeem = async (shop: Shop, count = 1): Promise<Json> => {
 const redemption = async (shop: Shop): Promise<Json> =>
   (await redeem(shop))["redemptions"][0] as Json;
 
+/** A redemption of a MATERIAL reward. */
+const rewardRedemption = async (shop: Shop): Promise<Json> => {
+  const { id: product } = await shop.product();
+  const program = await createLoyaltyProgram(shop.api);
+  const { id } = await shop.create("/v1/rewards", {
+    type: "MATERIAL",
+    parameters: { product: { id: product } },
+  });
+  await shop.create(`/v1/rewards/${id}/assignments`, {
+    campaign: program.campaignId,
+    parameters: { loyalty: { points: 10 } },
+  });
+  const { code, customer } = await program.createCard();
+  return shop.create(`/v1/vouchers/${code}/redemption`, { customer, reward: { id } });
+};
+
+const completions: readonly ErrorCase[] = [
+  {
+    rpc: "RedemptionService.CompleteReward",
+    key: "invalid_redemption",
+    request: async (shop) => ofRedemption((await redemption(shop))["id"]),
+  },
+  {
+    rpc: "RedemptionService.CompleteReward",
+    key: "already_rolled_back",
+    request: async (shop) => {
+      const { id } = await rewardRedemption(shop);
+      await shop.create(`/v1/redemptions/${id}/rollback`);
+      return ofRedemption(id);
+    },
+  },
+];
+
 const rollbacks = [
   "ValidationService.RollbackRedemption",
   "ValidationService.RollbackRedemptions",
@@ -196,5 +230,6 @@ export const REDEMPTION_CASES: readonly ErrorCase[] = [
   ...orders,
   ...redemptions,
   ...qualifications,
+  ...completions,
   ...rollbacks,
 ];

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+import { expect, test } from "vitest";
+
+import { ROOT } from "../stack/process.ts";
+import { sharedStack } from "../stack/stack.ts";
+
+const MONITORING = path.join(ROOT, "deploy/helm/scrip/monitoring");
+
+/** Of Prometheus itself. */
+const FOREIGN = new Set(["up"]);
+
+/** The expressions of the alerts and of all panels. */
+function expressions(): readonly string[] {
+  const dashboards = path.join(MONITORING, "dashboards");
+  const panels = readdirSync(dashboards).flatMap((name) => {
+    const text = readFileSync(path.join(dashboards, name), "utf8");
+    return [...text.matchAll(/"expr": "((?:[^"\\]|\\.)*)"/g)].map(([, found = ""]) => found);
+  });
+  return [...panels, readFileSync(path.join(MONITORING, "alerts.yaml"), "utf8")];
+}
+
+/** Metrics have a label list, a range or a comparison behind them; functions have a parenthesis. */
+const METRIC = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b(?=[{[)\s]|$)/g;
+/** The names that `record` gives to expressions, labels in lists, and functions of the language. */
+const NOT_METRICS = /scrip:\S+|(?:by|and|on) \([^)]*\)|\{[^}]*\}|#.*|histogram_quantile/g;
+
+test("every metric of the alerts and dashboards exists in a running process", async () => {
+  const stack = await sharedStack("distributed");
+  const texts = await Promise.all(
+    Object.values(stack.metrics).map(async (url) => (await fetch(url)).text()),
+  );
+  const existing = new Set(
+    texts.flatMap((text) =>
+      [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
+        type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+      ),
+    ),
+  );
+  const used = new Set(
+    expressions().flatMap(
+      (text) =>
+        text
+          .replaceAll(NOT_METRICS, (found) => (found.startsWith("{") ? "{" : " "))
+          .match(METRIC) ?? [],
+    ),
+  );
+  expect(used.size).toBeGreaterThan(20);
+  expect([...used].filter((name) => !existing.has(name) && !FOREIGN.has(name))).toEqual([]);
+});
