@@ -19,7 +19,6 @@ const SEE: { readonly [Key in ErrorKey]?: string } = {
   loyalty_card_points_exceeded: "[Loyalty cards](gift-and-points.md#loyalty-cards)",
   missing_reward: "[Rewards](gift-and-points.md#rewards)",
   reward_out_of_stock: "[Rewards](gift-and-points.md#rewards)",
-  reward_not_supported: "[Rewards](gift-and-points.md#rewards)",
   invalid_balance: "[Rewards](gift-and-points.md#rewards)",
   missing_order_items_amount: "[Gift credits](gift-and-points.md#gift-credits)",
   missing_customer: "[Rejections](validation-rules.md#rejections)",

@@ -29,7 +29,7 @@ export async function runExamples(
 }
 
 /** What events cause follows within seconds, so a GET is repeated until its response is the expected one. */
-const EVENTS_MS = 10_000;
+const EVENTS_MS = 60_000;
 const PAUSE_MS = 100;
 
 async function runExample(example: Example, target: Target): Promise<string | undefined> {

@@ -7,6 +7,7 @@ import path from "node:path";
 import { generateServiceKey, type ServiceKeys } from "@scrip/rpc";
 import { freePort } from "@scrip/testing/free-port";
 
+import { startLoadBalancer } from "./load-balancer.ts";
 import { type RunningProcess, startProcess } from "./process.ts";
 
 export type Keys = {
@@ -26,7 +27,7 @@ export type Stack = AsyncDisposable & {
   readonly serviceKeys: ServiceKeys;
   /** gRPC addresses of the services; one port serves all in the standalone composition. */
   readonly grpc: Readonly<Record<string, string>>;
-  /** Addresses of the metrics of each process. */
+  /** Addresses of the metrics of each process; those of further replicas are named `voucher-2`. */
   readonly metrics: Readonly<Record<string, string>>;
   /** The ids of its processes. */
   readonly pids: () => readonly number[];
@@ -34,14 +35,17 @@ export type Stack = AsyncDisposable & {
   readonly log: string;
   /**
    * Kills the process that serves HTTP, or the process of `service` in the distributed composition,
-   * with `kill -9`, and restarts it on the same data.
+   * with `kill -9`, and restarts it on the same data; `meanwhile` runs before the restart.
    */
-  readonly crash: (service?: ServiceName) => Promise<void>;
+  readonly crash: (service?: ServiceName, meanwhile?: () => Promise<void>) => Promise<void>;
   /**
    * Starts replicas on the same database and returns their address: of the one process, or of a gateway
-   * with its own validation and voucher services. They stop with the stack.
+   * with its own validation and voucher services. They stop with the stack, or before.
    */
   readonly startReplica: () => Promise<string>;
+  readonly stopReplicas: () => Promise<void>;
+  /** Stops and restarts each replica of a service or of the gateway, one after the other, as a deployment does. */
+  readonly restart: (name: ServiceName | "gateway") => Promise<void>;
 };
 
 /** Where a process listens, and which other services it calls. */
@@ -64,7 +68,10 @@ export const SERVICES = ["loyalty", "voucher", "campaign", "validation", "export
 export type ServiceName = (typeof SERVICES)[number];
 
 export type Composition = "standalone" | "distributed";
-export const COMPOSITIONS: readonly Composition[] = ["standalone", "distributed"];
+/** Only the cluster of `npm run cluster`, when TEST_CLUSTER names its file. */
+export const COMPOSITIONS: readonly Composition[] = process.env["TEST_CLUSTER"]
+  ? ["distributed"]
+  : ["standalone", "distributed"];
 
 /** Receivers of webhooks are servers of the tests. */
 const LOCAL_WEBHOOKS = { SCRIP_WEBHOOK_ALLOW_HTTP: "true", SCRIP_WEBHOOK_ALLOW_PRIVATE: "true" };
@@ -81,11 +88,13 @@ export type StackOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
+  /** Processes of each service and of the gateway in the distributed composition. Default: 1. */
+  readonly replicas?: number;
 };
 
 export async function startComposition(
   composition: Composition,
-  { database, env = {}, nodeArgs }: StackOptions,
+  { database, env = {}, nodeArgs, replicas = 1 }: StackOptions,
 ): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   parts.use(database);
@@ -93,7 +102,15 @@ export async function startComposition(
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const start = composition === "standalone" ? startStandalone : startDistributed;
   const log = path.join(folder, "output.log");
-  const running = await start({ parts, databaseUrl: database.url, folder, log, env, nodeArgs });
+  const running = await start({
+    parts,
+    databaseUrl: database.url,
+    folder,
+    log,
+    env,
+    nodeArgs,
+    replicas,
+  });
   const ending = parts.move();
   return {
     ...running,
@@ -111,6 +128,7 @@ type Start = {
   readonly log: string;
   readonly env: Readonly<Record<string, string>>;
   readonly nodeArgs: readonly string[] | undefined;
+  readonly replicas: number;
 };
 
 type Started = Omit<Stack, "databaseUrl" | "log" | typeof Symbol.asyncDispose>;
@@ -135,6 +153,8 @@ async function startStandalone({
         SCRIP_PORT: String(port),
         SCRIP_METRICS_PORT: String(metricsPort),
         SCRIP_GRPC_PORT: String(grpcPort),
+        // Tests kill the process that serves requests.
+        SCRIP_WORKERS: "1",
         ...LOCAL_WEBHOOKS,
         ...env,
       },
@@ -144,7 +164,7 @@ async function startStandalone({
     });
   let running = await start(own);
   parts.defer(() => running[Symbol.asyncDispose]());
-  const replicas = parts.use(new AsyncDisposableStack());
+  const replicas = parts.use(createReplicas());
   const variables = await readVariables(path.join(folder, "keys.env"));
   const secrets = JSON.parse(await readFile(path.join(folder, "secrets.json"), "utf8")) as {
     serviceKeys: ServiceKeys;
@@ -156,14 +176,20 @@ async function startStandalone({
     grpc: Object.fromEntries(SERVICES.map((name) => [name, localUrl(own.grpcPort)])),
     metrics: { scrip: metricsUrl(own.metricsPort) },
     pids: () => [running.pid],
-    async crash() {
+    async crash(_service, meanwhile) {
       await running.kill();
+      await meanwhile?.();
       running = await start(own);
     },
     async startReplica() {
       const place = await newPlace();
       replicas.use(await start(place));
       return localUrl(place.port);
+    },
+    stopReplicas: replicas.stop,
+    async restart() {
+      await running[Symbol.asyncDispose]();
+      running = await start(own);
     },
   };
 }
@@ -177,105 +203,78 @@ const KEYS: Keys = {
   managementToken: "test-management-token-0123456789abcdef",
 };
 
-/** One process per service and one for the gateway, which communicate over gRPC. */
-async function startDistributed({
-  parts,
-  databaseUrl,
-  folder,
-  log,
-  env,
-  nodeArgs,
-}: Start): Promise<Started> {
+/** Processes of each service and of the gateway, which communicate over gRPC. */
+async function startDistributed(options: Start): Promise<Started> {
+  const { parts, replicas } = options;
   const serviceKeys = await generateServiceKey();
-  const names = SERVICES;
-  const places = new Map<ServiceName, Place>();
-  for (const name of names) places.set(name, await newPlace());
-  const gatewayPlace = await newPlace();
-  const grpc = Object.fromEntries([...places].map(([name, { port }]) => [name, localUrl(port)]));
-  const shared = {
-    DATABASE_URL: databaseUrl,
-    SCRIP_HOST: "127.0.0.1",
-    SCRIP_SERVICE_KEY: JSON.stringify(serviceKeys.signing),
-    SCRIP_SERVICE_JWKS: JSON.stringify(serviceKeys.trusted),
-    SCRIP_ASSET_SECRET: "test-asset-secret-0123456789abcdef",
-    SCRIP_EXPORT_FOLDER: path.join(folder, "exports"),
-    SCRIP_TRACKING_SECRET: "test-tracking-secret-0123456789abcdef",
-    ...Object.fromEntries(
-      names.map((name) => [`SCRIP_${name.toUpperCase()}_URL`, grpc[name] ?? ""]),
-    ),
-  };
-  const services = new Map<ServiceName, RunningProcess>();
-  const startAt = (
-    name: ServiceName,
-    { port, metricsPort, urls }: Place,
-  ): Promise<RunningProcess> =>
-    startProcess({
-      main: `services/${name}/src/main.ts`,
-      env: {
-        ...shared,
-        ...urls,
-        ...LOCAL_WEBHOOKS,
-        SCRIP_PORT: String(port),
-        SCRIP_METRICS_PORT: String(metricsPort),
-        ...env,
-      },
-      nodeArgs,
-      log,
-      ready: () => listens(port),
-    });
-  const startService = async (name: ServiceName): Promise<void> => {
-    services.set(name, await startAt(name, places.get(name) ?? (await newPlace())));
-  };
-  parts.defer(async () => {
-    await Promise.all([...services.values()].map((running) => running[Symbol.asyncDispose]()));
+  const newPlaces = (): Promise<readonly Place[]> =>
+    Promise.all(Array.from({ length: replicas }, () => newPlace()));
+  const places = new Map<Name, readonly Place[]>();
+  for (const name of NAMES) places.set(name, await newPlaces());
+  const { startService, startGateway } = distributedStarter(options, {
+    serviceKeys,
+    urls: urlVariables(places),
   });
-  await Promise.all(names.map(startService));
-  const startGateway = ({ port, metricsPort, urls }: Place): Promise<RunningProcess> =>
-    startProcess({
-      main: "gateway/src/main.ts",
-      env: {
-        ...shared,
-        ...urls,
-        ...NO_LIMITS,
-        SCRIP_PORT: String(port),
-        SCRIP_METRICS_PORT: String(metricsPort),
-        SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
-        SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
-        SCRIP_BOOTSTRAP_CLIENT_APP_ID: KEYS.clientAppId,
-        SCRIP_BOOTSTRAP_CLIENT_TOKEN: KEYS.clientToken,
-        SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
-        SCRIP_MANAGEMENT_ID: KEYS.managementId,
-        SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
-        // No load balancer has to notice the end.
-        SCRIP_DRAIN_SECONDS: "0",
-        ...env,
-      },
-      nodeArgs,
-      log,
-      ready: () => isReady(localUrl(port)),
+  const running = new Map<Name, RunningProcess[]>();
+  const startAt = (name: Name, place: Place): Promise<RunningProcess> =>
+    name === "gateway" ? startGateway(place) : startService(name, place);
+  const startAll = async (name: Name): Promise<void> => {
+    const processes: RunningProcess[] = [];
+    running.set(name, processes);
+    const starting = (places.get(name) ?? []).map(async (place, at) => {
+      processes[at] = await startAt(name, place);
     });
-  let gateway = await startGateway(gatewayPlace);
-  parts.defer(() => gateway[Symbol.asyncDispose]());
-  const replicas = parts.use(new AsyncDisposableStack());
+    await Promise.all(starting);
+  };
+  const endAll = async (names: readonly Name[]): Promise<void> => {
+    const processes = names.flatMap((name) => running.get(name) ?? []);
+    await Promise.all(processes.map((each) => each[Symbol.asyncDispose]()));
+  };
+  parts.defer(() => endAll(SERVICES));
+  // Many processes that start at once take longer than any may take.
+  if (replicas > 1) for (const name of SERVICES) await startAll(name);
+  else await Promise.all(SERVICES.map(startAll));
+  parts.defer(() => endAll(["gateway"]));
+  await startAll("gateway");
+  const gatewayPorts = (places.get("gateway") ?? []).map(({ port }) => port);
+  const balancer = replicas === 1 ? undefined : parts.use(await startLoadBalancer(gatewayPorts));
+  const extra = parts.use(createReplicas());
+  /** Ends a process in some way and starts it again at its place. */
+  const replace = async (
+    name: Name,
+    at: number,
+    end: (process: RunningProcess) => PromiseLike<void>,
+  ): Promise<void> => {
+    const place = places.get(name)?.[at];
+    const processes = running.get(name);
+    if (place === undefined || processes?.[at] === undefined) return;
+    await end(processes[at]);
+    processes[at] = await startAt(name, place);
+  };
   return {
-    url: localUrl(gatewayPlace.port),
+    url: balancer?.url ?? localUrl(gatewayPorts[0] ?? 0),
     keys: KEYS,
     serviceKeys,
-    grpc,
-    metrics: Object.fromEntries(
-      [...places, ["gateway", gatewayPlace] as const].map(([name, { metricsPort }]) => [
-        name,
-        metricsUrl(metricsPort),
-      ]),
+    grpc: Object.fromEntries(
+      SERVICES.map((name) => [name, localUrl(places.get(name)?.[0]?.port ?? 0)]),
     ),
-    pids: () => [gateway, ...services.values()].map(({ pid }) => pid),
-    async crash(service) {
-      if (service === undefined) {
-        await gateway.kill();
-        gateway = await startGateway(gatewayPlace);
-      } else {
-        await services.get(service)?.kill();
-        await startService(service);
+    metrics: Object.fromEntries(
+      [...places].flatMap(([name, all]) =>
+        all.map(({ metricsPort }, at) => [
+          at === 0 ? name : `${name}-${at + 1}`,
+          metricsUrl(metricsPort),
+        ]),
+      ),
+    ),
+    pids: () => [...running.values()].flat().map(({ pid }) => pid),
+    crash: (service, meanwhile) =>
+      replace(service ?? "gateway", 0, async (each) => {
+        await each.kill();
+        await meanwhile?.();
+      }),
+    async restart(name) {
+      for (let at = 0; at < replicas; at += 1) {
+        await replace(name, at, (each) => each[Symbol.asyncDispose]());
       }
     },
     async startReplica() {
@@ -285,11 +284,95 @@ async function startDistributed({
         ...validation.urls,
         SCRIP_VALIDATION_URL: localUrl(validation.port),
       });
-      replicas.use(await startAt("voucher", voucher));
-      replicas.use(await startAt("validation", validation));
-      replicas.use(await startGateway(edge));
+      extra.use(await startService("voucher", voucher));
+      extra.use(await startService("validation", validation));
+      extra.use(await startGateway(edge));
       return localUrl(edge.port);
     },
+    stopReplicas: extra.stop,
+  };
+}
+
+type Name = ServiceName | "gateway";
+const NAMES: readonly Name[] = [...SERVICES, "gateway"];
+
+/** SCRIP_<SERVICE>_URL with the addresses of all replicas. */
+const urlVariables = (
+  places: ReadonlyMap<Name, readonly Place[]>,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    SERVICES.map((name) => [
+      `SCRIP_${name.toUpperCase()}_URL`,
+      (places.get(name) ?? []).map(({ port }) => localUrl(port)).join(","),
+    ]),
+  );
+
+/** Starts the processes of one installation. */
+function distributedStarter(
+  { databaseUrl, folder, log, env, nodeArgs }: Start,
+  {
+    serviceKeys,
+    urls,
+  }: { readonly serviceKeys: ServiceKeys; readonly urls: Readonly<Record<string, string>> },
+) {
+  const envOf = (place: Place): Readonly<Record<string, string>> => ({
+    DATABASE_URL: databaseUrl,
+    SCRIP_HOST: "127.0.0.1",
+    SCRIP_PORT: String(place.port),
+    SCRIP_METRICS_PORT: String(place.metricsPort),
+    // No load balancer has to notice the end.
+    SCRIP_DRAIN_SECONDS: "0",
+    SCRIP_SERVICE_KEY: JSON.stringify(serviceKeys.signing),
+    SCRIP_SERVICE_JWKS: JSON.stringify(serviceKeys.trusted),
+    SCRIP_ASSET_SECRET: "test-asset-secret-0123456789abcdef",
+    SCRIP_EXPORT_FOLDER: path.join(folder, "exports"),
+    SCRIP_TRACKING_SECRET: "test-tracking-secret-0123456789abcdef",
+    ...urls,
+    ...place.urls,
+  });
+  return {
+    startService: (name: ServiceName, place: Place): Promise<RunningProcess> =>
+      startProcess({
+        main: `services/${name}/src/main.ts`,
+        env: { ...envOf(place), ...LOCAL_WEBHOOKS, ...env },
+        nodeArgs,
+        log,
+        ready: () => listens(place.port),
+      }),
+    startGateway: (place: Place): Promise<RunningProcess> =>
+      startProcess({
+        main: "gateway/src/main.ts",
+        env: {
+          ...envOf(place),
+          ...NO_LIMITS,
+          SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
+          SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
+          SCRIP_BOOTSTRAP_CLIENT_APP_ID: KEYS.clientAppId,
+          SCRIP_BOOTSTRAP_CLIENT_TOKEN: KEYS.clientToken,
+          SCRIP_BOOTSTRAP_TRUSTED_DOMAINS: "*",
+          SCRIP_MANAGEMENT_ID: KEYS.managementId,
+          SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
+          ...env,
+        },
+        nodeArgs,
+        log,
+        ready: () => isReady(localUrl(place.port)),
+      }),
+  };
+}
+
+/** Processes that may stop before the stack. */
+function createReplicas() {
+  let running = new AsyncDisposableStack();
+  const stop = async (): Promise<void> => {
+    const stopping = running;
+    running = new AsyncDisposableStack();
+    await stopping.disposeAsync();
+  };
+  return {
+    use: (one: RunningProcess): RunningProcess => running.use(one),
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

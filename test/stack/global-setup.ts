@@ -1,11 +1,12 @@
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type ServerResponse } from "node:http";
 
 import { createDatabaseFrom, type TestServer } from "@scrip/testing/empty-database";
 import startPostgres from "@scrip/testing/global-setup";
 import type { TestProject } from "vitest/node";
 
-import { type Composition, COMPOSITIONS, type Stack, startComposition } from "./compositions.ts";
+import { type Composition, type Stack, startComposition } from "./compositions.ts";
 
 /**
  * Provides a Postgres server and one shared stack per composition. A stack is started when the first
@@ -18,7 +19,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const stacks = sharedStacks(project.getProvidedContext());
   parts.defer(() => stacks.end());
   const server = createServer((request, response) => {
-    const composition = COMPOSITIONS.find((each) => request.url === `/${each}`);
+    const composition = (["standalone", "distributed"] as const).find(
+      (each) => request.url === `/${each}`,
+    );
     if (composition === undefined) response.writeHead(404).end();
     else void respondWithStack(response, stacks.get(composition));
   }).listen(0, "127.0.0.1");
@@ -38,9 +41,7 @@ function sharedStacks(server: TestServer) {
     get(composition: Composition): Promise<Stack> {
       const known = stacks.get(composition);
       if (known !== undefined) return known;
-      const started = createDatabaseFrom(server, "template1").then((database) =>
-        startComposition(composition, { database }),
-      );
+      const started = cluster() ?? start(composition, server);
       stacks.set(composition, started);
       return started;
     },
@@ -50,6 +51,19 @@ function sharedStacks(server: TestServer) {
       await Promise.all(running.map((stack) => stack[Symbol.asyncDispose]()));
     },
   };
+}
+
+const start = async (composition: Composition, server: TestServer): Promise<Stack> =>
+  startComposition(composition, { database: await createDatabaseFrom(server, "template1") });
+
+/** The cluster of `npm run cluster`, for every composition, when TEST_CLUSTER names its file. */
+function cluster(): Promise<Stack> | undefined {
+  const file = process.env["TEST_CLUSTER"];
+  if (!file) return undefined;
+  return readFile(file, "utf8").then((text) => ({
+    ...(JSON.parse(text) as Stack),
+    [Symbol.asyncDispose]: async () => {},
+  }));
 }
 
 async function respondWithStack(response: ServerResponse, stack: Promise<Stack>): Promise<void> {

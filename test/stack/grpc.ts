@@ -19,7 +19,7 @@ export function grpcCaller(
   claims: { readonly internal?: boolean; readonly projects: readonly string[] },
 ) {
   const token = createTokenSource(serviceKeys, {
-    name: "warehouse",
+    name: claims.internal === true ? "gateway" : "warehouse",
     internal: false,
     scopes: ["api"],
     ...claims,

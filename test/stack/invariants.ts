@@ -11,11 +11,12 @@ const CLI = path.join(ROOT, "cli/src/main.ts");
 
 /**
  * Violations that `scrip check-invariants` reports for a running system, one line each. Pass the project
- * when other tests use the same stack.
+ * when other tests use the same stack, and `SCRIP_KAFKA_BROKERS` when events are in Kafka.
  */
 export async function invariantViolations(
   { databaseUrl }: Pick<Stack, "databaseUrl">,
   projectId?: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<readonly string[]> {
   const only = projectId === undefined ? [] : ["--project", projectId];
   const { stdout } = await run(process.execPath, [CLI, "check-invariants", "--json", ...only], {
@@ -23,6 +24,7 @@ export async function invariantViolations(
       PATH: process.env["PATH"],
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       DATABASE_URL: databaseUrl,
+      ...env,
     },
     maxBuffer: 64 * 1024 * 1024,
     // On violations the command exits with code 1 and prints them.

@@ -30,6 +30,12 @@ const START_TIMEOUT_MS = 50_000;
 export const COMPILE_CACHE = path.join(tmpdir(), "scrip-compiled");
 const EXIT_WITH_PARENT = path.join(import.meta.dirname, "exit-with-parent.ts");
 
+const children = new Set<ChildProcess>();
+// A test that fails before it can clean up must not leave processes behind.
+process.once("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
 /** Starts one of the repository's entry points as a process, and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
   const { main, log } = options;
@@ -44,10 +50,8 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
     },
   );
   closeSync(output);
-  // A test that fails before it can clean up must not leave processes behind.
-  const killChild = (): boolean => child.kill("SIGKILL");
-  process.once("exit", killChild);
-  child.once("exit", () => process.off("exit", killChild));
+  children.add(child);
+  child.once("exit", () => children.delete(child));
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (!(await options.ready().catch(() => false))) {
     if (hasEnded(child)) throw new Error(`${main} ended:\n${readFileSync(log, "utf8")}`);

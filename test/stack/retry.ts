@@ -12,6 +12,8 @@ const IN_PROGRESS_KEYS: ReadonlySet<string> = new Set([
   "multiple_requests",
 ]);
 
+export const isInProgress = ({ body: { key } }: ApiResponse): boolean => IN_PROGRESS_KEYS.has(key);
+
 /** Stands for the response of a request whose connection failed. */
 export const NO_CONNECTION: ApiResponse = {
   status: 503,
@@ -29,7 +31,7 @@ export async function postWithRetry(
   const headers = { "idempotency-key": newCode("key") };
   return retryUnavailable(
     () => api.post(path, body, headers).catch(() => NO_CONNECTION),
-    ({ body: { key } }) => IN_PROGRESS_KEYS.has(key),
+    isInProgress,
   );
 }
 
@@ -39,12 +41,12 @@ export async function postWithRetry(
  */
 export async function retryUnavailable(
   send: () => Promise<ApiResponse>,
-  isInProgress: (response: ApiResponse) => boolean = () => false,
+  isPending: (response: ApiResponse) => boolean = () => false,
 ): Promise<ApiResponse> {
   for (const deadline = Date.now() + TIMEOUT_MS; ;) {
     const response = await send();
     const isUnavailable = response.status >= 500 || response.status === 429;
-    if (!isUnavailable && !isInProgress(response)) return response;
+    if (!isUnavailable && !isPending(response)) return response;
     if (Date.now() > deadline) throw new Error(`no final response: ${response.text}`);
     await sleep(RETRY_INTERVAL_MS);
   }

@@ -40,7 +40,10 @@ export const startStacks = (): Readonly<Record<Composition, Promise<Stack>>> => 
 });
 
 /** A stack shared by all test files, with the keys of a separate project for this file. */
-export type SharedStack = Omit<Stack, "crash" | "startReplica" | typeof Symbol.asyncDispose> & {
+export type SharedStack = Omit<
+  Stack,
+  "crash" | "startReplica" | "stopReplicas" | typeof Symbol.asyncDispose
+> & {
   readonly projectId: string;
 };
 

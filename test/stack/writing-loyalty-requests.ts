@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 
 import { type Api, type Json, newCode } from "./api.ts";
-import { createLoyaltyProgram } from "./loyalty-program.ts";
+import { type Card, createLoyaltyProgram } from "./loyalty-program.ts";
 import { ok } from "./rule-builders.ts";
 
 export type LoyaltyFixtures = Awaited<ReturnType<typeof createLoyaltyFixtures>>;
@@ -14,6 +14,7 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
   const [card, source, payer] = [await createCard(), await createCard(), await createCard()];
   const coin = { type: "COIN", parameters: { coin: { exchange_ratio: 1 } } };
   const { id: spareRewardId } = await ok(api.post("/v1/rewards", coin));
+  const redemptionId = await redeemMug(api, { campaignId, card: await createCard() });
   const rules = `/v1/loyalties/${campaignId}/earning-rules`;
   const create = () =>
     api.post(rules, [
@@ -57,6 +58,7 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
     campaignId,
     rewardId,
     spareRewardId: String(spareRewardId),
+    redemptionId,
     card,
     source,
     payer,
@@ -65,6 +67,21 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
     tierId,
     pending,
   };
+}
+
+/** The redemption of a MATERIAL reward that is not handed out yet. */
+async function redeemMug(
+  api: Api,
+  { campaignId, card }: { readonly campaignId: string; readonly card: Card },
+): Promise<string> {
+  const product = await ok(api.post("/v1/products", { name: "Mug" }));
+  const parameters = { product: { id: product["id"] } };
+  const { id } = await ok(api.post("/v1/rewards", { type: "MATERIAL", parameters }));
+  const assignment = { reward: id, parameters: { loyalty: { points: 1 } } };
+  await ok(api.post(`/v1/loyalties/${campaignId}/rewards`, [assignment]));
+  const redeem = { reward: { id } };
+  const redemption = await ok(api.post(`/v1/loyalties/members/${card.code}/redemption`, redeem));
+  return redemption["id"];
 }
 
 type Tools<Row, Effect> = {
@@ -85,6 +102,7 @@ export function earningRows<Row extends object, Effect extends object>(
     schemaId,
     rewardId,
     spareRewardId,
+    redemptionId,
     card,
     source,
     payer,
@@ -117,6 +135,12 @@ export function earningRows<Row extends object, Effect extends object>(
         reward: { id: rewardId },
       }),
       ...rows("voucher.redemption", "voucher_id = $2", 1, [payer.id]),
+    },
+    "RedemptionService.CompleteReward": {
+      ...post(`/v1/redemptions/${redemptionId}/reward/complete`),
+      ...rows("voucher.reward_redemption", "redemption_id = $2 and status = 'COMPLETED'", 1, [
+        redemptionId,
+      ]),
     },
     "MemberService.TransferMemberPoints": {
       ...post(`/v1/loyalties/${campaignId}/members/${card.code}/transfers`, [

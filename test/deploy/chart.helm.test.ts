@@ -1,0 +1,319 @@
+import { expect, test } from "vitest";
+
+import { CALLEES } from "../../oxlint.config.ts";
+import { sourceFiles } from "../docs/repository.ts";
+import { findInvalid, type KubernetesObject, lint, render, REQUIRED } from "./chart.ts";
+
+/** Installations that platform teams could have; together they use all settings of the chart. */
+const INSTALLATIONS: Record<string, object> = {
+  "least settings": REQUIRED,
+  standalone: { mode: "standalone", database: REQUIRED.database },
+  "standalone behind an ingress": {
+    mode: "standalone",
+    database: REQUIRED.database,
+    standalone: { storageClassName: "fast" },
+    ingress: { enabled: true, host: "shop.example" },
+    networkPolicy: { gatewayFrom: [{ namespaceSelector: {} }] },
+  },
+  "Kafka, Redis and a private authority": {
+    ...REQUIRED,
+    kafka: {
+      brokers: ["kafka-1.data:9093", "kafka-2.data:9093"],
+      tls: true,
+      epoch: 1,
+      sasl: { mechanism: "scram-sha-256", existingSecret: "kafka-user" },
+    },
+    redis: { existingSecret: "redis" },
+    certificateAuthority: { existingConfigMap: "company-authority" },
+    files: { existingClaim: "scrip-files" },
+    networkPolicy: {
+      databaseTo: [{ ipBlock: { cidr: "10.1.0.0/16" } }],
+      redisTo: [{ ipBlock: { cidr: "10.2.0.0/16" } }],
+      kafkaTo: [{ namespaceSelector: { matchLabels: { name: "data" } } }],
+      grpcFrom: [{ podSelector: { matchLabels: { app: "warehouse" } } }],
+      extraEgress: [{ ports: [{ port: 4318 }] }],
+    },
+  },
+  "all that is optional": {
+    ...REQUIRED,
+    fullnameOverride: "vouchers",
+    image: { digest: `sha256:${"0".repeat(64)}`, pullSecrets: [{ name: "registry" }] },
+    files: {
+      bucket: "scrip",
+      s3Url: "https://store.example",
+      region: "eu-west-1",
+      existingSecret: "s3",
+    },
+    database: {
+      existingSecret: "scrip-database",
+      events: { existingSecret: "events", key: "url" },
+      pooler: { existingSecret: "pgbouncer" },
+      replica: { existingSecret: "replica" },
+      maxConnections: 1_000,
+    },
+    mutualTls: { existingSecret: "scrip-tls" },
+    baseUrl: "https://api.shop.example",
+    trustedProxies: 1,
+    extraEnv: [{ name: "SCRIP_EVENT_RETENTION", value: "24h" }],
+    defaults: {
+      autoscaling: { enabled: true, metrics: [] },
+      podAnnotations: { team: "shop" },
+      podLabels: { team: "shop" },
+      tolerations: [{ key: "spot", operator: "Exists" }],
+      nodeSelector: { pool: "shop" },
+      priorityClassName: "high",
+    },
+    voucher: {
+      serviceKeySecret: "voucher-key",
+      tlsSecret: "voucher-tls",
+      database: { existingSecret: "voucher-database" },
+      autoscaling: { maxReplicas: 10 },
+      extraEnv: [{ name: "SCRIP_LOG_LEVEL", value: "warn" }],
+    },
+    ingress: {
+      enabled: true,
+      host: "api.shop.example",
+      className: "nginx",
+      tlsSecret: "shop-tls",
+      annotations: { "nginx.ingress.kubernetes.io/proxy-body-size": "2g" },
+    },
+    service: { annotations: { team: "shop" } },
+    serviceMonitor: { enabled: true, labels: { release: "prometheus" } },
+    prometheusRule: { enabled: true, labels: { release: "prometheus" } },
+    dashboards: { enabled: true },
+  },
+  "one replica of each process": {
+    ...REQUIRED,
+    defaults: { replicas: 1 },
+    networkPolicy: { enabled: false },
+    topologySpread: { enabled: false },
+  },
+};
+
+const KUBERNETES_VERSIONS = ["1.30", "1.37"];
+
+/** Prometheus defines these kinds; the tests below look into them. */
+const isOfPrometheus = ({ apiVersion }: KubernetesObject): boolean =>
+  apiVersion === "monitoring.coreos.com/v1";
+
+const PROCESSES = Object.keys(CALLEES);
+
+const sources = sourceFiles()
+  .filter((file) => /^(gateway|services|deploy\/standalone)\/.*\.ts$/.test(file.path))
+  .map(({ text }) => text)
+  .join("\n");
+
+const ofKind = (objects: readonly KubernetesObject[], kind: string) =>
+  objects.filter((object) => object.kind === kind);
+
+const componentOf = (labels: Record<string, string>): string =>
+  labels["app.kubernetes.io/component"] ?? "";
+
+const podsOf = (objects: readonly KubernetesObject[]): readonly KubernetesObject[] =>
+  objects.flatMap(({ kind, spec }) =>
+    kind === "Pod"
+      ? [spec]
+      : ["Deployment", "StatefulSet", "Job"].includes(kind)
+        ? [spec.template.spec]
+        : [],
+  );
+
+test.each(Object.entries(INSTALLATIONS))(
+  "lints and renders objects that Kubernetes accepts: %s",
+  async (_, values) => {
+    expect(await lint(values)).toContain("0 chart(s) failed");
+    const objects = await render(values);
+    const standard = objects.filter((object) => !isOfPrometheus(object));
+    const findings = KUBERNETES_VERSIONS.map((version) => findInvalid(standard, version));
+    expect(await Promise.all(findings)).toEqual(KUBERNETES_VERSIONS.map(() => ""));
+  },
+);
+
+test("finds objects that Kubernetes does not accept", async () => {
+  const [deployment] = ofKind(await render(REQUIRED), "Deployment");
+  const unknown = { ...deployment, spec: { ...deployment.spec, replicaas: 2 } };
+  expect(await findInvalid([unknown], "1.37")).toContain("replicaas");
+});
+
+test.each(Object.entries(INSTALLATIONS))(
+  "runs all pods under the restricted profile with a read-only root: %s",
+  async (_, values) => {
+    const pods = podsOf(await render(values));
+    expect(pods.length).toBeGreaterThan(1);
+    for (const pod of pods) {
+      expect(pod).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+      });
+      for (const container of pod.containers) {
+        expect(container).toMatchObject({
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ["ALL"] },
+          },
+          resources: { requests: expect.anything(), limits: { memory: expect.anything() } },
+        });
+      }
+    }
+  },
+);
+
+test("allows the calls of the service graph, and no others", async () => {
+  const policies = ofKind(await render(REQUIRED), "NetworkPolicy");
+  const peers = (rules: readonly KubernetesObject[], side: "from" | "to"): string[] =>
+    rules
+      .filter(({ ports }) => ports.some(({ port }: { port: number }) => port === 9090))
+      .flatMap((rule) => rule[side])
+      .map(({ podSelector }) => componentOf(podSelector.matchLabels))
+      .toSorted();
+  const found = policies.map(({ spec }) => ({
+    name: componentOf(spec.podSelector.matchLabels),
+    callers: peers(spec.ingress, "from"),
+    callees: peers(spec.egress, "to"),
+  }));
+  const expected = PROCESSES.map((name) => ({
+    name,
+    callers: PROCESSES.filter((caller) => CALLEES[caller]?.includes(name)).toSorted(),
+    callees: [...(CALLEES[name] ?? [])].toSorted(),
+  }));
+  const byName = new Map(found.map((policy) => [policy.name, policy]));
+  expect(byName).toEqual(
+    new Map(
+      [...expected, { name: "migrations", callers: [], callees: [] }].map((each) => [
+        each.name,
+        each,
+      ]),
+    ),
+  );
+});
+
+test("encrypts gRPC when there are certificates, each process with its own or with that of all", async () => {
+  const deployments = ofKind(
+    await render(INSTALLATIONS["all that is optional"] ?? {}),
+    "Deployment",
+  );
+  for (const { metadata, spec } of deployments) {
+    const name = componentOf(metadata.labels);
+    const { containers, volumes } = spec.template.spec;
+    const { secret } = volumes.find((volume: { name: string }) => volume.name === "tls");
+    expect(secret.secretName).toBe(name === "voucher" ? "voucher-tls" : "scrip-tls");
+    const urls = containers[0].env.filter(({ value = "" }) => value.endsWith(":9090"));
+    expect(urls).toHaveLength(CALLEES[name]?.length ?? -1);
+    for (const { value } of urls) expect(value).toMatch(/^https:/);
+  }
+});
+
+test("gives each process the addresses of its callees: names of services without an address", async () => {
+  const objects = await render(REQUIRED);
+  for (const name of PROCESSES) {
+    const deployment = ofKind(objects, "Deployment").find(
+      ({ metadata }) => componentOf(metadata.labels) === name,
+    );
+    const [container] = deployment.spec.template.spec.containers;
+    const urls = container.env
+      .filter((each: { name: string }) => /^SCRIP_[A-Z]+_URL$/.test(each.name))
+      .filter(({ name: variable }: { name: string }) => variable !== "SCRIP_BASE_URL")
+      .map(({ value }: { value: string }) => new URL(value).hostname.split(".")[0]);
+    expect(urls.toSorted()).toEqual(
+      (CALLEES[name] ?? []).map((each) => `shop-scrip-${each}`).toSorted(),
+    );
+  }
+  const headless = ofKind(objects, "Service").filter(({ spec }) => spec.clusterIP === "None");
+  expect(headless.map(({ metadata }) => componentOf(metadata.labels)).toSorted()).toEqual(
+    PROCESSES.filter((name) => name !== "gateway").toSorted(),
+  );
+});
+
+test.each(Object.entries(INSTALLATIONS))("sets variables that exist: %s", async (_, values) => {
+  const variables = podsOf(await render(values)).flatMap(({ containers }) =>
+    containers.flatMap(({ env = [] }: { env?: { name: string }[] }) => env.map(({ name }) => name)),
+  );
+  // The names of services are put together: SCRIP_<NAME>_URL.
+  const unknown = new Set(
+    variables.filter((name: string) => name.startsWith("SCRIP_") && !sources.includes(name)),
+  );
+  const composed = new Set(PROCESSES.map((name) => `SCRIP_${name.toUpperCase()}_URL`));
+  expect([...unknown].filter((name) => !composed.has(name))).toEqual([]);
+});
+
+test("migrates each database once, before the pods of an installation or a version start", async () => {
+  const jobs = ofKind(await render(INSTALLATIONS["all that is optional"] ?? {}), "Job");
+  expect(
+    jobs.map(({ metadata, spec }) => [
+      metadata.annotations["helm.sh/hook"],
+      spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name,
+    ]),
+  ).toEqual([
+    ["pre-install,pre-upgrade", "scrip-database"],
+    ["pre-install,pre-upgrade", "voucher-database"],
+    ["pre-install,pre-upgrade", "events"],
+  ]);
+});
+
+test("protects processes with several replicas from simultaneous evictions, and no others", async () => {
+  const budgets = ofKind(
+    await render({ ...REQUIRED, export: { replicas: 1 } }),
+    "PodDisruptionBudget",
+  );
+  expect(budgets.map(({ metadata }) => componentOf(metadata.labels)).toSorted()).toEqual(
+    PROCESSES.filter((name) => name !== "export").toSorted(),
+  );
+});
+
+test("merges the settings of a process over the defaults", async () => {
+  const objects = await render(INSTALLATIONS["all that is optional"] ?? {});
+  const scalers = ofKind(objects, "HorizontalPodAutoscaler");
+  expect(
+    Object.fromEntries(
+      scalers.map(({ metadata, spec }) => [componentOf(metadata.labels), spec.maxReplicas]),
+    ),
+  ).toMatchObject({ voucher: 10, loyalty: 6 });
+  for (const { spec } of ofKind(objects, "Deployment")) expect(spec).not.toHaveProperty("replicas");
+});
+
+test("hands the alerts and dashboards to Prometheus and Grafana unchanged", async () => {
+  const objects = await render(INSTALLATIONS["all that is optional"] ?? {});
+  const [rule] = ofKind(objects, "PrometheusRule");
+  expect(rule.spec.groups[0].rules.map(({ alert }: { alert?: string }) => alert)).toContain(
+    "ScripRedemptionErrorsFast",
+  );
+  const [monitor] = ofKind(objects, "ServiceMonitor");
+  expect(monitor.spec).toEqual({
+    jobLabel: "app.kubernetes.io/component",
+    selector: {
+      matchLabels: {
+        "app.kubernetes.io/instance": "shop",
+        "app.kubernetes.io/part-of": "scrip",
+      },
+    },
+    endpoints: [{ port: "metrics", interval: "15s" }],
+  });
+  const [dashboards] = ofKind(objects, "ConfigMap");
+  expect(Object.keys(dashboards.data)).toEqual(["api.json", "processes.json"]);
+  for (const text of Object.values<string>(dashboards.data))
+    expect(JSON.parse(text).panels).not.toEqual([]);
+});
+
+test.each([
+  ["no secrets", { ...REQUIRED, secrets: {} }, "secrets.existingSecret"],
+  ["no database", { ...REQUIRED, database: {} }, "database.existingSecret"],
+  ["nowhere to put files", { ...REQUIRED, files: {} }, "files.bucket or files.existingClaim"],
+  ["an unknown setting", { ...REQUIRED, replicas: 3 }, "replicas"],
+  ["an unknown setting of a process", { ...REQUIRED, voucher: { replica: 3 } }, "replica"],
+  ["a number as text", { ...REQUIRED, defaults: { replicas: "3" } }, "replicas"],
+  ["a digest that is none", { ...REQUIRED, image: { digest: "latest" } }, "digest"],
+  [
+    "a secret in plain text",
+    { ...REQUIRED, secrets: { SCRIP_ASSET_SECRET: "x" } },
+    "SCRIP_ASSET_SECRET",
+  ],
+  ["an ingress without a host", { ...REQUIRED, ingress: { enabled: true } }, "ingress.host"],
+  [
+    "more connections than PostgreSQL has",
+    { ...REQUIRED, database: { existingSecret: "d", maxConnections: 100 } },
+    "204 connections",
+  ],
+])("rejects %s", async (_, values, message) => {
+  await expect(render(values)).rejects.toThrow(message);
+});
