@@ -75,7 +75,7 @@ export default defineConfig({
           name: "integration",
           include: [
             "{services/*,services/shared/*,gateway,cli,deploy/*}/test/**/*.test.ts",
-            "{scripts,test/contract,test/load}/**/*.test.ts",
+            "{scripts,test/contract,test/deploy,test/load}/**/*.test.ts",
           ],
           globalSetup,
           exclude,

@@ -14,6 +14,7 @@ const STEPS = [
   ["dead code", () => run("knip")],
   ["contract", () => run("buf", "lint")],
   ["contract format", () => run("buf", "format", "--diff", "--exit-code", "proto")],
+  ["contract compatibility", checkCompatible],
   ["generated code", checkGenerated],
   ...(existsSync(GOLDEN_SCHEMAS)
     ? [["golden schemas", () => run("node", GOLDEN_SCHEMAS, "--check")]]
@@ -41,6 +42,16 @@ function run(program, ...args) {
   });
   if (error !== undefined) console.error(`${program}: ${error.message}`);
   return status === 0;
+}
+
+/** Compares with a stored image instead of the history of git, of which a clone may have a part only. */
+function checkCompatible() {
+  if (run("buf", "breaking", "proto", "--against", "proto/released.binpb.gz")) return true;
+  console.error(
+    "Callers and stored events of the last release would break: docs/events.md#evolution. For what no release contains, " +
+      "store the new contract: node scripts/run.mjs node scripts/release-contract.mjs",
+  );
+  return false;
 }
 
 /** Generates the code into a temporary folder and compares, so that uncommitted work is checked too. */
