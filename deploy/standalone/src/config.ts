@@ -1,5 +1,3 @@
-import { availableParallelism } from "node:os";
-
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import { readKafkaConnection } from "@scrip/events";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
@@ -22,14 +20,14 @@ export type StandaloneConfig = {
   /** Also serves gRPC on this port. */
   readonly grpcPort: number | undefined;
   readonly logLevel: string;
-  /** Processes that serve requests. */
-  readonly workers: number;
+  /** Processes that serve requests. Undefined: as many as the machine and the database have room for. */
+  readonly workers: number | undefined;
   readonly metrics: MetricsServerConfig;
   readonly tracing: TracingConfig;
 };
 
 const MAX_PORT = 65_535;
-const MAX_WORKERS = 64;
+export const MAX_WORKERS = 64;
 
 /** Variables that the data folder provides when the environment does not. */
 const FROM_DATA_FOLDER = Object.fromEntries(
@@ -57,12 +55,6 @@ export function readStandaloneConfig(env: Env): StandaloneConfig {
   return { ...own, metrics, tracing };
 }
 
-/** PostgreSQL needs the other half of the processors. Below four, a second worker has none to use. */
-function defaultWorkers(): number {
-  const processors = availableParallelism();
-  return processors < 4 ? 1 : Math.min(MAX_WORKERS, Math.floor(processors / 2));
-}
-
 function readOwn(env: Env): Omit<StandaloneConfig, "metrics" | "tracing"> {
   return readEnv(env, {
     host: { name: "SCRIP_HOST", reader: variable.withDefault(variable.text, "127.0.0.1") },
@@ -79,7 +71,7 @@ function readOwn(env: Env): Omit<StandaloneConfig, "metrics" | "tracing"> {
     logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "warn") },
     workers: {
       name: "SCRIP_WORKERS",
-      reader: variable.withDefault(variable.integer(1, MAX_WORKERS), defaultWorkers()),
+      reader: variable.optional(variable.integer(1, MAX_WORKERS)),
     },
   });
 }

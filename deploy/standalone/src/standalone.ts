@@ -11,6 +11,7 @@ import {
   type Logger,
   mergeMetrics,
   type MetricsServer,
+  type MetricsText,
   serveMetrics,
   startTracing,
 } from "@scrip/telemetry";
@@ -19,6 +20,7 @@ import type { Composition } from "./compose.ts";
 import { displayedHost, readStandaloneConfig, type StandaloneConfig } from "./config.ts";
 import { readKeys, readSecrets, type Secrets, writeKeys } from "./data-folder.ts";
 import type { ServerOptions } from "./server.ts";
+import { countWorkers } from "./worker-count.ts";
 import { startWorkers } from "./workers.ts";
 
 export type Standalone = Gateway & {
@@ -53,19 +55,25 @@ export async function startStandalone(
   await using parts = new AsyncDisposableStack();
   parts.use(await startTracing("scrip", config.tracing));
   const logger = createLogger({ service: "scrip", level: config.logLevel });
-  const metrics = config.workers === 1 ? createMetrics() : undefined;
-  const metricsServer = parts.use(await serveMetrics(metrics ?? mergeMetrics(), config.metrics));
+  const metrics = createMetrics();
+  let servedMetrics: MetricsText = metrics;
+  const { contentType } = metrics;
+  const metricsServer = parts.use(
+    await serveMetrics({ contentType, text: () => servedMetrics.text() }, config.metrics),
+  );
   const databaseUrl =
     config.databaseUrl ?? (await startDatabase(parts, { folder, progress, stop, logger }));
+  const workers = await countWorkers(config.workers, databaseUrl);
+  if (workers > 1) servedMetrics = mergeMetrics();
   const secrets = await readSecrets(folder);
   const keys = await bootstrapKeys(folder, secrets);
   stop.throwIfAborted();
   progress("Starting the services …");
   const scrip = parts.use(
-    metrics === undefined
+    workers > 1
       ? await startWorkers(
           { ...env, DATABASE_URL: databaseUrl, SCRIP_DATA_DIR: folder },
-          { count: config.workers, databaseUrl, logger, stop },
+          { count: workers, logger, stop },
         )
       : await startInProcess(env, { config, databaseUrl, folder, logger, metrics }),
   );

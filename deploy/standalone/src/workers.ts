@@ -3,10 +3,9 @@ import { once } from "node:events";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { ConfigError, type Env } from "@scrip/config";
+import type { Env } from "@scrip/config";
 import { holdPrimaryCounters } from "@scrip/gateway/counters";
 import type { Logger } from "@scrip/telemetry";
-import { Client } from "pg";
 
 import type { Composition } from "./compose.ts";
 
@@ -14,7 +13,6 @@ export type Workers = AsyncDisposable & Pick<Composition, "port" | "hasBootstrap
 
 export type WorkersOptions = {
   readonly count: number;
-  readonly databaseUrl: string;
   readonly logger: Logger;
   /** Cancels the start, which then fails. */
   readonly stop: AbortSignal;
@@ -30,9 +28,6 @@ export class WorkerError extends Error {
   override readonly name = "WorkerError";
 }
 
-/** Connections of one worker at most: those of the services, the gateway, the events, the jobs and the exports. */
-const CONNECTIONS_PER_WORKER = 45;
-
 /** Time until a worker that ended is started again; it doubles while new ones end as well. */
 const RESTART_MS = 500;
 const MAX_RESTART_MS = 30_000;
@@ -45,9 +40,8 @@ const HEALTHY_MS = 60_000;
  */
 export async function startWorkers(
   env: Env,
-  { count, databaseUrl, logger, stop }: WorkersOptions,
+  { count, logger, stop }: WorkersOptions,
 ): Promise<Workers> {
-  await checkConnections(databaseUrl, count);
   holdPrimaryCounters();
   // Workers accept connections themselves: one that the primary hands to a worker that has just ended would hang.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -124,23 +118,5 @@ async function endAll(): Promise<void> {
       worker.process.kill("SIGTERM");
       await ended;
     }),
-  );
-}
-
-async function checkConnections(databaseUrl: string, count: number): Promise<void> {
-  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
-  await client.connect();
-  const { rows } = await client
-    .query<{ available: number }>(
-      `select current_setting('max_connections')::int
-            - current_setting('superuser_reserved_connections')::int as available`,
-    )
-    .finally(() => client.end());
-  const available = rows[0]?.available ?? 0;
-  const needed = count * CONNECTIONS_PER_WORKER;
-  if (needed <= available) return;
-  const most = Math.max(1, Math.floor(available / CONNECTIONS_PER_WORKER));
-  throw new ConfigError(
-    `SCRIP_WORKERS=${count} needs up to ${needed} database connections, and the server accepts ${available}. Set SCRIP_WORKERS to ${most}, or raise max_connections of PostgreSQL.`,
   );
 }
