@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 
 import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
 
@@ -58,9 +58,8 @@ export async function serveMetrics(
   const server = createServer(
     { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 75_000 },
     (request, response) => {
-      const [path] = (request.url ?? "").split("?", 1);
-      const read = path === "/metrics" ? metricsOf(metrics) : probes && probeAt(path, probes);
-      if (read === undefined || (request.method !== "GET" && request.method !== "HEAD")) {
+      const read = isRead(request) ? pageAt(pathOf(request), metrics, probes) : undefined;
+      if (read === undefined) {
         response.writeHead(404).end();
         return;
       }
@@ -90,13 +89,18 @@ export async function serveMetrics(
 
 type Page = { readonly status: number; readonly type: string; readonly text: string };
 
-const metricsOf = async (metrics: MetricsText): Promise<Page> => ({
-  status: 200,
-  type: metrics.contentType,
-  text: await metrics.text(),
-});
+const isRead = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
-function probeAt(path: string | undefined, probes: Probes): Promise<Page> | undefined {
+const pathOf = ({ url = "" }: IncomingMessage): string | undefined => url.split("?", 1)[0];
+
+/** Undefined: the path has no page. */
+function pageAt(
+  path: string | undefined,
+  metrics: MetricsText,
+  probes: Probes | undefined,
+): Promise<Page> | undefined {
+  if (path === "/metrics") return metricsOf(metrics);
+  if (probes === undefined) return undefined;
   switch (path) {
     case "/livez":
       return Promise.resolve(pageOf(true, "alive"));
@@ -108,6 +112,12 @@ function probeAt(path: string | undefined, probes: Probes): Promise<Page> | unde
       return undefined;
   }
 }
+
+const metricsOf = async (metrics: MetricsText): Promise<Page> => ({
+  status: 200,
+  type: metrics.contentType,
+  text: await metrics.text(),
+});
 
 const pageOf = (holds: boolean, state: string): Page => ({
   status: holds ? 200 : 503,
