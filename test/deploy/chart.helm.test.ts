@@ -188,6 +188,82 @@ test("allows the calls of the service graph, and no others", async () => {
   );
 });
 
+test("a restricted gateway takes the call of `helm test`", async () => {
+  const gatewayFrom = [{ namespaceSelector: { matchLabels: { name: "ingress" } } }];
+  const objects = await render({ ...REQUIRED, networkPolicy: { gatewayFrom } });
+  const [pod] = ofKind(objects, "Pod");
+  const gateway = ofKind(objects, "NetworkPolicy").find(
+    ({ spec }) => componentOf(spec.podSelector.matchLabels) === "gateway",
+  );
+  const [{ from }] = gateway.spec.ingress;
+  expect(from.slice(0, -1)).toEqual(gatewayFrom);
+  expect(pod.metadata.labels).toMatchObject(from.at(-1).podSelector.matchLabels);
+});
+
+test.each([["distributed"], ["standalone"]])(
+  "does not publish the metrics with the API: %s",
+  async (mode) => {
+    const objects = await render({ ...REQUIRED, mode, service: { type: "LoadBalancer" } });
+    const services = ofKind(objects, "Service");
+    const portsOf = (type: string | undefined): string[] =>
+      services
+        .filter(({ spec }) => spec.type === type)
+        .flatMap(({ spec }) => spec.ports.map(({ name }: { name: string }) => name));
+    expect(portsOf("LoadBalancer")).toEqual(["http"]);
+    // The label `job` of each process, once.
+    const scraped = services.filter(({ spec }) =>
+      spec.ports.some(({ name }: { name: string }) => name === "metrics"),
+    );
+    const expected = mode === "standalone" ? ["standalone"] : PROCESSES;
+    expect(scraped.map(({ metadata }) => componentOf(metadata.labels)).toSorted()).toEqual(
+      expected.toSorted(),
+    );
+  },
+);
+
+const ofDatabase = (part: string): object => ({
+  database: { ...REQUIRED.database, [part]: { existingSecret: "new" } },
+});
+
+/** Components whose pods restart when this secret has another name, which counts as its value. */
+async function restartedBy(values: object, changed: object): Promise<readonly string[]> {
+  const checksums = async (input: object) =>
+    new Map(
+      (await render(input))
+        .filter(({ kind }) => ["Deployment", "StatefulSet"].includes(kind))
+        .map(({ metadata, spec }) => [
+          componentOf(metadata.labels),
+          spec.template.metadata.annotations["checksum/secrets"],
+        ]),
+    );
+  const [before, after] = [await checksums(values), await checksums({ ...values, ...changed })];
+  return [...before].filter(([name, sum]) => after.get(name) !== sum).map(([name]) => name);
+}
+
+const ONE_POD = ["standalone"];
+
+test.each<[string, object, readonly string[], readonly string[]]>([
+  ["secrets", { secrets: { existingSecret: "new" } }, PROCESSES, []],
+  ["database", { database: { existingSecret: "new" } }, PROCESSES, ONE_POD],
+  ["events", ofDatabase("events"), PROCESSES, []],
+  ["pooler", ofDatabase("pooler"), PROCESSES, ONE_POD],
+  ["replica", ofDatabase("replica"), PROCESSES, ONE_POD],
+  ["Redis", { redis: { existingSecret: "new" } }, PROCESSES, ONE_POD],
+  [
+    "Kafka",
+    { kafka: { brokers: ["kafka:9093"], sasl: { existingSecret: "new" } } },
+    PROCESSES,
+    ONE_POD,
+  ],
+  ["files", { files: { bucket: "scrip", existingSecret: "new" } }, ["export"], ONE_POD],
+])(
+  "restarts the processes whose variables are in a changed secret: %s",
+  async (_, changed, distributed, standalone) => {
+    expect((await restartedBy(REQUIRED, changed)).toSorted()).toEqual(distributed.toSorted());
+    expect(await restartedBy({ ...REQUIRED, mode: "standalone" }, changed)).toEqual(standalone);
+  },
+);
+
 test("encrypts gRPC when there are certificates, each process with its own or with that of all", async () => {
   const deployments = ofKind(
     await render(INSTALLATIONS["all that is optional"] ?? {}),

@@ -207,15 +207,40 @@ affinity: {{ toYaml . | nindent 2 }}
 {{- end -}}
 
 {{/*
-A checksum of the secrets of a pod, so that their change restarts it. Secrets are unknown to
-`helm template`; GitOps tools restart by other means. Takes the root and `secrets`.
+Metrics of a process whose own Service may be open to others. Takes the root, the `name` of the process
+and of its `service`.
+*/}}
+{{- define "scrip.metricsService" }}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ .service }}-metrics
+  labels: {{ include "scrip.labels" . | nindent 4 }}
+spec:
+  type: ClusterIP
+  selector: {{ include "scrip.selector" . | nindent 4 }}
+  ports:
+    - name: metrics
+      port: 9464
+      targetPort: metrics
+{{- end -}}
+
+{{/*
+A checksum of the secrets whose values are variables of a pod, so that their change restarts it; files are
+read again. Secrets are unknown to `helm template`; GitOps tools restart by other means. Takes the root,
+`settings` and `secrets`, those beside the ones that every process has.
 */}}
 {{- define "scrip.checksum" -}}
-{{- $all := list -}}
-{{- range .secrets -}}
-{{- with (lookup "v1" "Secret" $.root.Release.Namespace .) -}}
-{{- $all = append $all .data -}}
+{{- $values := .root.Values -}}
+{{- $database := include "scrip.databaseSecret" . | fromYaml -}}
+{{- $common := list $database.secret $values.database.pooler.existingSecret $values.database.replica.existingSecret $values.redis.existingSecret -}}
+{{- if $values.kafka.brokers -}}
+{{- $common = append $common $values.kafka.sasl.existingSecret -}}
 {{- end -}}
+{{- $all := dict -}}
+{{- range concat $common .secrets | compact | uniq -}}
+{{- $_ := set $all . (lookup "v1" "Secret" $.root.Release.Namespace .).data -}}
 {{- end -}}
 {{- toJson $all | sha256sum -}}
 {{- end -}}
