@@ -4,6 +4,7 @@ import { VoucherSchema, VoucherService } from "@scrip/proto/scrip/voucher/v1/vou
 import { startTcpProxy } from "@scrip/testing";
 import { expect, test } from "vitest";
 
+import { startBlackHole } from "../../test/black-hole.ts";
 import { gatewayTokens, serveVouchers } from "../../test/voucher-server.ts";
 import { generateServiceKey } from "../auth/service-token.ts";
 import { type Call, serviceCall } from "../call/call.ts";
@@ -91,6 +92,20 @@ test("leaves out a replica that refuses connections, also for writes, until it i
   await expect.poll(() => [...client.down], { timeout: 10_000 }).toEqual([]);
   for (let call = 0; call < 10; call += 1) await client.write();
   expect(again.calls()).toBe(5);
+});
+
+test("sends nothing to an address that drops packets while another replica serves", async () => {
+  await using hole = await startBlackHole();
+  await using healthy = await startReplica(idle);
+  using client = connect(() => [hole.url, healthy.url]);
+  // The first calls go to both, because neither has reported anything.
+  const first = [client.write(), client.write()];
+  await expect.poll(() => [...client.down]).toEqual([hole.url]);
+  expect(await Promise.all(first)).toEqual(["served", "served"]);
+  const retries = client.retries();
+  for (let call = 0; call < 10; call += 1) expect(await client.write()).toBe("served");
+  expect(client.retries()).toBe(retries);
+  expect(healthy.calls()).toBe(12);
 });
 
 test("no call fails while each replica restarts, and none is executed twice", async () => {

@@ -4,6 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { httpMethodsOf } from "@scrip/contract";
 
 import type { Call } from "../call/call.ts";
+import { NOT_CONNECTED } from "./sessions.ts";
 
 /**
  * `unsent`: the server has not begun with the call. `lost`: it may have, and the connection broke. `late`: the deadline has
@@ -19,6 +20,7 @@ const UNSENT_CODES: ReadonlySet<string> = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ERR_HTTP2_GOAWAY_SESSION",
+  NOT_CONNECTED,
 ]);
 const REFUSED_STREAM = /REFUSED_STREAM/;
 

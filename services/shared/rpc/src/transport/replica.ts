@@ -15,7 +15,7 @@ export type Replica = Disposable & {
   readonly breaker: CircuitBreaker;
   /** Calls in progress. */
   inFlight: number;
-  /** Whether it takes calls, as far as is known: false once it is unreachable, not ready or about to stop. */
+  /** Whether it has reported that it takes calls: not before that, nor once it is unreachable, not ready or about to stop. */
   readonly isServing: () => boolean;
   /** Call this when a call could not be sent. */
   readonly markUnreachable: () => void;
@@ -27,15 +27,17 @@ const MAX_PAUSE_MS = 2_000;
 export type ReplicaOptions = {
   readonly url: string;
   readonly transport: Transport;
+  /** Replicas are expected to serve, so the first report is a change only if one does not. */
   readonly onChange: (url: string, isServing: boolean) => void;
 };
 
 /** Follows the health of a replica (`grpc.health.v1`): it reports immediately that it is about to stop. */
 export function followReplica({ url, transport, onChange }: ReplicaOptions): Replica {
   const stopping = new AbortController();
-  let isServing = true;
+  let isServing: boolean | undefined;
   const set = (next: boolean): void => {
-    if (next !== isServing && !stopping.signal.aborted) onChange(url, next);
+    const isNews = next !== (isServing ?? true);
+    if (isNews && !stopping.signal.aborted) onChange(url, next);
     isServing = next;
   };
   void follow(transport, stopping.signal, set);
@@ -44,7 +46,7 @@ export function followReplica({ url, transport, onChange }: ReplicaOptions): Rep
     transport,
     breaker: createCircuitBreaker(() => performance.now()),
     inFlight: 0,
-    isServing: () => isServing,
+    isServing: () => isServing === true,
     markUnreachable: () => set(false),
     [Symbol.dispose]: () => stopping.abort(),
   };

@@ -1,9 +1,16 @@
 import type { ClientHttp2Stream, Http2Session } from "node:http2";
 
+import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 
 /** Bytes of responses of one connection that this process has not read yet. */
 const SESSION_WINDOW_BYTES = 32 * 1024 * 1024;
+
+/** Within a cluster a connection opens in milliseconds. Where packets are dropped, the system would try for two minutes. */
+const CONNECT_MS = 2_500;
+
+/** The code of calls whose connection was not opened in time. */
+export const NOT_CONNECTED = "ERR_NOT_CONNECTED";
 
 /** The connection to a service, and earlier ones that end. */
 export class Sessions extends Http2SessionManager {
@@ -12,7 +19,9 @@ export class Sessions extends Http2SessionManager {
   override async request(
     ...request: Parameters<Http2SessionManager["request"]>
   ): Promise<ClientHttp2Stream> {
-    const stream = await super.request(...request);
+    const requested = super.request(...request);
+    const timer = this.state() === "connecting" ? this.#limitConnecting() : undefined;
+    const stream = await requested.finally(() => clearTimeout(timer));
     const { session } = stream;
     if (session !== undefined && !session.destroyed && !this.#prepared.has(session)) {
       this.#prepared.add(session);
@@ -20,6 +29,19 @@ export class Sessions extends Http2SessionManager {
     }
     return stream;
   }
+
+  #limitConnecting(): NodeJS.Timeout {
+    return setTimeout(() => {
+      if (this.state() === "connecting") this.abort(notConnected());
+    }, CONNECT_MS);
+  }
+}
+
+function notConnected(): ConnectError {
+  const cause = Object.assign(new Error(`not connected within ${CONNECT_MS} ms`), {
+    code: NOT_CONNECTED,
+  });
+  return ConnectError.from(cause, Code.Unavailable);
 }
 
 function prepare(session: Http2Session): void {
