@@ -24,7 +24,7 @@ export function splitData({ campaign, reward, order, ...others }: Data & Describ
     campaignType: campaign?.campaign_type ?? null,
     rewardId: reward?.id ?? null,
     productIds,
-    data: mapValues(data, (value) => (isOnlyId(value) ? value.id : value)),
+    data: mapResources(data, (value) => (isOnlyId(value) ? value.id : value)),
   };
 }
 
@@ -34,7 +34,7 @@ const isOnlyId = (value: unknown): value is { readonly id: string } =>
 /** The data of an activity as the API shows it. */
 export function joinData(stored: ActivityData): Data {
   const { campaignId, campaignType, rewardId, productIds } = stored;
-  const data = mapValues(stored.data, (value) =>
+  const data = mapResources(stored.data, (value) =>
     typeof value === "string" ? { id: value } : value,
   );
   return completeData({
@@ -46,9 +46,6 @@ export function joinData(stored: ActivityData): Data {
     ...(productIds !== null && { order: { ...(data["order"] as Data), product_ids: productIds } }),
   });
 }
-
-const mapValues = (data: Data, change: (value: unknown) => unknown): Data =>
-  Object.fromEntries(Object.entries(data).map(([name, value]) => [name, change(value)]));
 
 /** The `object` of the resources in activities, and what else all of one kind have: it is not stored with each. */
 const COMMON: Readonly<Record<string, Data>> = {
@@ -62,10 +59,13 @@ const COMMON: Readonly<Record<string, Data>> = {
   order: { object: "order", product_ids: [] },
 };
 
-const completeData = (stored: Data): Data =>
+const mapResources = (data: Data, change: (value: unknown, common: Data) => unknown): Data =>
   Object.fromEntries(
-    Object.entries(stored).map(([name, value]) => {
+    Object.entries(data).map(([name, value]) => {
       const common = COMMON[name];
-      return [name, common === undefined ? value : { ...common, ...(value as Data) }];
+      return [name, common === undefined ? value : change(value, common)];
     }),
   );
+
+const completeData = (stored: Data): Data =>
+  mapResources(stored, (value, common) => ({ ...common, ...(value as Data) }));
