@@ -136,6 +136,7 @@ create table customer_order (
   amount bigint not null,
   changed_at timestamp with time zone not null,
   paid boolean default true not null,
+  previous_customer_id text,
   constraint customer_order_pkey PRIMARY KEY (project_id, order_id),
   constraint customer_order_amount_not_negative CHECK (amount >= 0)
 );

@@ -4,6 +4,7 @@ import type { DeliveredEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { SegmentEnteredSchema, SegmentLeftSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -175,6 +176,46 @@ describe("a segment that an earning rule waits for", () => {
     );
     await onRedemption(db)([redeemed], deliveryFrom(REDEMPTIONS_TOPIC));
     expect(await program.deliver()).toEqual([customerId]);
+  });
+
+  test("is left by the customer whose order another customer takes over", async () => {
+    const program = await startProgram({
+      "summary.orders.total_amount": { conditions: { $more_than: [999] } },
+    });
+    await program.addRule();
+    const [ada, bob, cid] = [
+      await program.create(),
+      await program.create(),
+      await program.create(),
+    ];
+    await program.deliver();
+    const id = newId("ord");
+    const { projectId } = program;
+    const pay = (customerId: string, at: number) =>
+      onOrderChanged(db)(
+        [
+          newEvent(
+            OrderPaidSchema,
+            { projectId, topic: ORDERS_TOPIC },
+            {
+              projectId,
+              order: { id, customerId, amount: 1_000n, status: OrderStatus.PAID },
+              date: timestampFromMs(NOON + at),
+            },
+          ),
+        ],
+        deliveryFrom(ORDERS_TOPIC),
+      );
+    await pay(ada, 0);
+    expect(await program.deliver()).toEqual([ada]);
+    await pay(bob, 1);
+    expect(await program.deliver()).toEqual([bob]);
+    expect(await program.left()).toEqual([ada]);
+    await pay(bob, 2);
+    await pay(cid, 3);
+    await pay(ada, 4);
+    expect(await program.deliver()).toEqual([ada]);
+    expect(await program.left()).toEqual([bob]);
   });
 
   test("reports each customer once when several processes evaluate concurrent changes", async () => {

@@ -140,13 +140,18 @@ const upsertStatement = buildStatement({
       select ${orders.columns} from ${orders.rows("one")}
        order by project_id, order_id
           on conflict (project_id, order_id) do update
-         set ${excludedAssignments(orderStateColumns)}
+         set ${excludedAssignments(orderStateColumns)},
+             previous_customer_id = nullif(known.customer_id, excluded.customer_id)
        where known.changed_at < excluded.changed_at
           or (known.changed_at = excluded.changed_at
               and (known.paid or not ${unpaidWins.values})
               and (known.amount, known.customer_id, known.paid)
                   <> (excluded.amount, excluded.customer_id, excluded.paid))
-      returning project_id, customer_id
+      returning project_id, customer_id, previous_customer_id
+    ), owners as (
+      select project_id, customer_id from written
+       union all
+      select project_id, previous_customer_id from written where previous_customer_id is not null
     )
-    ${queueChangedSql("written", "customer_id")}`,
+    ${queueChangedSql("owners", "customer_id")}`,
 });
