@@ -1,10 +1,14 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
-import { VoucherDeletedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import {
+  CampaignVouchersDeletedSchema,
+  VoucherDeletedSchema,
+} from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { VOUCHERS_TOPIC } from "../src/events/on-member.ts";
+import { findCardsOf } from "../src/store/loyalty-members.ts";
 import { newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { DAY, earningIn, PER_EURO, storeProgram } from "./earning-programs.ts";
@@ -146,13 +150,36 @@ test("states that arrive three times in any order leave the newest one, before o
   expect(await program.violations()).toEqual([]);
 });
 
-test("the state of a card is removed with the card", async () => {
-  const program = await setUp([PER_EURO]);
-  const { projectId } = program;
-  const { cardId } = await join(program);
-  await publish([program.cardChanged(cardId, { version: 2n, active: false })]);
-  const deleted = { projectId, voucherId: cardId };
-  await publish([newEvent(VoucherDeletedSchema, { projectId, topic: VOUCHERS_TOPIC }, deleted)]);
-  const { rows } = await db.query("select from card_state where project_id = $1", [projectId]);
-  expect(rows).toEqual([]);
+describe("the holder and the state of a card are deleted", () => {
+  const topic = { topic: VOUCHERS_TOPIC };
+  test.each([
+    [
+      "with the card",
+      (projectId: string, voucherId: string) =>
+        newEvent(VoucherDeletedSchema, { projectId, ...topic }, { projectId, voucherId }),
+    ],
+    [
+      "with the campaign of the card",
+      (projectId: string, voucherId: string) => {
+        const voucherIds = [voucherId, newId("v")];
+        const deleted = { projectId, campaignId: newId("camp"), voucherIds };
+        return newEvent(CampaignVouchersDeletedSchema, { projectId, ...topic }, deleted);
+      },
+    ],
+  ])("%s", async (_, deletionOf) => {
+    const program = await setUp([PER_EURO]);
+    const { projectId } = program;
+    const { cardId, customerId } = await join(program);
+    const { cardId: otherId } = await join(program);
+    const states = [cardId, otherId].map((id) =>
+      program.cardChanged(id, { version: 2n, active: false }),
+    );
+    await publish(states);
+    await publish([deletionOf(projectId, cardId)]);
+    const { rows } = await db.query("select card_id from card_state where project_id = $1", [
+      projectId,
+    ]);
+    expect(rows).toEqual([{ card_id: otherId }]);
+    expect(await findCardsOf(db, projectId, customerId)).toEqual([]);
+  });
 });

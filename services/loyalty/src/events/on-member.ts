@@ -2,6 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
 import { optionalInstantFromProto } from "@scrip/mapping";
 import {
+  CampaignVouchersDeletedSchema,
   LoyaltyCardChangedSchema,
   VoucherDeletedSchema,
   VoucherPublishedSchema,
@@ -18,6 +19,9 @@ import { deleteMemberTiers } from "../store/member-tiers.ts";
 
 export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 
+/** Cards that one statement deletes: a campaign can have millions. */
+const DELETED_CARDS = 5_000;
+
 type MemberChange = { readonly card: CardKey; readonly member: LoyaltyMember | null };
 
 /**
@@ -27,7 +31,7 @@ type MemberChange = { readonly card: CardKey; readonly member: LoyaltyMember | n
 export const onMember =
   (deps: Deps): EventHandler =>
   async (events) => {
-    const changes = events.flatMap((event) => changeOf(event) ?? []);
+    const changes = events.flatMap(changesOf);
     const states = events.flatMap((event) => stateOf(event) ?? []);
     if (changes.length + states.length === 0) return;
     const latest = [
@@ -39,9 +43,12 @@ export const onMember =
       await saveCardStates(tx, states);
       await saveMembers(tx, members);
       const deleted = latest.flatMap(({ card, member }) => (member === null ? [card] : []));
-      await deleteMembers(tx, deleted);
-      await deleteCardStates(tx, deleted);
-      await deleteMemberTiers(tx, deleted);
+      for (let from = 0; from < deleted.length; from += DELETED_CARDS) {
+        const chunk = deleted.slice(from, from + DELETED_CARDS);
+        await deleteMembers(tx, chunk);
+        await deleteCardStates(tx, chunk);
+        await deleteMemberTiers(tx, chunk);
+      }
       await earnAwaited(tx, deps, members);
     });
     // A card can start with the points of a tier. Points that moved before have found no member: after the commit, either
@@ -50,28 +57,32 @@ export const onMember =
     deps.onEvents();
   };
 
-function changeOf(event: DeliveredEvent): MemberChange | undefined {
+function changesOf(event: DeliveredEvent): readonly MemberChange[] {
   const published = eventMessage(event, VoucherPublishedSchema);
   if (published !== undefined) {
     const { projectId, voucherId: cardId, campaignId, customerId, loyaltyPoints, date } = published;
-    if (loyaltyPoints === undefined || date === undefined) return undefined;
+    if (loyaltyPoints === undefined || date === undefined) return [];
     const card = { projectId, cardId };
     const joinedAt = timestampMs(date);
-    return {
-      card,
-      member: {
-        ...card,
-        campaignId: campaignId ?? null,
-        customerId,
-        initialPoints: loyaltyPoints,
-        joinedAt,
-      },
+    const member = {
+      ...card,
+      campaignId: campaignId ?? null,
+      customerId,
+      initialPoints: loyaltyPoints,
+      joinedAt,
     };
+    return [{ card, member }];
   }
   const deleted = eventMessage(event, VoucherDeletedSchema);
-  if (deleted === undefined) return undefined;
-  return { card: { projectId: deleted.projectId, cardId: deleted.voucherId }, member: null };
+  if (deleted !== undefined) return [deletionOf(deleted.projectId, deleted.voucherId)];
+  const vouchers = eventMessage(event, CampaignVouchersDeletedSchema);
+  return vouchers?.voucherIds.map((cardId) => deletionOf(vouchers.projectId, cardId)) ?? [];
 }
+
+const deletionOf = (projectId: string, cardId: string): MemberChange => ({
+  card: { projectId, cardId },
+  member: null,
+});
 
 function stateOf(event: DeliveredEvent): VersionedState | undefined {
   const changed = eventMessage(event, LoyaltyCardChangedSchema);
