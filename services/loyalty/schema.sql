@@ -159,6 +159,12 @@ create table definition_version (
   constraint definition_version_pkey PRIMARY KEY (project_id)
 );
 
+create table deleted_segment (
+  project_id text not null,
+  id text not null,
+  constraint deleted_segment_pkey PRIMARY KEY (project_id, id)
+);
+
 create table earning_rule (
   project_id text not null,
   id text not null,
@@ -492,8 +498,7 @@ create table segment_member (
   segment_id text not null,
   customer_id text not null,
   constraint segment_member_pkey PRIMARY KEY (project_id, segment_id, customer_id),
-  constraint segment_member_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE,
-  constraint segment_member_of_segment FOREIGN KEY (project_id, segment_id) REFERENCES segment(project_id, id) ON DELETE CASCADE
+  constraint segment_member_of_customer FOREIGN KEY (project_id, customer_id) REFERENCES customer(project_id, id) ON DELETE CASCADE
 );
 
 create table stored_request (

@@ -15,9 +15,7 @@ create table segment_member (
 
   primary key (project_id, segment_id, customer_id),
   constraint segment_member_of_customer foreign key (project_id, customer_id)
-    references customer (project_id, id) on delete cascade,
-  constraint segment_member_of_segment foreign key (project_id, segment_id)
-    references segment (project_id, id) on delete cascade
+    references customer (project_id, id) on delete cascade
 );
 
 create index segment_member_project_customer on segment_member (project_id, customer_id) include (segment_id);
@@ -27,6 +25,14 @@ create table changed_customer (
   project_id  text   not null,
   id          bigint not null generated always as identity,
   customer_id text   not null,
+
+  primary key (project_id, id)
+);
+
+-- Deleted segments whose members are still being deleted, in chunks: they can be millions.
+create table deleted_segment (
+  project_id text not null,
+  id         text not null,
 
   primary key (project_id, id)
 );

@@ -13,6 +13,7 @@ import { onOrderChanged, ORDERS_TOPIC } from "../src/events/on-order-changed.ts"
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { CUSTOMERS_TOPIC } from "../src/events/topics.ts";
 import { followSegments } from "../src/segment/follow-segments.ts";
+import { insertSegmentMembers } from "../src/store/segment-members.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn } from "./earning-programs.ts";
@@ -305,6 +306,56 @@ describe("a segment that an earning rule waits for", () => {
     ]);
     expect(rows).toEqual([]);
     expect(await segments.getSegment({ segmentId: id }, call)).toMatchObject({ type: "static" });
+  });
+
+  test("is deleted immediately, and its members later in chunks, together with changes of customers", async () => {
+    const program = await startProgram(GOLD, "auto-update");
+    const { call, projectId, segmentId } = program;
+    const items = Array.from({ length: 4_100 }, (_, n) => ({ sourceId: `c_${n}`, ...gold }));
+    await imports.importCustomers({ items }, call);
+    const ada = await program.create(gold);
+    await program.deliver();
+    const memberCount = async () => {
+      const { rows } = await db.query<{ count: bigint }>(
+        "select count(*) from segment_member where project_id = $1",
+        [projectId],
+      );
+      return rows[0]?.count;
+    };
+    expect(await memberCount()).toBe(4_101n);
+
+    await segments.deleteSegment({ segmentId }, call);
+    await expect(program.segment()).rejects.toMatchObject({ key: "not_found" });
+    expect(await memberCount()).toBe(4_101n);
+    await followSegments(deps);
+    expect(await memberCount()).toBe(2_101n);
+    await Promise.all([
+      follow(),
+      follow(),
+      customers.deleteCustomer({ customerId: ada }, call),
+      imports.importCustomers({ items: items.slice(0, 500) }, call),
+    ]);
+    await follow();
+    expect(await memberCount()).toBe(0n);
+    expect(await program.left()).toEqual([]);
+    const { rows } = await db.query("select from deleted_segment where project_id = $1", [
+      projectId,
+    ]);
+    expect(rows).toEqual([]);
+  });
+
+  test("gets no members from an evaluation that began before it was deleted", async () => {
+    const program = await startProgram(GOLD, "auto-update");
+    const { call, projectId, segmentId } = program;
+    const customerId = await program.create(gold);
+    await follow();
+    await segments.deleteSegment({ segmentId }, call);
+    await follow();
+    await db.transaction((tx) => insertSegmentMembers(tx, [{ projectId, segmentId, customerId }]));
+    const { rows } = await db.query("select from segment_member where project_id = $1", [
+      projectId,
+    ]);
+    expect(rows).toEqual([]);
   });
 
   test("queues no changes of customers in projects whose segments are passive", async () => {

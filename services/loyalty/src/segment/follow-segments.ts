@@ -16,6 +16,7 @@ import { findProfiles } from "../store/customer-profiles.ts";
 import { lockCustomers } from "../store/customers.ts";
 import { DEFAULT_CALENDAR, findCalendars } from "../store/project-calendars.ts";
 import {
+  deleteMembersOfDeleted,
   deleteSegmentMembers,
   findFollowedSegments,
   findSegmentMembers,
@@ -33,9 +34,13 @@ type FollowingDeps = Pick<Deps, "db" | "newId" | "onEvents">;
 /** Customers that one transaction evaluates. */
 const SLICE = 200;
 
+/** Members of a deleted segment that one transaction deletes. */
+const DELETED_MEMBERS = 2_000;
+
 /**
  * Evaluates the followed segments of customers that changed, and reports who entered or left one. Then stores the
- * members of segments that are followed since recently, which enter nothing. Returns whether there may be more to do.
+ * members of segments that are followed since recently, which enter nothing, and deletes those of deleted segments.
+ * Returns whether there may be more to do.
  */
 export async function followSegments(deps: FollowingDeps): Promise<boolean> {
   // Mostly there is nothing, which costs no transaction.
@@ -54,8 +59,9 @@ export async function followSegments(deps: FollowingDeps): Promise<boolean> {
     await saveSegmentSync(tx, sync, last?.customerId ?? null);
     return true;
   });
+  const isDeleting = await deps.db.transaction((tx) => deleteMembersOfDeleted(tx, DELETED_MEMBERS));
   if (changed > 0 || isSyncing) deps.onEvents();
-  return changed > 0 || isSyncing;
+  return changed > 0 || isSyncing || isDeleting;
 }
 
 async function evaluate(

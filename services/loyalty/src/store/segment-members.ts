@@ -64,6 +64,7 @@ export async function findSegmentMembers(
   return rows.map(memberFromRow);
 }
 
+/** Waits for concurrent deletions of segments, and inserts no members of deleted ones. */
 export async function insertSegmentMembers(
   tx: Queryable,
   members: readonly SegmentMember[],
@@ -71,7 +72,10 @@ export async function insertSegmentMembers(
   if (members.length === 0) return;
   await tx.query(
     `insert into segment_member (project_id, segment_id, customer_id)
-     select * from unnest($1::text[], $2::text[], $3::text[])
+     select member.*
+       from unnest($1::text[], $2::text[], $3::text[]) as member (project_id, segment_id, customer_id)
+       join segment s on s.project_id = member.project_id and s.id = member.segment_id
+        for key share of s
          on conflict do nothing`,
     columnsOf(members),
   );
@@ -115,11 +119,12 @@ export type SegmentSync = {
   readonly after: string;
 };
 
-/** Whether a customer has changed, or a segment is followed since recently. */
+/** Whether a customer has changed, or a segment is followed or deleted since recently. */
 export async function hasChangesToFollow(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ waiting: boolean }>(
     `select exists (select from changed_customer)
-            or exists (select from segment where sync_status = 'IN_PROGRESS') as waiting`,
+            or exists (select from segment where sync_status = 'IN_PROGRESS')
+            or exists (select from deleted_segment) as waiting`,
   );
   return rows[0]?.waiting === true;
 }
@@ -160,4 +165,37 @@ export async function saveSegmentSync(
     "update segment set sync_status = $3, sync_after = $4 where project_id = $1 and id = $2",
     [projectId, segmentId, after === null ? "DONE" : "IN_PROGRESS", after],
   );
+}
+
+/**
+ * Deletes at most `limit` members of a deleted segment of any project that no other process works on. Returns whether
+ * there may be more.
+ */
+export async function deleteMembersOfDeleted(tx: Queryable, limit: number): Promise<boolean> {
+  const { rows } = await tx.query<{ project_id: string; id: string }>(
+    "select project_id, id from deleted_segment limit 1 for update skip locked",
+  );
+  const [segment] = rows;
+  if (segment === undefined) return false;
+  const ofSegment = "project_id = $1 and segment_id = $2";
+  // Skips members that the deletion or evaluation of a customer deletes, so that there is no deadlock.
+  const { rowCount } = await tx.query(
+    `delete from segment_member
+      where ${ofSegment}
+        and customer_id = any(array(
+            select customer_id from segment_member
+             where ${ofSegment}
+             order by customer_id
+             limit $3
+               for update skip locked))`,
+    [segment.project_id, segment.id, limit],
+  );
+  if (rowCount === limit) return true;
+  const { rowCount: finished } = await tx.query(
+    `delete from deleted_segment
+      where project_id = $1 and id = $2
+        and not exists (select from segment_member where ${ofSegment})`,
+    [segment.project_id, segment.id],
+  );
+  return finished === 1;
 }

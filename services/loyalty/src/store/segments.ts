@@ -125,16 +125,23 @@ export async function listSegments(
   });
 }
 
+/** The members of a followed segment are deleted later, by `deleteMembersOfDeleted`. */
 export async function deleteSegment(
   tx: Queryable,
   projectId: string,
   id: string,
 ): Promise<"deleted" | "not_found"> {
-  const { rowCount } = await tx.query("delete from segment where project_id = $1 and id = $2", [
-    projectId,
-    id,
-  ]);
-  return rowCount === 1 ? "deleted" : "not_found";
+  const { rows } = await tx.query<{ deleted: boolean }>(
+    `with deleted as (
+       delete from segment where project_id = $1 and id = $2 returning project_id, id, sync_status
+     ), followed as (
+       insert into deleted_segment (project_id, id)
+       select project_id, id from deleted where sync_status is not null
+     )
+     select exists (select from deleted) as deleted`,
+    [projectId, id],
+  );
+  return rows[0]?.deleted === true ? "deleted" : "not_found";
 }
 
 export type ProjectSegmentRows = {
