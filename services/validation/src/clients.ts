@@ -75,7 +75,7 @@ import {
   type ListVouchersResponse,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, clientOf, createCallCoalescer, serviceCall } from "@scrip/rpc";
+import { type Call, type Client, clientOf, createCallCoalescer, serviceCall } from "@scrip/rpc";
 
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
 import {
@@ -199,17 +199,7 @@ function redemptionClients(transport: Transport, batched: Batched) {
       const request = { $typeName: CountRedemptionsRequestSchema.typeName, queries: [...queries] };
       return (await redemptions.countRedemptions(request, call)).results;
     }),
-    commitRedemption: batched(
-      "commit_redemptions",
-      async (commands: readonly RedemptionCommand[]) => {
-        const request = {
-          $typeName: CommitRedemptionsRequestSchema.typeName,
-          commands: [...commands],
-        };
-        return (await redemptions.commitRedemptions(request, serviceCall())).outcomes;
-      },
-      WITHOUT_SINGLE_RETRY,
-    ),
+    commitRedemption: commitClient(redemptions, batched),
     reserveVouchers: batched(
       "reserve_vouchers",
       async (commands: readonly ReservationCommand[]) => {
@@ -239,6 +229,31 @@ function redemptionClients(transport: Transport, batched: Batched) {
       ),
   };
 }
+
+/** Redemptions of CAMPAIGN rewards have batches of their own, because the response to a batch waits for its rewards. */
+function commitClient(redemptions: Client<typeof RedemptionService>, batched: Batched) {
+  const commitIn = (name: string) =>
+    batched(
+      name,
+      async (commands: readonly RedemptionCommand[]) => {
+        const request = {
+          $typeName: CommitRedemptionsRequestSchema.typeName,
+          commands: [...commands],
+        };
+        return (await redemptions.commitRedemptions(request, serviceCall())).outcomes;
+      },
+      WITHOUT_SINGLE_RETRY,
+    );
+  const [commit, commitReward] = [
+    commitIn("commit_redemptions"),
+    commitIn("commit_reward_redemptions"),
+  ];
+  return (command: RedemptionCommand, caller: Deadline) =>
+    (givesCampaignReward(command) ? commitReward : commit)(command, caller);
+}
+
+const givesCampaignReward = ({ parts }: RedemptionCommand): boolean =>
+  parts.some(({ points }) => points?.reward?.type === "CAMPAIGN");
 
 function campaignClients(transport: Transport, batched: Batched) {
   const campaigns = clientOf(CampaignService, transport);

@@ -16,10 +16,13 @@ create table reward_redemption (
   next_attempt_at timestamptz,
   -- Why the last attempt failed.
   reason          text,
+  -- Time of the redemption, which is that of the sandbox clock in a sandbox project.
   created_at      timestamptz not null,
+  -- Real time, which ends the attempts.
+  recorded_at     timestamptz not null default now(),
   completed_at    timestamptz,
-  -- Whether the first attempt completed it: the response to the redemption showed the voucher.
-  given_at_once   boolean     not null default false,
+  -- Whether responses to the redemption show the reward as given. The first one decides; null: there was none.
+  shown_as_given  boolean,
   -- The first voucher that was published, or the one that was credited.
   voucher_id      text,
   -- Gift credits: the entry in the ledger of the voucher.

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { newRequestId } from "@scrip/ids";
+import { newId, newRequestId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type CommitOutcome,
   CountMeasure,
   type CountSchema,
+  RedeemedPointsSchema,
   RedemptionCommandSchema,
   type RedemptionPartSchema,
   type RedemptionService,
@@ -74,6 +75,37 @@ export function commandOf(
     ...overrides,
   });
 }
+
+/** A command that redeems a reward for ten points of a card with a hundred. */
+export const rewardCommandOf = (
+  service: Pick<TestService, "projectId">,
+  card: Voucher,
+  reward: object,
+  overrides: CommandInit = {},
+) =>
+  commandOf(service, [], {
+    customerId: "cust_1",
+    parts: [
+      {
+        ...voucherPart(card),
+        points: create(RedeemedPointsSchema, {
+          holdId: newId("ps"),
+          points: 10n,
+          cardPoints: 100n,
+          balance: 90n,
+          redeemedPoints: 10n,
+          reward: { id: "rew_1", assignmentId: "rewa_1", quantity: 2n, ...reward },
+        }),
+      },
+    ],
+    ...overrides,
+  });
+
+export const createLoyaltyCard = (service: TestService): Promise<Voucher> =>
+  service.vouchers.createVoucher(
+    { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 100n } },
+    service.call(),
+  );
 
 export const keyOf = (key: string, hash = "hash") => ({
   key,

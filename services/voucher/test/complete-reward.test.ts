@@ -1,11 +1,12 @@
-import { create } from "@bufbuild/protobuf";
-import { newId } from "@scrip/ids";
-import { RedeemedPointsSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 import { deliverDueRewards } from "../src/jobs/deliver-rewards.ts";
-import { commandOf, committedRedemptions, createCommit, voucherPart } from "./builders.ts";
+import {
+  committedRedemptions,
+  createCommit,
+  createLoyaltyCard,
+  rewardCommandOf,
+} from "./builders.ts";
 import { checkInvariants, depsOf, NOON, startTestService, type TestService } from "./deps.ts";
 
 let service: TestService;
@@ -17,26 +18,9 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const MUG = { type: "MATERIAL", parameters: { product: { id: "prod_1" } } };
 
-const createCard = (): Promise<Voucher> =>
-  service.vouchers.createVoucher(
-    { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 100n } },
-    service.call(),
-  );
-
-/** The redemption of a reward for ten points. */
 async function redeem(reward: object = MUG) {
-  const card = await createCard();
-  const points = create(RedeemedPointsSchema, {
-    holdId: newId("ps"),
-    points: 10n,
-    cardPoints: 100n,
-    balance: 90n,
-    redeemedPoints: 10n,
-    reward: { id: "rew_1", assignmentId: "rewa_1", quantity: 2n, ...reward },
-  });
-  const [outcome] = await createCommit(service)(
-    commandOf(service, [], { customerId: "cust_1", parts: [{ ...voucherPart(card), points }] }),
-  );
+  const card = await createLoyaltyCard(service);
+  const [outcome] = await createCommit(service)(rewardCommandOf(service, card, reward));
   const [redemption] = committedRedemptions(outcome);
   if (redemption === undefined) throw new Error("nothing was redeemed");
   return redemption;

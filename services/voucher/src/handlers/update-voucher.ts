@@ -11,21 +11,18 @@ import type { DiscountDefinition } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
-import { withCurrentBalance } from "../loading/card-balances.ts";
-import { voucherToProto } from "../mapping/voucher.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { invalidVoucher, requireValidity, requireDiscount } from "../voucher/check-request.ts";
-import { editVoucher, type VoucherEdit } from "../voucher/edit-voucher.ts";
+import { editWithBalance, type VoucherEdit } from "../voucher/edit-voucher.ts";
 
 export const updateVoucher =
   (deps: Deps): Handler<typeof VoucherService.method.updateVoucher> =>
-  async (request, call) => {
-    const edited = await editVoucher(deps, request.code, {
-      projectId: call.project.id,
+  (request, call) =>
+    editWithBalance(deps, {
+      code: request.code,
+      call,
       edit: (voucher) => applyRequest(voucher, request, call.now),
     });
-    return withCurrentBalance(deps, voucherToProto(edited), call);
-  };
 
 function applyRequest(
   { definition, usage }: StoredVoucher,

@@ -5,8 +5,8 @@ import { attemptDelivery } from "../reward/deliver-reward.ts";
 import { takeDueRewardRedemptions } from "../store/reward-redemptions.ts";
 
 const EVERY_MS = 1_000;
-/** Attempts of one batch must end before the rewards are due again. */
-const BATCH = 20;
+/** Attempted concurrently, so that all attempts end before the rewards are due again. */
+const BATCH = 8;
 
 /**
  * Gives rewards whose first attempt failed, and disables vouchers of rewards that were rolled back, until disposed. Safe
@@ -22,6 +22,6 @@ export const startRewardDelivery = (deps: Deps): AsyncDisposable =>
 /** Attempts one batch; returns its size. */
 export async function deliverDueRewards(deps: Deps): Promise<number> {
   const due = await takeDueRewardRedemptions(deps.db, BATCH);
-  for (const reward of due) await attemptDelivery(deps, reward);
+  await Promise.all(due.map((reward) => attemptDelivery(deps, reward)));
   return due.length;
 }

@@ -50,33 +50,38 @@ export async function loadCardBalances(
   );
 }
 
-/** Vouchers with the balances of loyalty cards: the current ones, or those of a time. */
-export async function withCurrentBalances(
+/** Loads the balances of the loyalty cards among these vouchers, and returns what adds them to a voucher. */
+export async function loadBalancesOf(
   deps: Cards,
   vouchers: readonly Voucher[],
   call: Call,
   asOf?: Timestamp,
-): Promise<readonly Voucher[]> {
+): Promise<(voucher: Voucher) => Voucher> {
   const projectId = call.project.id;
   const queries = vouchers.flatMap(({ id, type, loyaltyCard }) =>
     type === VoucherType.LOYALTY_CARD && loyaltyCard?.points !== undefined
       ? [{ projectId, cardId: id, initialPoints: loyaltyCard.points }]
       : [],
   );
-  if (queries.length === 0) return vouchers;
+  if (queries.length === 0) return (voucher) => voucher;
   const found = await loadCardBalances(deps, queries, call, asOf);
-  return vouchers.map((voucher) => {
+  return (voucher) => {
     const balances = found.get(rowKey(projectId, voucher.id));
     return balances === undefined ? voucher : withCardBalances(voucher, balances);
-  });
+  };
 }
 
-export async function withCurrentBalance(
+/** Vouchers with the balances of loyalty cards: the current ones, or those of a time. */
+export const withCurrentBalances = async (
+  deps: Cards,
+  vouchers: readonly Voucher[],
+  call: Call,
+  asOf?: Timestamp,
+): Promise<readonly Voucher[]> => vouchers.map(await loadBalancesOf(deps, vouchers, call, asOf));
+
+export const withCurrentBalance = async (
   deps: Cards,
   voucher: Voucher,
   call: Call,
   asOf?: Timestamp,
-): Promise<Voucher> {
-  const [loaded] = await withCurrentBalances(deps, [voucher], call, asOf);
-  return loaded ?? voucher;
-}
+): Promise<Voucher> => (await loadBalancesOf(deps, [voucher], call, asOf))(voucher);

@@ -1,6 +1,5 @@
 import { ApiError } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
-import type { Queryable } from "@scrip/postgres";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -18,40 +17,58 @@ import { writeAdjustment } from "../store/gift-ledger.ts";
 import { findPublishedUnder } from "../store/publications.ts";
 import {
   completeRewardRedemption,
+  findRewardRedemptions,
   lockRewardRedemption,
   recordFailedDelivery,
   type RewardRedemption,
+  type RewardStatus,
   settleRewardRedemption,
   type StoredRewardRedemption,
 } from "../store/reward-redemptions.ts";
 import { findVouchersById } from "../store/vouchers.ts";
-import { lockVoucher } from "../voucher/edit-voucher.ts";
-import { setActive } from "../voucher/set-active.ts";
+import { editVoucher, lockVoucher } from "../voucher/edit-voucher.ts";
+import { editActive } from "../voucher/set-active.ts";
 
 const REASON = "Reward";
 const SOURCE = "Automation";
 
-/** Attempts what a reward redemption owes. A failure is recorded and tried again later. */
-export async function attemptDelivery(deps: Deps, reward: StoredRewardRedemption): Promise<void> {
+/**
+ * Attempts what a reward redemption owes, with calls that end at the deadline. Several attempts may overlap. Never rejects:
+ * a failure is recorded, and the reward is due again later.
+ */
+export async function attemptDelivery(
+  deps: Deps,
+  reward: StoredRewardRedemption,
+  deadline = Infinity,
+): Promise<void> {
   try {
-    await (reward.status === "ROLLED_BACK" ? takeBack(deps, reward) : deliver(deps, reward));
+    await (reward.status === "ROLLED_BACK"
+      ? takeBack(deps, reward)
+      : deliver(deps, reward, deadline));
   } catch (error) {
     const reason = error instanceof ApiError ? `${error.key}: ${error.options.details}` : null;
     // Anything but a rejection is an outage or a bug.
-    if (reason === null) deps.onError(error instanceof Error ? error : new Error(String(error)));
-    await recordFailedDelivery(deps.db, reward, reason ?? String(error));
+    if (reason === null) deps.onError(asError(error));
+    await recordFailedDelivery(deps.db, reward, reason ?? String(error)).catch((cause: unknown) =>
+      deps.onError(asError(cause)),
+    );
   }
 }
 
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
+
 /**
- * Gives a CAMPAIGN reward once: vouchers are published under the id of the redemption, and a credit is written under the
- * lock of the reward, so that a repeated attempt finds them (services/decisions/0057-rewards-given-after-the-commit.md).
+ * Gives a CAMPAIGN reward once: vouchers are published under the id of the redemption, gift credits are written under the
+ * lock of the reward, and points are added by an operation of the redemption, so that a repeated attempt finds them
+ * (services/decisions/0057-rewards-given-after-the-commit.md).
  */
-async function deliver(deps: Deps, reward: RewardRedemption): Promise<void> {
+async function deliver(deps: Deps, reward: RewardRedemption, deadline: number): Promise<void> {
   const { projectId, campaignId, customerId, amount } = reward;
   if (campaignId === null) return;
-  const call = await ownCall(deps, projectId);
-  if (call === undefined) throw new ApiError("not_found", { details: "the project was deleted" });
+  const own = await ownCall(deps, projectId);
+  if (own === undefined) throw new ApiError("not_found", { details: "the project was deleted" });
+  const call = { ...own, deadline: Math.min(own.deadline, deadline) };
   const customer = (await findCustomers(deps, [customerId], call)).get(customerId);
   if (customer === undefined) {
     throw new ApiError("not_found", { details: `the customer ${customerId} was deleted` });
@@ -86,73 +103,59 @@ async function publish(deps: Deps, reward: RewardRedemption, to: Recipient): Pro
     sourceId,
     count: Number(quantity),
   });
-  const isOwed = await deps.db.transaction(async (tx) => {
-    const locked = await lockRewardRedemption(tx, reward);
-    if (locked?.status !== "PENDING") return false;
-    await completeRewardRedemption(tx, reward, { voucherId, ledgerVersion: null, at: to.call.now });
-    return true;
-  });
-  // Rolled back while it was published.
-  if (!isOwed) await takeBack(deps, { projectId, redemptionId: sourceId });
+  const status = await complete(deps, reward, { voucherId, at: to.call.now });
+  // Rolled back while it was published. Another attempt may have completed it, with the same vouchers.
+  if (status === "ROLLED_BACK") await takeBack(deps, { projectId, redemptionId: sourceId });
 }
 
 /** The customer's voucher of the campaign gets the points or credits; one is published when they have none. */
 async function credit(
   deps: Deps,
-  reward: RewardRedemption & { readonly amount: bigint },
+  reward: CreditReward,
   { customer, campaign, call }: Recipient,
 ): Promise<void> {
   const voucherId = await publishOnce(deps, { customer, campaign, call });
-  const creditVoucher =
-    voucherTypeOf(campaign) === "GIFT_VOUCHER" ? creditGiftVoucher : creditLoyaltyCard;
-  await deps.db.transaction(async (tx) => {
-    const ledgerVersion = await creditVoucher(tx, deps, { reward, voucherId, call });
-    if (ledgerVersion === "settled") return;
+  const to = { reward, voucherId, call };
+  await (voucherTypeOf(campaign) === "GIFT_VOUCHER"
+    ? creditGiftVoucher(deps, to)
+    : creditLoyaltyCard(deps, to));
+}
+
+type CreditReward = RewardRedemption & { readonly amount: bigint };
+type Credit = { readonly reward: CreditReward; readonly voucherId: string; readonly call: Call };
+
+const creditGiftVoucher = (deps: Deps, { reward, voucherId, call }: Credit): Promise<void> =>
+  deps.db.transaction(async (tx) => {
+    // Vouchers before rewards, as rollbacks lock them.
+    const { definition, usage } = await lockVoucher(tx, reward.projectId, voucherId);
+    if ((await lockRewardRedemption(tx, reward))?.status !== "PENDING") return;
+    const change = reward.amount * reward.quantity;
+    const adjusted = decideAdjustment(usage, { change, lockedCredits: 0n });
+    const adjustment = {
+      usage: adjusted,
+      change,
+      source: SOURCE,
+      sourceId: reward.redemptionId,
+      reason: REASON,
+      at: call.now,
+    };
+    await writeAdjustment(tx, adjustment);
+    const event = giftBalanceAdjusted(deps.newId("event"), adjustment, definition.campaignId);
+    await enqueue(tx, [event]);
+    const { ledgerVersion } = adjusted;
     await completeRewardRedemption(tx, reward, { voucherId, ledgerVersion, at: call.now });
   });
-}
 
-type Credit = {
-  readonly reward: RewardRedemption & { readonly amount: bigint };
-  readonly voucherId: string;
-  readonly call: Call;
-};
-
-/** The version of the ledger entry, or `settled` when nothing is owed any more. */
-async function creditGiftVoucher(
-  tx: Queryable,
-  deps: Deps,
-  { reward, voucherId, call }: Credit,
-): Promise<bigint | "settled"> {
-  // Vouchers before rewards, as rollbacks lock them.
-  const { definition, usage } = await lockVoucher(tx, reward.projectId, voucherId);
-  if ((await lockRewardRedemption(tx, reward))?.status !== "PENDING") return "settled";
-  const change = reward.amount * reward.quantity;
-  const adjusted = decideAdjustment(usage, { change, lockedCredits: 0n });
-  const adjustment = {
-    usage: adjusted,
-    change,
-    source: SOURCE,
-    sourceId: reward.redemptionId,
-    reason: REASON,
-    at: call.now,
-  };
-  await writeAdjustment(tx, adjustment);
-  const event = giftBalanceAdjusted(deps.newId("event"), adjustment, definition.campaignId);
-  await enqueue(tx, [event]);
-  return adjusted.ledgerVersion;
-}
-
-/** The loyalty service adds points once for an operation; the lock prevents a concurrent rollback. */
-async function creditLoyaltyCard(
-  tx: Queryable,
-  deps: Deps,
-  { reward, voucherId, call }: Credit,
-): Promise<null | "settled"> {
+/**
+ * The loyalty service adds points once for an operation. Nothing is locked during the call: rollbacks of a batch do not
+ * wait for it, and points that are added stay after a rollback.
+ */
+async function creditLoyaltyCard(deps: Deps, { reward, voucherId, call }: Credit): Promise<void> {
   const { projectId, redemptionId } = reward;
-  const [card] = await findVouchersById(tx, [{ projectId, id: voucherId }]);
+  const [card] = await findVouchersById(deps.db, [{ projectId, id: voucherId }]);
   if (card === undefined) throw new Error(`card ${voucherId} does not exist`);
-  if ((await lockRewardRedemption(tx, reward))?.status !== "PENDING") return "settled";
+  const [current] = (await findRewardRedemptions(deps.db, [reward])).values();
+  if (current?.status !== "PENDING") return;
   const { outcome } = await deps.cards.adjustPoints(
     {
       $typeName: "scrip.loyalty.v1.AdjustPointsRequest",
@@ -165,9 +168,25 @@ async function creditLoyaltyCard(
     },
     call,
   );
-  if (outcome.case === "moved") return null;
-  throw rejectionError(outcome.value, { code: card.definition.code, removes: false });
+  if (outcome.case !== "moved") {
+    throw rejectionError(outcome.value, { code: card.definition.code, removes: false });
+  }
+  await complete(deps, reward, { voucherId, at: call.now });
 }
+
+/** Completes a reward that was given, unless it was completed or rolled back meanwhile; returns its status before. */
+const complete = (
+  { db }: Deps,
+  reward: RewardRedemption,
+  given: { readonly voucherId: string | null; readonly at: number },
+): Promise<RewardStatus | undefined> =>
+  db.transaction(async (tx) => {
+    const status = (await lockRewardRedemption(tx, reward))?.status;
+    if (status === "PENDING" || status === "FAILED") {
+      await completeRewardRedemption(tx, reward, { ...given, ledgerVersion: null });
+    }
+    return status;
+  });
 
 /** Disables the vouchers of a reward that was rolled back, unless they were redeemed. */
 async function takeBack(
@@ -177,15 +196,22 @@ async function takeBack(
   const { projectId, redemptionId } = reward;
   const call = await ownCall(deps, projectId);
   if (call !== undefined) {
-    const ids = await findPublishedUnder(deps.db, projectId, redemptionId);
-    const vouchers = await findVouchersById(
-      deps.db,
-      ids.map((id) => ({ projectId, id })),
-    );
-    for (const { definition, usage } of vouchers) {
-      if (usage.redeemedQuantity > 0n) continue;
-      await setActive(deps, { code: definition.id, active: false, call });
+    for (const id of await findPublishedUnder(deps.db, projectId, redemptionId)) {
+      await disableUnused(deps, id, call);
     }
   }
   await settleRewardRedemption(deps.db, reward);
+}
+
+async function disableUnused(deps: Deps, id: string, { project, now }: Call): Promise<void> {
+  try {
+    await editVoucher(deps, id, {
+      projectId: project.id,
+      edit: (voucher) =>
+        voucher.usage.redeemedQuantity > 0n ? undefined : editActive(voucher, false, now),
+    });
+  } catch (error) {
+    const isDeleted = error instanceof ApiError && error.key === "not_found";
+    if (!isDeleted) throw error;
+  }
 }

@@ -8,7 +8,12 @@ import type {
 
 import { rowKey } from "../domain/usage.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
-import { findRewardRedemptions, type StoredRewardRedemption } from "../store/reward-redemptions.ts";
+import {
+  decideShownRewards,
+  findRewardRedemptions,
+  type RewardRedemptionKey,
+  type StoredRewardRedemption,
+} from "../store/reward-redemptions.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVouchersById } from "../store/vouchers.ts";
 
@@ -37,8 +42,8 @@ export async function describeRewards(
 export type ProjectOutcome = { readonly projectId: string; readonly outcome: CommitOutcome };
 
 /**
- * Adds the vouchers of rewards that were granted with the commit to the response of a redemption. A replay gets the same
- * vouchers.
+ * Adds the vouchers of rewards that were given before the first response to the responses of redemptions. Replays contain
+ * the same vouchers, also while a reward is being given.
  */
 export async function addRewardVouchers(
   db: Queryable,
@@ -46,13 +51,14 @@ export async function addRewardVouchers(
 ): Promise<readonly CommitOutcome[]> {
   const named = outcomes.flatMap(campaignRewardsOf);
   if (named.length === 0) return outcomes.map(({ outcome }) => outcome);
+  await decideShownRewards(db, keysOf(named));
   const found = await loadRewards(db, named);
   return outcomes.map(({ projectId, outcome }) => {
     const { outcome: result } = outcome;
     if (result.case !== "committed") return outcome;
     const redemptions = result.value.redemptions.map((redemption) => {
       const reward = found.get(rowKey(projectId, redemption.id));
-      return reward?.stored.givenAtOnce === true
+      return reward?.stored.shownAsGiven === true
         ? withReward(redemption, { status: "COMPLETED", ...reward })
         : redemption;
     });
@@ -68,6 +74,9 @@ export const campaignRewardsOf = ({ projectId, outcome }: ProjectOutcome): Proje
         .map((redemption) => ({ projectId, redemption }))
     : [];
 
+const keysOf = (named: readonly ProjectRedemption[]): readonly RewardRedemptionKey[] =>
+  named.map(({ projectId, redemption }) => ({ projectId, redemptionId: redemption.id }));
+
 type Found = {
   readonly stored: StoredRewardRedemption;
   readonly voucher: StoredVoucher | undefined;
@@ -78,10 +87,7 @@ async function loadRewards(
   db: Queryable,
   named: readonly ProjectRedemption[],
 ): Promise<ReadonlyMap<string, Found>> {
-  const stored = await findRewardRedemptions(
-    db,
-    named.map(({ projectId, redemption }) => ({ projectId, redemptionId: redemption.id })),
-  );
+  const stored = await findRewardRedemptions(db, keysOf(named));
   const vouchers = await findVouchersById(
     db,
     [...stored.values()].flatMap(({ projectId, voucherId: id }) =>

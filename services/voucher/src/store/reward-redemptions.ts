@@ -19,11 +19,11 @@ export type RewardRedemption = RewardRedemptionKey & {
 
 export type RewardStatus = "PENDING" | "COMPLETED" | "ROLLED_BACK" | "FAILED";
 
-/** A process that takes a reward and ends leaves it alone for this long: longer than an attempt takes. */
+/** While a process attempts a reward, others leave it alone: for longer than an attempt takes, as the process may end. */
 const TAKEN_SECONDS = 30;
 /** The pause after a failed attempt is 1 second, and doubled by each attempt. */
 const MAX_PAUSE_SECONDS = 3_600;
-/** A reward that cannot be given for this long has failed. */
+/** A reward that cannot be given for this long of real time has failed. */
 const GIVE_UP_DAYS = 30;
 
 /** The process that redeems a CAMPAIGN reward also makes the first attempt to give it. */
@@ -60,13 +60,23 @@ export async function rollBackRewards(
 ): Promise<void> {
   if (keys.length === 0) return;
   await tx.query(
-    `update reward_redemption
+    `with locked as (${lockKeys()})
+     update reward_redemption r
         set status = 'ROLLED_BACK',
             next_attempt_at = case when type = 'CAMPAIGN' and amount is null then clock_timestamp() end
-      where (project_id, redemption_id) in (select * from unnest($1::text[], $2::text[]))`,
+       from locked
+      where r.project_id = locked.project_id and r.redemption_id = locked.redemption_id`,
     nameValues(keys),
   );
 }
+
+/** Locks the rewards of `nameValues` in one order, so that statements on several of them do not deadlock. */
+const lockKeys = (condition = "true"): string => `
+  select project_id, redemption_id
+    from reward_redemption
+   where (project_id, redemption_id) in (select * from unnest($1::text[], $2::text[])) and ${condition}
+   order by project_id, redemption_id
+     for update`;
 
 type Row = {
   project_id: string;
@@ -79,14 +89,14 @@ type Row = {
   status: RewardStatus;
   created_at: Date;
   voucher_id: string | null;
-  given_at_once: boolean;
+  shown_as_given: boolean | null;
 };
 
 export type StoredRewardRedemption = RewardRedemption & {
   readonly status: RewardStatus;
   readonly voucherId: string | null;
-  /** Whether the first attempt completed it: the response to the redemption showed the voucher. */
-  readonly givenAtOnce: boolean;
+  /** Whether responses to the redemption show it as given; null: no response was built yet. */
+  readonly shownAsGiven: boolean | null;
 };
 
 /** By `rowKey` of project and redemption. */
@@ -102,6 +112,24 @@ export async function findRewardRedemptions(
   );
   return new Map(
     rows.map((row) => [rowKey(row.project_id, row.redemption_id), rewardFromRow(row)]),
+  );
+}
+
+/**
+ * Decides whether responses to these redemptions show their rewards as given. The first response decides, also one that
+ * is built while the reward is being given, so that all later ones equal it.
+ */
+export async function decideShownRewards(
+  db: Queryable,
+  keys: readonly RewardRedemptionKey[],
+): Promise<void> {
+  await db.query(
+    `with locked as (${lockKeys("shown_as_given is null")})
+     update reward_redemption r
+        set shown_as_given = status = 'COMPLETED'
+       from locked
+      where r.project_id = locked.project_id and r.redemption_id = locked.redemption_id`,
+    nameValues(keys),
   );
 }
 
@@ -158,8 +186,8 @@ export async function completeRewardRedemption(
 ): Promise<void> {
   await tx.query(
     `update reward_redemption
-        set status = 'COMPLETED', next_attempt_at = null, reason = null, completed_at = $3, given_at_once = attempts = 0,
-            voucher_id = $4, ledger_version = $5
+        set status = 'COMPLETED', next_attempt_at = null, reason = null, completed_at = $3, voucher_id = $4,
+            ledger_version = $5
       where project_id = $1 and redemption_id = $2`,
     [projectId, redemptionId, new Date(at), voucherId, ledgerVersion],
   );
@@ -177,18 +205,18 @@ export async function settleRewardRedemption(
   );
 }
 
-/** Records why an attempt failed. An old reward is not tried again. */
+/** Records why an attempt failed. An old reward is not tried again; vouchers are disabled however long it takes. */
 export async function recordFailedDelivery(
   db: Queryable,
   { projectId, redemptionId }: RewardRedemptionKey,
   reason: string,
 ): Promise<void> {
-  const isOld = `created_at < clock_timestamp() - interval '${GIVE_UP_DAYS} days'`;
+  const isOver = `status = 'PENDING' and recorded_at < clock_timestamp() - interval '${GIVE_UP_DAYS} days'`;
   await db.query(
     `update reward_redemption
         set reason = $3,
-            status = case when status = 'PENDING' and ${isOld} then 'FAILED' else status end,
-            next_attempt_at = case when not ${isOld} then clock_timestamp() + make_interval(secs =>
+            status = case when ${isOver} then 'FAILED' else status end,
+            next_attempt_at = case when not (${isOver}) then clock_timestamp() + make_interval(secs =>
               least(power(2, least(attempts, 20)), ${MAX_PAUSE_SECONDS})) end
       where project_id = $1 and redemption_id = $2 and next_attempt_at is not null`,
     [projectId, redemptionId, reason],
@@ -211,5 +239,5 @@ const rewardFromRow = (row: Row): StoredRewardRedemption => ({
   status: row.status,
   at: row.created_at.getTime(),
   voucherId: row.voucher_id,
-  givenAtOnce: row.given_at_once,
+  shownAsGiven: row.shown_as_given,
 });

@@ -1,11 +1,15 @@
 import { notFound } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { changesCard } from "../domain/loyalty-card.ts";
 import type { VoucherDefinition } from "../domain/voucher.ts";
 import { loyaltyCardChanged } from "../events/loyalty-card-changed.ts";
+import { loadBalancesOf } from "../loading/card-balances.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { lockUsages } from "../store/usages.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { updateVoucher } from "../store/voucher-writes.ts";
@@ -16,6 +20,24 @@ export type VoucherEdit = {
   readonly quantity: bigint | null;
 };
 
+/** Returns the changed voucher; undefined changes nothing. */
+type Edit = (voucher: StoredVoucher) => VoucherEdit | undefined;
+
+/**
+ * Edits a voucher and returns it with its balance, which edits do not change. The balance is loaded first: the lock lasts
+ * until the transaction of the request ends, and redemptions must not wait for a call.
+ */
+export async function editWithBalance(
+  deps: Deps,
+  { code, call, edit }: { readonly code: string; readonly call: Call; readonly edit: Edit },
+): Promise<Voucher> {
+  const projectId = call.project.id;
+  const found = await findVoucher(deps.db, projectId, code);
+  if (found === undefined) throw notFound("voucher", code);
+  const withBalance = await loadBalancesOf(deps, [voucherToProto(found)], call);
+  return withBalance(voucherToProto(await editVoucher(deps, code, { projectId, edit })));
+}
+
 /**
  * Edits a voucher under the lock that redemptions take, so that neither sees the other half done. Changes
  * nothing when `edit` returns undefined.
@@ -23,10 +45,7 @@ export type VoucherEdit = {
 export async function editVoucher(
   deps: Deps,
   code: string,
-  change: {
-    readonly projectId: string;
-    readonly edit: (voucher: StoredVoucher) => VoucherEdit | undefined;
-  },
+  change: { readonly projectId: string; readonly edit: Edit },
 ): Promise<StoredVoucher> {
   return deps.db.transaction(async (tx) => {
     const voucher = await lockVoucher(tx, change.projectId, code);
