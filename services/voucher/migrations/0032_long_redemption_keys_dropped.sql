@@ -1,5 +1,6 @@
 -- contract 0031
--- Programs before 0031 would read all redemptions without these indexes.
+-- Programs before 0031 would read all redemptions without these indexes. None of them was released, so the indexes need not
+-- remain for a release.
 -- without a transaction
 
 drop index concurrently if exists redemption_of_voucher;

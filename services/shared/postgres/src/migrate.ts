@@ -181,8 +181,24 @@ async function apply(client: Client, schema: string, migration: Migration): Prom
 
 async function applyAlone(client: Client, statements: readonly string[]): Promise<void> {
   await client.query(`set lock_timeout = '${CONCURRENT_LOCK_TIMEOUT}'`);
-  for (const statement of statements) await client.query(statement);
+  for (const statement of statements) {
+    await dropInterruptedIndex(client, statement);
+    await client.query(statement);
+  }
   await client.query(`set lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
+}
+
+const CREATED_INDEX = /create (?:unique )?index concurrently if not exists (\w+)/i;
+
+/** An interrupted build leaves an invalid index, which `if not exists` would accept. A complete one is not built again. */
+async function dropInterruptedIndex(client: Client, statement: string): Promise<void> {
+  const name = CREATED_INDEX.exec(statement)?.[1];
+  if (name === undefined) return;
+  const { rows } = await client.query(
+    "select from pg_index where indexrelid = to_regclass($1) and not indisvalid",
+    [name],
+  );
+  if (rows.length > 0) await client.query(`drop index concurrently ${name}`);
 }
 
 async function grantTables(client: Client, schema: string, role: string): Promise<void> {

@@ -16,7 +16,8 @@ export type Migration = {
   readonly contract: string | undefined;
   /**
    * Set by a line `-- without a transaction`, for `create index concurrently`: each statement runs by itself. A migration
-   * that fails halfway begins again, so its statements must be repeatable.
+   * that fails halfway begins again, so its statements must be repeatable: `create index concurrently if not exists` replaces
+   * an index that an interruption left invalid.
    */
   readonly statements: readonly string[] | undefined;
 };

@@ -270,4 +270,35 @@ describe("a migration without a transaction", () => {
     await at.write("0002_index.sql", index("amount"));
     expect(await at.migrate()).toEqual(["0002_index.sql"]);
   });
+
+  test("builds only what an interruption left out or invalid", async () => {
+    const indexes = `-- without a transaction
+     create index concurrently if not exists sale_amount on sale (amount);
+     create unique index concurrently if not exists sale_unique on sale (amount);
+`;
+    await using at = await given({ "0001_sale.sql": sale });
+    await at.migrate();
+    await query(at.url, "insert into till.sale values ('a', 1), ('b', 1)");
+    await at.write("0002_indexes.sql", indexes);
+    await expect(at.migrate()).rejects.toThrow("could not create unique index");
+    const state = () =>
+      query(
+        at.url,
+        `select c.oid, c.relname as name, i.indisvalid as valid
+           from pg_index i join pg_class c on c.oid = i.indexrelid
+          where i.indrelid = 'till.sale'::regclass and not i.indisprimary
+          order by c.relname`,
+      );
+    const interrupted = (await state()).rows;
+    expect(interrupted).toMatchObject([
+      { name: "sale_amount", valid: true },
+      { name: "sale_unique", valid: false },
+    ]);
+    await query(at.url, "delete from till.sale where id = 'b'");
+    expect(await at.migrate()).toEqual(["0002_indexes.sql"]);
+    expect((await state()).rows).toMatchObject([
+      interrupted[0],
+      { name: "sale_unique", valid: true },
+    ]);
+  });
 });
