@@ -3,7 +3,7 @@ import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { insertSql, STORED_REQUEST_TABLE } from "../src/stored-requests.ts";
+import { insertRequest, insertSql, STORED_REQUEST_TABLE } from "../src/stored-requests.ts";
 
 let parts: AsyncDisposableStack;
 let url: string;
@@ -131,7 +131,8 @@ test("a key is found in an earlier partition until it expires", async () => {
      values ('proj_1', 'young', 'hash', 'first', now() - interval '47 hours 59 minutes'),
             ('proj_1', 'old', 'hash', 'first', now() - interval '48 hours 1 minute')`,
   );
-  const again = (key: string) => insert(client, { key, owner: "second", everyMs });
+  const again = (key: string) =>
+    insertRequest(client, { projectId: "proj_1", key, requestHash: Buffer.from("hash") }, "second");
 
   expect([await again("young"), await again("old")]).toEqual([false, true]);
 });
