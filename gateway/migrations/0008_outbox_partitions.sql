@@ -51,9 +51,7 @@ create table outbox_position (
   read_seq       bigint      not null default 0,
   -- All rows that are not published have larger numbers.
   low_seq        bigint      not null default 0,
-  -- Rows of this transaction and later ones have numbers larger than that.
+  -- Rows of transactions after this one have numbers larger than that.
   mark_xid       xid8,
-  mark_seq       bigint      not null default 0,
-  -- The largest number that the last reading knew.
-  last_seq       bigint      not null default 0
+  mark_seq       bigint      not null default 0
 ) with (fillfactor = 50);

@@ -142,7 +142,6 @@ create table outbox_position (
   low_seq bigint default 0 not null,
   mark_xid xid8,
   mark_seq bigint default 0 not null,
-  last_seq bigint default 0 not null,
   constraint outbox_position_pkey PRIMARY KEY (name)
 ) with (fillfactor=50);
 

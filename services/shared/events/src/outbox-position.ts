@@ -13,10 +13,8 @@ export type OutboxPosition = {
   readonly readSeq: bigint;
   /** All rows that are not published have larger numbers. It only saves reading. */
   readonly lowSeq: bigint;
-  /** The next `lowSeq`, as soon as no transaction before `xid` runs any more. */
+  /** The next `lowSeq`, as soon as `xid` and all transactions before it have ended. */
   readonly mark: { readonly xid: bigint; readonly seq: bigint } | null;
-  /** The largest number that was taken before the last reading. */
-  readonly lastSeq: bigint;
 };
 
 /** Nothing is published. */
@@ -27,29 +25,25 @@ export const UNREAD: OutboxPosition = {
   readSeq: 0n,
   lowSeq: 0n,
   mark: null,
-  lastSeq: 0n,
 };
 
 type Page = {
   readonly snapshot: string;
-  readonly lastSeq: bigint;
   readonly readTo: bigint | null;
 };
 
 /** The position after the rows of `page`. */
 export function advance(position: OutboxPosition, page: Page): OutboxPosition {
+  const { mark, lowSeq } = position;
   const reading = position.reading ?? page.snapshot;
-  // A transaction that begins after a snapshot takes its number after what was the last one before it.
-  const mark = position.mark ?? { xid: xmaxOf(page.snapshot), seq: position.lastSeq };
-  const next = { ...position, mark, lastSeq: page.lastSeq };
-  if (page.readTo !== null) return { ...next, reading, readSeq: page.readTo };
-  const isPassed = xminOf(reading) >= mark.xid;
+  if (page.readTo !== null) return { ...position, reading, readSeq: page.readTo };
+  const isPassed = mark !== null && xminOf(reading) > mark.xid;
   return {
-    ...next,
+    ...position,
     published: reading,
     reading: null,
     readSeq: 0n,
-    lowSeq: isPassed ? mark.seq : position.lowSeq,
+    lowSeq: isPassed ? mark.seq : lowSeq,
     mark: isPassed ? null : mark,
   };
 }
@@ -69,12 +63,11 @@ type PositionRow = {
   readonly low_seq: bigint;
   readonly mark_xid: string | null;
   readonly mark_seq: bigint;
-  readonly last_seq: bigint;
 };
 
 export async function loadPosition(db: Queryable): Promise<OutboxPosition> {
   const { rows } = await db.query<PositionRow>(
-    `select version, published::text, reading::text, read_seq, low_seq, mark_xid::text, mark_seq, last_seq
+    `select version, published::text, reading::text, read_seq, low_seq, mark_xid::text, mark_seq
        from outbox_position
       where name = 'relay'`,
   );
@@ -86,28 +79,42 @@ export async function loadPosition(db: Queryable): Promise<OutboxPosition> {
     reading: row.reading,
     readSeq: row.read_seq,
     lowSeq: row.low_seq,
-    mark: row.mark_xid === null ? null : { xid: BigInt(row.mark_xid), seq: row.mark_seq },
-    lastSeq: row.last_seq,
+    mark: markOf(row),
   };
 }
 
-/** Stores a position that was made of the stored one; undefined when another process has stored one meanwhile. */
+const markOf = ({
+  mark_xid: xid,
+  mark_seq: seq,
+}: Pick<PositionRow, "mark_xid" | "mark_seq">): OutboxPosition["mark"] =>
+  xid === null ? null : { xid: BigInt(xid), seq };
+
+/**
+ * Stores a position that was made of the stored one; undefined when another process has stored one since.
+ *
+ * A position without a mark gets one: the transaction that stores it, and `lastSeq`, the largest number that was taken
+ * before it began. Later transactions take larger numbers, because a row takes its number after the id of its
+ * transaction. The id has to be one that was assigned: the upper bound of a snapshot (`xmax`) follows the last
+ * transaction that has ended, so transactions with that id and larger ones may already run, with numbers of their own.
+ */
 export async function savePosition(
   db: Queryable,
   position: OutboxPosition,
+  lastSeq: bigint,
 ): Promise<OutboxPosition | undefined> {
-  const { rowCount } = await db.query({
+  const { rows } = await db.query<Pick<PositionRow, "mark_xid" | "mark_seq">>({
     name: "outbox_save_position",
     text: `insert into outbox_position as stored
-                  (name, version, published, reading, read_seq, low_seq, mark_xid, mark_seq, last_seq)
+                  (name, version, published, reading, read_seq, low_seq, mark_xid, mark_seq)
            values ('relay', $1::bigint + 1, $2::text::pg_snapshot, $3::text::pg_snapshot, $4, $5,
-                   $6::text::xid8, $7, $8)
+                   coalesce($6::text::xid8, pg_current_xact_id()), $7)
                on conflict (name) do update
               set version = excluded.version, published = excluded.published,
                   reading = excluded.reading, read_seq = excluded.read_seq,
                   low_seq = excluded.low_seq, mark_xid = excluded.mark_xid,
-                  mark_seq = excluded.mark_seq, last_seq = excluded.last_seq
-            where stored.version = $1`,
+                  mark_seq = excluded.mark_seq
+            where stored.version = $1
+           returning mark_xid::text, mark_seq`,
     values: [
       position.version,
       position.published,
@@ -115,9 +122,9 @@ export async function savePosition(
       position.readSeq,
       position.lowSeq,
       position.mark?.xid.toString() ?? null,
-      position.mark?.seq ?? 0n,
-      position.lastSeq,
+      position.mark?.seq ?? lastSeq,
     ],
   });
-  return rowCount === 1 ? { ...position, version: position.version + 1n } : undefined;
+  const [row] = rows;
+  return row && { ...position, version: position.version + 1n, mark: markOf(row) };
 }

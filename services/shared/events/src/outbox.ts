@@ -76,7 +76,8 @@ export async function publishPending(
   const page = await readPage(db, stored, { limit, withPayload: outbox === undefined });
   if (isFromLaterDatabase(stored, page.snapshot)) {
     await adoptRows(db);
-    const position = await savePosition(db, { ...UNREAD, version: stored.version });
+    const unread = { ...UNREAD, version: stored.version };
+    const position = await savePosition(db, unread, UNREAD.lowSeq);
     return { published: 0, position };
   }
   const next = advance(stored, page);
@@ -84,7 +85,7 @@ export async function publishPending(
   const isEnd = stored.reading !== null && next.reading === null;
   if (page.rows.length === 0 && !isEnd) return { published: 0, position: next };
   if (page.rows.length > 0) await publishRows(bus, outbox, page.rows);
-  return { published: page.rows.length, position: await savePosition(db, next) };
+  return { published: page.rows.length, position: await savePosition(db, next, page.lastSeq) };
 }
 
 const publishRows = (

@@ -119,6 +119,21 @@ describe("an outbox that consumers read in place", () => {
     expect(await countPending(db)).toBe(0);
   });
 
+  test("misses no transaction that runs while nothing else is written", async () => {
+    const topic = newTopic();
+    const late = await begin((tx) => write(tx, topic, 1));
+    let position: OutboxPosition | undefined;
+    for (let reading = 1; reading <= 3; reading += 1) {
+      ({ position } = await publishPending(db, bus, 500, position));
+    }
+    await late.commit();
+    ({ position } = await publishPending(db, bus, 500, position));
+    expect(await published(topic)).toEqual(["v_1-1"]);
+    // Then the next reading begins behind it.
+    ({ position } = await publishPending(db, bus, 500, position));
+    expect(position?.lowSeq).toBeGreaterThan(0n);
+  });
+
   test("keeps the order of a key whose first writer began last", async () => {
     const topic = newTopic();
     // Has the smaller transaction id, and locks the key after the other.
