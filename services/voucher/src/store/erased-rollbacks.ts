@@ -1,5 +1,11 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { packBytes, type Queryable, unpackBytes, walkChunks } from "@scrip/postgres";
+import {
+  packBytes,
+  type Queryable,
+  type ReadChunk,
+  unpackBytes,
+  walkChunks,
+} from "@scrip/postgres";
 import {
   type Redemption,
   type Rollback,
@@ -10,9 +16,11 @@ import {
 import { mapCommitted } from "../mapping/stored-outcome.ts";
 import type { DeletedCustomer } from "./deleted-customers.ts";
 
-const CHUNK = 500;
+/** Number of stored responses, of all kinds, that one statement reads. */
+const CHUNK = 2_000;
 
 type Row = { readonly key: string; readonly at: string; readonly outcome: Buffer };
+type Chunk = ReadChunk<string> & { readonly rollbacks: readonly Row[] };
 
 /**
  * Removes the order and the customer from stored responses to rollbacks of a customer's redemptions. Those to redemptions
@@ -22,16 +30,9 @@ export async function eraseRollbackResponses(
   db: Queryable,
   { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
-  const start: Pick<Row, "key" | "at"> = { key: "", at: "-infinity" };
-  await walkChunks({ start, size: CHUNK }, async (after) => {
-    const { rows } = await db.query<Row>(
-      `select key, created_at::text as at, outcome from idempotency
-        where project_id = $1 and kind = 'rollback' and (key, created_at) > ($2, $3::timestamptz)
-        order by key, created_at
-        limit ${CHUNK}`,
-      [projectId, after.key, after.at],
-    );
-    for (const row of rows) {
+  await walkChunks({ start: "", size: CHUNK }, async (after) => {
+    const chunk = await readChunk(db, projectId, after);
+    for (const row of chunk.rollbacks) {
       const outcome = fromBinary(RollbackOutcomeSchema, unpackBytes(row.outcome));
       if (namesCustomer(outcome, customerId)) {
         const erased = packBytes(toBinary(RollbackOutcomeSchema, withoutCustomer(outcome)));
@@ -42,8 +43,34 @@ export async function eraseRollbackResponses(
         );
       }
     }
-    return { last: rows.at(-1) ?? null, count: rows.length };
+    return chunk;
   });
+}
+
+/** Rollbacks may be few: the limit is on the responses that are read, not on those that are returned. */
+async function readChunk(db: Queryable, projectId: string, after: string): Promise<Chunk> {
+  const { rows } = await db.query<ReadChunk<string> & (Row | { readonly key: null })>({
+    // The planner does not know how few responses the range has.
+    planning: "indexLookups",
+    text: `
+      with chunk as materialized (
+        select max(key) as last, count(*)::int as count
+          from (select key from idempotency
+                 where project_id = $1 and key > $2
+                 order by key
+                 limit ${CHUNK}) as next
+      )
+      select chunk.last, chunk.count, r.key, r.created_at::text as at, r.outcome
+        from chunk
+        left join idempotency r
+               on r.project_id = $1 and r.key > $2 and r.key <= (select last from chunk) and r.kind = 'rollback'`,
+    values: [projectId, after],
+  });
+  return {
+    last: rows[0]?.last ?? null,
+    count: rows[0]?.count ?? 0,
+    rollbacks: rows.filter((row): row is ReadChunk<string> & Row => row.key !== null),
+  };
 }
 
 function partsOf({ outcome }: RollbackOutcome): readonly (Rollback | Redemption)[] {
