@@ -1789,7 +1789,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.loyalty.v1.CardService.GetCardBalances": "Returns the balances of cards, in the order of the request. Internal; read-only.",
   "scrip.loyalty.v1.CardService.HoldPoints": "Creates points holds for redemptions that are about to be committed; each command as a whole or not at all. The points are spent when the redemption is committed, and given back when it can no longer be (ResolvePointsHolds). Idempotent by the request key: a repeated command returns the pending hold. Rejections: `loyalty_card_points_exceeded`, `reward_out_of_stock`. Internal.",
   "scrip.loyalty.v1.CardService.ListLedgerEntries": "Lists the entries of a card's ledger by id. Internal; read-only.",
-  "scrip.loyalty.v1.CardService.ListPendingPointsHolds": "Lists points holds that have been pending for longer than `older_than_ms`, oldest first. Internal; read-only.",
+  "scrip.loyalty.v1.CardService.ListPendingPointsHolds": "Lists points holds that have been pending for longer than `older_than_ms`, those of automatic redemptions only after a day, oldest first. Internal; read-only.",
   "scrip.loyalty.v1.CardService.ListPointsLots": "Lists the points of a card that can be spent by the date on which they expire, those that never do last. Internal; read-only.",
   "scrip.loyalty.v1.CardService.LoadCards": "Loads what decisions need of cards: balances, points that sessions of other callers have locked, and the chosen reward. Internal; read-only.",
   "scrip.loyalty.v1.CardService.RefundPoints": "Gives back the points of redemptions that were rolled back. Idempotent by the id of the rollback. Internal.",

@@ -117,6 +117,25 @@ test("the event carries what the redemption shows, and a release returns points 
   expect(await club.violations()).toEqual([]);
 });
 
+test("the hold waits a day for its event before it is listed as abandoned", async () => {
+  const club = await setUp();
+  await club.offer();
+  await club.move(club.cardId, 100n);
+  const listedAfter = async (hours: number) => {
+    await db.query(
+      "update points_spend set created_at = now() - $2::int * interval '1 hour' where project_id = $1",
+      [club.projectId, hours],
+    );
+    const { holds } = await cards.listPendingPointsHolds(
+      { olderThanMs: 20_000n, limit: 1_000n },
+      serviceCall(),
+    );
+    return holds.filter(({ projectId }) => projectId === club.projectId).length;
+  };
+  expect(await listedAfter(23)).toBe(0);
+  expect(await listedAfter(25)).toBe(1);
+});
+
 test("is bounded by the stock, by 25 rewards, and by ten redemptions of a customer on a day", async () => {
   const scarce = await setUp({ stock: 3n });
   await scarce.offer();

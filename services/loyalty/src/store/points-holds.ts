@@ -118,7 +118,13 @@ const resolveStatement = buildStatement({
      where s.project_id = item.project_id and s.id = item.id`,
 });
 
-/** Of live projects, oldest first. Measured by the database clock, because a sandbox project can have another one. */
+/** The event that commits an automatic redemption can wait for the redemptions of a night, or for a service to start. */
+const AUTOMATIC_HOURS = 24;
+
+/**
+ * Of live projects, oldest first; those of automatic redemptions only after a day. Measured by the database clock, because a
+ * sandbox project can have another one.
+ */
 export async function listPendingPointsHolds(
   db: Queryable,
   { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
@@ -126,6 +132,7 @@ export async function listPendingPointsHolds(
   const { rows } = await db.query<{ project_id: string; id: string }>(
     `select project_id, id from points_spend
       where status = 'PENDING' and created_at < now() - $1::int8 * interval '1 millisecond'
+        and (not automatic or created_at < now() - interval '${AUTOMATIC_HOURS} hours')
         and not exists (select from project
                          where project.project_id = points_spend.project_id and project.deleted)
       order by created_at

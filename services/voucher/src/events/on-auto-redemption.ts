@@ -1,5 +1,7 @@
+import { setTimeout as pause } from "node:timers/promises";
+
 import { create } from "@bufbuild/protobuf";
-import { type EventHandler, eventMessage } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
 import {
   type AutoRedemptionHeld,
   AutoRedemptionHeldSchema,
@@ -13,6 +15,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
 import { commitRedemptions } from "../handlers/commit-redemptions.ts";
+import { CLAIM_RETENTION_HOURS } from "../jobs/delete-expired-claims.ts";
 import { ownCall } from "../own-call.ts";
 import { releasePointsHolds } from "../points/release-holds.ts";
 import { isCampaignActive } from "../store/campaigns.ts";
@@ -22,40 +25,51 @@ import { findVouchersById } from "../store/vouchers.ts";
 export const POINTS_TOPIC = "scrip.points.v1";
 
 const CHANNEL = "AUTO_REDEEM";
-/** The card was edited, or another redemption holds its lock. */
-const ATTEMPTS = 10;
+/** Pauses between attempts: the card was edited, or another redemption holds its lock. Together some seconds. */
+const PAUSES_MS = [200, 400, 800, 1_600, 3_200];
+/** Half of the retention of claims: a younger event always finds the release of its hold, although clocks differ. */
+const MAX_AGE_MS = (CLAIM_RETENTION_HOURS * 3_600_000) / 2;
 
 /**
  * Commits redemptions whose points loyalty has held. A hold is claimed or released once, so a repeated event changes
- * nothing; a card that cannot be redeemed gets its points back.
+ * nothing; a card that cannot be redeemed, or an event that arrives too late, returns the points.
  */
 export function onAutoRedemption(deps: Deps): EventHandler {
   const commit = commitRedemptions(deps);
-  return async (events) => {
+  return async (events, { signal }) => {
     for (const event of events) {
       const held = eventMessage(event, AutoRedemptionHeldSchema);
-      if (held !== undefined) await redeem(deps, commit, held);
+      if (held === undefined) continue;
+      const { projectId, holdId } = held;
+      const isDone = !isLate(event) && (await redeem(deps, commit, { held, signal }));
+      if (!isDone) await releasePointsHolds(deps, [{ projectId, holdId }]);
     }
   };
 }
 
+const isLate = ({ occurredAt }: DeliveredEvent): boolean =>
+  Date.now() - occurredAt.getTime() > MAX_AGE_MS;
+
+/** Returns false when the hold has to be released. */
 async function redeem(
   deps: Deps,
   commit: ReturnType<typeof commitRedemptions>,
-  held: AutoRedemptionHeld,
-): Promise<void> {
+  { held, signal }: { readonly held: AutoRedemptionHeld; readonly signal: AbortSignal },
+): Promise<boolean> {
   const { projectId, holdId } = held;
-  const call = await ownCall(deps, projectId);
-  if (call === undefined) return;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const claims = await findHoldClaims(deps.db, [{ projectId, holdId }]);
-    if (claims.length > 0) return;
+  for (let attempt = 0; ; attempt += 1) {
+    const call = await ownCall(deps, projectId);
+    if (call === undefined) return true;
+    const [claim] = await findHoldClaims(deps.db, [{ projectId, holdId }]);
+    if (claim !== undefined) return claim.redemptionId !== null;
     const version = await redeemableVersion(deps, held, call);
-    if (version === null) break;
+    if (version === null) return false;
     const { outcomes } = await commit(commandOf(held, { version, call }), call);
-    if (!mayBeRepeated(outcomes[0])) return releaseUnlessCommitted(deps, held, outcomes[0]);
+    if (outcomes[0]?.outcome.case === "committed") return true;
+    const pauseMs = PAUSES_MS[attempt];
+    if (pauseMs === undefined || !mayBeRepeated(outcomes[0])) return false;
+    await pause(pauseMs, undefined, { signal });
   }
-  await releasePointsHolds(deps, [{ projectId, holdId }]);
 }
 
 /** The version of the card's definition; null: it is disabled, outside its dates, or its program is. */
@@ -121,12 +135,3 @@ const commandOf = (
 const mayBeRepeated = (outcome: CommitOutcome | undefined): boolean =>
   outcome?.outcome.case === "stale" ||
   (outcome?.outcome.case === "rejected" && outcome.outcome.value.key === "service_unavailable");
-
-async function releaseUnlessCommitted(
-  deps: Deps,
-  { projectId, holdId }: AutoRedemptionHeld,
-  outcome: CommitOutcome | undefined,
-): Promise<void> {
-  if (outcome?.outcome.case !== "committed")
-    await releasePointsHolds(deps, [{ projectId, holdId }]);
-}

@@ -1796,8 +1796,8 @@ export const CardService: GenService<{
     output: typeof ResolvePointsHoldsResponseSchema;
   },
   /**
-   * Lists points holds that have been pending for longer than `older_than_ms`, oldest first. Internal;
-   * read-only.
+   * Lists points holds that have been pending for longer than `older_than_ms`, those of automatic redemptions only after
+   * a day, oldest first. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ListPendingPointsHolds
    */
