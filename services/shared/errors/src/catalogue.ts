@@ -141,7 +141,7 @@ export function isErrorKey(text: string): text is ErrorKey {
   return Object.hasOwn(catalogue, text);
 }
 
-/** The gRPC status of a key: INVALID_ARGUMENT for malformed requests, FAILED_PRECONDITION for conflicts with the state. */
+/** The gRPC status of a key. Without one in the catalogue: INVALID_ARGUMENT for `invalid_…`, FAILED_PRECONDITION for others. */
 export function grpcCodeOf(key: ErrorKey): Code {
   const entry: Entry = catalogue[key];
   if (entry.code !== undefined) return entry.code;

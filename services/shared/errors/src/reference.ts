@@ -30,7 +30,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Send `grant_type=client_credentials`.",
   },
   page_over_limit: {
-    cause: "The list was requested beyond its last page, which is page 1000.",
+    cause: "The `page` is above 1000.",
     remedy: "Narrow the list with filters, or continue with a cursor where the operation has one.",
   },
   invalid_idempotency_key: {
@@ -157,8 +157,9 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Enable the campaign or change its dates.",
   },
   loyalty_card_not_active: {
-    cause: "The customer's card of the loyalty program is disabled.",
-    remedy: "Enable the card.",
+    cause:
+      "The customer's card of the loyalty program is disabled, has not started or has expired.",
+    remedy: "Enable the card or change its dates.",
   },
   campaign_not_allow_auto_join: {
     cause:
@@ -199,7 +200,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Lengthen the code, extend its character set, or correct the pattern.",
   },
   invalid_customer: {
-    cause: "The customer is not the holder of the card or code, or not the one who redeemed.",
+    cause:
+      "The customer is not the holder of the card or code, or not the one who redeemed, or a referral code was sent without a customer.",
     remedy: "Send the customer to whom the card, code or redemption belongs.",
   },
   multiple_requests: {
@@ -344,7 +346,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   too_many_requests: {
     cause:
-      "The rate limit of the project or the limit of concurrent requests is exceeded, or the caller sent too many unknown codes.",
+      "The rate limit of the project or the limit of concurrent requests is exceeded, the caller sent too many unknown codes, or too many requests had invalid credentials.",
     remedy: "Retry after `Retry-After`, and reduce the request rate.",
   },
   internal_error: {
