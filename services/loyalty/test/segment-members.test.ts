@@ -103,7 +103,7 @@ async function startProgram(filter: Readonly<Record<string, unknown>> = GOLD, ty
   };
 }
 
-describe("a segment that an earning rule waits for", () => {
+describe("a segment that triggers an earning rule", () => {
   test("reports customers who enter it, also again after they left, but no earlier members", async () => {
     const program = await startProgram();
     const before = await program.create(gold);

@@ -2,7 +2,7 @@ import { enqueue, type EventEnvelope } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
-import { waitsFor } from "../domain/earning/earning-rule.ts";
+import { isTriggeredBy } from "../domain/earning/earning-rule.ts";
 import { decideGrants, type EarningTrigger, type Grant } from "../domain/earning/grants.ts";
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyProgram } from "../domain/loyalty-program.ts";
@@ -39,7 +39,7 @@ export async function earn(
 ): Promise<void> {
   const rulesOf = ({ trigger }: EarningEvent) =>
     (definitions.get(trigger.projectId)?.rules.get(trigger.event) ?? []).filter((rule) =>
-      waitsFor(rule, trigger.objectId),
+      isTriggeredBy(rule, trigger.objectId),
     );
   const relevant = items.filter((item) => rulesOf(item).length > 0);
   if (relevant.length === 0) return;

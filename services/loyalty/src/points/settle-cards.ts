@@ -14,7 +14,7 @@ export async function settleCards(
   cards: readonly CardKey[],
   options: AutoRedeemOptions = {},
 ): Promise<void> {
-  // A card that is published meanwhile is settled with its publication, both steps of it.
+  // A card that is published concurrently is settled with its publication, in both steps.
   const members = await findMembers(tx, cards);
   await autoRedeem(tx, deps, members, options);
   await followCards(tx, deps, members);

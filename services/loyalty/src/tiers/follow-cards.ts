@@ -99,7 +99,7 @@ async function followLedgers(
   for (;;) {
     const states = [...followed.values()].map(({ state }) => state);
     const entries = await findEntriesAfter(tx, states, LIMIT);
-    // After the entries: a hold that is claimed meanwhile still counts for them.
+    // After the entries: a hold that is claimed concurrently still counts for them.
     const heldPoints = await loadHeldPoints(tx, states, programOf);
     for (const card of followed.values()) {
       const held = heldPoints(card.state, card.state.ledgerVersion);

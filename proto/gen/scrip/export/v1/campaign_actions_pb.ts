@@ -119,7 +119,7 @@ export const CampaignActionService: GenService<{
   /**
    * Deletes a campaign. It disappears immediately; an async action (`CAMPAIGN.VOUCHERS_DELETE`) deletes its vouchers.
    * Without `force`, the campaign is in the bin, and its name and codes stay reserved until it is removed from there.
-   * Deleting a deleted campaign is `not_found`. Errors: `not_found`, `resource_protected`.
+   * Errors: `not_found`, also for a repeated request; `resource_protected`.
    *
    * @generated from rpc scrip.export.v1.CampaignActionService.DeleteCampaign
    */
@@ -130,7 +130,7 @@ export const CampaignActionService: GenService<{
   },
   /**
    * Deletes a loyalty program. Like DeleteCampaign, with status 200. Errors: `not_found` (also for campaigns of other
-   * types), `resource_protected`.
+   * types and for a repeated request), `resource_protected`.
    *
    * @generated from rpc scrip.export.v1.CampaignActionService.DeleteLoyaltyProgram
    */

@@ -869,7 +869,8 @@ export const ItemBatchSchema: GenMessage<ItemBatch> = /*@__PURE__*/
 export const ImportService: GenService<{
   /**
    * Imports codes into a campaign, from a JSON array of up to 10 MiB. A voucher takes from the campaign what its item leaves
-   * out. Each item is created once, or fails by itself (docs/imports.md#vouchers).
+   * out. Each item is created once, or fails by itself (docs/imports.md#vouchers). Retry with the same
+   * `Idempotency-Key`.
    *
    * Errors, before anything is imported: `invalid_voucher` (items without `code`), `duplicate_key` (codes that exist in the
    * project or are repeated), `invalid_payload` (the body is not an array of 1 item or more, or a value has a wrong type),
@@ -898,8 +899,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Imports vouchers without a campaign, from a JSON array of up to 10 MiB, like ImportCampaignVouchers. Errors, before
-   * anything is imported: `invalid_voucher`, `duplicate_key`.
+   * Imports vouchers without a campaign, from a JSON array of up to 10 MiB, like ImportCampaignVouchers. Retry
+   * with the same `Idempotency-Key`. Errors, before anything is imported: `invalid_voucher`, `duplicate_key`.
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportVouchers
    */
@@ -955,8 +956,8 @@ export const ImportService: GenService<{
     output: typeof ImportStartedSchema;
   },
   /**
-   * Creates and updates up to 2000 orders, at the time of the import and without events: they earn nothing
-   * (docs/imports.md#orders). Without an `Idempotency-Key`, a retry starts another async action. Errors:
+   * Creates and updates up to 2000 orders. Imported orders are created at the time of the import; they earn no points
+   * and send no webhooks (docs/imports.md#orders). Without an `Idempotency-Key`, a retry starts another async action. Errors:
    * `resource_in_use` (an import of orders is running).
    *
    * @generated from rpc scrip.export.v1.ImportService.ImportOrders

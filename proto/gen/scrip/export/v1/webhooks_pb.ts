@@ -721,8 +721,8 @@ export const WebhookService: GenService<{
     output: typeof WebhookSecretSchema;
   },
   /**
-   * Replaces the secret. Every request from now on is signed with the new one, repetitions too. Errors: `not_found`
-   * (an unknown project).
+   * Replaces the secret. Every request from now on is signed with the new one, repetitions too. Retry with the
+   * same `Idempotency-Key`; without one, a retry replaces the secret again. Errors: `not_found` (an unknown project).
    *
    * @generated from rpc scrip.export.v1.WebhookService.RegenerateWebhookSecret
    */

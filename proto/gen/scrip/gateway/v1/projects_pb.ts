@@ -140,28 +140,28 @@ export type CreateProjectRequest = Message<"scrip.gateway.v1.CreateProjectReques
   clientPublishEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can list vouchers; stored for later use. Default: `false`.
+   * Whether client-side callers can list the vouchers of a customer (`GET /client/v1/vouchers`). Default: `false`.
    *
    * @generated from field: optional bool client_list_vouchers_enabled = 11;
    */
   clientListVouchersEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can create customers; stored for later use. Default: `false`.
+   * Whether client-side callers can create customers (`POST /client/v1/customers`). Default: `false`.
    *
    * @generated from field: optional bool client_create_customer_enabled = 12;
    */
   clientCreateCustomerEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can send loyalty events; stored for later use. Default: `false`.
+   * Whether client-side callers can send custom events (`POST /client/v1/events`). Default: `false`.
    *
    * @generated from field: optional bool client_loyalty_events_enabled = 13;
    */
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can set expiration dates; stored for later use. Default: `false`.
+   * Stored; no endpoint uses it. Default: `false`.
    *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
@@ -279,28 +279,28 @@ export type UpdateProjectRequest = Message<"scrip.gateway.v1.UpdateProjectReques
   clientPublishEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can list vouchers; stored for later use.
+   * Whether client-side callers can list the vouchers of a customer (`GET /client/v1/vouchers`).
    *
    * @generated from field: optional bool client_list_vouchers_enabled = 11;
    */
   clientListVouchersEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can create customers; stored for later use.
+   * Whether client-side callers can create customers (`POST /client/v1/customers`).
    *
    * @generated from field: optional bool client_create_customer_enabled = 12;
    */
   clientCreateCustomerEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can send loyalty events; stored for later use.
+   * Whether client-side callers can send custom events (`POST /client/v1/events`).
    *
    * @generated from field: optional bool client_loyalty_events_enabled = 13;
    */
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
-   * Whether client-side callers can set expiration dates; stored for later use.
+   * Stored; no endpoint uses it.
    *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
@@ -426,28 +426,28 @@ export type Project = Message<"scrip.gateway.v1.Project"> & {
   clientPublishEnabled: boolean;
 
   /**
-   * Whether client-side callers can list vouchers; stored for later use.
+   * Whether client-side callers can list the vouchers of a customer (`GET /client/v1/vouchers`).
    *
    * @generated from field: bool client_list_vouchers_enabled = 12;
    */
   clientListVouchersEnabled: boolean;
 
   /**
-   * Whether client-side callers can create customers; stored for later use.
+   * Whether client-side callers can create customers (`POST /client/v1/customers`).
    *
    * @generated from field: bool client_create_customer_enabled = 13;
    */
   clientCreateCustomerEnabled: boolean;
 
   /**
-   * Whether client-side callers can send loyalty events; stored for later use.
+   * Whether client-side callers can send custom events (`POST /client/v1/events`).
    *
    * @generated from field: bool client_loyalty_events_enabled = 14;
    */
   clientLoyaltyEventsEnabled: boolean;
 
   /**
-   * Whether client-side callers can set expiration dates; stored for later use.
+   * Stored; no endpoint uses it.
    *
    * @generated from field: bool client_set_voucher_expiration_date_enabled = 15;
    */

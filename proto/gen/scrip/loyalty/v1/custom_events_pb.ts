@@ -630,7 +630,7 @@ export const CustomEventService: GenService<{
   },
   /**
    * Deletes a custom event schema. Stored events are retained. Errors: `not_found`, also for a repeated request;
-   * `resource_in_use` (an earning rule waits for the event).
+   * `resource_in_use` (an earning rule is triggered by the event).
    *
    * @generated from rpc scrip.loyalty.v1.CustomEventService.DeleteCustomEventSchema
    */

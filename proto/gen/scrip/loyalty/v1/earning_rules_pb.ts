@@ -123,7 +123,7 @@ export type EarningRule = Message<"scrip.loyalty.v1.EarningRule"> & {
   event: string;
 
   /**
-   * Custom event that the rule waits for.
+   * Custom event that triggers the rule.
    *
    * @generated from field: optional scrip.loyalty.v1.EarningEventSchema custom_event = 7;
    */
@@ -482,7 +482,7 @@ export const EarningTargetSchema: GenMessage<EarningTarget> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_earning_rules, 8);
 
 /**
- * Custom event that an earning rule waits for.
+ * Custom event that triggers an earning rule.
  *
  * @generated from message scrip.loyalty.v1.EarningEventSchema
  */
@@ -662,7 +662,7 @@ export type NewEarningRule = Message<"scrip.loyalty.v1.NewEarningRule"> & {
   event: string;
 
   /**
-   * Custom event that the rule waits for. Default: the schema with the name of the event.
+   * Custom event that triggers the rule. Default: the schema with the name of the event.
    *
    * @generated from field: optional scrip.loyalty.v1.EarningEventSchema custom_event = 4;
    */
@@ -1172,7 +1172,7 @@ export const EarningRuleService: GenService<{
    * Creates earning rules, all or none. A project has at most 100 earning rules. Retry with the same
    * `Idempotency-Key`.
    *
-   * Errors: `not_found` (an unknown loyalty program, segment, validation rule or custom event schema);
+   * Errors: `not_found` (an unknown loyalty program, segment, loyalty tier, validation rule or custom event schema);
    * `invalid_payload` also for a calculation that does not belong to the event, and for more than 100 rules;
    * `metadata_validation_failed`.
    *

@@ -76,7 +76,8 @@ export type PendingPoints = Message<"scrip.loyalty.v1.PendingPoints"> & {
   activatesAt: string;
 
   /**
-   * What granted the points: `event`, `earning_rule` and `order`.
+   * What granted the points: `order`, `event` and `earning_rule`; `holder_loyalty_tier` where the card has a tier, and
+   * `loyalty_tier` where that tier changes the points of the rule.
    *
    * @generated from field: google.protobuf.Struct details = 8;
    */
@@ -515,7 +516,7 @@ export const PendingPointsService: GenService<{
   },
   /**
    * Activates a pending entry now: the card is credited, with points that expire as if they had been earned today.
-   * Errors: `not_found` (an unknown card or entry), `invalid_pending_points_state` (not pending).
+   * Retry with the same `Idempotency-Key`; without one, a repeated request is rejected and changes nothing. Errors: `not_found` (an unknown card or entry), `invalid_pending_points_state` (not pending).
    *
    * @generated from rpc scrip.loyalty.v1.PendingPointsService.ActivatePendingPoints
    */

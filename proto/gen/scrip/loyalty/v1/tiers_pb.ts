@@ -789,7 +789,7 @@ export const LoyaltyTierService: GenService<{
   },
   /**
    * Deletes a tier. Its members leave it, within seconds for some thousand. Errors: `not_found`, also for a repeated
-   * request; `resource_in_use` (an earning rule waits for events of the tier).
+   * request; `resource_in_use` (an earning rule is triggered by this tier).
    *
    * @generated from rpc scrip.loyalty.v1.LoyaltyTierService.DeleteLoyaltyTier
    */

@@ -164,8 +164,8 @@ export const CatalogueImportService: GenService<{
     output: typeof ImportSkusResponseSchema;
   },
   /**
-   * Creates or updates orders, like OrderService.CreateOrder, but without events: an import earns nothing. Items of the
-   * same order are applied in order. Rejections: those of CreateOrder. Internal.
+   * Creates or updates orders, like OrderService.CreateOrder. Imported orders earn no points and send no webhooks; customer
+   * summaries count them. Items of the same order are applied in order. Rejections: those of CreateOrder. Internal.
    *
    * @generated from rpc scrip.validation.v1.CatalogueImportService.ImportOrders
    */

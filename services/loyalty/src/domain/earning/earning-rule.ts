@@ -67,13 +67,13 @@ export type EarningRule = {
   readonly updatedAt: number | null;
 };
 
-/** Whether a rule is about the segment or tier of an event; null: the event is about neither. */
-export const waitsFor = (
+/** Whether the segment or tier of an event triggers the rule; null: the event has neither. */
+export const isTriggeredBy = (
   { segmentId, tierId }: Pick<EarningRule, "segmentId" | "tierId">,
   objectId: string | null,
 ): boolean => objectId === null || tierId === ANY_TIER || (segmentId ?? tierId) === objectId;
 
-/** Whether rules of this event wait for a custom event. */
+/** Whether the event is a custom event. */
 export const isCustomEvent = (event: string): boolean =>
   event !== ORDER_PAID && event !== SEGMENT_ENTERED && !TIER_EVENTS.has(event);
 

@@ -173,7 +173,7 @@ const SCENARIOS: readonly (readonly [
     ],
   ],
   [
-    "moves up at once, and down only when the tier ends",
+    "moves up immediately, and down only when the tier ends",
     custom("P1M"),
     [["2026-03-01", 500], ["2026-03-02", -400], ["2026-04-01"], ["2026-04-02"]],
     ["2026-03-01 joined gold 2026-04-01", "2026-04-02 downgraded silver 2026-05-02"],
