@@ -47,7 +47,7 @@ export type HandlerFactories<Deps, Desc extends DescService> = {
 };
 
 /**
- * How a request with a key runs (docs/idempotency.md#in-the-services):
+ * How a request with a key runs (docs/idempotency.md#implementation-for-maintainers):
  * - `transaction`: all its effects are in the key's transaction. The default of a POST or PUT.
  * - `steps`: it also calls services that write, or commits before its last transaction. Its ids are the same at a
  *   repetition, and every step but the last must be repeatable.
