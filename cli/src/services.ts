@@ -8,7 +8,10 @@ export type ServiceSchema = {
   readonly migrations: string;
 };
 
-/** Imported on demand: the services load much more than their names. */
+/**
+ * In the order of migration: the role of the event bus must exist when services grant it their outboxes. Imported on
+ * demand: the services load much more than their names.
+ */
 export async function loadServiceSchemas(): Promise<readonly ServiceSchema[]> {
   const modules = {
     gateway: await import("@scrip/gateway/service"),
@@ -30,5 +33,5 @@ export async function loadServiceSchemas(): Promise<readonly ServiceSchema[]> {
     role: EVENTS_ROLE,
     migrations: EVENTS_MIGRATIONS,
   };
-  return [...services, bus];
+  return [bus, ...services];
 }

@@ -35,6 +35,20 @@ test("lists pending migrations, applies them, and repeats without effect", async
   expect((await scrip(env, "migrate")).out).toBe("nothing to do: all migrations are applied\n");
 });
 
+test("lets the event bus read the outboxes of services", async () => {
+  await using database = await emptyDatabase();
+  await scrip({ DATABASE_URL: database.url }, "migrate");
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ schema: string; readable: boolean }>(
+    `select relnamespace::regnamespace::text as schema, has_table_privilege('scrip_events', oid, 'select') as readable
+       from pg_class where relname = 'outbox'`,
+  );
+  await client.end();
+  expect(rows.filter(({ readable }) => !readable)).toEqual([]);
+  expect(rows.map(({ schema }) => schema)).toContain("voucher");
+});
+
 test("reports migrations that this version cannot work with, and accepts others of a later one", async () => {
   await using database = await emptyDatabase();
   const env = { DATABASE_URL: database.url };

@@ -1,3 +1,4 @@
+import { OUTBOX_READER } from "@scrip/events";
 import { migrate } from "@scrip/postgres";
 import type { Command } from "commander";
 
@@ -40,7 +41,13 @@ async function migrateServices(context: Context, url: string): Promise<readonly 
   using progress = context.startProgress("migrations");
   const applied: Applied[] = [];
   for (const { name, schema, role, migrations } of services) {
-    const files = await migrate({ url, schema, role, folder: migrations });
+    const files = await migrate({
+      url,
+      schema,
+      role,
+      folder: migrations,
+      reader: OUTBOX_READER,
+    });
     applied.push(...files.map((migration) => ({ service: name, migration })));
     progress.update(applied.length, pending);
   }

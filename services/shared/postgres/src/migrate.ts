@@ -21,7 +21,7 @@ export type MigrateOptions = {
   /** The role of the service: it uses the tables of the schema and owns nothing. */
   readonly role: string;
   readonly folder: string;
-  /** Another role that reads some tables of the schema, if it exists. */
+  /** Another role that reads some tables of the schema, as far as the role and the tables exist. */
   readonly reader?: TableReader;
 };
 
@@ -42,7 +42,8 @@ const CONNECTION_TIMEOUT_MS = 10_000;
 /**
  * Brings a schema up to date: applies the numbered .sql files of `folder` that are not applied yet,
  * each in its own transaction, one process at a time, and returns their names. Creates the schema
- * and the role when missing, and grants the role the tables.
+ * and the role when missing. Each transaction also grants the tables, so that processes of an earlier
+ * release that use a table which a migration replaces do not lose access to it.
  *
  * Migrations are history: an applied file that has changed or is missing is an error. Nothing is
  * ever undone. Migrations of later releases are accepted, unless one of them has a mark
@@ -66,10 +67,9 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     await client.query(`set lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
     await prepare(client, schema, role);
     const pending = await pendingOf(client, schema, migrations);
-    for (const migration of pending) await apply(client, schema, migration);
-    // Always, not only after a change: an earlier run may have ended before this step.
-    await grantTables(client, schema, role);
-    if (reader !== undefined) await grantReader(client, schema, reader);
+    for (const migration of pending) await apply(client, migration, { schema, role, reader });
+    // Also without a change: the reader may have been created since.
+    await inTransaction(client, () => grantTables(client, { schema, role, reader }));
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
@@ -159,24 +159,38 @@ async function pendingOf(
   return pending;
 }
 
-async function apply(client: Client, schema: string, migration: Migration): Promise<void> {
+type Grants = Pick<MigrateOptions, "schema" | "role"> & {
+  readonly reader: TableReader | undefined;
+};
+
+async function apply(client: Client, migration: Migration, grants: Grants): Promise<void> {
+  const { name, sql, sha256, contract = null, statements } = migration;
   try {
-    if (migration.statements !== undefined) await applyAlone(client, migration.statements);
-    await client.query("begin");
-    if (migration.statements === undefined) await client.query(migration.sql);
-    await client.query("insert into migration (name, sha256, contract) values ($1, $2, $3)", [
-      migration.name,
-      migration.sha256,
-      migration.contract ?? null,
-    ]);
-    await client.query("commit");
+    if (statements !== undefined) await applyAlone(client, statements);
+    await inTransaction(client, async () => {
+      if (statements === undefined) await client.query(sql);
+      await grantTables(client, grants);
+      await client.query("insert into migration (name, sha256, contract) values ($1, $2, $3)", [
+        name,
+        sha256,
+        contract,
+      ]);
+    });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
+    const state = statements === undefined ? "was rolled back" : "may be applied in part";
     throw new MigrationError(
-      `Migration ${migration.name} of the schema ${schema} failed and was rolled back: ${reason}`,
+      `Migration ${name} of the schema ${grants.schema} failed and ${state}: ${reason}`,
       { cause: error },
     );
   }
+}
+
+/** The caller ends the connection after an error, which rolls back. */
+async function inTransaction(client: Client, work: () => Promise<void>): Promise<void> {
+  await client.query("begin");
+  await work();
+  await client.query("commit");
 }
 
 async function applyAlone(client: Client, statements: readonly string[]): Promise<void> {
@@ -201,14 +215,13 @@ async function dropInterruptedIndex(client: Client, statement: string): Promise<
   if (rows.length > 0) await client.query(`drop index concurrently ${name}`);
 }
 
-async function grantTables(client: Client, schema: string, role: string): Promise<void> {
+async function grantTables(client: Client, { schema, role, reader }: Grants): Promise<void> {
   await client.query(
-    `begin;
-     grant select, insert, update, delete on all tables in schema ${schema} to ${role};
+    `grant select, insert, update, delete on all tables in schema ${schema} to ${role};
      grant usage on all sequences in schema ${schema} to ${role};
-     revoke insert, update, delete on migration from ${role};
-     commit`,
+     revoke insert, update, delete on migration from ${role}`,
   );
+  if (reader !== undefined) await grantReader(client, schema, reader);
 }
 
 async function grantReader(
@@ -218,12 +231,16 @@ async function grantReader(
 ): Promise<void> {
   assertIdentifier(role);
   tables.forEach(assertIdentifier);
-  const { rows } = await client.query("select from pg_roles where rolname = $1", [role]);
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+      where relnamespace = to_regnamespace($1) and relname = any($2) and relkind in ('r', 'p', 'v', 'm')
+        and exists (select from pg_roles where rolname = $3)`,
+    [schema, tables, role],
+  );
   if (rows.length === 0) return;
+  const names = rows.map(({ name }) => `${schema}.${name}`);
   await client.query(
-    `begin;
-     grant usage on schema ${schema} to ${role};
-     grant select on ${tables.join(", ")} to ${role};
-     commit`,
+    `grant usage on schema ${schema} to ${role};
+     grant select on ${names.join(", ")} to ${role}`,
   );
 }

@@ -6,7 +6,13 @@ import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 
-import { createDatabase, migrate, MigrationError, sqlState } from "../src/index.ts";
+import {
+  createDatabase,
+  migrate,
+  MigrationError,
+  sqlState,
+  type TableReader,
+} from "../src/index.ts";
 
 const first = "create table sale (id text primary key);";
 const second = "alter table sale add column amount bigint;";
@@ -25,10 +31,16 @@ async function given(files: Readonly<Record<string, string>>) {
     url: database.url,
     write,
     remove: (name: string) => rm(path.join(folder, name)),
-    migrate: (schema = "till") =>
-      migrate({ url: database.url, schema, role: `scrip_${schema}`, folder }),
-    connect: () => {
-      const options = { url: database.url, schema: "till", role: "scrip_till", poolSize: 1 };
+    migrate: (schema = "till", reader?: TableReader) =>
+      migrate({
+        url: database.url,
+        schema,
+        role: `scrip_${schema}`,
+        folder,
+        ...(reader !== undefined && { reader }),
+      }),
+    connect: (role = "scrip_till") => {
+      const options = { url: database.url, schema: "till", role, poolSize: 1 };
       const db = createDatabase({ ...options, onError: () => {} });
       return { query: (text: string) => db.query(text), [Symbol.asyncDispose]: () => db.close() };
     },
@@ -90,6 +102,30 @@ test("rolls back a file that fails, and names it", async () => {
   expect(await at.columns()).toEqual(["sale.id"]);
   await at.write("0002_broken.sql", second);
   expect(await at.migrate()).toEqual(["0002_broken.sql"]);
+});
+
+test("keeps the access of running processes to a replaced table while later migrations are applied", async () => {
+  await using at = await given({ "0001_sale.sql": first });
+  const reader = { role: `reader_${Math.random().toString(36).slice(2, 8)}`, tables: ["sale"] };
+  await query(at.url, `create role ${reader.role} nologin`);
+  try {
+    await at.migrate("till", reader);
+    await using service = at.connect();
+    await using other = at.connect(reader.role);
+    await at.write("0002_replaced.sql", `drop table sale; ${first}`);
+    await at.write("0003_broken.sql", "select 1 / 0;");
+    await expect(at.migrate("till", reader)).rejects.toThrow("0003_broken.sql");
+    await service.query("insert into sale (id) values ('a')");
+    expect((await other.query("select id from sale")).rows).toEqual([{ id: "a" }]);
+  } finally {
+    await query(at.url, `drop owned by ${reader.role}; drop role ${reader.role}`);
+  }
+});
+
+test("accepts a reader of tables that later migrations create", async () => {
+  await using at = await given({ "0001_sale.sql": first });
+  const reader = { role: "scrip_till", tables: ["receipt"] };
+  expect(await at.migrate("till", reader)).toEqual(["0001_sale.sql"]);
 });
 
 test("accepts other line endings in an applied file, and rejects other changes", async () => {
@@ -266,7 +302,9 @@ describe("a migration without a transaction", () => {
 
   test("begins again after a failure", async () => {
     await using at = await given({ "0001_sale.sql": sale, "0002_index.sql": index("nothing") });
-    await expect(at.migrate()).rejects.toThrow("0002_index.sql");
+    await expect(at.migrate()).rejects.toThrow(
+      /0002_index.sql of the schema till failed and may be applied in part: column "nothing"/,
+    );
     await at.write("0002_index.sql", index("amount"));
     expect(await at.migrate()).toEqual(["0002_index.sql"]);
   });
