@@ -49,6 +49,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       bus,
       retention: config.retention,
       logger,
+      metrics,
     }),
   );
   const connectTo = createCallees({

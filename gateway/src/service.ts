@@ -23,6 +23,7 @@ import {
   type Retention,
   type Service,
 } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
@@ -52,6 +53,8 @@ export type GatewayServiceOptions = {
   /** Default: 72 hours for events. */
   readonly retention?: Retention;
   readonly logger: { error(fields: object, message: string): void };
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics;
   readonly newId?: NewId;
   /** Real time in epoch milliseconds. */
   readonly clock?: () => number;
@@ -95,6 +98,7 @@ export async function createGatewayService(
     schema: SCHEMA,
     role: ROLE,
     poolSize: options.poolSize ?? DEFAULT_POOL_SIZE,
+    metrics: options.metrics,
     onError: (error) => logger.error({ error }, "a database connection failed"),
   });
   parts.defer(() => db.close());

@@ -13,6 +13,7 @@ import {
   createAdmission,
   createDirectTransport,
   eventRetention,
+  measureCalls,
   type ReplicatingService,
   type Retention,
   type RpcServer,
@@ -82,6 +83,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       bus,
       retention: options.retention,
       logger,
+      metrics: options.metrics,
     }),
   );
   const { url, port, codeGuessing } = parts.use(
@@ -120,7 +122,7 @@ async function startServices(
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
   });
 
-  const own = { databaseUrl, poolSize: POOL_SIZE, retention, onError };
+  const own = { databaseUrl, poolSize: POOL_SIZE, retention, metrics, onError };
   const { assetSecret, trackingSecret } = secrets;
   const loyalty = parts.use(await createLoyaltyService({ ...own, bus }));
   const toLoyalty = { loyalty: directTo([loyalty]) };
@@ -147,7 +149,6 @@ async function startServices(
     await createExportService({
       ...own,
       bus,
-      metrics,
       webhooks,
       transports: { ...transports, validation: directTo([validation]) },
       files,
@@ -189,10 +190,12 @@ function serveGrpc(
     host,
     secrets,
     logger,
+    metrics,
     admission,
     codeGuessing,
   }: ServerOptions & Pick<StartedGateway, "codeGuessing">,
 ): Promise<RpcServer> {
+  const measure = measureCalls(metrics);
   return serve({
     host,
     port,
@@ -200,7 +203,9 @@ function serveGrpc(
     keys: secrets.serviceKeys,
     admission,
     codeGuessing,
-    onCall: ({ cause, ...call }) => {
+    onCall: (report) => {
+      measure(report);
+      const { cause, ...call } = report;
       if (cause !== undefined) logger.error({ ...call, err: cause }, "a call failed");
     },
   });

@@ -30,6 +30,7 @@ await runProcess({
           ...database,
           ...limits,
           retention,
+          metrics,
           bus,
           transports,
           onError,

@@ -12,6 +12,7 @@ import {
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { CALLERS } from "./callers.ts";
 import { createClients, type Transports } from "./clients.ts";
@@ -40,6 +41,8 @@ export type CampaignOptions = {
   readonly retention?: Retention;
   /** Number of vouchers that a campaign may have. */
   readonly maxVouchers: number;
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics;
   readonly onError: (error: Error) => void;
 };
 

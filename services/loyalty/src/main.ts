@@ -23,7 +23,7 @@ await runProcess({
         metrics,
         onError,
       },
-      (bus) => createLoyaltyService({ ...database, retention, bus, onError }),
+      (bus) => createLoyaltyService({ ...database, retention, metrics, bus, onError }),
     );
   },
 });

@@ -19,6 +19,7 @@ import {
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { CALLERS } from "./callers.ts";
 import { createDeps, type Deps } from "./deps.ts";
@@ -57,6 +58,8 @@ export type LoyaltyOptions = {
   readonly bus: EventBus;
   /** Default: 15 days for the ids of handled events, 6 hours for events. */
   readonly retention?: Retention;
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics;
   readonly onError: (error: Error) => void;
 };
 

@@ -7,6 +7,7 @@ import type { ProductCollection } from "./domain/catalogue/product-collections.t
 import type { StackingRules } from "./domain/stacking/stacking-rules.ts";
 import type { RuleCaches } from "./loading/validation-rules.ts";
 import type { OrderQueue } from "./order/order-queue.ts";
+import type { CountRedemption } from "./redemption/count-redemptions.ts";
 import type { Catalogue, CatalogueQuery } from "./store/catalogue-lookup.ts";
 import type { OrderWait } from "./store/order-claims.ts";
 import type { StoredOrder } from "./store/order-rows.ts";
@@ -39,6 +40,8 @@ export type Deps = {
   readonly awaitOrder: (wait: OrderWait) => Promise<void>;
   /** For the summaries of campaigns. */
   readonly countValidations: CountValidations;
+  /** Runs a redemption and counts its outcome. */
+  readonly countRedemption: CountRedemption;
   /** Call after a transaction that may have written events. */
   readonly onEvents: () => void;
   /** Reports errors that do not fail their request. */

@@ -38,6 +38,7 @@ await runProcess({
           ...database,
           trackingSecret,
           retention,
+          metrics,
           bus,
           transports,
           onError,

@@ -21,6 +21,7 @@ import {
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { CALLERS } from "./callers.ts";
 import { createClients } from "./clients.ts";
@@ -33,6 +34,7 @@ import { createCollectionCaches } from "./loading/collections.ts";
 import { createStackingRulesCache } from "./loading/stacking-rules.ts";
 import { createRuleCaches } from "./loading/validation-rules.ts";
 import { createOrderQueue } from "./order/order-queue.ts";
+import { createRedemptionCounter } from "./redemption/count-redemptions.ts";
 import { routes } from "./routes.ts";
 import { type CatalogueQuery, findInCatalogue } from "./store/catalogue-lookup.ts";
 import { awaitOrder } from "./store/order-claims.ts";
@@ -57,6 +59,8 @@ export type ValidationOptions = {
   readonly trackingSecret: string;
   /** Default: 6 hours for events. */
   readonly retention?: Retention;
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics;
   readonly onError: (error: Error) => void;
   readonly onBatch: (name: string, size: number) => void;
 };
@@ -134,6 +138,7 @@ export async function createValidationService(
       orderQueue: createOrderQueue(ORDER_QUEUE),
       awaitOrder: (wait) => awaitOrder(db, wait),
       countValidations: counter.count,
+      countRedemption: createRedemptionCounter(options.metrics),
       onEvents: relay.wake,
       onError,
       trackingSecret,

@@ -90,6 +90,7 @@ function createVoucherWithOutcomes(
     processId: 1,
     orderQueue: createOrderQueue({ maxWaiting: 10, maxWaitMs: 1_000 }),
     awaitOrder: (wait) => awaitOrder(db, wait),
+    countRedemption: (call, run) => run(call),
     countValidations: () => {},
     onEvents: () => {},
     onError: (error) => errors.push(error),

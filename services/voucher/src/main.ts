@@ -29,6 +29,7 @@ await runProcess({
           ...database,
           retention,
           assetSecret,
+          metrics,
           bus,
           transports,
           onError,

@@ -22,6 +22,7 @@ import {
   type ReplicatingService,
   type Retention,
 } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { createRecentUsages } from "./batch/recent-usages.ts";
 import { CALLERS } from "./callers.ts";
@@ -59,6 +60,8 @@ export type VoucherOptions = {
   readonly bus: EventBus;
   /** Default: 48 hours for stored responses, 6 hours for events. */
   readonly retention?: Retention;
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics;
   readonly onError: (error: Error) => void;
 };
 

@@ -39,6 +39,8 @@ export type DeliveryContext = {
    * over.
    */
   readonly signal: AbortSignal;
+  /** Counts events of the batch that the consumer had handled before. */
+  readonly onDuplicates?: (events: number) => void;
 };
 
 /**
@@ -99,6 +101,14 @@ export type OutboxEntry = {
   readonly createdAt: Date;
 };
 
+/** The rows of an outbox that are not published. */
+export type Unpublished = {
+  /** When the oldest one was written; null without any. */
+  readonly since: Date | null;
+  /** Their number; of the first 20,000 rows only when there are more. */
+  readonly rows: number;
+};
+
 /** An outbox that consumers read in place. */
 export type ReadableOutbox = {
   /** Appends the entries in their order, as `publish` does with events. */
@@ -136,7 +146,7 @@ export type EventBus = {
   /** For how many seconds the oldest unhandled event of each group has been published; absent if the broker knows. */
   readonly delays?: () => Promise<ReadonlyMap<string, number>>;
   /** Includes an outbox in the metrics of the process until the returned function is called. */
-  readonly watchOutbox?: (unpublishedSince: () => Promise<Date | null>) => () => void;
+  readonly watchOutbox?: (readUnpublished: () => Promise<Unpublished>) => () => void;
   /**
    * Publishes a dead letter again and deletes it. All groups receive it; those that handled it
    * recognise its id. It follows all events published since, regardless of its key.

@@ -24,21 +24,24 @@ export type InboxWork<Item> = {
  */
 export const inboxHandler =
   <Item>(db: Database, { consumer, read, work }: InboxWork<Item>): EventHandler =>
-  async (batch) => {
+  async (batch, { onDuplicates }) => {
     const items = new Map<DeliveredEvent, Item>();
     for (const event of batch) {
       const one = read(event);
       if (one !== undefined) items.set(event, one);
     }
     if (items.size === 0) return;
-    await db.transaction(async (tx) => {
-      const fresh = await takeFresh(tx, consumer, [...items.keys()]);
-      if (fresh.length === 0) return;
-      await work(
-        tx,
-        fresh.map((event) => items.get(event) as Item),
-      );
+    const fresh = await db.transaction(async (tx) => {
+      const events = await takeFresh(tx, consumer, [...items.keys()]);
+      if (events.length > 0) {
+        await work(
+          tx,
+          events.map((event) => items.get(event) as Item),
+        );
+      }
+      return events;
     });
+    if (fresh.length < items.size) onDuplicates?.(items.size - fresh.length);
   };
 
 const DAY_MS = 24 * 3_600_000;

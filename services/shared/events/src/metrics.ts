@@ -1,27 +1,37 @@
 import type { Metrics } from "@scrip/telemetry";
 
-import type { EventBus } from "./bus.ts";
+import type { EventBus, Unpublished } from "./bus.ts";
 import { within } from "./deadline.ts";
 
 /** How long the metrics wait for a database. */
 const WAIT_MS = 1_000;
 
-/** The bus, with metrics of what is late (docs/operations.md#metrics): those of all processes, in each of them. */
-export function reportLateEvents(bus: EventBus, metrics: Metrics): EventBus {
-  const outboxes = new Set<() => Promise<Date | null>>();
+/**
+ * The bus, with metrics of what is late (docs/operations.md#metrics), those of all processes in each of them, and of
+ * duplicates.
+ */
+export function reportEvents(bus: EventBus, metrics: Metrics): EventBus {
+  const outboxes = new Set<() => Promise<Unpublished>>();
+  const unpublished = newest(
+    () => Promise.all([...outboxes].map(async (readUnpublished) => readUnpublished())),
+    [],
+  );
   metrics.gauge({
     name: "outbox_oldest_seconds",
     help: "Age of the oldest event that is not published, in the outboxes of this process",
     merged: "max",
-    read: newest(async () => {
-      const times = await Promise.all(
-        [...outboxes].map(async (unpublishedSince) => unpublishedSince()),
+    read: async () => {
+      const ages = (await unpublished()).map(({ since }) =>
+        since === null ? 0 : (Date.now() - since.getTime()) / 1_000,
       );
-      return Math.max(
-        0,
-        ...times.map((since) => (since === null ? 0 : (Date.now() - since.getTime()) / 1_000)),
-      );
-    }, 0),
+      return Math.max(0, ...ages);
+    },
+  });
+  metrics.gauge({
+    name: "outbox_rows",
+    help: "Events that are not published, in the outboxes of this process; at most 20,000 of each",
+    merged: "max",
+    read: async () => (await unpublished()).reduce((sum, { rows }) => sum + rows, 0),
   });
   metrics.gauges({
     name: "consumer_lag_seconds",
@@ -37,11 +47,27 @@ export function reportLateEvents(bus: EventBus, metrics: Metrics): EventBus {
     merged: "max",
     read: newest(bus.countDeadLetters, new Map()),
   });
+  const duplicates = metrics.counter({
+    name: "inbox_duplicates_total",
+    help: "Events that a group received again after it had handled them",
+    labels: ["group"],
+  });
   return {
     ...bus,
-    watchOutbox(unpublishedSince) {
-      outboxes.add(unpublishedSince);
-      return () => outboxes.delete(unpublishedSince);
+    subscribe({ group, handler, ...options }) {
+      const child = duplicates.labels(group);
+      // So that the first duplicate is an increase.
+      child.inc(0);
+      const onDuplicates = (events: number): void => child.inc(events);
+      return bus.subscribe({
+        ...options,
+        group,
+        handler: (batch, context) => handler(batch, { ...context, onDuplicates }),
+      });
+    },
+    watchOutbox(readUnpublished) {
+      outboxes.add(readUnpublished);
+      return () => outboxes.delete(readUnpublished);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from "@scrip/postgres";
 import { exportedTraceparent } from "@scrip/telemetry";
 
-import type { EventBus, EventEnvelope, ReadableOutbox } from "./bus.ts";
+import type { EventBus, EventEnvelope, ReadableOutbox, Unpublished } from "./bus.ts";
 import type { StoredEvent } from "./event-codec.ts";
 import {
   advance,
@@ -226,25 +226,34 @@ export async function countPending(db: Queryable, limit = 100_000): Promise<numb
   return rows[0]?.pending ?? 0;
 }
 
-/** When the oldest row was written that is not published; null without any. */
-export async function findUnpublishedSince(db: Queryable): Promise<Date | null> {
+/** Reads at most as many rows of the outbox at once as the relay. */
+export async function findUnpublished(db: Queryable): Promise<Unpublished> {
   const { published, lowSeq } = await loadPosition(db);
   for (let after = lowSeq; ;) {
-    const { rows } = await db.query<{ since: Date | null; scanned: number; last: bigint | null }>({
-      name: "outbox_unpublished_since",
+    const { rows } = await db.query<UnpublishedRow>({
+      name: "outbox_unpublished",
       planning: "indexLookups",
-      text: `select min(created_at) filter (
-                      where not coalesce(pg_visible_in_snapshot(xid, $2::pg_snapshot), false)) as since,
+      text: `select min(created_at) filter (where not published) as since,
+                    count(*) filter (where not published)::int as unpublished,
                     count(*)::int as scanned, max(seq) as last
-               from (select seq, xid, created_at from outbox where seq > $1 order by seq limit $3) as scanned`,
+               from (select seq, created_at, coalesce(pg_visible_in_snapshot(xid, $2::pg_snapshot), false) as published
+                       from outbox where seq > $1 order by seq limit $3) as scanned`,
       values: [after, published, MAX_SCANNED],
     });
-    const { since = null, scanned = 0, last = null } = rows[0] ?? {};
+    const { since = null, unpublished = 0, scanned = 0, last = null } = rows[0] ?? {};
     // Later rows are younger: numbers and times are taken together.
-    if (since !== null || last === null || scanned < MAX_SCANNED) return since;
+    if (since !== null || last === null || scanned < MAX_SCANNED)
+      return { since, rows: unpublished };
     after = last;
   }
 }
+
+type UnpublishedRow = {
+  readonly since: Date | null;
+  readonly unpublished: number;
+  readonly scanned: number;
+  readonly last: bigint | null;
+};
 
 const NO_HEADERS: EventEnvelope["headers"] = {};
 

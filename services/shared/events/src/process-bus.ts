@@ -4,7 +4,7 @@ import type { Metrics } from "@scrip/telemetry";
 import type { EventBus } from "./bus.ts";
 import { createKafkaEventBus } from "./kafka/kafka-event-bus.ts";
 import { type KafkaConnection, readKafkaConnection } from "./kafka/settings.ts";
-import { reportLateEvents } from "./metrics.ts";
+import { reportEvents } from "./metrics.ts";
 import type { LogRetention } from "./pg/log-retention.ts";
 import { createPgEventBus } from "./pg/pg-event-bus.ts";
 
@@ -15,22 +15,19 @@ export type EventBusOptions = {
   readonly url: string;
   readonly poolSize?: number;
   readonly retention?: LogRetention;
-  /** Where late events are reported. */
+  /** Where connections, late events and duplicates are reported. */
   readonly metrics?: Metrics;
   readonly onError: (error: Error) => void;
 };
 
 /** Opens the event log of an installation. */
-export async function createEventBus({
-  kafka,
-  metrics,
-  ...options
-}: EventBusOptions): Promise<EventBus> {
+export async function createEventBus({ kafka, ...options }: EventBusOptions): Promise<EventBus> {
   const bus =
     kafka === undefined
       ? await createPgEventBus(options)
       : await createKafkaEventBus({ ...options, kafka });
-  return metrics === undefined ? bus : reportLateEvents(bus, metrics);
+  const { metrics } = options;
+  return metrics === undefined ? bus : reportEvents(bus, metrics);
 }
 
 export type OwnBusOptions = {

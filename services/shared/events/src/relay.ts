@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import type { Database } from "@scrip/postgres";
 
 import { createAlarm } from "./alarm.ts";
-import type { EventBus } from "./bus.ts";
+import type { EventBus, Unpublished } from "./bus.ts";
 import { asError } from "./delivery.ts";
 import type { OutboxPosition } from "./outbox-position.ts";
-import { findUnpublishedSince, publishPending } from "./outbox.ts";
+import { findUnpublished, publishPending } from "./outbox.ts";
 
 export type RelayOptions = {
   /** The service's own database: its `outbox` and `outbox_position`. */
@@ -99,12 +99,12 @@ export function startRelay(options: RelayOptions): Relay {
     await lease.release().catch(options.onError);
   };
 
-  const unpublishedSince = (): Promise<Date | null> => findUnpublishedSince(options.db);
-  const unwatch = options.bus.watchOutbox?.(unpublishedSince);
+  const readUnpublished = (): Promise<Unpublished> => findUnpublished(options.db);
+  const unwatch = options.bus.watchOutbox?.(readUnpublished);
   const running = run();
   return {
     wake: alarm.ring,
-    unpublishedSince,
+    unpublishedSince: async () => (await readUnpublished()).since,
     unhandledSince: async () => (await options.bus.unhandledSince?.()) ?? null,
     async close() {
       closing = true;

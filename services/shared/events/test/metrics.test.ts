@@ -1,6 +1,13 @@
 import path from "node:path";
 
-import { createEventBus, enqueue, type EventBus, OUTBOX_READER, startRelay } from "@scrip/events";
+import {
+  createEventBus,
+  enqueue,
+  type EventBus,
+  inboxHandler,
+  OUTBOX_READER,
+  startRelay,
+} from "@scrip/events";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { createMetrics } from "@scrip/telemetry";
 import { emptyDatabase } from "@scrip/testing";
@@ -49,8 +56,10 @@ test("metrics tell which events are not published, not handled or set aside", as
   await enqueue(db, [buildEvent(topic, "v_1", 1)]);
   await db.query("update outbox set created_at = created_at - interval '1 hour'");
   expect(await figureOf("outbox_oldest_seconds")).toBeGreaterThanOrEqual(3_600);
+  expect(await figureOf("outbox_rows")).toBe(1);
   await relay.close();
   expect(await figureOf("outbox_oldest_seconds")).toBe(0);
+  expect(await figureOf("outbox_rows")).toBe(0);
 
   // A group that has read all, and then one that handles nothing.
   const released = Promise.withResolvers<void>();
@@ -76,4 +85,33 @@ test("metrics tell which events are not published, not handled or set aside", as
     attempts: 5,
   });
   expect(await figureOf(letters)).toBe(1);
+});
+
+test("metrics count events that a group receives again", async () => {
+  await using parts = new AsyncDisposableStack();
+  const { url } = parts.use(await emptyDatabase());
+  const metrics = createMetrics({ withProcess: false });
+  const bus = await createEventBus({ kafka: undefined, url, metrics, onError });
+  parts.defer(() => bus.close(CLOSE_MS));
+  const folder = path.join(import.meta.dirname, "fixture");
+  await migrate({ url, ...SERVICE, folder });
+  const db = createDatabase({ url, ...SERVICE, poolSize: 2, onError });
+  parts.defer(() => db.close());
+  const topic = newTopic();
+  const handled: string[] = [];
+  const handler = inboxHandler(db, {
+    consumer: "counter",
+    read: ({ id }) => id,
+    work: async (_tx, ids) => void handled.push(...ids),
+  });
+  const subscription = await bus.subscribe({ group: "counter", topics: [topic], handler });
+  parts.defer(() => subscription.close(CLOSE_MS));
+  await bus.publish([buildEvent(topic, "v_1", 1), buildEvent(topic, "v_1", 2)]);
+  await expect.poll(() => handled, { timeout: 20_000 }).toEqual(["v_1-1", "v_1-2"]);
+  expect(await metrics.text()).toContain('inbox_duplicates_total{group="counter"} 0');
+  await bus.publish([buildEvent(topic, "v_1", 1), buildEvent(topic, "v_1", 3)]);
+  await expect
+    .poll(() => metrics.text(), { timeout: 20_000 })
+    .toContain('inbox_duplicates_total{group="counter"} 1');
+  await expect.poll(() => handled, { timeout: 20_000 }).toEqual(["v_1-1", "v_1-2", "v_1-3"]);
 });

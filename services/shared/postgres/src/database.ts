@@ -1,3 +1,4 @@
+import type { Metrics } from "@scrip/telemetry";
 import {
   Client,
   type CustomTypesConfig,
@@ -9,6 +10,7 @@ import {
 } from "pg";
 
 import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
+import { measureDatabase } from "./database-metrics.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 import { createSlots } from "./slots.ts";
@@ -105,6 +107,8 @@ export type DatabaseOptions = {
   readonly onError: (error: Error) => void;
   /** For long-running work such as checks and exports. Default: 3,000 ms. */
   readonly statementTimeoutMs?: number;
+  /** Where connections, deadlocks and serialization failures are reported. Default: nowhere. */
+  readonly metrics?: Metrics | undefined;
   /** The application name in pg_stat_activity. Default: the name of the schema. */
   readonly applicationName?: string;
 };
@@ -212,7 +216,7 @@ const wrongSession = (options: SessionOptions): string =>
   `The database ${options.schema} of the pooler needs connect_query = '${sessionStatement(options)}'`;
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { replicaUrl, onError } = options;
+  const { replicaUrl, onError, metrics, poolSize: size } = options;
   const pool = openPool(options, exactTypes);
   const isPooled = options.poolerUrl !== undefined;
   const runOnPool = isPooled ? runPooled : runAlone;
@@ -222,20 +226,27 @@ export function createDatabase(options: DatabaseOptions): Database {
       : openPool({ ...options, url: replicaUrl, poolerUrl: undefined }, exactTypes);
   const bulk = { ...options, url: replicaUrl ?? options.url };
   const transactions = createSlots({
-    slots: Math.max(1, options.poolSize - 1),
+    slots: Math.max(1, size - 1),
     maxWaitMs: CONNECTION_TIMEOUT_MS,
     timeout: () => new Error("timeout exceeded when trying to connect for a transaction"),
   });
+  const onFailure =
+    metrics === undefined
+      ? () => {}
+      : measureDatabase(metrics, { pool, size, waitingTransactions: transactions.waiting });
+  const primary = { pool, onFailure };
   let closed: Promise<unknown> | undefined;
   return {
     bulk: createBulkReads(() => createBulkClient(bulk)),
     ...(replica !== undefined && {
-      replica: { query: (statement, values) => runAlone(replica, statement, values) },
+      replica: {
+        query: (statement, values) => runAlone({ pool: replica, onFailure }, statement, values),
+      },
     }),
-    size: options.poolSize,
-    query: (statement, values) => runOnPool(pool, statement, values),
+    size,
+    query: (statement, values) => runOnPool(primary, statement, values),
     transaction: (work, { lockTimeoutMs } = {}) =>
-      transactions.run(() => transaction(pool, work, { onError, lockTimeoutMs, isPooled })),
+      transactions.run(() => transaction(primary, work, { onError, lockTimeoutMs, isPooled })),
     async close() {
       await (closed ??= Promise.all([pool.end(), replica?.end()]));
     },
@@ -293,9 +304,15 @@ function planSession(client: PoolClient, planning: Planning | undefined): void {
   sessions.set(client, planning);
 }
 
+type ConnectionSource = {
+  readonly pool: Pool;
+  /** Called with the error of each failed statement outside a transaction, and of each failed transaction. */
+  readonly onFailure: (error: unknown) => void;
+};
+
 /** As `query` of the pool; with callbacks like it, because this is the hot path of reads. */
 function runAlone<Row extends QueryResultRow>(
-  pool: Pool,
+  { pool, onFailure }: ConnectionSource,
   statement: string | Statement,
   values: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
@@ -309,8 +326,10 @@ function runAlone<Row extends QueryResultRow>(
       const done = (error: Error | undefined, result: QueryResult<Row>): void => {
         // As the `query` of the pool does: a failed connection is not reused.
         release(error ?? undefined);
-        if (error) reject(error);
-        else resolve(result);
+        if (error) {
+          onFailure(error);
+          reject(error);
+        } else resolve(result);
       };
       if (typeof statement === "string") client.query<Row>(statement, [...values], done);
       else client.query<Row>({ ...statement, values: [...statement.values] }, done);
@@ -323,17 +342,31 @@ function runAlone<Row extends QueryResultRow>(
  * one transaction. Its statements are sent together.
  */
 async function runPooled<Row extends QueryResultRow>(
-  pool: Pool,
+  { pool, onFailure }: ConnectionSource,
   statement: string | Statement,
   values?: readonly unknown[],
 ): Promise<QueryResult<Row>> {
-  const planning = planningOf(statement);
-  if (planning === undefined) return pool.query<Row>(...unprepared(statement, values));
+  try {
+    const planning = planningOf(statement);
+    return planning === undefined
+      ? await pool.query<Row>(...unprepared(statement, values))
+      : await runPlanned(pool, planning, unprepared(statement, values));
+  } catch (error) {
+    onFailure(error);
+    throw error;
+  }
+}
+
+async function runPlanned<Row extends QueryResultRow>(
+  pool: Pool,
+  planning: Planning,
+  statement: [string, unknown[]],
+): Promise<QueryResult<Row>> {
   const client = await pool.connect();
   try {
     const [, result] = await Promise.all([
       client.query(`begin; set local ${SETTINGS[planning]} = off`),
-      client.query<Row>(...unprepared(statement, values)),
+      client.query<Row>(...statement),
       client.query("commit"),
     ]);
     client.release();
@@ -365,7 +398,7 @@ function run<Row extends QueryResultRow>(
 }
 
 async function transaction<T>(
-  pool: Pool,
+  { pool, onFailure }: ConnectionSource,
   work: (tx: Queryable) => Promise<T>,
   {
     onError,
@@ -405,6 +438,7 @@ async function transaction<T>(
     return result;
   } catch (error) {
     const cause = sqlState(error) === IN_FAILED_SQL_TRANSACTION ? (failures[0] ?? error) : error;
+    onFailure(cause);
     broken = await rollback(client, cause);
     throw cause;
   } finally {

@@ -2,6 +2,7 @@
 export type Slots = {
   /** Rejects after `maxWaitMs` without a slot. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly waiting: () => number;
 };
 
 export type SlotsOptions = {
@@ -40,6 +41,7 @@ export function createSlots({ slots, maxWaitMs, timeout }: SlotsOptions): Slots 
   };
 
   return {
+    waiting: () => waiting.size,
     async run(work) {
       if (free > 0) free -= 1;
       else await waitForSlot();

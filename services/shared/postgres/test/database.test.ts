@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer } from "node:net";
 import path from "node:path";
 
+import { createMetrics } from "@scrip/telemetry";
 import { emptyDatabase } from "@scrip/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -23,6 +24,7 @@ const SERVICE = {
 
 let server: Awaited<ReturnType<typeof emptyDatabase>>;
 let db: Database;
+const metrics = createMetrics({ withProcess: false });
 const idleErrors: Error[] = [];
 
 beforeAll(async () => {
@@ -32,6 +34,7 @@ beforeAll(async () => {
     url: server.url,
     ...SERVICE,
     poolSize: 5,
+    metrics,
     onError: (error) => idleErrors.push(error),
   });
 });
@@ -343,7 +346,13 @@ test("stops waiting for a lock after a second, and reports it as unavailable", a
   });
 });
 
-test("reports a deadlock of two transactions as retryable", async () => {
+async function figureOf(name: string): Promise<number> {
+  const line = (await metrics.text()).split("\n").find((text) => text.startsWith(`${name} `));
+  return Number(line?.split(" ")[1]);
+}
+
+test("counts a deadlock of two transactions, which is retryable", async () => {
+  const deadlocks = await figureOf("deadlocks_total");
   await db.query("insert into sale (id, amount) values ('left', 1), ('right', 1)");
   const lock = "select id from sale where id = $1 for no key update";
   const { promise: bothHold, resolve: release } = Promise.withResolvers<void>();
@@ -365,6 +374,39 @@ test("reports a deadlock of two transactions as retryable", async () => {
   const failed = outcomes.filter((outcome) => outcome.status === "rejected");
   expect(failed.map(({ reason }) => sqlState(reason))).toEqual(["40P01"]);
   expect(failed.every(({ reason }) => isRetryable(reason))).toBe(true);
+  expect(await figureOf("deadlocks_total")).toBe(deadlocks + 1);
+});
+
+test("counts serialization failures of transactions and of single statements", async () => {
+  const failures = await figureOf("serialization_retries_total");
+  const fail = "do $$ begin raise exception using errcode = 'serialization_failure'; end $$";
+  await expect(db.query(fail)).rejects.toThrow("serialization_failure");
+  await expect(db.transaction((tx) => tx.query(fail))).rejects.toThrow("serialization_failure");
+  expect(await figureOf("serialization_retries_total")).toBe(failures + 2);
+});
+
+test("reports connections in use, and transactions that wait for one", async () => {
+  const released = Promise.withResolvers<void>();
+  const hold = () =>
+    db.transaction(async (tx) => {
+      await tx.query("select 1");
+      await released.promise;
+    });
+  // Five connections: transactions leave one to single statements.
+  const transactions = Array.from({ length: 4 }, hold);
+  try {
+    await expect.poll(() => figureOf("database_connections_in_use")).toBe(4);
+    expect(await figureOf("database_connections_waiting")).toBe(0);
+    transactions.push(hold(), hold());
+    expect(await figureOf("database_connections_waiting")).toBe(2);
+    expect(await figureOf("database_connections_limit")).toBe(5);
+  } finally {
+    released.resolve();
+  }
+  // On a busy machine, those that wait may reach their limit.
+  await Promise.allSettled(transactions);
+  await expect.poll(() => figureOf("database_connections_in_use")).toBe(0);
+  expect(await figureOf("database_connections_waiting")).toBe(0);
 });
 
 test("reports servers that reject connections or never respond as unavailable", async () => {

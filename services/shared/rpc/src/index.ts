@@ -56,6 +56,7 @@ export {
   runProcess,
 } from "./process/process.ts";
 export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
+export { measureCalls } from "./process/measure-calls.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";
 export { startExpiryJob } from "./process/expiry-job.ts";
 export { startBatchJob, startPeriodicJob } from "./process/periodic-job.ts";

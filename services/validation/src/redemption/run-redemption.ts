@@ -56,11 +56,19 @@ import { customerUpsert, type CustomerUpsert } from "./upsert-customer.ts";
  * guards. A rejection is recorded as a failed redemption before it is thrown
  * (docs/redemption-and-rollback.md#failed-redemptions).
  */
-export async function runRedemption(
+export const runRedemption = (
   deps: Deps,
   call: Call,
   sent: DecisionInput,
   options: ValidationOptions = {},
+): Promise<FinishedRedemption> =>
+  deps.countRedemption(call, (counted) => redeem(deps, counted, sent, options));
+
+async function redeem(
+  deps: Deps,
+  call: Call,
+  sent: DecisionInput,
+  options: ValidationOptions,
 ): Promise<FinishedRedemption> {
   requireIdentities(sent);
   const requestedCustomer = customerOf(sent);

@@ -1,6 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
 import { createDatabase, migrate } from "@scrip/postgres";
+import type { Metrics } from "@scrip/telemetry";
 import kafkajs, { type Kafka } from "kafkajs";
 
 import type { EventBus } from "../bus.ts";
@@ -21,6 +22,7 @@ export type KafkaEventBusOptions = {
   readonly kafka: KafkaConnection;
   /** Holds the dead letters. */
   readonly url: string;
+  readonly metrics?: Metrics | undefined;
   readonly onError: (error: Error) => void;
   readonly timings?: Partial<KafkaConsumerTimings>;
   readonly policy?: Partial<DeliveryPolicy>;
@@ -58,7 +60,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const { url, onError, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
   await migrate({ ...role, folder: EVENTS_MIGRATIONS });
-  const db = createDatabase({ ...role, poolSize: POOL_SIZE, onError });
+  const db = createDatabase({ ...role, poolSize: POOL_SIZE, metrics: options.metrics, onError });
   const timings = { ...TIMINGS, ...options.timings };
   const kafka = connectTo(options, requestTimeoutMs);
   // A member that joins waits for a dead one until its session ends.

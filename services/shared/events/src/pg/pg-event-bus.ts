@@ -1,4 +1,5 @@
 import { createDatabase, migrate } from "@scrip/postgres";
+import type { Metrics } from "@scrip/telemetry";
 
 import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
@@ -15,6 +16,7 @@ import { type ConsumerTimings, type PgSubscription, startSubscription } from "./
 
 export type PgEventBusOptions = {
   readonly url: string;
+  readonly metrics?: Metrics | undefined;
   readonly onError: (error: Error) => void;
   readonly poolSize?: number;
   readonly timings?: Partial<ConsumerTimings>;
@@ -50,10 +52,10 @@ const consumerSettings = ({ timings, policy, concurrency = CONCURRENCY }: PgEven
 
 /** The event log in Postgres; migrates its schema first. */
 export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEventBus> {
-  const { url, onError } = options;
+  const { url, poolSize = POOL_SIZE, metrics, onError } = options;
   const role = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
   await migrate({ ...role, folder: EVENTS_MIGRATIONS });
-  const db = createDatabase({ ...role, poolSize: options.poolSize ?? POOL_SIZE, onError });
+  const db = createDatabase({ ...role, poolSize, metrics, onError });
   const log = createLogReader(db);
   const subscriptions = new Set<PgSubscription>();
   const trimming = await keepLogTrimmed({ url, db, retention: options.retention, onError });

@@ -21,6 +21,7 @@ import { readCodeGuessingSettings } from "../code-guessing/settings.ts";
 import { type CallReport, serve } from "../server/serve.ts";
 import type { ReplicatingService } from "../server/service.ts";
 import { createCallees } from "../transport/callees.ts";
+import { measureCalls } from "./measure-calls.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { shareDefinitions } from "./share-definitions.ts";
 
@@ -78,6 +79,7 @@ export async function runProcess<Settings, Callee extends string>({
     const service = parts.use(await create(settings, { env, logger, metrics, transports }));
     if (config.redisUrl !== undefined && service.definitions !== undefined)
       parts.use(shareOver(config.redisUrl, service, logger));
+    const measure = measureCalls(metrics);
     const server = parts.use(
       await serve({
         host: config.host,
@@ -88,7 +90,10 @@ export async function runProcess<Settings, Callee extends string>({
         drainMs: config.drainSeconds * 1_000,
         admission: createAdmission(config.admission, metrics),
         codeGuessing: startCodeGuessing({ settings: config.codeGuessing, logger, metrics }),
-        onCall: (report) => logCall(logger, report),
+        onCall: (report) => {
+          measure(report);
+          logCall(logger, report);
+        },
       }),
     );
     ready = server.isReady;
