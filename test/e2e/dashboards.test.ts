@@ -8,8 +8,13 @@ import { sharedStack } from "../stack/stack.ts";
 
 const MONITORING = path.join(ROOT, "deploy/helm/scrip/monitoring");
 
-/** Of Prometheus itself. */
-const FOREIGN = new Set(["up"]);
+/** Of Prometheus itself, postgres_exporter and node_exporter. */
+const FOREIGN = new Set([
+  "up",
+  "pg_stat_activity_max_tx_duration",
+  "node_filesystem_avail_bytes",
+  "node_filesystem_size_bytes",
+]);
 
 /** The expressions of the alerts and of all panels. */
 function expressions(): readonly string[] {
