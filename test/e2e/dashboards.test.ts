@@ -31,16 +31,23 @@ const METRIC = /\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b(?=[{[)\s]|$)/g;
 /** The names that `record` gives to expressions, labels in lists, and functions of the language. */
 const NOT_METRICS = /scrip:\S+|(?:by|and|on) \([^)]*\)|\{[^}]*\}|#.*|histogram_quantile/g;
 
-test("every metric of the alerts and dashboards exists in a running process", async () => {
+/** The type of each metric of the running processes, by its name. */
+async function existingMetrics(): Promise<ReadonlyMap<string, string>> {
   const stack = await sharedStack("distributed");
   const texts = await Promise.all(
     Object.values(stack.metrics).map(async (url) => (await fetch(url)).text()),
   );
-  const existing = new Set(
+  return new Map(
     texts.flatMap((text) =>
-      [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = "", type]) =>
-        type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
-      ),
+      [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [name, type]),
+    ),
+  );
+}
+
+test("every metric of the alerts and dashboards exists in a running process", async () => {
+  const existing = new Set(
+    [...(await existingMetrics())].flatMap(([name, type]) =>
+      type === "histogram" ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
     ),
   );
   const used = new Set(
@@ -53,4 +60,14 @@ test("every metric of the alerts and dashboards exists in a running process", as
   );
   expect(used.size).toBeGreaterThan(20);
   expect([...used].filter((name) => !existing.has(name) && !FOREIGN.has(name))).toEqual([]);
+});
+
+test("docs/operations.md describes every metric", async () => {
+  const docs = readFileSync(path.join(ROOT, "docs/operations.md"), "utf8");
+  const undocumented = [...(await existingMetrics()).keys()].filter((name) => {
+    // Of Node itself, and those that share a row with another one: `…_waiting`.
+    const names = [name, name.replace(/^.*_/, "…_"), name.replace(/_.*$/, "_…")];
+    return !names.some((each) => docs.includes(`\`${each}\``));
+  });
+  expect(undocumented).toEqual([]);
 });
