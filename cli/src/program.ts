@@ -4,6 +4,7 @@ import { CliError, EXIT_FAILED, EXIT_USAGE } from "./cli-error.ts";
 import { addCheckInvariants } from "./commands/check-invariants.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
+import { addEvents } from "./commands/events.ts";
 import { addImportFrom } from "./commands/import-from.ts";
 import { addKeys } from "./commands/keys.ts";
 import { addLedger } from "./commands/ledger.ts";
@@ -52,6 +53,7 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addMigrations(program, context);
   addSecrets(program, context);
   addServiceKeys(program, context);
+  addEvents(program, context);
   addDeadLetters(program, context);
   addCheckInvariants(program, context);
   addLedger(program, context);

@@ -14,6 +14,7 @@ import {
   publishPending,
   readRetainedEvents,
   type Relay,
+  republishSince,
   startRelay,
 } from "@scrip/events";
 import {
@@ -360,4 +361,59 @@ test("an upgrade publishes what an earlier release has left, and stops its relay
   });
   await done.promise;
   expect(idsOf(seen)).toEqual(["v_1-1", "v_1-2", "v_1-3", "v_1-4"]);
+});
+
+describe("an outbox that is published again", () => {
+  /** All copies of a topic's events, in the order of the log. */
+  const copies = async (topic: string): Promise<readonly string[]> => {
+    const events = await Array.fromAsync(readRetainedEvents(log, topic));
+    return idsOf(events.toSorted((a, b) => Number(a.offset - b.offset)));
+  };
+  const publishAll = async (): Promise<void> => {
+    while ((await publishPending(db, bus, 2)).published > 0);
+  };
+  const timeOf = async (id: string): Promise<Date> => {
+    const { rows } = await db.query<{ created_at: Date }>(
+      "select created_at from outbox where id = $1",
+      [id],
+    );
+    return rows[0]?.created_at ?? new Date(0);
+  };
+
+  test("repeats the events from a time on, in their order", async () => {
+    const topic = newTopic();
+    for (const nth of [1, 2, 3]) await db.transaction((tx) => write(tx, topic, nth));
+    await db.query(
+      "update outbox set created_at = created_at - interval '1 hour' where id = 'v_1-1'",
+    );
+    await publishAll();
+    const since = await timeOf("v_1-2");
+    expect(await republishSince(db, since)).toEqual(since);
+    await write(db, topic, 4);
+    await publishAll();
+    expect(await copies(topic)).toEqual(["v_1-1", "v_1-2", "v_1-3", "v_1-2", "v_1-3", "v_1-4"]);
+    expect(await countPending(db)).toBe(0);
+  });
+
+  test("is noticed by a relay that reads at the same time", async () => {
+    const topic = newTopic();
+    await write(db, topic, 1);
+    const { position } = await publishPending(db, bus, 500);
+    await republishSince(db, new Date(0));
+    await write(db, topic, 2);
+    const overtaken = await publishPending(db, bus, 500, position);
+    expect(overtaken.position).toBeUndefined();
+    await publishAll();
+    expect(new Set(await copies(topic))).toEqual(new Set(["v_1-1", "v_1-2"]));
+    expect((await copies(topic)).filter((id) => id === "v_1-1")).toHaveLength(2);
+  });
+
+  test("repeats nothing when it retains no event of that time", async () => {
+    const topic = newTopic();
+    await write(db, topic, 1);
+    await publishAll();
+    expect(await republishSince(db, new Date(Date.now() + 3_600_000))).toBeNull();
+    await publishAll();
+    expect(await copies(topic)).toEqual(["v_1-1"]);
+  });
 });
