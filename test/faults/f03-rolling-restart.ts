@@ -16,8 +16,7 @@ export const rollingRestart: Fault = {
   criterion: "no request fails, and none is executed twice",
   inEveryRun: true,
   buses: ["postgres"],
-  composition: "distributed",
-  replicas: 2,
+  setup: { composition: "distributed", replicas: 2 },
   async run({ stack, shop: { api } }, { full, report }) {
     const { body: voucher } = await api.post("/v1/vouchers", {
       type: "DISCOUNT_VOUCHER",

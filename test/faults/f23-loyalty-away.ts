@@ -16,7 +16,7 @@ export const loyaltyAway: Fault = {
   criterion: "vouchers are redeemed, cards return 503 within 1 s, accruals follow later",
   inEveryRun: true,
   buses: ["kafka", "postgres"],
-  composition: "distributed",
+  setup: { composition: "distributed" },
   async run({ stack, shop }, { full, report }) {
     const { api } = shop;
     const discount = { type: "AMOUNT", amount_off: 100 };

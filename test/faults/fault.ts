@@ -1,4 +1,4 @@
-import type { Bus, Installation } from "./installation.ts";
+import type { Bus, Installation, Setup } from "./installation.ts";
 
 export type FaultContext = {
   /** Runs for as long as the plan says, instead of a short form. */
@@ -21,9 +21,7 @@ type Planned = {
 /** Something fails under load, and the books are compared afterwards. */
 export type Experiment = Planned & {
   readonly buses: readonly Bus[];
-  readonly composition?: "distributed";
-  /** Processes of each service. Default: 1. */
-  readonly replicas?: number;
+  readonly setup?: Setup;
   /** Throws when the criterion is not met. All invariants are checked after it. */
   readonly run: (installation: Installation, context: FaultContext) => Promise<void>;
 };

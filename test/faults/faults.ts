@@ -1,16 +1,25 @@
 import { rollingRestart } from "./f03-rolling-restart.ts";
 import { postgresKilled } from "./f06-postgres-killed.ts";
+import { postgresAway } from "./f07-postgres-away.ts";
 import { postgresHangs } from "./f08-postgres-hangs.ts";
+import { connectionsUsedUp } from "./f09-connections-used-up.ts";
 import { brokerAway } from "./f12-broker-away.ts";
 import { brokerKilled } from "./f13-broker-killed.ts";
+import { brokerWiped } from "./f14-broker-wiped.ts";
 import { repeatedShuffled } from "./f15-repeated-shuffled.ts";
 import { processKilled } from "./f16-process-killed.ts";
 import { splitLease } from "./f17-split-lease.ts";
 import { slowHandler } from "./f18-slow-handler.ts";
 import { poison } from "./f19-poison.ts";
 import { groupScale } from "./f20-group-scale.ts";
+import { redisSlow } from "./f22-redis-slow.ts";
 import { loyaltyAway } from "./f23-loyalty-away.ts";
+import { slowNetwork } from "./f25-slow-network.ts";
+import { halfOpen } from "./f26-half-open.ts";
+import { smallHeap } from "./f31-small-heap.ts";
+import { blockedEventLoop } from "./f32-blocked-event-loop.ts";
 import { slowClients } from "./f39-slow-clients.ts";
+import { soak } from "./f50-soak.ts";
 import { idle } from "./f52-idle.ts";
 import type { Fault } from "./fault.ts";
 
@@ -26,17 +35,26 @@ const proven = (
 export const FAULTS: readonly Fault[] = [
   rollingRestart,
   postgresKilled,
+  postgresAway,
   postgresHangs,
+  connectionsUsedUp,
   brokerAway,
   brokerKilled,
+  brokerWiped,
   repeatedShuffled,
   processKilled,
   splitLease,
   slowHandler,
   poison,
   groupScale,
+  redisSlow,
   loyaltyAway,
+  slowNetwork,
+  halfOpen,
+  smallHeap,
+  blockedEventLoop,
   slowClients,
+  soak,
   idle,
   proven(
     "F01",
@@ -97,6 +115,12 @@ export const FAULTS: readonly Fault[] = [
     "services/shared/rules/src/validity/validity.test.ts",
   ),
   proven(
+    "F29",
+    "The disk of PostgreSQL is full",
+    "writes get 503, /readyz fails, and both recover with space",
+    "deploy/standalone/test/readiness.test.ts",
+  ),
+  proven(
     "F30",
     "The folder of exports is full",
     "the export fails and leaves nothing; the next one is stored",
@@ -152,7 +176,32 @@ export const FAULTS: readonly Fault[] = [
     "gateway/test/tokens.test.ts",
     "gateway/test/credentials.test.ts",
   ),
-  proven("F42", "Scopes and tenants", "each route has its scope", "gateway/test/scopes.test.ts"),
+  proven(
+    "F42",
+    "Scopes and tenants",
+    "each route has its scope, and no project sees another one",
+    "gateway/test/scopes.test.ts",
+    "test/e2e/tenants.test.ts",
+  ),
+  proven(
+    "F43",
+    "Cells of a CSV file that are formulas",
+    "spreadsheets show them as text, and any text is read back",
+    "services/shared/exports/src/csv.test.ts",
+    "services/export/test/exports.test.ts",
+  ),
+  proven(
+    "F44",
+    "A backup under load is restored",
+    "all that was acknowledged before it is there, and the books are exact",
+    "test/e2e/restore.test.ts",
+  ),
+  proven(
+    "F45",
+    "A release runs on the schema of a later one",
+    "it serves each request that writes, and the books are exact",
+    "test/e2e/newer-schema.test.ts",
+  ),
   proven("F46", "A killed import", "each row is imported once", "test/e2e/imports.test.ts"),
   proven(
     "F47",

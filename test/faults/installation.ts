@@ -2,16 +2,42 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { type TestKafka, testKafka } from "@scrip/testing";
+import {
+  startTcpProxy,
+  type TcpProxy,
+  type TestKafka,
+  testKafka,
+  type TestRedis,
+  testRedis,
+} from "@scrip/testing";
 import kafkajs, { type Kafka } from "kafkajs";
 import { Client } from "pg";
 
 import { openBenchDatabase } from "../load/postgres.ts";
-import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
+import {
+  type Composition,
+  type ServiceName,
+  type Stack,
+  startComposition,
+} from "../stack/compositions.ts";
 import { openShop, type Shop } from "./shop.ts";
 
 /** Where the event log of an installation is. */
 export type Bus = "postgres" | "kafka";
+
+/** How the processes of an installation are started. */
+export type Setup = {
+  readonly composition?: Composition;
+  /** Processes of each service. Default: 1. */
+  readonly replicas?: number;
+  /** With a Redis of its own. */
+  readonly redis?: true;
+  /** Processes reach their database, or this service, through proxies. */
+  readonly proxied?: "postgres" | ServiceName;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of Node for each process. */
+  readonly nodeArgs?: readonly string[];
+};
 
 /** An installation with a loyalty programme, whose customers earn points for paid orders. */
 export type Installation = {
@@ -21,6 +47,9 @@ export type Installation = {
   readonly database: Client;
   /** The broker, with its process; undefined when the events are in PostgreSQL. */
   readonly kafka: Broker | undefined;
+  readonly redis: TestRedis | undefined;
+  /** In front of the database, or of each process of a service. */
+  readonly proxies: readonly TcpProxy[];
 };
 
 export type Broker = NonNullable<TestKafka["program"]> & {
@@ -33,13 +62,12 @@ export type Broker = NonNullable<TestKafka["program"]> & {
 export async function withInstallation(
   {
     bus,
-    composition,
+    composition = "standalone",
     replicas = 1,
-  }: {
-    readonly bus: Bus;
-    readonly composition: Composition;
-    readonly replicas: number | undefined;
-  },
+    proxied,
+    nodeArgs = [],
+    ...setup
+  }: Setup & { readonly bus: Bus },
   work: (installation: Installation) => Promise<void>,
 ): Promise<void> {
   await using parts = new AsyncDisposableStack();
@@ -48,11 +76,27 @@ export async function withInstallation(
   const postgres = parts.use(await openBenchDatabase(path.join(folder, "postgres")));
   const url = await postgres.create("faults");
   const kafka = bus === "kafka" ? parts.use(await testKafka()) : undefined;
+  const redis = setup.redis && parts.use(await testRedis());
+  const proxies: TcpProxy[] = [];
+  const startProxy = async (port: number): Promise<number> => {
+    const proxy = parts.use(await startTcpProxy({ host: "127.0.0.1", port }));
+    proxies.push(proxy);
+    return proxy.port;
+  };
+  const proxiedUrl = new URL(url);
+  if (proxied === "postgres") proxiedUrl.port = String(await startProxy(Number(proxiedUrl.port)));
   const stack = parts.use(
     await startComposition(composition, {
       database: { url, [Symbol.asyncDispose]: async () => {} },
       replicas,
-      env: { ...(kafka && { SCRIP_KAFKA_BROKERS: kafka.brokers }) },
+      nodeArgs,
+      via: (service, port) => (service === proxied ? startProxy(port) : Promise.resolve(port)),
+      env: {
+        DATABASE_URL: proxiedUrl.href,
+        ...(kafka && { SCRIP_KAFKA_BROKERS: kafka.brokers }),
+        ...(redis && { SCRIP_REDIS_URL: redis.url }),
+        ...setup.env,
+      },
     }),
   );
   const database = new Client({ connectionString: url });
@@ -60,7 +104,8 @@ export async function withInstallation(
   database.on("error", () => {});
   await database.connect();
   parts.defer(() => database.end());
-  await work({ stack, shop: await openShop(stack), database, kafka: brokerOf(kafka) });
+  const shop = await openShop(stack);
+  await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies });
 }
 
 function brokerOf(kafka: TestKafka | undefined): Broker | undefined {
@@ -78,4 +123,17 @@ function brokerOf(kafka: TestKafka | undefined): Broker | undefined {
 export function brokerIn({ kafka }: Pick<Installation, "kafka">): Broker {
   if (kafka === undefined) throw new Error("this fault needs Kafka");
   return kafka;
+}
+
+/** The Redis of a fault that runs with it. */
+export function redisIn({ redis }: Pick<Installation, "redis">): TestRedis {
+  if (redis === undefined) throw new Error("this fault needs Redis");
+  return redis;
+}
+
+/** The proxy in front of what a fault is about. */
+export function proxyIn({ proxies }: Pick<Installation, "proxies">): TcpProxy {
+  const [proxy] = proxies;
+  if (proxy === undefined) throw new Error("this fault needs a proxy");
+  return proxy;
 }

@@ -67,8 +67,7 @@ async function runFault(fault: Experiment, bus: Bus): Promise<Result> {
   console.log(`\n${fault.id} ${fault.title} (${bus})`);
   const startedAt = performance.now();
   try {
-    const { composition = "standalone", replicas } = fault;
-    await withInstallation({ bus, composition, replicas }, async (installation) => {
+    await withInstallation({ bus, ...fault.setup }, async (installation) => {
       const random = randomFrom(SEED);
       await fault.run(installation, { full: FULL, random, report });
       // A repetition that arrives late would change the balances.

@@ -90,11 +90,15 @@ export type StackOptions = {
   readonly nodeArgs?: readonly string[];
   /** Processes of each service and of the gateway in the distributed composition. Default: 1. */
   readonly replicas?: number;
+  /** The port at which the others call a process of a service that listens on `port`, such as that of a proxy. */
+  readonly via?: Via;
 };
+
+export type Via = (service: ServiceName, port: number) => Promise<number>;
 
 export async function startComposition(
   composition: Composition,
-  { database, env = {}, nodeArgs, replicas = 1 }: StackOptions,
+  { database, env = {}, nodeArgs, replicas = 1, via }: StackOptions,
 ): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   parts.use(database);
@@ -110,6 +114,7 @@ export async function startComposition(
     env,
     nodeArgs,
     replicas,
+    via: via ?? (async (_service, port) => port),
   });
   const ending = parts.move();
   return {
@@ -129,6 +134,7 @@ type Start = {
   readonly env: Readonly<Record<string, string>>;
   readonly nodeArgs: readonly string[] | undefined;
   readonly replicas: number;
+  readonly via: Via;
 };
 
 type Started = Omit<Stack, "databaseUrl" | "log" | typeof Symbol.asyncDispose>;
@@ -213,7 +219,7 @@ async function startDistributed(options: Start): Promise<Started> {
   for (const name of NAMES) places.set(name, await newPlaces());
   const { startService, startGateway } = distributedStarter(options, {
     serviceKeys,
-    urls: urlVariables(places),
+    urls: await urlVariables(places, options.via),
   });
   const running = new Map<Name, RunningProcess[]>();
   const startAt = (name: Name, place: Place): Promise<RunningProcess> =>
@@ -297,15 +303,19 @@ type Name = ServiceName | "gateway";
 const NAMES: readonly Name[] = [...SERVICES, "gateway"];
 
 /** SCRIP_<SERVICE>_URL with the addresses of all replicas. */
-const urlVariables = (
+async function urlVariables(
   places: ReadonlyMap<Name, readonly Place[]>,
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    SERVICES.map((name) => [
-      `SCRIP_${name.toUpperCase()}_URL`,
-      (places.get(name) ?? []).map(({ port }) => localUrl(port)).join(","),
-    ]),
-  );
+  via: Via,
+): Promise<Readonly<Record<string, string>>> {
+  const variables: Record<string, string> = {};
+  for (const name of SERVICES) {
+    const ports = (places.get(name) ?? []).map(({ port }) => via(name, port));
+    variables[`SCRIP_${name.toUpperCase()}_URL`] = (await Promise.all(ports))
+      .map(localUrl)
+      .join(",");
+  }
+  return variables;
+}
 
 /** Starts the processes of one installation. */
 function distributedStarter(

@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
-import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -19,6 +19,8 @@ export type KafkaProgram = AsyncDisposable & {
   readonly kill: () => Promise<void>;
   /** Starts the broker again, with its data, on the same port. */
   readonly restart: () => Promise<void>;
+  /** Ends the broker and deletes all its data. */
+  readonly wipe: () => Promise<void>;
 };
 
 export type KafkaProgramOptions = {
@@ -51,6 +53,7 @@ const LOGGING = [
   "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
   "-Dorg.slf4j.simpleLogger.showDateTime=true",
 ];
+const DATA = "data";
 const CLUSTER_ID = "4L6g3nShT-eMCtK--X86sw";
 
 /** Starts a single broker in KRaft mode; Maven downloads it the first time. */
@@ -60,9 +63,12 @@ export async function startKafkaProgram(options: KafkaProgramOptions): Promise<K
   await mkdir(options.folder, { recursive: true });
   await writeFile(settings, serverProperties(options));
   const certificate = options.secured && (await makeCertificate(options.folder));
-  const format = ["format", "--standalone", "--ignore-formatted", "-t", CLUSTER_ID, "-c", settings];
   const users = options.secured === undefined ? [] : scramUsers(options.secured);
-  await run("java", [...java, "kafka.tools.StorageTool", ...format, ...users]);
+  const format = async (): Promise<void> => {
+    const args = ["format", "--standalone", "--ignore-formatted", "-t", CLUSTER_ID, "-c", settings];
+    await run("java", [...java, "kafka.tools.StorageTool", ...args, ...users]);
+  };
+  await format();
 
   let stop: (() => Promise<void>) | undefined;
   const kill = async (): Promise<void> => {
@@ -79,6 +85,11 @@ export async function startKafkaProgram(options: KafkaProgramOptions): Promise<K
     certificate,
     kill,
     restart: start,
+    async wipe() {
+      await kill();
+      await rm(path.join(options.folder, DATA), { recursive: true });
+      await format();
+    },
     [Symbol.asyncDispose]: kill,
   };
 }
@@ -175,7 +186,7 @@ listeners=${listenersOf(options)}
 advertised.listeners=${listenersOf(options)}
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL
-log.dirs=${path.join(options.folder, "data")}
+log.dirs=${path.join(options.folder, DATA)}
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
 offsets.topic.num.partitions=3

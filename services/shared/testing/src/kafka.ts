@@ -11,7 +11,7 @@ export type TestKafka = AsyncDisposable & {
   /** Addresses as in SCRIP_KAFKA_BROKERS. */
   readonly brokers: string;
   /** Only for a broker that this process has started. */
-  readonly program?: Pick<KafkaProgram, "kill" | "restart">;
+  readonly program?: Pick<KafkaProgram, "kill" | "restart" | "wipe">;
 };
 
 const IMAGE = "apache/kafka:4.1.2";

@@ -1,7 +1,13 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { Transform } from "node:stream";
 
-/** A TCP proxy that makes one server look killed or frozen to its clients, and no others. */
+/** How long a chunk takes in either direction. */
+export type Delay = () => number;
+
+const NO_DELAY: Delay = () => 0;
+
+/** A TCP proxy that makes one server look killed, frozen or far away to its clients, and no others. */
 export type TcpProxy = AsyncDisposable & {
   readonly port: number;
   /** Ends all connections and rejects new ones. */
@@ -11,6 +17,8 @@ export type TcpProxy = AsyncDisposable & {
   /** Accepts connections but forwards nothing until it is thawed. */
   readonly freeze: () => void;
   readonly thaw: () => void;
+  /** What is forwarded from now on takes as long as `delay` returns, in its order. */
+  readonly delay: (delay: Delay) => void;
 };
 
 export async function startTcpProxy(target: {
@@ -19,6 +27,7 @@ export async function startTcpProxy(target: {
 }): Promise<TcpProxy> {
   const clients = new Set<Socket>();
   let isFrozen = false;
+  let delay = NO_DELAY;
   let port = 0;
   const listen = async (): Promise<Server> => {
     const server = createServer((client) => {
@@ -28,8 +37,8 @@ export async function startTcpProxy(target: {
       for (const socket of [client, upstream]) socket.on("error", () => socket.destroy());
       client.on("close", () => upstream.destroy());
       upstream.on("close", () => client.destroy());
-      client.pipe(upstream);
-      upstream.pipe(client);
+      client.pipe(delayed(() => delay())).pipe(upstream);
+      upstream.pipe(delayed(() => delay())).pipe(client);
       if (isFrozen) client.pause();
     }).listen(port, "127.0.0.1");
     await once(server, "listening");
@@ -61,6 +70,32 @@ export async function startTcpProxy(target: {
       isFrozen = false;
       for (const client of clients) client.resume();
     },
+    delay(next) {
+      delay = next;
+    },
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Passes each chunk on after its delay, and never before the one that it follows. */
+function delayed(delay: Delay): Transform {
+  const waiting: Buffer[] = [];
+  let dueAt = 0;
+  const waitMs = (): number => Math.max(dueAt - performance.now(), 0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      dueAt = Math.max(dueAt, performance.now() + delay());
+      if (waiting.length === 0 && waitMs() === 0) {
+        done(null, chunk);
+        return;
+      }
+      waiting.push(chunk);
+      // Timers may end in another order.
+      setTimeout(() => this.push(waiting.shift()), waitMs());
+      done();
+    },
+    flush(done) {
+      setTimeout(done, waitMs() + 1);
+    },
+  });
 }

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { memoryOf } from "../load/memory.ts";
+import type { Fault } from "./fault.ts";
+import { proxyIn } from "./installation.ts";
+import { describeLoad, PER_SECOND, WARM_UP_MS } from "./load.ts";
+import { countOf, describeProbes, probe, slowest } from "./probes.ts";
+import { until } from "./shop.ts";
+
+const AWAY_MS = 60_000;
+const PROBES = 8;
+const MAX_RESPONSE_MS = 3_500;
+const MAX_RECOVERY_MS = 5_000;
+const MAX_GROWTH_MIB = 100;
+
+export const postgresAway: Fault = {
+  id: "F07",
+  title: "PostgreSQL rejects all connections for a minute",
+  criterion:
+    "each request gets 503 with Retry-After within 3.5 s, /readyz fails, memory does not grow",
+  inEveryRun: false,
+  buses: ["postgres"],
+  setup: { proxied: "postgres" },
+  async run(installation, { report }) {
+    const { stack, shop } = installation;
+    const proxy = proxyIn(installation);
+    const load = shop.load(PER_SECOND);
+    await sleep(WARM_UP_MS);
+    const [before] = memoryOf(stack).values();
+    await proxy.close();
+    // Requests that had a connection may end in any way.
+    await sleep(1_000);
+    let withoutRetryAfter = 0;
+    const writes = probe(AWAY_MS, PROBES, async () => {
+      const response = await shop.api.post("/v1/customers", {});
+      if (!response.headers.has("retry-after")) withoutRetryAfter += 1;
+      return response;
+    });
+    const readiness = probe(AWAY_MS, 1, () => shop.api.get("/readyz"));
+    const [written, ready] = await Promise.all([writes, readiness]);
+    const [after] = memoryOf(stack).values();
+    await proxy.open();
+    const returnedAt = performance.now();
+    await until(async () => (await shop.api.post("/v1/customers", {})).status === 200);
+    const recoveryMs = performance.now() - returnedAt;
+    const growth = (after ?? 0) - (before ?? 0);
+    report(`writes: ${describeProbes(written)}; /readyz: ${describeProbes(ready)}`);
+    report(`memory ${before?.toFixed(0)} → ${after?.toFixed(0)} MiB`);
+    report(`a write succeeds ${recoveryMs.toFixed(0)} ms after the return`);
+    report(describeLoad(await load.stop()));
+    report(`accruals complete after ${(await shop.settle()).toFixed(0)} ms`);
+    assert(countOf(written, 503) === written.count, "a request did not get 503");
+    assert(withoutRetryAfter === 0, "a response had no Retry-After");
+    assert(slowest(written) < MAX_RESPONSE_MS, "a request waited for too long");
+    assert(countOf(ready, 200) === 0, "the process called itself ready");
+    assert(growth < MAX_GROWTH_MIB, "the memory has grown");
+    assert(recoveryMs < MAX_RECOVERY_MS, "the connections have not recovered in time");
+  },
+};
