@@ -16,8 +16,8 @@ export const percent = (share: number): string => `${(share * 100).toFixed(1)} %
 /** Whether a figure reaches its target, and by how much it misses it. */
 export const atLeast = (value: number, target: number): string =>
   value >= target
-    ? `≥ ${count(target)}: met`
-    : `≥ ${count(target)}: missed by ${((1 - value / target) * 100).toFixed(0)} %`;
+    ? `≥ ${target.toLocaleString("en-US")}: met`
+    : `≥ ${target.toLocaleString("en-US")}: missed by ${((1 - value / target) * 100).toFixed(0)} %`;
 
 export const atMost = (value: number, target: number): string =>
   value <= target
