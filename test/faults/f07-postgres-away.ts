@@ -9,10 +9,11 @@ import { countOf, describeProbes, probe, slowest } from "./probes.ts";
 import { until } from "./shop.ts";
 
 const AWAY_MS = 60_000;
+const WARM_AWAY_MS = 20_000;
 const PROBES = 8;
 const MAX_RESPONSE_MS = 3_500;
 const MAX_RECOVERY_MS = 5_000;
-const MAX_GROWTH_MIB = 100;
+const MAX_GROWTH_MIB = 50;
 
 export const postgresAway: Fault = {
   id: "F07",
@@ -27,7 +28,6 @@ export const postgresAway: Fault = {
     const proxy = proxyIn(installation);
     const load = shop.load(PER_SECOND);
     await sleep(WARM_UP_MS);
-    const [before] = memoryOf(stack).values();
     await proxy.close();
     // Requests that had a connection may end in any way.
     await sleep(1_000);
@@ -38,6 +38,9 @@ export const postgresAway: Fault = {
       return response;
     });
     const readiness = probe(AWAY_MS, 1, () => shop.api.get("/readyz"));
+    // A process that had little to do until now first grows to what its load needs.
+    await sleep(WARM_AWAY_MS);
+    const [before] = memoryOf(stack).values();
     const [written, ready] = await Promise.all([writes, readiness]);
     const [after] = memoryOf(stack).values();
     await proxy.open();
@@ -46,7 +49,9 @@ export const postgresAway: Fault = {
     const recoveryMs = performance.now() - returnedAt;
     const growth = (after ?? 0) - (before ?? 0);
     report(`writes: ${describeProbes(written)}; /readyz: ${describeProbes(ready)}`);
-    report(`memory ${before?.toFixed(0)} → ${after?.toFixed(0)} MiB`);
+    report(
+      `memory after ${WARM_AWAY_MS / 1_000} s and at the end: ${before?.toFixed(0)} → ${after?.toFixed(0)} MiB`,
+    );
     report(`a write succeeds ${recoveryMs.toFixed(0)} ms after the return`);
     report(describeLoad(await load.stop()));
     report(`accruals complete after ${(await shop.settle()).toFixed(0)} ms`);

@@ -10,6 +10,8 @@ import { until } from "./shop.ts";
 
 const AWAY_MS = 15_000;
 const MAX_RECOVERY_MS = 5_000;
+/** Attempts to connect. */
+const AT_ONCE = 16;
 const SUCCESS = 200;
 const OVERLOADED = [429, 503, 504];
 
@@ -24,12 +26,12 @@ export const connectionsUsedUp: Fault = {
     await sleep(WARM_UP_MS);
     const pids = stack.pids();
     const taken: Client[] = [];
-    // Each connection that Scrip loses goes to the other client.
-    await takeConnections(stack.databaseUrl, taken);
-    await database.query(OTHERS, [
-      taken.map((client) => (client as unknown as { processID: number }).processID),
-    ]);
-    await takeConnections(stack.databaseUrl, taken);
+    // Each connection that Scrip loses goes to the first that asks for it, until Scrip has none.
+    for (let rest = 1; rest > 0;) {
+      await takeConnections(stack.databaseUrl, taken);
+      const own = taken.map((client) => (client as unknown as { processID: number }).processID);
+      rest = (await database.query(TERMINATE_OTHERS, [own])).rowCount ?? 0;
+    }
     report(`the other client has ${taken.length} connections`);
     const probes = await probe(AWAY_MS, 4, () => shop.api.post("/v1/customers", {}));
     for (const client of taken) await client.end();
@@ -50,19 +52,20 @@ export const connectionsUsedUp: Fault = {
   },
 };
 
-const OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity
-                 where backend_type = 'client backend' and pid <> pg_backend_pid() and pid <> all ($1::int[])`;
+const TERMINATE_OTHERS = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+   where backend_type = 'client backend' and pid <> pg_backend_pid() and pid <> all ($1::int[])`;
 
 /** Connects until the server has no connection left. */
 async function takeConnections(url: string, taken: Client[]): Promise<void> {
   for (;;) {
-    const client = new Client({ connectionString: url });
-    client.on("error", () => {});
-    try {
+    const connecting = Array.from({ length: AT_ONCE }, async () => {
+      const client = new Client({ connectionString: url });
+      client.on("error", () => {});
       await client.connect();
-    } catch {
-      return;
-    }
-    taken.push(client);
+      taken.push(client);
+    });
+    const results = await Promise.allSettled(connecting);
+    if (results.some(({ status }) => status === "rejected")) return;
   }
 }

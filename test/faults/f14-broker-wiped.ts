@@ -1,4 +1,3 @@
-import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -27,11 +26,13 @@ export const brokerWiped: Fault = {
     await database.query("begin");
     await database.query("lock table loyalty.inbox in access exclusive mode");
     await sleep(LOADED_MS);
-    await broker.wipe();
-    await broker.restart();
+    // As the guide for operators says: processes do not run while the log is replaced.
+    await stack.crash(undefined, async () => {
+      await broker.wipe();
+      await broker.restart();
+    });
     await database.query("commit");
-    const result = await load.stop();
-    report(describeLoad(result));
+    report(describeLoad(await load.stop()));
     const { stdout } = await run(
       process.execPath,
       ["cli/src/main.ts", "events", "republish", "--since", startedAt],
@@ -39,6 +40,5 @@ export const brokerWiped: Fault = {
     );
     report(stdout.trim().split("\n").slice(1).join(", "));
     report(`accruals complete after ${(await shop.settle()).toFixed(0)} ms`);
-    assert(result.failures === 0, "requests failed");
   },
 };
