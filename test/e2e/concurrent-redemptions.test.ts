@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { inParallel, newCode, serverApi } from "../stack/api.ts";
+import { type ApiResponse, inParallel, newCode, serverApi, untilAdmitted } from "../stack/api.ts";
 import { sharedStack } from "../stack/stack.ts";
 
 const stack = await sharedStack("standalone");
@@ -16,7 +16,7 @@ test("10,000 concurrent redemptions of a code with quantity 100 result in exactl
   });
 
   const responses = await inParallel(Array.from({ length: 10_000 }), 500, () =>
-    api.post(`/v1/vouchers/${code}/redemption`, {}),
+    untilAdmitted(() => api.post(`/v1/vouchers/${code}/redemption`, {})),
   );
 
   const created = responses.filter(({ status }) => status === 200);
@@ -43,10 +43,9 @@ test("concurrent redemptions of a gift voucher never overdraw it, and the balanc
     const key = newCode("key");
     const body = { gift: { credits }, order: { amount: 100_000 } };
     // Every request is sent twice concurrently with one key: it may spend credits once.
-    const [first, second] = await Promise.all([
-      api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key }),
-      api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key }),
-    ]);
+    const redeem = (): Promise<ApiResponse> =>
+      api.post(`/v1/vouchers/${code}/redemption`, body, { "idempotency-key": key });
+    const [first, second] = await Promise.all([untilAdmitted(redeem), untilAdmitted(redeem)]);
     expect(second.text).toBe(first.text);
     return first;
   });
@@ -79,7 +78,7 @@ test("redemptions of a voucher succeed while it is updated concurrently", async 
   })();
 
   const responses = await inParallel(Array.from({ length: 500 }), 32, () =>
-    api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1_000 } }),
+    untilAdmitted(() => api.post(`/v1/vouchers/${code}/redemption`, { order: { amount: 1_000 } })),
   );
   state.done = true;
   await editing;

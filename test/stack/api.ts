@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Stack } from "./compositions.ts";
 import { expectDeclaredError } from "./declared-errors.ts";
 
@@ -131,6 +133,16 @@ function parseJson(text: string): Json {
     return JSON.parse(text) as Json;
   } catch {
     return {};
+  }
+}
+
+/** Repeats a request, as clients do, as long as the server rejects it because it has too many at the time. */
+export async function untilAdmitted(request: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  for (;;) {
+    const response = await request();
+    if (response.status !== 429) return response;
+    const retryAfter = Number(response.headers.get("retry-after"));
+    await sleep(retryAfter * 1_000);
   }
 }
 
