@@ -290,9 +290,9 @@ export async function storeAttempt(
              update webhook_delivery
                 set status = $5,
                     next_attempt_at = case $5 when 'PENDING' then
-                                        clock_timestamp() + $6 * interval '1 millisecond' end,
+                                        statement_timestamp() + $6 * interval '1 millisecond' end,
                     failed_attempts = failed_attempts + case when $8::text is null then 0 else 1 end,
-                    last_attempt_at = clock_timestamp(), response_status = $7, error = $8, duration_ms = $9
+                    last_attempt_at = statement_timestamp(), response_status = $7, error = $8, duration_ms = $9
               where project_id = $1 and webhook_id = $2 and id = $3 and attempts = $4 and status = 'PENDING'
           returning project_id, webhook_id, status, next_attempt_at)
            update webhook
