@@ -59,6 +59,10 @@ campaigns:
       discount: {type: PERCENT, percent_off: 10}
       redemption: {quantity: 1}
       code_config: {pattern: "S-####"}
+  Winter:
+    campaign_type: DISCOUNT_COUPONS
+    type: STANDALONE
+    voucher: {type: DISCOUNT_VOUCHER, code: WINTER, discount: {type: PERCENT, percent_off: 10}}
   Spring: {campaign_type: PROMOTION}
   Club:
     campaign_type: LOYALTY_PROGRAM
@@ -179,7 +183,7 @@ test("applies a file to an empty project, and changes nothing the second time", 
   expect(first).toMatchObject({
     exitCode: 0,
     errors: expect.stringContaining("+ campaigns/Summer"),
-    out: "21 changes applied\n",
+    out: "22 changes applied\n",
   });
   expect(await apply(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "nothing to change\n" });
   expect(await plan(applied, CONFIG)).toMatchObject({ exitCode: 0, out: "no differences\n" });
@@ -189,6 +193,7 @@ test("applies a file to an empty project, and changes nothing the second time", 
     "Friends",
     "Spring",
     "Summer",
+    "Winter",
   ]);
 });
 

@@ -155,6 +155,8 @@ describe.each(COMPOSITIONS)("campaign summaries (%s)", async (composition) => {
       { object: "voucher", id: one?.["code"] },
       { object: "promotion_tier", id: tier["id"] },
     ];
+    const summary = await ok(api.get(`/v1/campaigns/${promotion["id"]}/summary`));
+    expect(summary["campaign"].promotion).toMatchObject({ tiers: [{ id: tier["id"] }], total: 1 });
     await ok(api.post(`/v1/vouchers/${one?.["code"]}/validate`, { order }));
     await ok(api.post(`/v1/vouchers/${two?.["code"]}/validate`, { order }));
     await ok(api.post("/v1/validations", { order, redeemables }));

@@ -143,7 +143,7 @@ function merge(field: string, wanted: unknown, stored: unknown): unknown {
 }
 
 /** Parts of the template of a campaign's vouchers that a campaign keeps. */
-const FIXED_TEMPLATE = ["type", "redemption", "code_config"];
+const FIXED_TEMPLATE = ["type", "code", "redemption", "code_config"];
 
 function fixedPart(
   { section }: ConfigItem,

@@ -60,9 +60,9 @@ export const campaigns: Section = {
     }),
   create: async (api, { name, value }) => {
     const { active, ...fields } = value;
-    const id = idOf(
-      await api.call("POST", "/v1/campaigns", { name, vouchers_count: 0, ...fields }),
-    );
+    // The one voucher of a STANDALONE campaign is made with it.
+    const count = fields["type"] === "STANDALONE" ? {} : { vouchers_count: 0 };
+    const id = idOf(await api.call("POST", "/v1/campaigns", { name, ...count, ...fields }));
     if (active === false) await api.call("POST", `/v1/campaigns/${id}/disable`, {});
     return id;
   },
@@ -90,7 +90,7 @@ export const campaigns: Section = {
 function templateOf(voucher: JsonObject): JsonObject {
   const { gift, loyalty_card: card, code_config: code } = voucher as Record<string, JsonObject>;
   return {
-    ...pick(voucher, ["type", "discount", "redemption"]),
+    ...pick(voucher, ["type", "code", "discount", "redemption"]),
     ...(voucher["discount"] !== undefined && {
       discount: withoutSummaries(voucher["discount"] as JsonObject),
     }),

@@ -12,6 +12,7 @@ import { instantAt, localTimeAt, parseDay } from "@scrip/rules";
 import { requireCampaign } from "../campaign/require-campaign.ts";
 import type { Deps } from "../deps.ts";
 import type { CampaignType } from "../domain/campaign.ts";
+import { loadCampaignTiers } from "../loading/campaign-tiers.ts";
 import { campaignToProto } from "../mapping/campaign.ts";
 import { sumCampaignValidations } from "../store/campaign-validations.ts";
 
@@ -26,7 +27,8 @@ export const getCampaignSummary =
     const { timeZone } = call.project;
     const from = startDate === undefined ? undefined : parseDay(startDate, timeZone);
     const lastDay = endDate === undefined ? undefined : parseDay(endDate, timeZone);
-    const { campaign } = await requireCampaign(deps.db, call.project.id, idOrName);
+    const record = await requireCampaign(deps.db, call.project.id, idOrName);
+    const { campaign } = record;
     const { figures } = await deps.vouchers.summarizeCampaign(
       {
         campaignId: campaign.id,
@@ -46,8 +48,10 @@ export const getCampaignSummary =
       validations_succeeded: succeeded,
       validations_failed: failed,
     };
-    const view = campaignToProto({ campaign, category: null }, call.project);
-    const summary = create(CampaignSummarySchema, { campaign: view });
+    const [withTiers = record] = await loadCampaignTiers(deps.db, call.project.id, [record]);
+    const summary = create(CampaignSummarySchema, {
+      campaign: campaignToProto(withTiers, call.project),
+    });
     return Object.assign(summary, figuresOf(campaign.campaignType, { ...figures, ...validations }));
   };
 
