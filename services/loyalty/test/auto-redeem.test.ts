@@ -72,6 +72,8 @@ async function setUp({
   };
 }
 
+type Club = Awaited<ReturnType<typeof setUp>>;
+
 test("holds the points of as many rewards as they buy, once, and announces them", async () => {
   const club = await setUp();
   await club.offer();
@@ -163,9 +165,91 @@ test("redeems at night the points that cards had before the assignment, and the 
   expect(await club.violations()).toEqual([]);
 });
 
+describe("at night", () => {
+  /** Adds points that can be spent up to a date. */
+  const add = ({ projectId, cardId, campaignId, call }: Club, points: bigint, expiresOn: string) =>
+    cards.adjustPoints(
+      {
+        card: { projectId, cardId, initialPoints: 0n, campaignId },
+        operationId: newId("vtx"),
+        points,
+        expirationType: "CUSTOM_DATE",
+        expirationDate: expiresOn,
+      },
+      call,
+    );
+  const nightOf = async ({ projectId }: Club) => {
+    const { rows } = await db.query<{ date: string; redeemed: boolean; version: string }>(
+      "select date, redeemed, xmin::text as version from auto_redeem_night where project_id = $1",
+      [projectId],
+    );
+    return rows[0];
+  };
+
+  test("points that expire tonight are redeemed before, and those of the night before are not", async () => {
+    const club = await setUp();
+    await add(club, 150n, "2026-03-01");
+    await club.offer();
+    await club.setClock("2026-03-02");
+    expect(await club.holds()).toMatchObject([{ points: 100n }]);
+    const late = await setUp();
+    await add(late, 150n, "2026-03-01");
+    await late.setClock("2026-03-02");
+    await late.offer();
+    await late.setClock("2026-03-03");
+    expect(await late.holds()).toEqual([]);
+    expect(await late.violations()).toEqual([]);
+  });
+
+  test("points that become active are redeemed together with points that expire tonight", async () => {
+    const club = await setUp();
+    await club.offer();
+    const pendingPoints = { periodType: "DAY", periodValue: 1n };
+    await earningRules.createEarningRules(
+      {
+        campaignId: club.campaignId,
+        rules: [{ event: "order.paid", loyalty: { type: "FIXED", points: 60n }, pendingPoints }],
+      },
+      club.call,
+    );
+    await earn([club.paid(club.customerId, 1n, NOON)]);
+    await add(club, 40n, "2026-03-01");
+    await club.setClock("2026-03-02");
+    expect(await club.holds()).toMatchObject([{ points: 100n }]);
+    expect(await club.violations()).toEqual([]);
+  });
+
+  test("a night that runs during its day redeems at that time, once", async () => {
+    const club = await setUp();
+    await club.move(club.cardId, 100n);
+    await club.offer();
+    await club.setClock("2026-03-01");
+    const { rows } = await db.query<{ at: Date }>(
+      "select at from points_spend where project_id = $1",
+      [club.projectId],
+    );
+    expect(rows).toEqual([{ at: new Date(NOON) }]);
+    const before = await nightOf(club);
+    expect(before).toMatchObject({ date: "2026-03-01", redeemed: true });
+    await add(club, 10n, "2026-03-01");
+    await club.setClock("2026-03-01");
+    expect(await nightOf(club)).toEqual(before);
+  });
+
+  test("a clock that is set back does not stop the nights after it", async () => {
+    const club = await setUp();
+    await club.offer();
+    await club.setClock("2027-01-01");
+    await club.setClock("2026-03-05");
+    expect(await nightOf(club)).toMatchObject({ date: "2026-03-05", redeemed: false });
+    await club.setClock("2026-03-06");
+    expect(await nightOf(club)).toMatchObject({ date: "2026-03-06" });
+  });
+});
+
 describe("tiers are evaluated after automatic redemptions", () => {
   /** Delivers the redemptions of the pending holds, like the voucher service. */
-  const claim = async ({ projectId, holds, deliver }: Awaited<ReturnType<typeof setUp>>) => {
+  const claim = async ({ projectId, holds, deliver }: Club) => {
     const topic = "scrip.redemptions.v1";
     const pending = (await holds()).filter(({ status }) => status === "PENDING");
     const events = pending.map(({ id }) =>
@@ -178,7 +262,7 @@ describe("tiers are evaluated after automatic redemptions", () => {
     await onRedemptionPoints(deps)(events, deliveryFrom(topic));
     await deliver();
   };
-  const released = ({ projectId, holds, call }: Awaited<ReturnType<typeof setUp>>) =>
+  const released = ({ projectId, holds, call }: Club) =>
     holds().then((all) =>
       cards.resolvePointsHolds(
         { resolutions: all.map(({ id: holdId }) => ({ projectId, holdId })) },

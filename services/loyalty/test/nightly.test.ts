@@ -1,8 +1,11 @@
+import { newId } from "@scrip/ids";
+import type { AdjustPointsRequestSchema } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { createDeps } from "../src/deps.ts";
 import { runNightsOfProjects } from "../src/jobs/nightly.ts";
+import type { Init } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn } from "./earning-programs.ts";
 
@@ -48,7 +51,10 @@ test("the nights of a project that fail are reported and repeated, and those of 
   const report = (error: Error) => void errors.push(error);
   await runNightsOfProjects(deps, report);
   expect(errors).toMatchObject([
-    { message: `a night of project ${failing.projectId} failed`, cause: { message: "broken" } },
+    {
+      message: `a night of project ${failing.projectId} failed`,
+      cause: { message: expect.stringMatching(/^cards failed: 1, /), cause: { message: "broken" } },
+    },
   ]);
   expect(await Promise.all(projects.map(({ types }) => types()))).toEqual([[], EXPECTED, EXPECTED]);
   await asAdmin(db.url, (admin) => admin.query("drop trigger broken on loyalty.ledger_entry"));
@@ -75,6 +81,35 @@ test("a night that waits for a lock does not delay the nights of other projects"
   });
   await nights;
   expect(await waiting.types()).toEqual(EXPECTED);
+});
+
+test("a card that fails does not keep the others of its project waiting, nor the later steps", async () => {
+  const project = await dueProject();
+  const { projectId, campaignId, call } = project;
+  const full = await join(project);
+  const card = { projectId, cardId: full.cardId, initialPoints: 0n, campaignId };
+  const add = (points: bigint, change: Init<typeof AdjustPointsRequestSchema>) =>
+    loyalty.cards.adjustPoints({ card, operationId: newId("vtx"), points, ...change }, call);
+  await add(9_999_999_999_990n, { expirationType: "NON_EXPIRING" });
+  await add(9n, { expirationType: "CUSTOM_DATE", expirationDate: "2026-03-01" });
+  await earn([project.paid(full.customerId, 100n, PAID_AT)]);
+  const errors: Error[] = [];
+  await runNightsOfProjects(deps, (error) => void errors.push(error));
+  expect(errors).toMatchObject([
+    {
+      cause: {
+        message: `cards failed: 1, the last one is ${full.cardId}`,
+        cause: { key: "invalid_amount" },
+      },
+    },
+  ]);
+  expect((await project.types()).toSorted()).toEqual([
+    "PENDING_POINTS_ACTIVATION",
+    "POINTS_ADDITION",
+    "POINTS_ADDITION",
+    "POINTS_EXPIRATION",
+  ]);
+  expect(await project.violations()).toEqual([]);
 });
 
 test("stops between batches when it is over, and continues later", async () => {

@@ -52,8 +52,9 @@ export type PointsMovement = {
   readonly expiresOn?: LocalDate | null;
   /** What moves the points, such as an order with its earning rule: it moves them on this card once. */
   readonly cause: string;
-  /** Time and date of the project. */
+  /** Time of the project. */
   readonly at: number;
+  /** Points of the card that expired before this date, usually the current one, are deducted first. */
   readonly today: LocalDate;
   /** Change of the card's pending points; they must suffice. */
   readonly pendingPoints?: bigint;

@@ -7,29 +7,31 @@ import {
   findNextActivation,
 } from "../store/due-pending-points.ts";
 import type { NightlyStep } from "./nightly-step.ts";
+import { pagesOf, workOnCards } from "./work-on-cards.ts";
 
 const BATCH = 200;
 
 /** Pending points become active at the midnight with which their date begins. */
 export const activatePendingPointsStep: NightlyStep = {
   nextDate: findNextActivation,
-  run: async (deps, { projectId, timeZone, date, at }, isOver) => {
+  run: (deps, { projectId, date, at, time, expiredBefore }, isOver) => {
     const { db, newId, onEvents } = deps;
-    for (let after = ""; ;) {
-      if (isOver()) return false;
-      const due = { projectId, date };
-      const ids = await findCardsWithDuePending(db, { ...due, after, limit: BATCH });
-      if (ids.length === 0) return true;
-      await db.transaction(async (tx) => {
-        const cards = ids.map((cardId) => ({ projectId, cardId }));
-        await lockCards(tx, cards);
-        // After the lock, which orders all changes of the cards' entries.
-        const entries = await findDuePendingPoints(tx, { ...due, cardIds: ids });
-        await activateEntries(tx, { newId }, entries, { at, timeZone, source: "Automation" });
-        await settleCards(tx, deps, cards, { time: at });
-      });
-      onEvents();
-      after = ids.at(-1) ?? "";
-    }
+    const due = { projectId, date };
+    return workOnCards(
+      pagesOf((after) => findCardsWithDuePending(db, { ...due, after, limit: BATCH })),
+      async (cardIds) => {
+        await db.transaction(async (tx) => {
+          const cards = cardIds.map((cardId) => ({ projectId, cardId }));
+          await lockCards(tx, cards);
+          // After the lock, which orders all changes of the cards' entries.
+          const entries = await findDuePendingPoints(tx, { ...due, cardIds });
+          const activation = { at, today: date, expiredBefore, source: "Automation" } as const;
+          await activateEntries(tx, { newId }, entries, activation);
+          await settleCards(tx, deps, cards, { time, expiredBefore });
+        });
+        onEvents();
+      },
+      isOver,
+    );
   },
 };

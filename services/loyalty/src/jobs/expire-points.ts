@@ -4,6 +4,7 @@ import { lockCards } from "../store/cards.ts";
 import { findDueCards, findNextExpiration } from "../store/due-points.ts";
 import { followCards } from "../tiers/follow-cards.ts";
 import type { NightlyStep } from "./nightly-step.ts";
+import { pagesOf, workOnCards } from "./work-on-cards.ts";
 
 const BATCH = 500;
 
@@ -13,21 +14,21 @@ export const expirePointsStep: NightlyStep = {
     const last = await findNextExpiration(db, projectId, { from: after, before: until });
     return last === null ? null : addDays(last, 1);
   },
-  run: async (deps, { projectId, date, at }, isOver) => {
+  run: (deps, { projectId, date, at }, isOver) => {
     const { db, newId, onEvents } = deps;
-    // Each card once: points whose expiry a pending hold prevents stay due.
-    for (let lastId = ""; ;) {
-      if (isOver()) return false;
-      const ids = await findDueCards(db, { projectId, before: date, after: lastId, limit: BATCH });
-      if (ids.length === 0) return true;
-      await db.transaction(async (tx) => {
-        const names = ids.map((cardId) => ({ projectId, cardId }));
-        const cards = await lockCards(tx, names);
-        await expireDue(tx, { newId }, { cards, times: new Map([[projectId, at]]) });
-        await followCards(tx, deps, names);
-      });
-      onEvents();
-      lastId = ids.at(-1) ?? "";
-    }
+    return workOnCards(
+      // Each card once: points whose expiry a pending hold prevents stay due.
+      pagesOf((after) => findDueCards(db, { projectId, before: date, after, limit: BATCH })),
+      async (cardIds) => {
+        await db.transaction(async (tx) => {
+          const names = cardIds.map((cardId) => ({ projectId, cardId }));
+          const cards = await lockCards(tx, names);
+          await expireDue(tx, { newId }, { cards, times: new Map([[projectId, at]]) });
+          await followCards(tx, deps, names);
+        });
+        onEvents();
+      },
+      isOver,
+    );
   },
 };

@@ -1,7 +1,7 @@
 import { startPeriodicJob } from "@scrip/rpc";
 import { instantAt } from "@scrip/rules";
 
-import { epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
+import { addDays, epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
 import { listProjectsWithDuePoints } from "../store/due-points.ts";
 import { activatePendingPointsStep } from "./activate-pending-points.ts";
 import { autoRedeemStep } from "./auto-redeem.ts";
@@ -11,8 +11,8 @@ import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
 
 /**
  * The steps of a night in their order (docs/loyalty.md#nightly-jobs): points that become active can keep a tier, rewards are
- * redeemed with points that would expire tonight, and points
- * that expire tonight still count for a tier that ended yesterday. Steps that move points follow them with tiers.
+ * redeemed with points that would expire tonight, and points that expire tonight still count for a tier that ended
+ * yesterday. Steps that move points follow them with tiers.
  */
 const NIGHTLY_STEPS: readonly NightlyStep[] = [
   activatePendingPointsStep,
@@ -30,22 +30,32 @@ export type DueNights = {
 
 /**
  * Runs the nights of a project that are due, in order: one night's steps, then those of the next night with work. Nights
- * without work cost nothing, so a year takes seconds. Returns false if `isOver` ended it before.
+ * without work cost nothing, so a year takes seconds. Returns false if `isOver` ended it before. Throws in the end if
+ * cards failed; the next run tries them again.
  */
 export async function runDueNights(
   deps: NightlyDeps,
   { projectId, timeZone, now }: DueNights,
   isOver: () => boolean = () => false,
 ): Promise<boolean> {
-  const until = localDateAt(timeZone, now);
+  const today = localDateAt(timeZone, now);
   let after: LocalDate | null = null;
+  let failed: Error | null = null;
   for (;;) {
-    const date = await nextNight(deps, projectId, { after, until });
-    if (date === null) return true;
-    const night = { projectId, timeZone, date, at: instantAt(timeZone, epochDayOf(date), 0) };
-    for (const step of NIGHTLY_STEPS) if (!(await step.run(deps, night, isOver))) return false;
+    const date = await nextNight(deps, projectId, { after, until: today });
+    if (date === null) break;
+    const at = instantAt(timeZone, epochDayOf(date), 0);
+    const time = date === today ? now : at;
+    const night = { projectId, timeZone, date, at, today, time, expiredBefore: addDays(date, -1) };
+    for (const step of NIGHTLY_STEPS) {
+      const { finished, failure } = await step.run(deps, night, isOver);
+      failed ??= failure;
+      if (!finished) return false;
+    }
     after = date;
   }
+  if (failed !== null) throw failed;
+  return true;
 }
 
 /** The first date that is due in any step. */

@@ -8,7 +8,7 @@ import type { Deps } from "../deps.ts";
 import { availablePoints, type Card, totalPoints } from "../domain/card.ts";
 import { expiryDate } from "../domain/expiry-date.ts";
 import { keyOf } from "../domain/key.ts";
-import { localDateAt } from "../domain/local-date.ts";
+import { localDateAt, type LocalDate } from "../domain/local-date.ts";
 import {
   pendingPointsChangedEvent,
   type PendingPointsChange,
@@ -128,7 +128,7 @@ export const activatePending = (
     const { entry } = await lockPending(tx, request, { projectId: project.id, purpose });
     const [card] = await activateEntries(tx, deps, [entry], {
       at: now,
-      timeZone: project.timeZone,
+      today: localDateAt(project.timeZone, now),
       source: null,
     });
     if (card === undefined) throw new Error("an activated entry has a card");
@@ -146,11 +146,17 @@ export async function activateEntries(
   entries: readonly PendingPoints[],
   {
     at,
-    timeZone,
+    today,
+    expiredBefore = today,
     source,
-  }: { readonly at: number; readonly timeZone: string; readonly source: "Automation" | null },
+  }: {
+    readonly at: number;
+    readonly today: LocalDate;
+    /** Points of the cards that expired before this date are deducted first. */
+    readonly expiredBefore?: LocalDate;
+    readonly source: "Automation" | null;
+  },
 ): Promise<readonly Card[]> {
-  const today = localDateAt(timeZone, at);
   const projectIds = [...new Set(entries.map(({ projectId }) => projectId))];
   const [programs, rules] = await Promise.all([
     findPrograms(tx, entries),
@@ -173,7 +179,7 @@ export async function activateEntries(
       expiresOn: expiresOn(entry),
       cause: entry.id,
       at,
-      today,
+      today: expiredBefore,
       source,
       details: JSON.stringify({ ...entry.details, pending_points: { id: entry.id } }),
     })),

@@ -20,16 +20,22 @@ export async function expireDue(
   {
     cards,
     times,
+    expiredBefore,
   }: {
     readonly cards: ReadonlyMap<string, Card>;
     /** The current time of each project. */
     readonly times: ReadonlyMap<string, number>;
+    /** The date before which points expire; default: the date of each project. */
+    readonly expiredBefore?: LocalDate | undefined;
   },
 ): Promise<ReadonlyMap<string, Card>> {
   const timeOf = (projectId: string): number => times.get(projectId) ?? 0;
   const suspects = new Map([...cards].filter(([, card]) => mayBeDue(card, timeOf(card.projectId))));
   if (suspects.size === 0) return cards;
-  const dates = await loadDates(tx, times);
+  const dates =
+    expiredBefore === undefined
+      ? await loadDates(tx, times)
+      : new Map([...times.keys()].map((projectId) => [projectId, expiredBefore]));
   const due = new Map(
     [...suspects].filter(([, card]) => isDue(card, dates.get(card.projectId) ?? "")),
   );

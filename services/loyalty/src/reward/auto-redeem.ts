@@ -14,7 +14,7 @@ import {
 } from "../domain/card.ts";
 import type { Stock } from "../domain/hold-points.ts";
 import { keyOf } from "../domain/key.ts";
-import { localDateAt } from "../domain/local-date.ts";
+import { localDateAt, type LocalDate } from "../domain/local-date.ts";
 import {
   isUsable,
   type LoyaltyMember,
@@ -39,6 +39,8 @@ type AutoRedeemDeps = Pick<Deps, "newId" | "tiers">;
 export type AutoRedeemOptions = {
   /** The time of the redemptions; default: the current time of each project. */
   readonly time?: number | undefined;
+  /** Points that expired before this date cannot be spent; default: the date of each project. */
+  readonly expiredBefore?: LocalDate | undefined;
   /** Only cards whose points have moved, not those with the points that they were created with. */
   readonly movedOnly?: boolean;
 };
@@ -52,7 +54,7 @@ export async function autoRedeem(
   tx: Queryable,
   deps: AutoRedeemDeps,
   cards: readonly CardKey[],
-  { time, movedOnly = false }: AutoRedeemOptions = {},
+  { time, expiredBefore, movedOnly = false }: AutoRedeemOptions = {},
 ): Promise<number> {
   const members = await findMembers(tx, cards);
   const assignments = await findAutoRedeemed(tx, members.map(programOf));
@@ -70,7 +72,7 @@ export async function autoRedeem(
     offers.map(({ member }) => member),
   );
   const times = new Map(offers.map(({ member, at }) => [member.projectId, at]));
-  const current = await expireDue(tx, deps, { cards: locked, times });
+  const current = await expireDue(tx, deps, { cards: locked, times, expiredBefore });
   const [locks, stocks] = await Promise.all([
     findLocksOfCards(
       tx,

@@ -63,45 +63,41 @@ export async function listAutoRedeemingPrograms(
   return rows.map(({ campaign_id: campaignId }) => campaignId);
 }
 
-/** Cards of a program with points, in their order. */
-export async function findCardsWithPoints(
+/** Those of these cards that have points that can be spent, in the order of their ids. */
+export async function keepCardsWithPoints(
   db: Queryable,
-  {
-    projectId,
-    campaignId,
-    after,
-    limit,
-  }: ProgramKey & { readonly after: string; readonly limit: number },
+  projectId: string,
+  cardIds: readonly string[],
 ): Promise<readonly CardKey[]> {
   const { rows } = await db.query<{ card_id: string }>(
     `select m.card_id
        from loyalty_member m
        left join loyalty_card c on c.project_id = m.project_id and c.id = m.card_id
-      where m.project_id = $1 and m.campaign_id = $2 and m.card_id > $3
+      where m.project_id = $1 and m.card_id = any($2::text[])
         and coalesce(c.balance - c.held_points, m.initial_points) > 0
-      order by m.card_id
-      limit $4`,
-    [projectId, campaignId, after, limit],
+      order by m.card_id`,
+    [projectId, textArray(cardIds)],
   );
   return rows.map(({ card_id: cardId }) => ({ projectId, cardId }));
 }
 
 /**
- * The next night that has to redeem rewards, until a date: the one after a night that redeemed some, else the last one,
- * because points that moved since were looked at then.
+ * The next night that has to redeem rewards: the one after a night that redeemed some, else that of today, because points
+ * that moved since were looked at then. Null if that of today was the last one. A night after today, of a clock that was
+ * set back, does not count.
  */
 export async function findNextAutoRedeemNight(
   db: Queryable,
   projectId: string,
-  until: LocalDate,
+  today: LocalDate,
 ): Promise<LocalDate | null> {
   const { rows } = await db.query<{ date: LocalDate }>(
-    `select case when n.redeemed then n.date + 1 else $2::date end as date
+    `select case when n.redeemed and n.date < $2::date then n.date + 1 else $2::date end as date
        from (values ($1)) as project (id)
        left join auto_redeem_night n on n.project_id = project.id
       where exists (select from reward_assignment a where a.project_id = $1 and a.auto_redeem)
-        and (n.date is null or n.date < $2::date)`,
-    [projectId, until],
+        and n.date is distinct from $2::date`,
+    [projectId, today],
   );
   return rows[0]?.date ?? null;
 }
@@ -112,9 +108,8 @@ export async function saveAutoRedeemNight(
   { date, redeemed }: { readonly date: LocalDate; readonly redeemed: boolean },
 ): Promise<void> {
   await db.query(
-    `insert into auto_redeem_night as n (project_id, date, redeemed) values ($1, $2, $3)
-         on conflict (project_id) do update set date = excluded.date, redeemed = excluded.redeemed
-      where n.date < excluded.date`,
+    `insert into auto_redeem_night (project_id, date, redeemed) values ($1, $2, $3)
+         on conflict (project_id) do update set date = excluded.date, redeemed = excluded.redeemed`,
     [projectId, date, redeemed],
   );
 }

@@ -25,7 +25,7 @@ export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly
                         and e.activates_on <= today.date)
           or (exists (select from reward_assignment a where a.project_id = p.project_id and a.auto_redeem)
               and not exists (select from auto_redeem_night n
-                               where n.project_id = p.project_id and n.date >= today.date))
+                               where n.project_id = p.project_id and n.date = today.date))
           or exists (select from member_tier m
                       where m.project_id = p.project_id and m.due_on <= today.date))`,
   );

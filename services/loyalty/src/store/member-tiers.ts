@@ -231,14 +231,14 @@ export async function findCardsWithDueTier(
     readonly after: string;
     readonly limit: number;
   },
-): Promise<readonly CardKey[]> {
+): Promise<readonly string[]> {
   const { rows } = await db.query<{ card_id: string }>(
     `select card_id from member_tier where project_id = $1 and due_on <= $2::date and card_id > $3
       order by card_id
       limit $4`,
     [projectId, date, after, limit],
   );
-  return rows.map((row) => ({ projectId, cardId: row.card_id }));
+  return rows.map(({ card_id: cardId }) => cardId);
 }
 
 const stateFromRow = (row: MemberTierRow): TierState => ({

@@ -31,4 +31,5 @@ export type { LogRetention } from "./pg/log-retention.ts";
 export { createPgEventBus, type PgEventBus, type PgEventBusOptions } from "./pg/pg-event-bus.ts";
 export { createKafkaEventBus, type KafkaEventBusOptions } from "./kafka/kafka-event-bus.ts";
 export { republishSince } from "./republish.ts";
+export { isTransient } from "./transient.ts";
 export { type Relay, type RelayOptions, startRelay } from "./relay.ts";
