@@ -11,6 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { VOUCHERS_TOPIC } from "../src/events/on-member.ts";
 import { onRedemptionPoints } from "../src/events/on-redemption-points.ts";
 import { autoRedeem } from "../src/reward/auto-redeem.ts";
+import { type AutoRedeemClub, autoRedeemIn } from "./auto-redeem-programs.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn } from "./earning-programs.ts";
@@ -19,60 +20,10 @@ import { BRONZE, SILVER, tiersIn } from "./tier-programs.ts";
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
 const { db, rewards, cards, earningRules } = loyalty;
-const { join, earn, publish } = earningIn(loyalty);
-const { program, deps } = tiersIn(loyalty);
+const { earn, publish } = earningIn(loyalty);
+const { deps } = tiersIn(loyalty);
 
-/** A program that redeems a product for 100 points automatically, and a member. */
-async function setUp({
-  stock,
-  levels = [],
-  policy = null,
-}: {
-  readonly stock?: bigint;
-  readonly levels?: Parameters<typeof program>[0];
-  readonly policy?: Readonly<Record<string, unknown>> | null;
-} = {}) {
-  const club = await program(levels, { policy });
-  const { projectId, campaignId, call } = club;
-  const parameters = { product: { id: "prod_1" } };
-  const { id: rewardId } = await rewards.createReward(
-    { type: "MATERIAL", parameters, ...(stock !== undefined && { stock }) },
-    call,
-  );
-  const offer = () =>
-    rewards.createLoyaltyRewards(
-      {
-        campaignId,
-        rewards: [
-          { reward: rewardId, parameters: { loyalty: { points: 100n, autoRedeem: true } } },
-        ],
-      },
-      call,
-    );
-  const { cardId, customerId } = await join(club);
-  return {
-    ...club,
-    rewardId,
-    offer,
-    cardId,
-    customerId,
-    holds: async () => {
-      const { rows } = await db.query<{
-        id: string;
-        points: bigint;
-        quantity: bigint;
-        status: string;
-      }>(
-        "select id, points, quantity, status from points_spend where project_id = $1 order by id",
-        [projectId],
-      );
-      return rows;
-    },
-    redeemed: async () => (await rewards.getReward({ rewardId }, call)).redeemed,
-  };
-}
-
-type Club = Awaited<ReturnType<typeof setUp>>;
+const { setUp } = autoRedeemIn(loyalty);
 
 test("holds the points of as many rewards as they buy, once, and announces them", async () => {
   const club = await setUp();
@@ -152,104 +103,9 @@ test("is bounded by the stock, by 25 rewards, and by ten redemptions of a custom
   expect(await club.violations()).toEqual([]);
 });
 
-test("redeems at night the points that cards had before the assignment, and the rest within a year of nights", async () => {
-  const club = await setUp();
-  await club.move(club.cardId, 5_000n);
-  await club.offer();
-  await club.setClock("2026-03-02");
-  expect(await club.holds()).toMatchObject([{ quantity: 25n }]);
-  await club.setClock("2026-03-02");
-  expect(await club.holds()).toHaveLength(1);
-  await club.setClock("2027-03-02");
-  expect((await club.holds()).map(({ quantity }) => quantity)).toEqual([25n, 25n]);
-  expect(await club.violations()).toEqual([]);
-});
-
-describe("at night", () => {
-  /** Adds points that can be spent up to a date. */
-  const add = ({ projectId, cardId, campaignId, call }: Club, points: bigint, expiresOn: string) =>
-    cards.adjustPoints(
-      {
-        card: { projectId, cardId, initialPoints: 0n, campaignId },
-        operationId: newId("vtx"),
-        points,
-        expirationType: "CUSTOM_DATE",
-        expirationDate: expiresOn,
-      },
-      call,
-    );
-  const nightOf = async ({ projectId }: Club) => {
-    const { rows } = await db.query<{ date: string; redeemed: boolean; version: string }>(
-      "select date, redeemed, xmin::text as version from auto_redeem_night where project_id = $1",
-      [projectId],
-    );
-    return rows[0];
-  };
-
-  test("points that expire tonight are redeemed before, and those of the night before are not", async () => {
-    const club = await setUp();
-    await add(club, 150n, "2026-03-01");
-    await club.offer();
-    await club.setClock("2026-03-02");
-    expect(await club.holds()).toMatchObject([{ points: 100n }]);
-    const late = await setUp();
-    await add(late, 150n, "2026-03-01");
-    await late.setClock("2026-03-02");
-    await late.offer();
-    await late.setClock("2026-03-03");
-    expect(await late.holds()).toEqual([]);
-    expect(await late.violations()).toEqual([]);
-  });
-
-  test("points that become active are redeemed together with points that expire tonight", async () => {
-    const club = await setUp();
-    await club.offer();
-    const pendingPoints = { periodType: "DAY", periodValue: 1n };
-    await earningRules.createEarningRules(
-      {
-        campaignId: club.campaignId,
-        rules: [{ event: "order.paid", loyalty: { type: "FIXED", points: 60n }, pendingPoints }],
-      },
-      club.call,
-    );
-    await earn([club.paid(club.customerId, 1n, NOON)]);
-    await add(club, 40n, "2026-03-01");
-    await club.setClock("2026-03-02");
-    expect(await club.holds()).toMatchObject([{ points: 100n }]);
-    expect(await club.violations()).toEqual([]);
-  });
-
-  test("a night that runs during its day redeems at that time, once", async () => {
-    const club = await setUp();
-    await club.move(club.cardId, 100n);
-    await club.offer();
-    await club.setClock("2026-03-01");
-    const { rows } = await db.query<{ at: Date }>(
-      "select at from points_spend where project_id = $1",
-      [club.projectId],
-    );
-    expect(rows).toEqual([{ at: new Date(NOON) }]);
-    const before = await nightOf(club);
-    expect(before).toMatchObject({ date: "2026-03-01", redeemed: true });
-    await add(club, 10n, "2026-03-01");
-    await club.setClock("2026-03-01");
-    expect(await nightOf(club)).toEqual(before);
-  });
-
-  test("a clock that is set back does not stop the nights after it", async () => {
-    const club = await setUp();
-    await club.offer();
-    await club.setClock("2027-01-01");
-    await club.setClock("2026-03-05");
-    expect(await nightOf(club)).toMatchObject({ date: "2026-03-05", redeemed: false });
-    await club.setClock("2026-03-06");
-    expect(await nightOf(club)).toMatchObject({ date: "2026-03-06" });
-  });
-});
-
 describe("tiers are evaluated after automatic redemptions", () => {
   /** Delivers the redemptions of the pending holds, like the voucher service. */
-  const claim = async ({ projectId, holds, deliver }: Club) => {
+  const claim = async ({ projectId, holds, deliver }: AutoRedeemClub) => {
     const topic = "scrip.redemptions.v1";
     const pending = (await holds()).filter(({ status }) => status === "PENDING");
     const events = pending.map(({ id }) =>
@@ -262,7 +118,7 @@ describe("tiers are evaluated after automatic redemptions", () => {
     await onRedemptionPoints(deps)(events, deliveryFrom(topic));
     await deliver();
   };
-  const released = ({ projectId, holds, call }: Club) =>
+  const released = ({ projectId, holds, call }: AutoRedeemClub) =>
     holds().then((all) =>
       cards.resolvePointsHolds(
         { resolutions: all.map(({ id: holdId }) => ({ projectId, holdId })) },
@@ -278,6 +134,29 @@ describe("tiers are evaluated after automatic redemptions", () => {
     await club.move(club.cardId, 10n);
     expect(club.changes).toEqual(["2026-03-01 joined Bronze"]);
     expect(await club.violations()).toEqual([]);
+  });
+
+  test("credits that are settled together reach the same tiers as one by one", async () => {
+    const changesOf = async (credits: readonly (readonly bigint[])[]) => {
+      const policy = { expiration_date: { type: "CUSTOM", extend: "P1Y" } };
+      const levels = [{ ...SILVER, points: { from: 50n, to: 99n } }];
+      const club = await setUp({ levels, policy });
+      await club.offer();
+      const { projectId, cardId, campaignId, call } = club;
+      const card = { projectId, cardId, initialPoints: 0n, campaignId };
+      for (const together of credits) {
+        for (const points of together) {
+          const change = { card, operationId: newId("vtx"), points };
+          await cards.adjustPoints({ ...change, expirationType: "NON_EXPIRING" }, call);
+        }
+        await club.deliver();
+      }
+      return club.changes;
+    };
+    const alone = await changesOf([[60n], [60n]]);
+    expect(alone).toHaveLength(1);
+    expect(await changesOf([[60n, 60n]])).toEqual(alone);
+    expect(await changesOf([[40n, 65n]])).toEqual([]);
   });
 
   test("points that moved before the publication arrived are redeemed with it, those that a card starts with are not", async () => {

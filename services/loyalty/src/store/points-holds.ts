@@ -11,6 +11,7 @@ import {
 
 import type { PointsHold, PointsHoldStatus } from "../domain/card.ts";
 import type { ResolvedPointsHold } from "../domain/resolve-holds.ts";
+import type { HeldRewards } from "../domain/tiers/held-points.ts";
 import type { CardKey } from "./loyalty-members.ts";
 
 export type PointsHoldKey = { readonly projectId: string; readonly id: string };
@@ -161,13 +162,13 @@ const pointsHoldFromRow = (row: PointsHoldRow): PointsHold => ({
 });
 
 /** A hold of an automatic redemption. */
-export type AutomaticHold = CardKey & {
-  readonly points: bigint;
-  /** The entry of the ledger that deducted the points; null: none yet. */
-  readonly claimedVersion: bigint | null;
-};
+export type AutomaticHold = CardKey &
+  HeldRewards & {
+    /** The entry of the ledger that deducted the points; null: none yet. */
+    readonly claimedVersion: bigint | null;
+  };
 
-/** The holds of automatic redemptions that are pending, or were claimed after a version of the ledger of their card. */
+/** The holds of automatic redemptions that are pending, or were claimed after a version of the ledger of their card; oldest first. */
 export async function findAutomaticHolds(
   db: Queryable,
   cards: readonly (CardKey & { readonly version: bigint })[],
@@ -177,22 +178,24 @@ export async function findAutomaticHolds(
     project_id: string;
     card_id: string;
     points: bigint;
+    quantity: bigint;
     claimed_version: bigint | null;
   }>(
     `with card as (
        select * from unnest($1::text[], $2::text[], $3::int8[]) as card (project_id, card_id, version)
      )
-     select s.project_id, s.card_id, s.points, null::int8 as claimed_version
+     select s.project_id, s.card_id, s.points, s.quantity, null::int8 as claimed_version, s.created_at, s.id
        from card
        join points_spend s on s.project_id = card.project_id and s.card_id = card.card_id
       where s.status = 'PENDING' and s.automatic
      union all
-     select s.project_id, s.card_id, s.points, l.version
+     select s.project_id, s.card_id, s.points, s.quantity, l.version, s.created_at, s.id
        from card
        join ledger_entry l on l.project_id = card.project_id and l.card_id = card.card_id
         and l.version > card.version and l.type = 'POINTS_REDEMPTION'
        join points_spend s on s.project_id = l.project_id and s.id = l.cause
-      where s.automatic`,
+      where s.automatic
+      order by created_at, id`,
     [
       textArray(cards.map(({ projectId }) => projectId)),
       textArray(cards.map(({ cardId }) => cardId)),
@@ -202,7 +205,8 @@ export async function findAutomaticHolds(
   return rows.map((row) => ({
     projectId: row.project_id,
     cardId: row.card_id,
-    points: row.points,
+    price: row.points / row.quantity,
+    quantity: row.quantity,
     claimedVersion: row.claimed_version,
   }));
 }

@@ -14,6 +14,7 @@ import {
   type TierProgress,
   type TierState,
 } from "../domain/tiers/follow-ledger.ts";
+import { heldOfBalance } from "../domain/tiers/held-points.ts";
 import { loyaltyTierChangedEvent } from "../events/loyalty-tier-changed.ts";
 import { type CardKey, findMembers } from "../store/loyalty-members.ts";
 import { findEntriesAfter, lockMemberTiers, saveMemberTiers } from "../store/member-tiers.ts";
@@ -102,7 +103,8 @@ async function followLedgers(
     // After the entries: a hold that is claimed concurrently still counts for them.
     const heldPoints = await loadHeldPoints(tx, states, programOf);
     for (const card of followed.values()) {
-      const held = heldPoints(card.state, card.state.ledgerVersion);
+      const { ledgerVersion: version, balance } = card.state;
+      const held = heldPoints(card.state, { version, balance });
       if (held !== card.state.heldPoints) card.state = { ...card.state, heldPoints: held };
     }
     for (const entry of entries) {
@@ -110,7 +112,8 @@ async function followLedgers(
       if (card === undefined) continue;
       const program = programOf(card.state);
       const date = localDateAt(program.calendar.timeZone, entry.at);
-      const held = heldPoints(entry, entry.version);
+      const { version, balanceAfter: balance } = entry;
+      const held = heldPoints(entry, { version, balance });
       const progress = followEntry(card.state, { ...entry, date, heldPoints: held }, program);
       take(card, progress, (change) =>
         change.date === date ? entry.at : midnight(change, program),
@@ -121,14 +124,14 @@ async function followLedgers(
 }
 
 /**
- * The points of a card that automatic redemptions have held when an entry is followed, until the entry that deducts them:
- * rewards are redeemed before tiers are evaluated. Costs no statement for programs whose tiers depend on the points of a period.
+ * The points of a card's balance after an entry that automatic redemptions hold, until the entry that deducts them: rewards
+ * are redeemed before tiers are evaluated. Costs no statement for programs whose tiers depend on the points of a period.
  */
 async function loadHeldPoints(
   tx: Queryable,
   states: readonly TierState[],
   programOf: ProgramOf,
-): Promise<(card: CardKey, version: bigint) => bigint> {
+): Promise<(card: CardKey, at: { readonly version: bigint; readonly balance: bigint }) => bigint> {
   const holds = await findAutomaticHolds(
     tx,
     states
@@ -136,10 +139,13 @@ async function loadHeldPoints(
       .map(({ projectId, cardId, ledgerVersion: version }) => ({ projectId, cardId, version })),
   );
   const ofCards = Map.groupBy(holds, ({ projectId, cardId }) => keyOf(projectId, cardId));
-  return ({ projectId, cardId }, version) =>
-    (ofCards.get(keyOf(projectId, cardId)) ?? [])
-      .filter(({ claimedVersion }) => claimedVersion === null || version < claimedVersion)
-      .reduce((sum, { points }) => sum + points, 0n);
+  return ({ projectId, cardId }, { version, balance }) => {
+    const ofCard = ofCards.get(keyOf(projectId, cardId)) ?? [];
+    const open = ofCard.filter(
+      ({ claimedVersion }) => claimedVersion === null || version < claimedVersion,
+    );
+    return heldOfBalance(balance, open);
+  };
 }
 
 const midnight = ({ date }: TierChange, { calendar }: CalendarProgram): number =>

@@ -35,7 +35,7 @@ export type TierEntry = {
   readonly type: string;
   readonly points: bigint;
   readonly balanceAfter: bigint;
-  /** Points of this entry or later ones that automatic redemptions hold. */
+  /** Points of the balance after this entry that automatic redemptions hold. */
   readonly heldPoints: bigint;
   readonly date: LocalDate;
 };
@@ -154,10 +154,7 @@ function count(state: TierState, entry: TierEntry, policy: TierPolicy): TierStat
 }
 
 function valueOf(state: TierState, date: LocalDate, policy: TierPolicy): bigint {
-  if (policy.qualification === "BALANCE") {
-    // Points that were credited later can be held, too.
-    return state.balance < state.heldPoints ? 0n : state.balance - state.heldPoints;
-  }
+  if (policy.qualification === "BALANCE") return state.balance - state.heldPoints;
   return state.periodStart === startOfTierPeriod(policy.period, date) ? state.periodPoints : 0n;
 }
 
