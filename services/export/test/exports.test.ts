@@ -336,7 +336,7 @@ test("points that expire and transactions of loyalty cards are exported", async 
   await asAdmin(platform.url, async (client) => {
     await client.query(
       `insert into loyalty.loyalty_card (project_id, id, points, balance, opened_at, campaign_id)
-       values ($1, $2, 0, 0, now(), $3)`,
+       values ($1, $2, 15, 15, now(), $3)`,
       own,
     );
     await client.query(
@@ -345,6 +345,11 @@ test("points that expire and transactions of loyalty cards are exported", async 
               ($1, 'v_card', 'empty', '2999-02-01', 0, false, now())`,
       [call.project.id, late, early],
     );
+    await client.query(
+      `insert into loyalty.loyalty_member (project_id, card_id, campaign_id, customer_id, initial_points, joined_at)
+       values ($1, 'v_new', $2, 'cust_1', 20, now()), ($1, 'v_none', $2, 'cust_2', 0, now())`,
+      [call.project.id, program.id],
+    );
   });
   const created = await exports.createPointsExpirationExport({ campaignId: program.id }, call);
   expect(created).toMatchObject({ exportedObject: "points_expiration", status: SCHEDULED });
@@ -352,6 +357,8 @@ test("points that expire and transactions of loyalty cards are exported", async 
     `ID,Campaign ID,Voucher ID,Status,Expires At,Points
 ${early},${program.id},v_card,EXPIRED,2026-01-31,5
 ${late},${program.id},v_card,ACTIVE,2999-01-31,7
+lopb_card,${program.id},v_card,ACTIVE,,3
+lopb_new,${program.id},v_new,ACTIVE,,20
 `,
   );
   const loyalty = await exports.createLoyaltyTransactionExport({ campaignId: "Points" }, call);

@@ -49,16 +49,33 @@ const CUSTOMERS: ExportTable = {
   },
 };
 
-/** Lots that are due are shown as expired before the job of the night has expired them. */
+/**
+ * Lots that are due are shown as expired before the job of the night has expired them. Points that never expire have no lot:
+ * they are what the lots leave of the balance, or the points of a card that was never changed.
+ */
 const pointsExpiration = (today: string): ExportTable => ({
-  from: `from points_lot l
-         join loyalty_card c on c.project_id = l.project_id and c.id = l.card_id
-        where l.project_id = $1 and (l.points > 0 or l.expired)`,
+  from: `from (
+      select l.project_id, l.id, l.card_id, c.campaign_id, l.expires_on, l.expired, l.points
+        from points_lot l
+        join loyalty_card c on c.project_id = l.project_id and c.id = l.card_id
+       where l.project_id = $1
+       union all
+      select c.project_id, ${neverExpiringId("c.id")}, c.id, c.campaign_id, null, false,
+             c.balance - (select coalesce(sum(l.points), 0)::int8 from points_lot l
+                           where l.project_id = c.project_id and l.card_id = c.id and not l.expired)
+        from loyalty_card c
+       where c.project_id = $1 and c.balance > 0
+       union all
+      select m.project_id, ${neverExpiringId("m.card_id")}, m.card_id, m.campaign_id, null, false, m.initial_points
+        from loyalty_member m
+       where m.project_id = $1
+         and not exists (select from loyalty_card c where c.project_id = m.project_id and c.id = m.card_id)) l
+   where l.project_id = $1 and (l.points > 0 or l.expired)`,
   id: "l.id",
-  scopes: { campaign: "c.campaign_id", voucher: "l.card_id" },
+  scopes: { campaign: "l.campaign_id", voucher: "l.card_id" },
   columns: {
     id: { sql: "l.id" },
-    campaign_id: { sql: "c.campaign_id" },
+    campaign_id: { sql: "l.campaign_id" },
     voucher_id: { sql: "l.card_id" },
     status: {
       sql: `(case when l.expired or l.expires_on < '${today}' then 'EXPIRED' else 'ACTIVE' end)`,
@@ -67,6 +84,11 @@ const pointsExpiration = (today: string): ExportTable => ({
     points: { sql: "l.points" },
   },
 });
+
+/** SQL: the id of the points that never expire, as listings of a card show it. */
+function neverExpiringId(cardId: string): string {
+  return `regexp_replace(${cardId}, '^v_', 'lopb_')`;
+}
 
 const POINTS_TRANSACTIONS: ExportTable = {
   from: "from ledger_entry l where l.project_id = $1",
