@@ -87,6 +87,21 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
     ]);
   });
 
+  test("a publication of several vouchers is found by each of them", async () => {
+    const campaign = await createCampaign({ vouchers_count: 2 });
+    const published = await ok(
+      api.post("/v1/publications", {
+        customer: newCode("reader"),
+        campaign: { name: campaign["name"], count: 2 },
+      }),
+    );
+    for (const id of published["vouchers_id"]) {
+      const query = `filters[related_object_id][conditions][$is]=${id}`;
+      const { publications } = await ok(api.get(`/v1/publications?${query}`));
+      expect(publications).toMatchObject([{ id: published["id"] }]);
+    }
+  });
+
   test("the redeemables of a customer are listed page by page with their value", async () => {
     const customer = newCode("holder");
     const states = {

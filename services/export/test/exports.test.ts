@@ -5,6 +5,7 @@ import { ExportService, ExportStatus } from "@scrip/proto/scrip/export/v1/export
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherService, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
@@ -24,6 +25,7 @@ const campaigns = platform.client(CampaignService);
 const customers = platform.client(CustomerService);
 const orders = platform.client(OrderService);
 const products = platform.client(ProductService);
+const publications = platform.client(PublicationService);
 const transactions = platform.client(TransactionService);
 
 const call = newCall();
@@ -238,6 +240,25 @@ test("redemptions and publications are exported, also without rows", async () =>
   expect(await rowsOf("publication", { order: "voucher_code" })).toEqual([
     ["Voucher Code", "Customer ID", "Date", "Channel"],
   ]);
+  const campaign = await campaigns.createCampaign(
+    {
+      name: "Published",
+      campaignType: CampaignType.DISCOUNT_COUPONS,
+      vouchersCount: 2n,
+      voucher: {
+        type: VoucherType.DISCOUNT_VOUCHER,
+        discount: { type: DiscountType.PERCENT, percentOff: "10" },
+      },
+    },
+    call,
+  );
+  const { vouchers: published } = await publications.createPublication(
+    { campaign: { name: campaign.name, count: 2n }, customer: { sourceId: "ada" } },
+    call,
+  );
+  expect(published).toHaveLength(2);
+  const [, row] = await rowsOf("publication", { fields: ["voucher_code", "campaign"] });
+  expect(row).toEqual([published.join(","), "Published"]);
 });
 
 test("transactions of one campaign, card or voucher are exported, and the filters show which", async () => {

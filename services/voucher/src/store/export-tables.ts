@@ -67,11 +67,19 @@ const VOUCHERS: ExportTable = {
   },
 };
 
+/** All codes of a publication, in its order, as a text that no program reads as a formula. */
+const PUBLISHED_CODES = `(
+    select case when left(codes, 1) in ('=', '+', '-', '@') then '''' || codes else codes end
+      from (select coalesce(string_agg(v.code, ',' order by pv.position), p.voucher_code) as codes
+              from publication_voucher pv
+              left join voucher v on v.project_id = pv.project_id and v.id = pv.voucher_id
+             where pv.project_id = p.project_id and pv.publication_id = p.id) as published)`;
+
 const PUBLICATIONS: ExportTable = {
   from: "from publication p where p.project_id = $1",
   id: "p.id",
   columns: {
-    voucher_code: { sql: "p.voucher_code" },
+    voucher_code: { sql: "p.voucher_code", cell: PUBLISHED_CODES },
     customer_id: { sql: "p.customer_id" },
     date: { sql: "p.created_at" },
     channel: { sql: "p.channel" },

@@ -51,11 +51,8 @@ export const ofVoucher = (bound: string): string =>
   `p.id in (select pv.publication_id from publication_voucher pv
              where pv.project_id = $1 and pv.voucher_id = ${bound})`;
 
-/** The first voucher of a publication. */
-const VOUCHER_ID = `(select pv.voucher_id from publication_voucher pv
-                      where pv.project_id = p.project_id and pv.publication_id = p.id
-                      order by pv.position
-                      limit 1)`;
+const VOUCHER_IDS = `array(select pv.voucher_id from publication_voucher pv
+                             where pv.project_id = p.project_id and pv.publication_id = p.id)`;
 
 /** The fields of a publication that a listing may be filtered by. */
 export const publicationFilters: FilterFields = {
@@ -67,7 +64,7 @@ export const publicationFilters: FilterFields = {
     voucher_type: { type: "text", sql: "p.voucher_type", normalize: voucherTypeOf },
     is_referral_code: { type: "boolean", sql: "p.is_referral_code" },
     parent_object_id: { type: "text", sql: "p.campaign_id" },
-    related_object_id: { type: "text", sql: VOUCHER_ID },
+    related_object_id: { type: "array", sql: VOUCHER_IDS },
     source_id: { type: "text", sql: "p.source_id" },
   },
 };
