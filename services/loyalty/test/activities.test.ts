@@ -91,19 +91,25 @@ test("lists what a customer did and what happened to them once, filtered and pag
     "order.paid",
     "redemption.failed",
     "redemption.rollback.succeeded",
+    "reward_redemptions.completed",
+    "reward_redemptions.created",
     "redemption.succeeded",
     "redemption.succeeded",
+    "holder.assignment.created",
     "publication.succeeded",
   ];
   expect(await ada.list()).toEqual(types);
   expect(await ada.list({ order: "created_at" })).toEqual(types.toReversed());
-  expect(await ada.list({ category: "EFFECT" })).toEqual([types[0], types[6]]);
-  expect(await ada.list({ category: "ACTION" })).toEqual(types.slice(1, 6));
-  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual([types[6]]);
+  const effects = [0, 4, 5, 8, 9].map((index) => types[index]);
+  expect(await ada.list({ category: "EFFECT" })).toEqual(effects);
+  expect(await ada.list({ category: "ACTION" })).toEqual(
+    types.filter((_, index) => ![0, 4, 5, 8, 9].includes(index)),
+  );
+  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual(types.slice(8));
   expect(await ada.list({ campaignId: "camp_2" })).toEqual(["redemption.succeeded"]);
   expect(await ada.list({ productId: "prod_1" })).toEqual(["order.paid", "redemption.succeeded"]);
   expect(await ada.list({ type: "customer.order.paid" })).toEqual(["order.paid"]);
-  expect(await ada.list({ rewardId: "rew_1" })).toEqual(["redemption.succeeded"]);
+  expect(await ada.list({ rewardId: "rew_1" })).toEqual(types.slice(4, 7));
   expect(await ada.list({ rewardId: "rew_2" })).toEqual([]);
   const start = { seconds: BigInt(NOON / 1000), nanos: 3_000_000 };
   expect(await ada.list({ startDate: start, type: "customer.order.paid" })).toHaveLength(1);
@@ -162,6 +168,7 @@ test("lists the activities of a card under its program, by id and name", async (
   expect(hasMore).toBe(false);
   expect(data.map(({ type }) => type)).toEqual([
     "customer.voucher.loyalty_card.points_added",
+    "customer.holder.assignment.created",
     "customer.publication.succeeded",
   ]);
   expect((await list({ limit: 1n })).hasMore).toBe(true);
@@ -197,7 +204,7 @@ test("lists activities that processes of an earlier release stored, each once", 
     { category: "ACTION" },
   ];
   const expected = await Promise.all(filters.map(list));
-  expect(expected.map(({ length }) => length)).toEqual([4, 4, 1, 1, 1, 1, 1, 3]);
+  expect(expected.map(({ length }) => length)).toEqual([7, 7, 1, 2, 3, 1, 1, 3]);
   expect(expected[0]?.[0]?.data).toEqual({
     order: { id: "ord_1", object: "order", amount: 900, product_ids: [] },
   });

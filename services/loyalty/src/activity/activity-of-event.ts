@@ -32,6 +32,8 @@ type Described = Pick<Activity, "type" | "data"> & {
   /** Undefined: the customer who holds the card. */
   readonly customerId: string | undefined;
   readonly cardId?: string | undefined;
+  /** Types of further activities with the same data, after the first one. */
+  readonly also?: readonly string[];
 };
 
 const source = <Desc extends DescMessage>(
@@ -58,6 +60,10 @@ const SOURCES = [
       ...campaign(event.campaignId, campaignTypeOf(event)),
       ...orderOf(event.order),
     },
+    // A reward is delivered with its redemption.
+    ...(event.rewardId !== undefined && {
+      also: ["customer.reward_redemptions.created", "customer.reward_redemptions.completed"],
+    }),
   })),
   source(RedemptionFailedSchema, (event) => ({
     ...customerOf(event, false),
@@ -78,12 +84,15 @@ const SOURCES = [
       ...campaign(event.campaignId, campaignTypeOf(event)),
       ...orderOf(event.order),
     },
+    ...(event.rewardId !== undefined &&
+      !event.rejected && { also: ["customer.reward_redemptions.rolledback"] }),
   })),
   source(VoucherPublishedSchema, (event) => ({
     date: event.date,
     customerId: event.customerId,
     cardId: event.loyaltyPoints === undefined ? undefined : event.voucherId,
     type: "customer.publication.succeeded",
+    also: ["customer.holder.assignment.created"],
     data: {
       publication: { id: event.publicationId, channel: event.channel },
       voucher: voucher(event.voucherId),
@@ -172,31 +181,35 @@ const SOURCES = [
 
 const BY_TYPE = new Map(SOURCES.map((each) => [each.typeName, each]));
 
-/** The activity that an event is; undefined for events without a customer and of other types. */
-export function activityOfEvent(event: DeliveredEvent): Activity | undefined {
+/** The activities that an event is; none for events without a customer and of other types. */
+export function activitiesOfEvent(event: DeliveredEvent): readonly Activity[] {
   const described = BY_TYPE.get(event.type ?? "")?.describe(event);
-  if (described === undefined) return undefined;
-  const { date, customerId = null, cardId = null, type, data } = described;
-  if (customerId === "" || (customerId === null && cardId === null)) return undefined;
+  if (described === undefined) return [];
+  const { date, customerId = null, cardId = null, data, also = [] } = described;
+  if (customerId === "" || (customerId === null && cardId === null)) return [];
   const occurredAt = event.occurredAt.getTime();
-  return {
+  return [described.type, ...also].map((type, index) => ({
     projectId: event.projectId,
     customerId,
-    id: idOf(event, occurredAt),
+    id: idOf(event, { occurredAt, index }),
     type,
     cardId,
     groupId: event.id,
     ...splitData(data),
     createdAt: date === undefined ? occurredAt : timestampMs(date),
     occurredAt,
-  };
+  }));
 }
 
-/** As other ids: the time, then what makes it unique. The same at each delivery. */
-function idOf({ projectId, id }: DeliveredEvent, occurredAt: number): string {
+/** As other ids: the time, then what makes it unique. The same at each delivery; later activities of an event sort higher. */
+function idOf(
+  { projectId, id }: DeliveredEvent,
+  { occurredAt, index }: { readonly occurredAt: number; readonly index: number },
+): string {
   const time = occurredAt.toString(16).padStart(12, "0");
-  const unique = createHash("sha256").update(`${projectId}\n${id}`).digest("hex").slice(0, 6);
-  return `evcus_${time}${unique}`;
+  const unique = createHash("sha256").update(`${projectId}\n${id}`).digest();
+  const number = (unique.readUIntBE(0, 3) + index) % 0x1_00_00_00;
+  return `evcus_${time}${number.toString(16).padStart(6, "0")}`;
 }
 
 /** Redemptions of a card without a customer belong to its holder. */

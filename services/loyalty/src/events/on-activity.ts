@@ -2,7 +2,7 @@ import { type EventHandler, eventMessage } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
-import { activityOfEvent } from "../activity/activity-of-event.ts";
+import { activitiesOfEvent } from "../activity/activity-of-event.ts";
 import { deleteActivities, insertActivities } from "../store/activities.ts";
 
 /** Stores the activities of customers. Needs no inbox: a repeated event has the id of its activity. */
@@ -11,7 +11,7 @@ export const onActivity =
   async (events) => {
     await insertActivities(
       db,
-      events.flatMap((event) => activityOfEvent(event) ?? []),
+      events.flatMap((event) => activitiesOfEvent(event)),
     );
     for (const event of events) {
       // An activity may have been stored while the customer was deleted.
