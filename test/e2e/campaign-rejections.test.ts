@@ -81,6 +81,22 @@ describe.each(COMPOSITIONS)("POST /v1/campaigns (%s)", async (composition) => {
     });
   });
 
+  test("rejects updates of what a promotion does not have", async () => {
+    const name = newCode("promotion");
+    await api.post("/v1/campaigns", { name, campaign_type: "PROMOTION" });
+    for (const [field, value] of [
+      ["discount", percent(1)],
+      ["gift", { amount: 1 }],
+      ["loyalty_card", { points: 1 }],
+    ] as const) {
+      const { body } = await api.put(`/v1/campaigns/${name}`, { [field]: value });
+      expect(body).toMatchObject({
+        key: "invalid_campaign",
+        details: `Property '${field}' does not belong to this campaign`,
+      });
+    }
+  });
+
   test("rejects validation rules on a loyalty program", async () => {
     const { body: rule } = await api.post("/v1/validation-rules", {
       name: newCode("rule"),

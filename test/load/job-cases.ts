@@ -66,6 +66,13 @@ const generate = async (project: Project, items: number): Promise<void> => {
   await finished(project.api, await project.api.post(path, {}));
 };
 
+/** Vouchers for all rows but the bad ones, which are unknown then. */
+const importGoodVouchers = async ({ api, upload }: Project, items: number): Promise<void> => {
+  const rows = rowsOf(items, (row) => (isBad(row) ? "" : `K-${row},GIFT_VOUCHER,100`));
+  const csv = ["Code,Voucher Type,Value", ...rows.filter((row) => row !== "")];
+  await finished(api, await upload("/v1/vouchers/importCSV", csv));
+};
+
 const vouchersCsv = (items: number): readonly string[] => [
   "Code,Active,color",
   ...rowsOf(items, (row) => `K-${row},${isBad(row) ? "perhaps" : "true"},red`),
@@ -183,17 +190,41 @@ export const JOB_CASES: readonly JobCase[] = [
   },
   {
     type: "VOUCHERS.BULK_UPDATE",
-    async prepare({ api, upload }, items) {
-      const rows = rowsOf(items, (row) => (isBad(row) ? "" : `K-${row},GIFT_VOUCHER,100`));
-      const csv = ["Code,Voucher Type,Value", ...rows.filter((row) => row !== "")];
-      await finished(api, await upload("/v1/vouchers/importCSV", csv));
-    },
+    prepare: importGoodVouchers,
     start: ({ api }, items) =>
       api.post(
         "/v1/vouchers/bulk/async",
         numbers(items).map((n) => ({ code: `K-${n}`, metadata: { number: n } })),
       ),
     expected: (items) => partly(items, `${VOUCHERS} and code = 'K-' || (metadata ->> 'number')`),
+  },
+  {
+    type: "VOUCHERS.METADATA_UPDATE",
+    prepare: importGoodVouchers,
+    start: ({ api }, items) =>
+      api.post("/v1/vouchers/metadata/async", {
+        codes: numbers(items).map((n) => `K-${n}`),
+        metadata: { season: "spring" },
+      }),
+    expected: (items) => partly(items, `${VOUCHERS} and metadata ->> 'season' = 'spring'`),
+  },
+  {
+    type: "CUSTOMERS.BULK_UPDATE",
+    start: ({ api }, items) =>
+      api.post(
+        "/v1/customers/bulk/async",
+        numbers(items).map((n) => ({ source_id: `K-${n}`, name: `Customer ${n}` })),
+      ),
+    expected: (items) => all(items, `${CUSTOMERS} and name like 'Customer %'`),
+  },
+  {
+    type: "PRODUCTS.METADATA_UPDATE",
+    start: ({ api }, items) =>
+      api.post("/v1/products/metadata/async", {
+        source_ids: numbers(items).map((n) => `K-${n}`),
+        metadata: { season: "spring" },
+      }),
+    expected: (items) => all(items, `${PRODUCTS} and metadata ->> 'season' = 'spring'`),
   },
   {
     type: "CUSTOMERS.METADATA_UPDATE",

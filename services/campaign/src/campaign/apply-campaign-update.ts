@@ -52,7 +52,8 @@ export function applyCampaignUpdate(campaign: Campaign, edit: CampaignUpdate): C
       campaign.activityDuration,
     ),
     metadata: updatedMetadata(campaign.metadata, edit),
-    voucher: campaign.voucher && updatedTemplate(campaign.voucher, edit),
+    voucher:
+      campaign.voucher === null ? rejectTemplate(edit) : updatedTemplate(campaign.voucher, edit),
     referralProgram: edit.referralProgram ?? campaign.referralProgram,
     loyaltyTiersExpiration: changed(
       "loyalty_tiers_expiration",
@@ -79,6 +80,14 @@ function updatedMetadata(before: Json, { request, sent }: CampaignUpdate): Json 
   const merged = sent.has("metadata") ? { ...before, ...request.metadata } : before;
   const unset = new Set(request.unsetMetadataFields);
   return Object.fromEntries(Object.entries(merged).filter(([key]) => !unset.has(key)));
+}
+
+/** Promotions have no vouchers. */
+function rejectTemplate({ request: { discount, gift, loyaltyCard } }: CampaignUpdate): null {
+  if (discount !== undefined) throw notOfThisCampaign("discount");
+  if (gift !== undefined) throw notOfThisCampaign("gift");
+  if (loyaltyCard !== undefined) throw notOfThisCampaign("loyalty_card");
+  return null;
 }
 
 /** Values may change, but never the kind of value: customers may hold vouchers already. */
