@@ -26,22 +26,28 @@ export type WebhookSubscriptionOptions = {
   readonly onError: (error: Error) => void;
 };
 
+const GROUP = "export-webhooks";
 /** How often a process looks whether there is a first webhook. */
 const LOOK_MS = 1_000;
 const CLOSE_MS = 3_000;
 
 /**
  * Stores a delivery for each event and each webhook that receives it. Installations without webhooks do not read
- * events: the subscription begins with the first webhook, and later finds the events since then in the log.
+ * events: the subscription begins with the first webhook, and later finds the events since then in the log. After the last
+ * webhook was deleted, events are still read: the log keeps what a group has not read.
  */
 export function startWebhookSubscription(options: WebhookSubscriptionOptions): AsyncDisposable {
+  const { db, bus } = options;
   let subscription: Subscription | undefined;
+  let hasGroup: boolean | undefined;
   const looking = startPeriodicJob({
     everyMs: LOOK_MS,
     work: async (signal) => {
-      if (subscription !== undefined || signal.aborted || !(await hasWebhooks(options.db))) return;
-      subscription = await options.bus.subscribe({
-        group: "export-webhooks",
+      if (subscription !== undefined || signal.aborted) return;
+      hasGroup ??= (await bus.delays?.())?.has(GROUP) === true;
+      if (!hasGroup && !(await hasWebhooks(db))) return;
+      subscription = await bus.subscribe({
+        group: GROUP,
         topics: WEBHOOK_TOPICS,
         handler: onEvents(options),
       });
