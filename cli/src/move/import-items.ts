@@ -198,15 +198,21 @@ export class PointsImport {
   }
 
   async add(card: string, lots: readonly Omit<Lot, "key">[]): Promise<void> {
-    for (const lot of lots) await this.#requests.add(card, () => this.#addLot(card, lot));
+    for (const lot of lots) {
+      const again = randomUUID();
+      await this.#requests.add(card, () => this.#addLot(card, { ...lot, again }));
+    }
   }
 
   flush(): Promise<void> {
     return this.#requests.flush();
   }
 
-  /** The key is that of all runs: a request of a run that was killed may still take effect. */
-  async #addLot(card: string, { date, points }: Omit<Lot, "key">): Promise<void> {
+  /** The key is that of all runs: a request of a run that was killed may still take effect. `again`: that of its repetition. */
+  async #addLot(
+    card: string,
+    { date, points, again }: Omit<Lot, "key"> & { readonly again: string },
+  ): Promise<void> {
     const balance = `/v1/loyalties/members/${encode(card)}/balance`;
     const body = {
       points: Number(points),
@@ -220,7 +226,7 @@ export class PointsImport {
     } catch (error) {
       if (!isRejection(error)) throw error;
       // A rejection stored under a key would be replayed for two days, also after its cause was corrected.
-      await this.#api.post(balance, body, `${key} ${randomUUID()}`);
+      await this.#api.post(balance, body, `${key} ${again}`);
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { ApiError } from "@scrip/errors";
 import { createDatabase } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { afterAll, describe, expect, test } from "vitest";
@@ -137,6 +138,28 @@ describe("DeleteProduct", () => {
       "not_found",
     );
     expect(await rejectionKey(products.createProduct(shirt, call()))).toBe("duplicate_found");
+  });
+
+  test("a SKU that is created concurrently is rejected, or its source id is reserved with the product", async () => {
+    const call = newProject();
+    const { id: other } = await products.createProduct({ name: "Other" }, call());
+    for (let round = 0; round < 30; round += 1) {
+      const { id } = await products.createProduct({ name: "Shirt" }, call());
+      const sourceId = `shirt-${round}`;
+      const [created] = await Promise.all([
+        products.createSku({ productId: id, sourceId }, call()).then(
+          () => "created",
+          (error: ApiError) => error.key,
+        ),
+        products.deleteProduct({ productId: id }, call()),
+      ]);
+      const again = products.createSku({ productId: other, sourceId }, call());
+      if (created === "created") expect(await rejectionKey(again)).toBe("duplicate_found");
+      else {
+        expect(created).toBe("not_found");
+        await again;
+      }
+    }
   });
 
   test("rejects a product that a collection lists with resource_in_use", async () => {
@@ -284,7 +307,7 @@ describe("imports", () => {
     });
     await db.transaction(async (tx) => {
       const key = { column: "id", value } as const;
-      await findEntry(tx, "product", { projectId: call().project.id, key, lock: true });
+      await findEntry(tx, "product", { projectId: call().project.id, key, lock: "change" });
       const items = [{ sourceId: "shirt-s", productId: "shirt" }];
       const { outcomes } = await services.imports.importSkus({ items }, call());
       expect(resultsOf(outcomes)).toEqual([ItemResult.CREATED]);

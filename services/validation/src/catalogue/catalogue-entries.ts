@@ -44,7 +44,7 @@ const upsertOnce = <Name extends Kind>(
   { projectId, key, change }: EntryEdit<Name>,
 ): Promise<Rows[Name]> =>
   db.transaction(async (tx) => {
-    const stored = key && (await findEntry(tx, kind, { projectId, key, lock: true }));
+    const stored = key && (await findEntry(tx, kind, { projectId, key, lock: "change" }));
     if (stored === undefined && key?.column === "id") throw notFound(kind, key.value);
     const row = change(stored);
     await requireFreeSourceId(tx, kind, { projectId, stored, row });

@@ -28,7 +28,7 @@ export async function deleteOrBin(
   await db.transaction(async (tx) => {
     // Of concurrent deletions, one finds the row. New SKUs of a product wait for the lock, and fail.
     const key = { column: "id", value: id } as const;
-    if ((await findEntry(tx, kind, { projectId, key, lock: true })) === undefined) return;
+    if ((await findEntry(tx, kind, { projectId, key, lock: "deletion" })) === undefined) return;
     if (!force) {
       await reserveSourceIds(tx, kind, { projectId, id });
       await enqueue(tx, [catalogueEntryBinned(newId("event"), { projectId, ...entry }, now)]);

@@ -63,17 +63,25 @@ export const SOURCE_ID_INDEX = {
   sku: "sku_project_source_id",
 } as const satisfies Record<Kind, string>;
 
+/** Foreign key that a SKU of a deleted product violates. */
+export const PRODUCT_OF_SKU = "sku_project_id_product_id_fkey";
+
 export type EntryKey = { readonly column: "id" | "source_id"; readonly value: string };
 
-/** With `lock`, the row stays locked until the transaction ends; SKUs can refer to a locked product. */
+const LOCKS = { change: "for no key update", deletion: "for update" };
+
+/**
+ * With `lock`, the row stays locked until the transaction ends: for a change, SKUs can refer to a locked product; for a
+ * deletion, new ones wait for its end.
+ */
 export async function findEntry<Name extends Kind>(
   db: Queryable,
   kind: Name,
-  at: { readonly projectId: string; readonly key: EntryKey; readonly lock?: boolean },
+  at: { readonly projectId: string; readonly key: EntryKey; readonly lock?: keyof typeof LOCKS },
 ): Promise<Rows[Name] | undefined> {
   const { rows } = await db.query<Rows[Name]>(
     `select ${COLUMNS[kind].join(", ")} from ${kind}
-      where project_id = $1 and ${at.key.column} = $2 ${at.lock === true ? "for no key update" : ""}`,
+      where project_id = $1 and ${at.key.column} = $2 ${at.lock === undefined ? "" : LOCKS[at.lock]}`,
     [at.projectId, at.key.value],
   );
   return rows[0];
