@@ -38,7 +38,9 @@ async function createCustomers() {
   });
   const cy = await create({ sourceId: "cy" });
   await db.query(
-    "insert into customer_redemptions (project_id, customer_id, succeeded, gift_amount) values ($1, $2, 3, 700)",
+    `insert into customer_redemptions
+            (project_id, customer_id, succeeded, gift_amount, failed, rolled_back, rollbacks_refused)
+     values ($1, $2, 3, 700, 4, 5, 6)`,
     [call.project.id, ada],
   );
   await db.query(
@@ -69,6 +71,15 @@ describe("segment evaluation in memory and in SQL agrees", () => {
     ["a list in metadata", { "metadata.tags": is("$contains", "b") }, ["ada"]],
     ["a date in metadata", { "metadata.since": is("$after", "2025-05-31") }, ["ada"]],
     ["redemptions", { "summary.redemptions.total_redeemed": is("$less_than", 3) }, ["bob", "cy"]],
+    ["failed redemptions", { "summary.redemptions.total_failed": is("$is", 4) }, ["ada"]],
+    ["rollbacks", { "summary.redemptions.total_rolled_back": is("$is", 5) }, ["ada"]],
+    [
+      "successful rollbacks",
+      { "summary.redemptions.total_rollback_succeeded": is("$is", 5) },
+      ["ada"],
+    ],
+    ["failed rollbacks", { "summary.redemptions.total_rollback_failed": is("$is", 6) }, ["ada"]],
+    ["a birthday", { birthday: is("$before", "1995-01-01") }, ["ada"]],
     ["successful redemptions", { "summary.redemptions.total_succeeded": is("$is", 3) }, ["ada"]],
     [
       "redeemed gift credits",

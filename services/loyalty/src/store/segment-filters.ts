@@ -32,10 +32,21 @@ export const customerFilters: FilterFields = {
       ]),
     ),
     birthdate: { type: "day", sql: "customer.birthdate" },
+    birthday: { type: "day", sql: "customer.birthdate" },
     created_at: { type: "date", sql: "customer.created_at" },
     updated_at: { type: "date", sql: "customer.updated_at" },
     "summary.redemptions.total_redeemed": { type: "number", sql: ofRedemptions("succeeded") },
     "summary.redemptions.total_succeeded": { type: "number", sql: ofRedemptions("succeeded") },
+    "summary.redemptions.total_failed": { type: "number", sql: ofRedemptions("failed") },
+    "summary.redemptions.total_rolled_back": { type: "number", sql: ofRedemptions("rolled_back") },
+    "summary.redemptions.total_rollback_succeeded": {
+      type: "number",
+      sql: ofRedemptions("rolled_back"),
+    },
+    "summary.redemptions.total_rollback_failed": {
+      type: "number",
+      sql: ofRedemptions("rollbacks_refused"),
+    },
     "summary.redemptions.gift.redeemed_amount": {
       type: "number",
       sql: ofRedemptions("gift_amount"),
