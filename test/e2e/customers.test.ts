@@ -206,7 +206,8 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
 
   test("are listed in `customers`, and invalid queries are rejected", async () => {
     const email = `${newCode("list")}@example.com`;
-    for (const name of ["one", "two", "three"]) await api.post("/v1/customers", { name, email });
+    for (const name of ["one", "two", "three"])
+      await api.post("/v1/customers", { source_id: newCode(name), name, email });
     const query = `/v1/customers?email=${encodeURIComponent(email)}`;
     const { body } = await api.get(`${query}&limit=2`);
     expect(body).toMatchObject({ object: "list", data_ref: "customers", total: 3 });
@@ -235,6 +236,8 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
 
   test("are rejected when malformed", async () => {
     for (const wrong of [
+      {},
+      { name: "Ada", metadata: {} },
       { source_id: "" },
       { source_id: "x".repeat(256) },
       { birthdate: "1990-02-30" },
@@ -404,7 +407,7 @@ describe.each(COMPOSITIONS)("customers (%s)", async (composition) => {
     expect((await customers.get("/v1/customers")).status).toBe(200);
     expect((await customers.get("/v1/vouchers")).status).toBe(403);
     const vouchers = await serverApi(stack, "vouchers");
-    const rejected = await vouchers.post("/v1/customers", { name: "No" });
+    const rejected = await vouchers.post("/v1/customers", { source_id: "no" });
     expect([rejected.status, rejected.body["key"]]).toEqual([403, "missing_required_permission"]);
   });
 });

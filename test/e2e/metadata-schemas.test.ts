@@ -225,7 +225,7 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
     const properties = { size: { type: "string", optional: true } };
     const schema = { related_object: "customer", allow_defined_only: true, properties };
     expect((await management.post(path, schema)).status).toBe(200);
-    const customer = { metadata: { ["漢😀".repeat(20_000)]: 1 } };
+    const customer = { source_id: newCode("ann"), metadata: { ["漢😀".repeat(20_000)]: 1 } };
     const headers = { "idempotency-key": newCode("key") };
     const first = await api.post("/v1/customers", customer, headers);
     expect([first.status, first.body["key"]]).toEqual([400, "metadata_validation_failed"]);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { query } from "../load/postgres.ts";
+import { newCode } from "../stack/api.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND, WARM_UP_MS } from "./load.ts";
 import { until } from "./shop.ts";
@@ -24,7 +25,10 @@ export const postgresKilled: Fault = {
       // The server is started again by the process that it belongs to.
       await until(async () => (await query(stack.databaseUrl, "select")).length === 1);
       const returnedAt = performance.now();
-      await until(async () => (await shop.api.post("/v1/customers", {})).status === 200);
+      await until(
+        async () =>
+          (await shop.api.post("/v1/customers", { source_id: newCode("probe") })).status === 200,
+      );
       const ms = performance.now() - returnedAt;
       report(`kill ${kill + 1}: a write succeeds ${ms.toFixed(0)} ms after the return`);
       assert(ms < MAX_RECOVERY_MS, "the connections have not recovered in time");

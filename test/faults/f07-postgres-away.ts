@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { memoryOf } from "../load/memory.ts";
+import { newCode } from "../stack/api.ts";
 import type { Fault } from "./fault.ts";
 import { proxyIn } from "./installation.ts";
 import { describeLoad, PER_SECOND, WARM_UP_MS } from "./load.ts";
@@ -33,7 +34,7 @@ export const postgresAway: Fault = {
     await sleep(1_000);
     let withoutRetryAfter = 0;
     const writes = probe(AWAY_MS, PROBES, async () => {
-      const response = await shop.api.post("/v1/customers", {});
+      const response = await shop.api.post("/v1/customers", { source_id: newCode("probe") });
       if (!response.headers.has("retry-after")) withoutRetryAfter += 1;
       return response;
     });
@@ -45,7 +46,10 @@ export const postgresAway: Fault = {
     const [after] = memoryOf(stack).values();
     await proxy.open();
     const returnedAt = performance.now();
-    await until(async () => (await shop.api.post("/v1/customers", {})).status === 200);
+    await until(
+      async () =>
+        (await shop.api.post("/v1/customers", { source_id: newCode("probe") })).status === 200,
+    );
     const recoveryMs = performance.now() - returnedAt;
     const growth = (after ?? 0) - (before ?? 0);
     report(`writes: ${describeProbes(written)}; /readyz: ${describeProbes(ready)}`);

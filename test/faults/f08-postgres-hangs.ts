@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { newCode } from "../stack/api.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND, WARM_UP_MS } from "./load.ts";
 import { until } from "./shop.ts";
@@ -34,7 +35,7 @@ export const postgresHangs: Fault = {
       const probe = async (): Promise<void> => {
         while (performance.now() < endsAt) {
           const startedAt = performance.now();
-          const { status } = await shop.api.post("/v1/customers", {});
+          const { status } = await shop.api.post("/v1/customers", { source_id: newCode("probe") });
           slowestMs = Math.max(slowestMs, performance.now() - startedAt);
           statuses.add(status);
           await sleep(100);
@@ -45,7 +46,10 @@ export const postgresHangs: Fault = {
       signalAll("SIGCONT");
     }
     const returnedAt = performance.now();
-    await until(async () => (await shop.api.post("/v1/customers", {})).status === 200);
+    await until(
+      async () =>
+        (await shop.api.post("/v1/customers", { source_id: newCode("probe") })).status === 200,
+    );
     const recoveryMs = performance.now() - returnedAt;
     report(`responses ${[...statuses].join(", ")}, the slowest after ${slowestMs.toFixed(0)} ms`);
     report(`a write succeeds ${recoveryMs.toFixed(0)} ms after the return`);

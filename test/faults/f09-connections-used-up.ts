@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "pg";
 
+import { newCode } from "../stack/api.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND, WARM_UP_MS } from "./load.ts";
 import { countOf, describeProbes, probe } from "./probes.ts";
@@ -33,10 +34,15 @@ export const connectionsUsedUp: Fault = {
       rest = (await database.query(TERMINATE_OTHERS, [own])).rowCount ?? 0;
     }
     report(`the other client has ${taken.length} connections`);
-    const probes = await probe(AWAY_MS, 4, () => shop.api.post("/v1/customers", {}));
+    const probes = await probe(AWAY_MS, 4, () =>
+      shop.api.post("/v1/customers", { source_id: newCode("probe") }),
+    );
     for (const client of taken) await client.end();
     const returnedAt = performance.now();
-    await until(async () => (await shop.api.post("/v1/customers", {})).status === SUCCESS);
+    await until(
+      async () =>
+        (await shop.api.post("/v1/customers", { source_id: newCode("probe") })).status === SUCCESS,
+    );
     const recoveryMs = performance.now() - returnedAt;
     report(`writes: ${describeProbes(probes)}`);
     report(`a write succeeds ${recoveryMs.toFixed(0)} ms after the return`);

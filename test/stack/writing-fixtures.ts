@@ -39,8 +39,8 @@ export async function createFixtures(
     );
   const [rule, customer, deletedCustomer, product, category] = await Promise.all([
     idOf(api.post("/v1/validation-rules", { name: "rule", rules: orderAbove(0) })),
-    idOf(api.post("/v1/customers", { name: "updated" })),
-    idOf(api.post("/v1/customers", { name: "deleted" })),
+    idOf(api.post("/v1/customers", { source_id: newCode("updated") })),
+    idOf(api.post("/v1/customers", { source_id: newCode("deleted") })),
     idOf(api.post("/v1/products", { name: "product" })),
     idOf(api.post("/v1/categories", { name: newCode("cat"), hierarchy: 1 })),
   ]);

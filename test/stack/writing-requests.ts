@@ -240,7 +240,7 @@ function loyaltyRows(
   return {
     "QualificationService.EstimatePoints": post(qualify, { customer: { id: customer }, ...ORDER }),
     "CustomerService.CreateCustomer": {
-      ...post("/v1/customers", { name: tag }),
+      ...post("/v1/customers", { source_id: tag, name: tag }),
       ...rows("loyalty.customer", "name = $2", 1, [tag]),
     },
     "CustomerService.UpdateCustomer": put(`/v1/customers/${customer}`, {

@@ -33,12 +33,15 @@ const rejectionOf = (work: Promise<unknown>): Promise<unknown> => work.catch(key
 
 test("returns the stored response to a repetition, and creates one customer", async () => {
   const { call, state } = keyedCall();
-  const first = await customers.createCustomer({ name: "Ada" }, call);
+  const first = await customers.createCustomer({ sourceId: "ada", name: "Ada" }, call);
   expect(state.replayed).toBe(false);
 
-  expect(await customers.createCustomer({ name: "Ada" }, { ...call, now: call.now + 1 })).toEqual(
-    first,
-  );
+  expect(
+    await customers.createCustomer(
+      { sourceId: "ada", name: "Ada" },
+      { ...call, now: call.now + 1 },
+    ),
+  ).toEqual(first);
 
   expect(state.replayed).toBe(true);
   expect(await countCustomers(call)).toBe(1n);
@@ -61,11 +64,11 @@ test("returns a stored error with the id of the first request", async () => {
 
 test("rejects a key that was used with another request", async () => {
   const { call } = keyedCall();
-  await customers.createCustomer({ name: "Ada" }, call);
+  await customers.createCustomer({ sourceId: "ada", name: "Ada" }, call);
   const { key } = call.idempotency!;
   const other = { ...call, idempotency: { key, requestHash: Buffer.from("other") } };
 
-  expect(await rejectionOf(customers.createCustomer({ name: "Eve" }, other))).toBe(
+  expect(await rejectionOf(customers.createCustomer({ sourceId: "ada", name: "Eve" }, other))).toBe(
     "idempotency_key_reused",
   );
   expect(await countCustomers(call)).toBe(1n);
@@ -76,8 +79,8 @@ test("keeps the keys of projects apart", async () => {
   const other = newCall({ idempotency: call.idempotency });
 
   const [one, two] = await Promise.all([
-    customers.createCustomer({ name: "Ada" }, call),
-    customers.createCustomer({ name: "Ada" }, other),
+    customers.createCustomer({ sourceId: "ada", name: "Ada" }, call),
+    customers.createCustomer({ sourceId: "ada", name: "Ada" }, other),
   ]);
 
   expect(one.id).not.toBe(two.id);
@@ -89,7 +92,10 @@ test("creates one customer for concurrent requests to two processes", async () =
 
   const results = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
-      processes[index % 2]!.createCustomer({ name: "Ada" }, call).then(({ id }) => id, keyOf),
+      processes[index % 2]!.createCustomer({ sourceId: "ada", name: "Ada" }, call).then(
+        ({ id }) => id,
+        keyOf,
+      ),
     ),
   );
 
@@ -192,7 +198,7 @@ test("stores no error that a repetition may not get, and keeps nothing of the re
 test("shows a definition that a request with a key created immediately", async () => {
   const { call } = keyedCall();
   const unkeyed = { ...call, idempotency: undefined };
-  const ada = await customers.createCustomer({ name: "Ada" }, unkeyed);
+  const ada = await customers.createCustomer({ sourceId: "ada", name: "Ada" }, unkeyed);
   expect((await segments.listCustomerSegments({ customerId: ada.id }, unkeyed)).data).toEqual([]);
 
   const { id } = await segments.createSegment(
@@ -206,13 +212,14 @@ test("shows a definition that a request with a key created immediately", async (
 
 test("runs again after 48 hours", async () => {
   const { call, state } = keyedCall();
-  const first = await customers.createCustomer({ name: "Ada" }, call);
+  const first = await customers.createCustomer({ sourceId: "ada", name: "Ada" }, call);
   await expire(call);
 
-  const second = await customers.createCustomer({ name: "Ada" }, call);
+  const second = await customers.createCustomer({ sourceId: "ada", name: "Ada" }, call);
 
   expect(state.replayed).toBe(false);
-  expect(second.id).not.toBe(first.id);
+  expect(first.updatedAt).toBeUndefined();
+  expect(second.updatedAt).toBeDefined();
 });
 
 const expire = ({ idempotency }: Call): Promise<unknown> =>

@@ -46,7 +46,12 @@ describe("ListCustomers", () => {
 
   test("filters by email, city, name, segment and time ranges", async () => {
     const { list, create } = await createCustomers(3);
-    await create({ name: "Ada", email: "ada@example.com", address: { city: "Paris" } });
+    await create({
+      sourceId: "ada",
+      name: "Ada",
+      email: "ada@example.com",
+      address: { city: "Paris" },
+    });
     expect((await list({ email: "ada@example.com" })).names).toEqual(["Ada"]);
     expect((await list({ city: "Paris" })).names).toEqual(["Ada"]);
     expect((await list({ name: "c1" })).names).toEqual(["c1"]);

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { notFound } from "@scrip/errors";
+import { invalidPayload, notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
 import {
   type CreateCustomerRequest,
@@ -19,6 +19,9 @@ export const createCustomer =
   (deps: Deps): Handler<typeof CustomerService.method.createCustomer> =>
   async (request, call) => {
     const { project, now, caller } = call;
+    if (request.id === undefined && request.sourceId === undefined) {
+      throw invalidPayload("Property 'id' or 'source_id' is required");
+    }
     const change = customerChangeOf(request, request.updateMask?.paths);
     const at = new Date(now);
     const isClientSide = caller.side === "client";

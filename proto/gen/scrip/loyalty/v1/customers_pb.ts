@@ -1199,8 +1199,8 @@ export const StoredCustomerSchema: GenMessage<StoredCustomer> = /*@__PURE__*/
 export const CustomerService: GenService<{
   /**
    * Creates or updates a customer. Updates the customer with this `id` or `source_id`. An `id` decides over a
-   * `source_id` and must exist; an unknown `source_id` becomes a new customer. Fields that are sent overwrite
-   * the stored ones, `null` clears a field, metadata is merged by key. Errors: `not_found` (an unknown `id`),
+   * `source_id` and must exist; an unknown `source_id` becomes a new customer. One of both is required. Fields
+   * that are sent overwrite the stored ones, `null` clears a field, metadata is merged by key. Errors: `not_found` (an unknown `id`),
    * `metadata_validation_failed`.
    *
    * Client-side callers need the project setting `client_create_customer_enabled`, otherwise the request is
