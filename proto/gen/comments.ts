@@ -2669,6 +2669,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.options.v1.Reference.REFERENCE_HOLDINGS": "Responses: points and campaigns of the customer with the `id` beside it, filled in from the vouchers that the customer holds; also the gift credits and points in `summary`.",
   "scrip.options.v1.Reference.REFERENCE_LOYALTY_PROGRAM": "Requests: id or exact name of a loyalty program, replaced by its id; 404 when unknown.",
   "scrip.options.v1.Reference.REFERENCE_PRODUCT": "Requests: id or source id of a product; 400 when unknown.",
+  "scrip.options.v1.Reference.REFERENCE_REFERRAL_EVENT": "Requests: settings of a referral program in JSON. Their `custom_event` gets the id and name of its schema; 404 when unknown. Without schemas in the project, it stays as it is.",
   "scrip.options.v1.Reference.REFERENCE_REQUIRED_CAMPAIGN": "Requests: id or exact name of a campaign, replaced by its id; 404 when unknown. A `type` field beside it becomes the type of the campaign.",
   "scrip.options.v1.Reference.REFERENCE_REWARD": "Requests: a reward in JSON. One that contains `reward_id` is replaced by what the reward with this id gives; 404 when unknown.",
   "scrip.options.v1.Reference.REFERENCE_RULES_ASSIGNMENTS": "Responses: rule assignments of the object and its campaign, filled in from their ids unless the service did.",

@@ -6,6 +6,7 @@ import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
+import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
@@ -16,6 +17,7 @@ import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { createCampaignActionsClient } from "./clients/campaign-actions.ts";
 import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
+import { createCustomEventsClient } from "./clients/custom-events.ts";
 import { createDueJobsClient } from "./clients/due-jobs.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
 import { createRewardsClient } from "./clients/rewards.ts";
@@ -61,6 +63,7 @@ export function createCompositionDeps(
   const vouchers = transports.get(VoucherService.typeName);
   const loyalty = transports.get(CustomerService.typeName);
   const rewards = transports.get(RewardService.typeName);
+  const customEvents = transports.get(CustomEventService.typeName);
   const webhooks = transports.get(WebhookService.typeName);
   return {
     campaigns: campaigns && createCampaignsClient(campaigns),
@@ -71,6 +74,7 @@ export function createCompositionDeps(
     holdings: publications && createHoldingsClient(publications),
     vouchers: vouchers && createVouchersClient(vouchers),
     rewards: rewards && createRewardsClient(rewards),
+    customEvents: customEvents && createCustomEventsClient(customEvents),
     dueJobs: loyalty && createDueJobsClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),
     followWebhooks,

@@ -7,6 +7,7 @@ import type { FollowWebhooks } from "../projects/follow-webhooks.ts";
 import type { CampaignActions } from "./clients/campaign-actions.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
+import type { CustomEvents } from "./clients/custom-events.ts";
 import type { DueJobs } from "./clients/due-jobs.ts";
 import type { Holdings } from "./clients/holdings.ts";
 import type { Rewards } from "./clients/rewards.ts";
@@ -31,6 +32,7 @@ export type CompositionDeps = {
   readonly holdings: Holdings | undefined;
   readonly vouchers: Vouchers | undefined;
   readonly rewards: Rewards | undefined;
+  readonly customEvents: CustomEvents | undefined;
   readonly dueJobs: DueJobs | undefined;
   readonly webhooks: Webhooks | undefined;
   readonly followWebhooks: FollowWebhooks;

@@ -19,6 +19,7 @@ const deps: CompositionDeps = {
   validationRules: unused,
   units: unused,
   holdings: unused,
+  customEvents: unused,
   dueJobs: unused,
   rewards: unused,
   vouchers: unused,

@@ -1,5 +1,6 @@
 import { assignValidationRulesStep } from "./assign-validation-rules.ts";
 import { attachMetadataSchemasStep } from "./attach-metadata-schemas.ts";
+import { completeReferralEventStep } from "./complete-referral-event.ts";
 import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
 import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
@@ -121,6 +122,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Replaces `reward_id` with the campaign, type and amount of the reward; 404 for an unknown reward.",
     directGrpc: "Services require `related_object_parent`, `type` and `amount`.",
     compile: resolveRewardStep,
+  },
+  {
+    name: "complete-referral-event",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_REFERRAL_EVENT`",
+    does: "Completes the `custom_event` of a referral program with its id and name; 404 for an unknown one, unless the project has no schemas.",
+    directGrpc: "The event is stored as it is sent; pass the id and name.",
+    compile: completeReferralEventStep,
   },
   {
     name: "load-validation-rule",

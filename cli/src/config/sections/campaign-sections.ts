@@ -103,12 +103,15 @@ function templateOf(voucher: JsonObject): JsonObject {
 }
 
 function programOf(program: JsonObject): JsonObject {
-  const { referee_reward: referee, referrer_reward: referrer } = program as Record<
-    string,
-    JsonObject | null
-  >;
+  const {
+    custom_event: event,
+    referee_reward: referee,
+    referrer_reward: referrer,
+  } = program as Record<string, JsonObject | null>;
   return {
     ...program,
+    // Responses have the name of a schema beside its id.
+    ...(event && { custom_event: pick(event, [event["id"] === null ? "name" : "id"]) }),
     ...(referee && { referee_reward: withParentId(referee) }),
     ...(referrer && { referrer_reward: withParentId(referrer) }),
   };
