@@ -110,9 +110,9 @@ export type CreateSegmentRequest = Message<"scrip.loyalty.v1.CreateSegmentReques
   /**
    * `auto-update` and `passive` only, required: conditions as in list filters, and their `junction`
    * (docs/filters-and-listing.md#filters). Fields: `id`, `source_id`, `name`, `description`, `email`, `phone`,
-   * `birthdate`, `created_at`, `updated_at`, `address.<part>`, `metadata.<key>`,
-   * `summary.redemptions.total_redeemed`, `.total_succeeded` and `.gift.redeemed_amount`,
-   * `summary.orders.total_amount`, `.total_count`, `.average_amount`, `.last_order_amount` and
+   * `birthdate` (or `birthday`), `created_at`, `updated_at`, `address.<part>`, `metadata.<key>`,
+   * `summary.redemptions.total_redeemed`, `.total_succeeded`, `.total_failed`, `.total_rolled_back`,
+   * `.total_rollback_succeeded`, `.total_rollback_failed` and `.gift.redeemed_amount`, `summary.orders.total_amount`, `.total_count`, `.average_amount`, `.last_order_amount` and
    * `.last_order_date`.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
