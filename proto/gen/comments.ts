@@ -2656,7 +2656,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.options.v1.Idempotency.IDEMPOTENCY_UNSPECIFIED": "The owning service stores the response of each POST and PUT around its handler, in the transaction of the effect.",
   "scrip.options.v1.Metadata": "Which metadata schema applies to an object, and how strictly (docs/metadata-schemas.md#enforcement).",
   "scrip.options.v1.Metadata.complete": "Required keys must be present, because the object is created; otherwise only the keys that are sent are checked.",
-  "scrip.options.v1.Metadata.instead": "Resource of the schema that applies when the boolean field `instead_if` of the same message is true. Without `instead_if`, matching one of the two schemas is enough.",
+  "scrip.options.v1.Metadata.instead": "Resource of the schema that applies when the boolean field `instead_if` of the same message is true. Without `instead_if`, when the stored campaign says so.",
   "scrip.options.v1.Metadata.instead_if": "Name of the boolean field that selects the schema of `instead`.",
   "scrip.options.v1.Metadata.resource": "Resource of the schema: `customer`, `order_item`, ….",
   "scrip.options.v1.Metadata.unless": "Fields of the same message that identify an existing object: when one of them is sent, only the keys that are sent are checked.",

@@ -282,6 +282,32 @@ describe.each(COMPOSITIONS)("metadata schemas (%s)", async (composition) => {
     expect(wrong.body["details"]).toBe("gate: must be a number (actual value is '7')");
   });
 
+  test("of updated campaigns are those that the campaign was created with", async () => {
+    const { api, createSchema } = await createProject();
+    await createSchema("voucher", { gate: { type: "number", optional: true } });
+    await createSchema("campaign", { season: { type: "number", optional: true } });
+    const create = (flag: boolean) =>
+      api.post("/v1/campaigns", {
+        name: newCode("campaign"),
+        use_voucher_metadata_schema: flag,
+        vouchers_count: 0,
+        voucher: { discount: { type: "AMOUNT", amount_off: 100 } },
+      });
+    for (const [flag, wrong, right] of [
+      [true, "gate", "season"],
+      [false, "season", "gate"],
+    ] as const) {
+      const { body } = await create(flag);
+      for (const name of [body["id"], body["name"]]) {
+        const update = (metadata: Json) => api.put(`/v1/campaigns/${name}`, { metadata });
+        const rejected = await update({ [wrong]: "x" });
+        expect(rejected.body["details"]).toBe(`${wrong}: must be a number (actual value is 'x')`);
+        const updated = await update({ [right]: "x" });
+        expect(updated.status, updated.text).toBe(200);
+      }
+    }
+  });
+
   test("apply a change immediately for the caller that made it, and only in its project", async () => {
     const one = await createProject();
     const two = await createProject();

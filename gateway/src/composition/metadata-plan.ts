@@ -18,7 +18,7 @@ export type OwnMetadata = {
   readonly instead: Instead | undefined;
 };
 
-/** The schema that applies where `field` is true; without a field, satisfying either schema is enough. */
+/** The schema that applies where `field` is true; without a field, where the stored campaign says so. */
 export type Instead = { readonly resource: string; readonly field: string | undefined };
 
 export type Child = { readonly field: string; readonly many: boolean; readonly plan: MetadataPlan };

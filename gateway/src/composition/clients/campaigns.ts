@@ -13,6 +13,8 @@ import { type Call, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 export type Campaigns = {
   /** Undefined when no campaign has this id or name. */
   find(projectId: string, idOrName: string): Promise<FoundCampaign | undefined>;
+  /** Whether the metadata of the campaign follows the schema of vouchers; throws `not_found` for an unknown one. */
+  usesVoucherSchema(campaignId: string, call: Call): Promise<boolean>;
   /** Creates a voucher from the template of the campaign that the request names. */
   createVoucher(request: CreateVoucherRequest, call: Call): Promise<Voucher>;
 };
@@ -47,6 +49,10 @@ export function createCampaignsClient(transport: Transport): Campaigns {
   return {
     find: (projectId, idOrName) =>
       lookUp({ projectId, campaignIds: [idOrName], campaignNames: [idOrName] }),
+    usesVoucherSchema: async (campaignId, call) => {
+      const own = { ...call, idempotency: undefined };
+      return (await client.getCampaign({ campaignId }, own)).useVoucherMetadataSchema;
+    },
     createVoucher: (request, call) => client.createVoucher(request, call),
   };
 }

@@ -426,7 +426,7 @@ export type Metadata = Message<"scrip.options.v1.Metadata"> & {
 
   /**
    * Resource of the schema that applies when the boolean field `instead_if` of the same message is true.
-   * Without `instead_if`, matching one of the two schemas is enough.
+   * Without `instead_if`, when the stored campaign says so.
    *
    * @generated from field: string instead = 4;
    */
