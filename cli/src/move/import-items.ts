@@ -208,7 +208,10 @@ export class PointsImport {
     return this.#requests.flush();
   }
 
-  /** The key is that of all runs: a request of a run that was killed may still take effect. `again`: that of its repetition. */
+  /**
+   * The key is that of all runs: a request of a run that was killed may still take effect. `again` is used when a stored
+   * rejection is replayed under that key; it stays the same for all attempts of this run.
+   */
   async #addLot(
     card: string,
     { date, points, again }: Omit<Lot, "key"> & { readonly again: string },

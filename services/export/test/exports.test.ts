@@ -257,8 +257,17 @@ test("redemptions and publications are exported, also without rows", async () =>
     call,
   );
   expect(published).toHaveLength(2);
-  const [, row] = await rowsOf("publication", { fields: ["voucher_code", "campaign"] });
-  expect(row).toEqual([published.join(","), "Published"]);
+  const codes = published.join(",");
+  for (const [field, value] of [
+    ["campaign", "Published"],
+    ["metadata", "{}"],
+  ] as const) {
+    const rows = await rowsOf("publication", {
+      fields: ["voucher_code", field],
+      filters: { voucher_code: { conditions: { $contains: published[1] ?? "" } } },
+    });
+    expect(rows.slice(1)).toEqual([[codes, value]]);
+  }
 });
 
 test("transactions of one campaign, card or voucher are exported, and the filters show which", async () => {

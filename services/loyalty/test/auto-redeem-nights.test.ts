@@ -64,6 +64,41 @@ test("points that expire tonight are redeemed before, and those of the night bef
   expect(await late.violations()).toEqual([]);
 });
 
+test("points that expire in nights that a clock skips are redeemed before, with what a limit left", async () => {
+  const club = await setUp();
+  await add(club, 150n, "2026-03-02");
+  await club.offer();
+  await club.setClock("2026-03-05");
+  expect(await club.holds()).toMatchObject([{ points: 100n }]);
+  const rich = await setUp();
+  await add(rich, 3_000n, "2026-03-04");
+  await rich.offer();
+  await rich.setClock("2026-03-08");
+  expect((await rich.holds()).map(({ points }) => points)).toEqual([2_500n, 500n]);
+  expect(await rich.violations()).toEqual([]);
+});
+
+test("nights before an assignment redeem nothing", async () => {
+  const club = await setUp();
+  await club.offer();
+  await club.move(club.cardId, 100n);
+  await club.setClock("2026-03-02");
+  await db.query(
+    "update auto_redeem_night set redeemed = true, date = '2026-01-10' where project_id = $1",
+    [club.projectId],
+  );
+  await club.move(club.cardId, 10_000n);
+  const before = (await club.holds()).length;
+  await db.query("delete from auto_redemption where project_id = $1", [club.projectId]);
+  await club.setClock("2026-03-03");
+  const { rows } = await db.query<{ early: bigint }>(
+    "select count(*) as early from points_spend where project_id = $1 and at < '2026-03-01'",
+    [club.projectId],
+  );
+  expect(rows).toEqual([{ early: 0n }]);
+  expect((await club.holds()).length).toBeGreaterThan(before);
+});
+
 test("points that become active are redeemed together with points that expire tonight", async () => {
   const club = await setUp();
   await club.offer();

@@ -29,6 +29,8 @@ export type WebhookSubscriptionOptions = {
 const GROUP = "export-webhooks";
 /** How often a process looks whether there is a first webhook. */
 const LOOK_MS = 1_000;
+/** How many looks there are for each one at the consumer group. */
+const LOOKS_PER_GROUP = 60;
 const CLOSE_MS = 3_000;
 
 /**
@@ -39,13 +41,13 @@ const CLOSE_MS = 3_000;
 export function startWebhookSubscription(options: WebhookSubscriptionOptions): AsyncDisposable {
   const { db, bus } = options;
   let subscription: Subscription | undefined;
-  let hasGroup: boolean | undefined;
+  let looks = 0;
   const looking = startPeriodicJob({
     everyMs: LOOK_MS,
     work: async (signal) => {
       if (subscription !== undefined || signal.aborted) return;
-      hasGroup ??= (await bus.delays?.())?.has(GROUP) === true;
-      if (!hasGroup && !(await hasWebhooks(db))) return;
+      const hasGroup = looks++ % LOOKS_PER_GROUP === 0 && (await bus.delays?.())?.has(GROUP);
+      if (hasGroup !== true && !(await hasWebhooks(db))) return;
       subscription = await bus.subscribe({
         group: GROUP,
         topics: WEBHOOK_TOPICS,

@@ -60,10 +60,7 @@ const SOURCES = [
       ...campaign(event.campaignId, campaignTypeOf(event)),
       ...orderOf(event.order),
     },
-    // A reward is delivered with its redemption.
-    ...(event.rewardId !== undefined && {
-      also: ["customer.reward_redemptions.created", "customer.reward_redemptions.completed"],
-    }),
+    ...(event.rewardId !== undefined && { also: ["customer.reward_redemptions.created"] }),
   })),
   source(RedemptionFailedSchema, (event) => ({
     ...customerOf(event, false),

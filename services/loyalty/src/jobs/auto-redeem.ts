@@ -1,6 +1,7 @@
 import { autoRedeem } from "../reward/auto-redeem.ts";
 import {
   findNextAutoRedeemNight,
+  isAutoRedeemNightOver,
   keepCardsWithPoints,
   listAutoRedeemingPrograms,
   saveAutoRedeemNight,
@@ -10,17 +11,20 @@ import type { NightlyDeps, NightlyStep } from "./nightly-step.ts";
 import { pagesOf, workOnCards } from "./work-on-cards.ts";
 
 const BATCH = 200;
+const NOTHING_LEFT = { finished: true, failure: null };
 
-/** Redeems rewards that a limit of the day, a lack of stock or a later assignment left, once a night. */
+/**
+ * Redeems rewards that a limit of the day or a lack of stock left, and those of points from before their assignment; once a
+ * night.
+ */
 export const autoRedeemStep: NightlyStep = {
   nextDate: (db, projectId, { until }) => findNextAutoRedeemNight(db, projectId, until),
   run: async (deps, { projectId, date, today, time, expiredBefore }, isOver) => {
     const { db, onEvents } = deps;
-    const due = await findNextAutoRedeemNight(db, projectId, today);
-    if (due === null || due > date) return { finished: true, failure: null };
+    if (await isAutoRedeemNightOver(db, { projectId, date, today })) return NOTHING_LEFT;
     let redeemed = false;
     const result = await workOnCards(
-      cardsOfPrograms(deps, projectId),
+      cardsOfPrograms(deps, projectId, time),
       async (cardIds) => {
         const cards = await keepCardsWithPoints(db, projectId, cardIds);
         if (cards.length === 0) return;
@@ -31,13 +35,13 @@ export const autoRedeemStep: NightlyStep = {
       },
       isOver,
     );
-    if (result.finished) await saveAutoRedeemNight(db, projectId, { date, redeemed });
+    if (result.finished) await saveAutoRedeemNight(db, { projectId, date, today, redeemed });
     return result;
   },
 };
 
-async function* cardsOfPrograms({ db }: NightlyDeps, projectId: string) {
-  for (const campaignId of await listAutoRedeemingPrograms(db, projectId)) {
+async function* cardsOfPrograms({ db }: NightlyDeps, projectId: string, time: number) {
+  for (const campaignId of await listAutoRedeemingPrograms(db, projectId, time)) {
     const program = { projectId, campaignId, limit: BATCH };
     yield* pagesOf(async (afterCardId) => {
       const cards = await findCardsOfProgram(db, { ...program, afterCardId });

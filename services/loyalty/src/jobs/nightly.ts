@@ -31,7 +31,7 @@ export type DueNights = {
 /**
  * Runs the nights of a project that are due, in order: one night's steps, then those of the next night with work. Nights
  * without work cost nothing, so a year takes seconds. Returns false if `isOver` ended it before. Throws in the end if
- * cards failed; the next run tries them again.
+ * cards failed in some step.
  */
 export async function runDueNights(
   deps: NightlyDeps,

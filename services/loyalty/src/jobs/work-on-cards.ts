@@ -1,4 +1,4 @@
-import { isTransient } from "@scrip/events";
+import { isUnavailable } from "@scrip/postgres";
 
 import type { StepResult } from "./nightly-step.ts";
 
@@ -17,7 +17,7 @@ export async function* pagesOf(
 
 /**
  * Works on cards page by page. When a page fails, each of its cards is worked on alone, so that a card that fails does
- * not keep the others waiting. Throws transient failures at once: the next run repeats them. Stops once `isOver`.
+ * not keep the others waiting. Without a database it throws: the next run repeats the step. Stops once `isOver`.
  */
 export async function workOnCards(
   pages: AsyncIterable<readonly string[]>,
@@ -30,7 +30,7 @@ export async function workOnCards(
     try {
       await work(cardIds);
     } catch (error) {
-      if (isTransient(error)) throw error;
+      if (isUnavailable(error)) throw error;
       if (cardIds.length > 1) {
         for (const cardId of cardIds) await attempt([cardId]);
         return;

@@ -51,14 +51,17 @@ export async function countAutoRedemption(
   return rows.length > 0;
 }
 
-/** Programs of a project with a reward that is redeemed automatically. */
+/** Programs of a project with a reward that is redeemed automatically, by an assignment that was not changed after a time. */
 export async function listAutoRedeemingPrograms(
   db: Queryable,
   projectId: string,
+  until: number,
 ): Promise<readonly string[]> {
   const { rows } = await db.query<{ campaign_id: string }>(
-    "select campaign_id from reward_assignment where project_id = $1 and auto_redeem order by campaign_id",
-    [projectId],
+    `select campaign_id from reward_assignment
+      where project_id = $1 and auto_redeem and coalesce(updated_at, created_at) <= $2
+      order by campaign_id`,
+    [projectId, new Date(until)],
   );
   return rows.map(({ campaign_id: campaignId }) => campaignId);
 }
@@ -82,9 +85,9 @@ export async function keepCardsWithPoints(
 }
 
 /**
- * The next night that has to redeem rewards: the one after a night that redeemed some, else that of today, because points
- * that moved since were looked at then. Null if that of today was the last one. A night after today, of a clock that was
- * set back, does not count.
+ * The next night that has to redeem rewards: the one after a night that redeemed some, or after an assignment, else that of
+ * today. Null if that of today was the last one. Nights in between redeem rewards when they have other work. A night after
+ * today, of a clock that was set back, does not count.
  */
 export async function findNextAutoRedeemNight(
   db: Queryable,
@@ -92,24 +95,52 @@ export async function findNextAutoRedeemNight(
   today: LocalDate,
 ): Promise<LocalDate | null> {
   const { rows } = await db.query<{ date: LocalDate }>(
-    `select case when n.redeemed and n.date < $2::date then n.date + 1 else $2::date end as date
-       from (values ($1)) as project (id)
-       left join auto_redeem_night n on n.project_id = project.id
-      where exists (select from reward_assignment a where a.project_id = $1 and a.auto_redeem)
-        and n.date is distinct from $2::date`,
+    `select case when n.date > $2::date then $2::date
+                 when n.redeemed or a.last >= n.date then n.date + 1
+                 when n.date is null then least(a.first + 1, $2::date)
+                 else $2::date end as date
+       from (select min(changed_on) as first, max(changed_on) as last
+               from (select (coalesce(a.updated_at, a.created_at) at time zone coalesce(p.time_zone, 'UTC'))::date
+                            as changed_on
+                       from reward_assignment a
+                       left join project p on p.project_id = a.project_id
+                      where a.project_id = $1 and a.auto_redeem) as assignment) as a
+       left join auto_redeem_night n on n.project_id = $1
+      where a.first is not null and n.date is distinct from $2::date`,
     [projectId, today],
   );
   return rows[0]?.date ?? null;
 }
 
+type NightKey = {
+  readonly projectId: string;
+  readonly date: LocalDate;
+  /** The project's current date. */
+  readonly today: LocalDate;
+};
+
+/** Whether a night has redeemed rewards, or a later one until today. */
+export async function isAutoRedeemNightOver(
+  db: Queryable,
+  { projectId, date, today }: NightKey,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select 1 as night from auto_redeem_night
+      where project_id = $1 and date between $2::date and $3::date`,
+    [projectId, date, today],
+  );
+  return rows.length > 0;
+}
+
+/** Changes nothing if a later night until today is stored. */
 export async function saveAutoRedeemNight(
   db: Queryable,
-  projectId: string,
-  { date, redeemed }: { readonly date: LocalDate; readonly redeemed: boolean },
+  { projectId, date, today, redeemed }: NightKey & { readonly redeemed: boolean },
 ): Promise<void> {
   await db.query(
-    `insert into auto_redeem_night (project_id, date, redeemed) values ($1, $2, $3)
-         on conflict (project_id) do update set date = excluded.date, redeemed = excluded.redeemed`,
-    [projectId, date, redeemed],
+    `insert into auto_redeem_night as n (project_id, date, redeemed) values ($1, $2, $3)
+         on conflict (project_id) do update set date = excluded.date, redeemed = excluded.redeemed
+      where n.date < excluded.date or n.date > $4::date`,
+    [projectId, date, redeemed, today],
   );
 }

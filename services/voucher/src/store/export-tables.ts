@@ -67,19 +67,22 @@ const VOUCHERS: ExportTable = {
   },
 };
 
-/** All codes of a publication, in its order, as a text that no program reads as a formula. */
+/** All codes of a publication, in its order. */
 const PUBLISHED_CODES = `(
-    select case when left(codes, 1) in ('=', '+', '-', '@') then '''' || codes else codes end
-      from (select coalesce(string_agg(v.code, ',' order by pv.position), p.voucher_code) as codes
-              from publication_voucher pv
-              left join voucher v on v.project_id = pv.project_id and v.id = pv.voucher_id
-             where pv.project_id = p.project_id and pv.publication_id = p.id) as published)`;
+    select coalesce(string_agg(v.code, ',' order by pv.position), p.voucher_code)
+      from publication_voucher pv
+      left join voucher v on v.project_id = pv.project_id and v.id = pv.voucher_id
+     where pv.project_id = p.project_id and pv.publication_id = p.id)`;
 
 const PUBLICATIONS: ExportTable = {
   from: "from publication p where p.project_id = $1",
   id: "p.id",
   columns: {
-    voucher_code: { sql: "p.voucher_code", cell: PUBLISHED_CODES },
+    voucher_code: {
+      sql: PUBLISHED_CODES,
+      cell: `(select case when left(codes, 1) in ('=', '+', '-', '@') then '''' || codes else codes end
+                from (select ${PUBLISHED_CODES} as codes) as published)`,
+    },
     customer_id: { sql: "p.customer_id" },
     date: { sql: "p.created_at" },
     channel: { sql: "p.channel" },
@@ -88,7 +91,12 @@ const PUBLICATIONS: ExportTable = {
     is_winner: { sql: "null::boolean" },
     metadata: { sql: "p.metadata" },
   },
-  orders: { id: "p.id", tracking_id: "p.tracking_id", created_at: "p.created_at" },
+  orders: {
+    id: "p.id",
+    voucher_code: "p.voucher_code",
+    tracking_id: "p.tracking_id",
+    created_at: "p.created_at",
+  },
 };
 
 const customer = (raw: unknown) => fromBinary(CustomerSchema, unpackBytes(raw as Uint8Array));

@@ -51,8 +51,8 @@ export const ofVoucher = (bound: string): string =>
   `p.id in (select pv.publication_id from publication_voucher pv
              where pv.project_id = $1 and pv.voucher_id = ${bound})`;
 
-const VOUCHER_IDS = `array(select pv.voucher_id from publication_voucher pv
-                             where pv.project_id = p.project_id and pv.publication_id = p.id)`;
+const VOUCHER_IDS = `nullif(array(select pv.voucher_id from publication_voucher pv
+                                    where pv.project_id = p.project_id and pv.publication_id = p.id), '{}')`;
 
 /** The fields of a publication that a listing may be filtered by. */
 export const publicationFilters: FilterFields = {

@@ -1200,8 +1200,8 @@ export const CustomerService: GenService<{
   /**
    * Creates or updates a customer. Updates the customer with this `id` or `source_id`. An `id` decides over a
    * `source_id` and must exist; an unknown `source_id` becomes a new customer. One of both is required. Fields
-   * that are sent overwrite the stored ones, `null` clears a field, metadata is merged by key. Errors: `not_found` (an unknown `id`),
-   * `metadata_validation_failed`.
+   * that are sent overwrite the stored ones, `null` clears a field, metadata is merged by key. Errors:
+   * `not_found` (an unknown `id`), `metadata_validation_failed`.
    *
    * Client-side callers need the project setting `client_create_customer_enabled`, otherwise the request is
    * `forbidden`. They create customers, but neither change nor see stored ones: an existing customer stays as it
