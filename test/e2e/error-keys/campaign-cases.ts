@@ -77,6 +77,12 @@ const campaigns: readonly ErrorCase[] = [
     request: inCampaign(undefined, { discount: INVALID_DISCOUNT }),
   },
   {
+    rpc: "CampaignService.UpdateCampaign",
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: inCampaign(undefined, { metadata: { wrong: "x" } }),
+  },
+  {
     rpc: "CampaignActionService.DeleteCampaign",
     key: "resource_protected",
     request: async (shop) => {
@@ -176,6 +182,12 @@ const loyaltyPrograms: readonly ErrorCase[] = [
     rpc: "LoyaltyProgramService.UpdateCampaign",
     key: "invalid_campaign_params",
     request: inProgram(CONTRADICTING_DATES),
+  },
+  {
+    rpc: "LoyaltyProgramService.UpdateCampaign",
+    key: "metadata_validation_failed",
+    project: "schemas",
+    request: inProgram({ metadata: { wrong: "x" } }),
   },
   {
     rpc: "LoyaltyProgramService.UpdateCampaign",
