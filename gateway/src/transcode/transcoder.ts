@@ -83,7 +83,8 @@ type Compiled = {
 
 function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
   const { binding, json, text } = compiled;
-  const check = compileCheck(binding.method.input, { fromJson: true });
+  const document = typeof binding.body === "object" ? binding.body : undefined;
+  const check = compileCheck(binding.method.input, { fromJson: true, document });
   const pathFields = binding.segments.flatMap((each) =>
     each.kind === "field" ? [each.field] : [],
   );

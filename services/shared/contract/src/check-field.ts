@@ -21,10 +21,7 @@ export function compileField(field: DescField, context: CompileContext): FieldCh
   const rule = ruleOf(field);
   const path = `.${jsonNameOf(field)}`;
   const check = compileValue(field, rule, context);
-  const missing: Violation = {
-    path: "",
-    text: `should have required property '${jsonNameOf(field)}'`,
-  };
+  const missing: Violation = { path: "", text: missingProperty(field) };
   const required = rule.required && !rule.internal;
   if (check === undefined && !required) return undefined;
   const isAbsent = absenceOf(field);
@@ -36,6 +33,9 @@ export function compileField(field: DescField, context: CompileContext): FieldCh
       : { path: path + violation.path, text: violation.text };
   };
 }
+
+export const missingProperty = (field: DescField): string =>
+  `should have required property '${jsonNameOf(field)}'`;
 
 /**
  * What counts as absent. Without `optional`, the wire does not distinguish empty text, an

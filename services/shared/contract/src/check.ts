@@ -1,8 +1,9 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 
 import type { CompileContext, MessageCheck, Resolve } from "./check-context.ts";
-import { compileField } from "./check-field.ts";
-import { toDetails } from "./violation.ts";
+import { compileField, missingProperty } from "./check-field.ts";
+import { jsonNameOf } from "./options.ts";
+import { toDetails, type Violation } from "./violation.ts";
 
 /** Returns the details of the first violation, or undefined. */
 export type Check = (message: Message) => string | undefined;
@@ -13,6 +14,8 @@ export type CheckOptions = {
    * structures, unsafe integers and unknown enum values.
    */
   readonly fromJson?: boolean;
+  /** The field that is the whole JSON document, whose name is therefore not part of a path. */
+  readonly document?: DescField | undefined;
 };
 
 /**
@@ -31,10 +34,21 @@ export function compileCheck(desc: DescMessage, options: CheckOptions = {}): Che
   };
   const check = resolve(desc);
   if (check === undefined) return passes;
+  const { document } = options;
   return (message) => {
     const violation = check(message);
-    return violation === undefined ? undefined : toDetails(violation);
+    if (violation === undefined) return undefined;
+    return toDetails(document === undefined ? violation : inDocument(violation, document));
   };
+}
+
+/** The violation as the sender of a document that is one field sees it. */
+function inDocument({ path, text }: Violation, document: DescField): Violation {
+  const name = jsonNameOf(document);
+  if (path === "" && text === missingProperty(document))
+    return { path, text: "must NOT have fewer than 1 items" };
+  const [, inside] = new RegExp(`^\\.${name}(?![\\w])(.*)$`).exec(path) ?? [];
+  return inside === undefined ? { path, text } : { path: inside, text };
 }
 
 const passes: Check = () => undefined;
