@@ -52,13 +52,9 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       metrics,
     }),
   );
-  const connectTo = createCallees({
-    caller: "gateway",
-    keys: parts.use(followServiceKeys(config.serviceKeys, logger)),
-    tls: config.tls && parts.use(followTls(config.tls, logger)),
-    logger,
-    metrics,
-  });
+  const keys = parts.use(followServiceKeys(config.serviceKeys, logger));
+  const tls = config.tls && parts.use(followTls(config.tls, logger));
+  const connectTo = createCallees({ caller: "gateway", keys, tls, logger, metrics });
   /** A transport to each service, by its name. */
   const byOwner = new Map(
     Object.entries(config.urls).map(([name, urls]) => [name, parts.use(connectTo(name, urls))]),
@@ -70,6 +66,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       config: config.gateway.http,
       service,
       transports: transportsOf(byOwner),
+      sharedSecret: keys.signing.d,
       dependencies: Object.fromEntries(
         [...byOwner].map(([name, transport]) => [name, () => checkHealth(transport)]),
       ),

@@ -28,6 +28,7 @@ import Koa from "koa";
 import { createAuthenticator } from "./auth/authenticate.ts";
 import { createFailedLoginThrottle, createLaneChoice } from "./auth/failed-login-throttle.ts";
 import { toTenant } from "./auth/principal.ts";
+import { createSharedCredentials } from "./auth/shared-credentials.ts";
 import { shareEvictions } from "./auth/shared-evictions.ts";
 import { type CompositionDeps, createCompositionDeps } from "./composition/index.ts";
 import type { HttpConfig } from "./config.ts";
@@ -68,6 +69,8 @@ export type GatewayOptions = {
   readonly metrics: Metrics;
   /** Shared with what else this process serves; by default the gateway's own. */
   readonly admission?: Admission;
+  /** Protects what the replicas of the gateway store in Redis for each other; without it, they share no tokens. */
+  readonly sharedSecret?: string | undefined;
   /** Counts rate limits for several processes where there is no Redis; by default each counts for itself. */
   readonly counters?: CounterStore | undefined;
   /** Services in this process, whose replicas share changes through the Redis of the gateway. */
@@ -220,14 +223,15 @@ function appendImportFileOf(transports: ReadonlyMap<string, Transport>): AppendI
 
 /** What replicas of the gateway share, if there is a Redis. */
 function startLimits(
-  { config, counters, service, inProcess = [] }: GatewayOptions,
+  { config, counters, service, sharedSecret, inProcess = [] }: GatewayOptions,
   reports: RequestReports,
 ) {
   const { limits: settings, redisUrl } = config;
   const redis = redisUrl === undefined ? undefined : createRedis(redisUrl, reports.redisFailed);
   const messages = redis && createMessages(redis, reports.redisFailed);
-  if (messages !== undefined) {
+  if (redis !== undefined && messages !== undefined) {
     shareEvictions(messages, service.credentialCache);
+    if (sharedSecret !== undefined) shareTokens(redis, sharedSecret, service, reports);
     for (const each of [service, ...inProcess]) shareDefinitions(messages, each);
   }
   const store = redis === undefined ? counters : redisCounters(redis);
@@ -239,6 +243,15 @@ function startLimits(
       redis?.disconnect();
     },
   };
+}
+
+function shareTokens(
+  redis: ReturnType<typeof createRedis>,
+  secret: string,
+  { credentialCache, clock }: GatewayService,
+  { redisFailed: onError }: RequestReports,
+): void {
+  credentialCache.shareThrough(createSharedCredentials({ redis, secret, clock, onError }));
 }
 
 function routerOf(

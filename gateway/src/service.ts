@@ -116,7 +116,7 @@ export async function createGatewayService(
   parts.defer(() => erasure.close(CONSUMERS_CLOSE_MS));
   parts.use(startRepublishing(db, { onEvents: relay.wake, onError }));
 
-  const credentialCache = createCredentialCache(db, clock);
+  const credentialCache = createCredentialCache(db, clock, options.metrics);
   const definitions = createDefinitionVersions({ db });
   parts.use(
     startDeletingExpired(db, (error) =>

@@ -54,6 +54,7 @@ export type StartOptions = {
   readonly clock?: () => number;
   readonly logger?: Logger;
   readonly deadlineMs?: number;
+  readonly sharedSecret?: string;
 };
 
 /** The service with an event bus of its own. */
@@ -110,6 +111,7 @@ export async function startTestGateway(options: StartOptions = {}): Promise<Test
         implementations.map((each) => [each.service.typeName, direct]),
       ),
       services: servicesOf(implementations),
+      sharedSecret: options.sharedSecret,
       ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
       logger,
       metrics,

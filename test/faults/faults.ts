@@ -99,6 +99,7 @@ export const FAULTS: readonly Fault[] = [
     "processes limit and cache alone, and no request waits for it",
     "gateway/test/rate-limits.redis.test.ts",
     "gateway/test/shared-evictions.redis.test.ts",
+    "gateway/test/shared-credentials.redis.test.ts",
   ),
   proven(
     "F24",

@@ -164,7 +164,7 @@ type ServerOptions = CompositionOptions & { readonly admission: Admission };
 function openGateway(
   service: GatewayService,
   services: readonly ReplicatingService[],
-  { logger, metrics, gateway, host, port, admission, counters }: ServerOptions,
+  { logger, metrics, gateway, host, port, admission, counters, secrets }: ServerOptions,
 ): Promise<StartedGateway> {
   const transport = directTo(services);
   const implementations = services.flatMap((each) => each.implementations);
@@ -177,6 +177,7 @@ function openGateway(
     logger,
     metrics,
     inProcess: services,
+    sharedSecret: secrets.serviceKeys.signing.d,
     dependencies: Object.fromEntries(services.map(({ name, ready }) => [name, ready])),
     admission,
     counters,

@@ -4,7 +4,7 @@ import type { ApiKey } from "../domain/api-key.ts";
 import { trustedDomains, type TrustedDomains } from "../domain/origin.ts";
 import { canonicalTimeZone, type ClientFeature, type Project } from "../domain/project.ts";
 import { scopeSet } from "../domain/scope.ts";
-import type { Credentials, KeyOfProject } from "../store/credentials.ts";
+import type { Credentials } from "../store/credentials.ts";
 import { addressFilter, type AddressFilter } from "./ip-addresses.ts";
 
 /** The authenticated caller, with everything compiled that authorization needs. */
@@ -32,13 +32,33 @@ export type Tenant = {
   readonly sandboxNow: number | null;
 };
 
-export const toTenant = (project: Project): Tenant => ({
+/** The settings of a project that requests depend on. */
+export type TenantSettings = Pick<
+  Project,
+  | "id"
+  | "version"
+  | "timeZone"
+  | "firstWeekday"
+  | "caseSensitiveCodes"
+  | "defaultCodeConfig"
+  | "webhookEvents"
+  | "sandboxNow"
+>;
+
+/** What a principal is made of. */
+export type PrincipalSource = {
+  readonly key: Pick<ApiKey, "id" | "kind" | "secretHash" | "allowedIps">;
+  readonly project: TenantSettings & Pick<Project, "clientTrustedDomains" | "clientFeatures">;
+  /** Absent: the key alone was presented. */
+  readonly token?: Credentials["token"];
+};
+
+export const toTenant = (project: TenantSettings): Tenant => ({
   project: toContext(project),
   sandboxNow: project.sandboxNow,
 });
 
-export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): Principal {
-  const { key, project, token } = credentials;
+export function toPrincipal({ key, project, token }: PrincipalSource): Principal {
   const fromKey = addressFilter(key.allowedIps);
   const fromToken =
     token === undefined || token.keyId === key.id ? undefined : addressFilter(token.allowedIps);
@@ -60,7 +80,7 @@ export function toPrincipal(credentials: KeyOfProject & Partial<Credentials>): P
 
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-function toContext(project: Project): ProjectContext {
+function toContext(project: TenantSettings): ProjectContext {
   return {
     id: project.id,
     version: project.version,

@@ -1,6 +1,7 @@
 import type { Messages } from "@scrip/redis";
 
-import type { CredentialCache, Eviction } from "./credential-cache.ts";
+import type { CredentialCache } from "./credential-cache.ts";
+import type { Eviction } from "./eviction.ts";
 
 const CHANNEL = "scrip:evictions";
 

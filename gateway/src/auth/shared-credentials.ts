@@ -1,0 +1,175 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+import type { createRedis } from "@scrip/redis";
+
+import type { Eviction } from "./eviction.ts";
+import type { PrincipalSource } from "./principal.ts";
+
+/** Credentials that one replica of the gateway has looked up, for the others. Nothing rejects. */
+export type SharedCredentials = {
+  /** Undefined: not stored, changed since, or Redis does not respond. */
+  readonly find: (pair: PresentedPair) => Promise<SharedEntry | undefined>;
+  readonly store: (pair: PresentedPair, entry: SharedEntry) => void;
+  /** Resolves when no replica finds what was looked up before. */
+  readonly evict: (eviction: Eviction) => Promise<void>;
+};
+
+/** A key and the hash of a token that were presented together. */
+export type PresentedPair = { readonly keyId: string; readonly tokenPrint: string };
+
+/** Credentials that are valid, and may be cached until then (epoch milliseconds). */
+export type SharedEntry = { readonly source: PrincipalSource; readonly until: number };
+
+export type SharedCredentialsOptions = {
+  readonly redis: ReturnType<typeof createRedis>;
+  /** The same for all replicas, and for nobody else. */
+  readonly secret: string;
+  readonly clock: () => number;
+  readonly onError: (error: unknown) => void;
+};
+
+/** Longer than entries live: an entry that was looked up before a change is never read without the mark of the change. */
+const MARK_MS = 10_000;
+
+/** How long Redis is not asked after a failure, because each attempt delays a request. */
+const PAUSE_MS = 1_000;
+
+/**
+ * Entries are encrypted and authenticated, so that whoever reads Redis learns nothing, and whoever writes to it cannot
+ * log in (services/decisions/0080-tokens-shared-through-redis.md).
+ *
+ * A change does not delete entries, since a replica may store what it looked up before the change. It leaves a mark
+ * instead, and entries of a marked token, key or project do not count.
+ */
+export function createSharedCredentials(options: SharedCredentialsOptions): SharedCredentials {
+  const { redis, clock, onError } = options;
+  const seal = createSeal(options.secret);
+  let pausedUntil = 0;
+  const pause = (error: unknown): undefined => {
+    pausedUntil = clock() + PAUSE_MS;
+    onError(error);
+  };
+  const read = async (pair: PresentedPair): Promise<SharedEntry | undefined> => {
+    const name = entryName(pair);
+    const sealed = await redis.getBuffer(name);
+    const entry = sealed === null ? undefined : decode(seal.open(name, sealed));
+    if (entry === undefined || entry.until <= clock()) return undefined;
+    const marks = await redis.exists(...changesOf(pair, entry.source).map(markName));
+    return marks === 0 ? entry : undefined;
+  };
+  return {
+    find: async (pair) => (pausedUntil > clock() ? undefined : read(pair).catch(pause)),
+    store(pair, { source, until }) {
+      const now = clock();
+      const end = Math.min(until, source.token?.expiresAt ?? until);
+      if (end <= now || pausedUntil > now) return;
+      const name = entryName(pair);
+      const sealed = seal.close(name, encode({ source, until: end }));
+      redis.set(name, sealed, "PX", Math.min(Math.ceil(end - now), MARK_MS)).catch(pause);
+    },
+    async evict(eviction) {
+      await redis.set(markName(eviction), "", "PX", MARK_MS).catch(onError);
+    },
+  };
+}
+
+/** The number grows with each change of what an entry contains: releases read their own entries only. */
+const entryName = ({ keyId, tokenPrint }: PresentedPair): string =>
+  `scrip:credentials:1:${tokenPrint}:${keyId}`;
+
+const markName = ({ kind, name }: Eviction): string => `scrip:evicted:${kind}:${name}`;
+
+/** The changes that concern an entry. */
+const changesOf = (
+  { keyId, tokenPrint }: PresentedPair,
+  { project, token }: PrincipalSource,
+): readonly Eviction[] => [
+  { kind: "token", name: tokenPrint },
+  { kind: "key", name: keyId },
+  { kind: "key", name: token?.keyId ?? keyId },
+  { kind: "project", name: project.id },
+];
+
+function encode({ source: { key, project, token }, until }: SharedEntry): Buffer {
+  const {
+    id,
+    version,
+    timeZone,
+    firstWeekday,
+    caseSensitiveCodes,
+    defaultCodeConfig,
+    webhookEvents,
+    sandboxNow,
+    clientTrustedDomains,
+    clientFeatures,
+  } = project;
+  const stored = {
+    key: {
+      id: key.id,
+      kind: key.kind,
+      allowedIps: key.allowedIps,
+      secretHash: Buffer.from(key.secretHash).toString("base64"),
+    },
+    project: {
+      id,
+      version: String(version),
+      timeZone,
+      firstWeekday,
+      caseSensitiveCodes,
+      defaultCodeConfig,
+      webhookEvents,
+      sandboxNow,
+      clientTrustedDomains,
+      clientFeatures,
+    },
+    token,
+    until,
+  };
+  return Buffer.from(JSON.stringify(stored));
+}
+
+/** Only a gateway can have written what the seal opens. */
+function decode(text: Buffer | undefined): SharedEntry | undefined {
+  if (text === undefined) return undefined;
+  const { key, project, token, until } = JSON.parse(text.toString("utf8"));
+  return {
+    source: {
+      key: { ...key, secretHash: Buffer.from(key.secretHash, "base64") },
+      project: { ...project, version: BigInt(project.version) },
+      token,
+    },
+    until,
+  };
+}
+
+const CIPHER = "aes-256-gcm";
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Encrypts each value with a key of its own, made of the secret and the name under which it is stored. */
+function createSeal(secret: string) {
+  const keyOf = (name: string): Buffer =>
+    Buffer.from(hkdfSync("sha256", secret, name, "scrip shared credentials", KEY_BYTES));
+  return {
+    close(name: string, text: Buffer): Buffer {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, keyOf(name), nonce);
+      const body = Buffer.concat([cipher.update(text), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+    },
+    /** Undefined: another secret or name, or not a sealed value at all. */
+    open(name: string, sealed: Buffer): Buffer | undefined {
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      const nonce = sealed.subarray(0, NONCE_BYTES);
+      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
+      const decipher = createDecipheriv(CIPHER, keyOf(name), nonce).setAuthTag(tag);
+      try {
+        const body = sealed.subarray(NONCE_BYTES + TAG_BYTES);
+        return Buffer.concat([decipher.update(body), decipher.final()]);
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
