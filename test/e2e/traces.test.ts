@@ -1,45 +1,15 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
 
+import { type ReceivedSpan, startSpanCollector } from "@scrip/testing";
 import { afterAll, describe, expect, test, vi } from "vitest";
 
 import { newCode, serverApi } from "../stack/api.ts";
 import { ok, voucherBody } from "../stack/rule-builders.ts";
-import { type Composition, startStack } from "../stack/stack.ts";
+import { type Composition, COMPOSITIONS, startStack } from "../stack/stack.ts";
 
 const WAIT = { timeout: 30_000, interval: 50 };
 const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER = "00f067aa0ba902b7";
-
-type Span = {
-  readonly service: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
-};
-
-/** Receives spans by OTLP over HTTP, as a collector of OpenTelemetry does. */
-async function startCollector() {
-  const spans: Span[] = [];
-  const server = createServer(async (request, response) => {
-    const { resourceSpans } = (await new Response(request).json()) as any;
-    for (const { resource, scopeSpans } of resourceSpans) {
-      const name = resource.attributes.find(({ key }: any) => key === "service.name");
-      const service = name.value.stringValue;
-      for (const scope of scopeSpans) {
-        spans.push(...scope.spans.map((span: Span) => ({ ...span, service })));
-      }
-    }
-    response.end("{}");
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}`, spans, close: () => server.close() };
-}
 
 /** Where a redemption is served, by the services that take part. */
 const EXPECTED: Readonly<Record<Composition, { services: string[]; consumers: string[] }>> = {
@@ -47,9 +17,9 @@ const EXPECTED: Readonly<Record<Composition, { services: string[]; consumers: st
   distributed: { services: ["gateway", "validation", "voucher"], consumers: ["campaign"] },
 };
 
-describe.each(["standalone", "distributed"] as const)("traces (%s)", async (composition) => {
-  const collector = await startCollector();
-  afterAll(() => collector.close());
+describe.each(COMPOSITIONS)("traces (%s)", async (composition) => {
+  const collector = await startSpanCollector();
+  afterAll(() => collector[Symbol.asyncDispose]());
   const stack = await startStack(composition, {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_TRACES_SAMPLER: "parentbased_always_off",
@@ -67,11 +37,13 @@ describe.each(["standalone", "distributed"] as const)("traces (%s)", async (comp
     const path = `/v1/vouchers/${code}/redemption`;
     await ok(api.post(path, { order: { amount: 10_000 }, customer }, { traceparent }));
 
-    const isConsumer = ({ name }: Span): boolean => name.startsWith("process ");
+    const isConsumer = ({ name }: ReceivedSpan): boolean => name.startsWith("process ");
     const { services, consumers } = EXPECTED[composition];
     await vi.waitFor(() => {
       const handlers = collector.spans.filter(isConsumer);
-      const tree = collector.spans.filter((span) => !isConsumer(span));
+      // Each handling is a trace of its own, with its statements.
+      const handled = new Set(handlers.map(({ traceId }) => traceId));
+      const tree = collector.spans.filter(({ traceId }) => !handled.has(traceId));
       const ids = new Set([CALLER, ...tree.map(({ spanId }) => spanId)]);
       const names = tree.map(({ name }) => name);
       // The request of the only sampled caller; nothing else is exported.
@@ -84,6 +56,9 @@ describe.each(["standalone", "distributed"] as const)("traces (%s)", async (comp
       expect(tree.map(({ service }) => service)).toEqual(expect.arrayContaining(services));
       expect(handlers.map(({ name }) => name)).toContain("process scrip.redemptions.v1");
       expect(handlers.map(({ service }) => service)).toEqual(expect.arrayContaining(consumers));
+      // Each statement of the commit belongs to the call that ran it.
+      const commit = tree.find(({ name }) => /^write-(unlocked-)?commits$/.test(name));
+      expect(commit?.attributes).toMatchObject({ "db.system.name": "postgresql" });
       const links = handlers.flatMap((handler) => handler.links ?? []);
       expect(
         links.filter(({ traceId, spanId }) => traceId !== TRACE_ID || !ids.has(spanId)),

@@ -10,7 +10,7 @@ import {
   textArray,
   timestampArray,
 } from "./arrays.ts";
-import type { Statement } from "./database.ts";
+import type { Statement } from "./statement.ts";
 
 /**
  * Statements with many parameters, built from one table of columns: one line defines a column's

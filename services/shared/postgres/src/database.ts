@@ -14,32 +14,8 @@ import { measureDatabase } from "./database-metrics.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
 import { createSlots } from "./slots.ts";
-
-/**
- * With a name, each connection prepares the statement once and then runs it by name, which saves
- * parsing and planning: worth it on the hot path only. Each name identifies one text in the whole
- * process.
- */
-export type Statement = {
-  readonly name?: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-  readonly planning?: Planning;
-};
-
-/**
- * How a statement is planned where the statistics of Postgres mislead it
- * (services/decisions/0021-index-lookups-and-grouped-events.md).
- *
- * `indexLookups`: without sequential scans, for prepared statements that look up rows of a table that grows. A connection
- * keeps the plan of a prepared statement, and one that was cached while the table filled a page or two would read all of
- * it for each row, until the next analyze.
- *
- * `hashJoins`: without nested loops, for statements that join thousands of rows with thousands. Postgres expects one row
- * of a project that is younger than the statistics, and a nested loop would then compare each row with each other. Both
- * sides of the join need a condition on their ids, because a hash join reads all rows that satisfy the other conditions.
- */
-export type Planning = "indexLookups" | "hashJoins";
+import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
+import type { Planning, Statement } from "./statement.ts";
 
 /**
  * What a store function needs: the pool outside a transaction, one connection inside.
@@ -234,9 +210,15 @@ export function createDatabase(options: DatabaseOptions): Database {
     metrics === undefined
       ? () => {}
       : measureDatabase(metrics, { pool, size, waitingTransactions: transactions.waiting });
-  const primary = { pool, onFailure };
+  const spans = createStatementSpans(options);
+  const primary = {
+    pool,
+    onFailure,
+    commit:
+      spans === undefined ? commit : (client: PoolClient) => spans.commit(() => commit(client)),
+  };
   let closed: Promise<unknown> | undefined;
-  return {
+  const database: Database = {
     bulk: createBulkReads(() => createBulkClient(bulk)),
     ...(replica !== undefined && {
       replica: {
@@ -250,6 +232,20 @@ export function createDatabase(options: DatabaseOptions): Database {
     async close() {
       await (closed ??= Promise.all([pool.end(), replica?.end()]));
     },
+  };
+  return spans === undefined ? database : withSpans(database, spans);
+}
+
+function withSpans(database: Database, spans: StatementSpans): Database {
+  const traced = (db: Queryable): Queryable => ({
+    query: (statement, values) => spans.statement(statement, () => db.query(statement, values)),
+  });
+  return {
+    ...database,
+    ...traced(database),
+    ...(database.replica !== undefined && { replica: traced(database.replica) }),
+    transaction: (work, options) =>
+      spans.transaction(() => database.transaction((tx) => work(traced(tx)), options)),
   };
 }
 
@@ -308,6 +304,10 @@ type ConnectionSource = {
   readonly pool: Pool;
   /** Called with the error of each failed statement outside a transaction, and of each failed transaction. */
   readonly onFailure: (error: unknown) => void;
+};
+
+type TransactionSource = ConnectionSource & {
+  readonly commit: (client: PoolClient) => Promise<void>;
 };
 
 /** As `query` of the pool; with callbacks like it, because this is the hot path of reads. */
@@ -398,7 +398,7 @@ function run<Row extends QueryResultRow>(
 }
 
 async function transaction<T>(
-  { pool, onFailure }: ConnectionSource,
+  { pool, onFailure, commit: end }: TransactionSource,
   work: (tx: Queryable) => Promise<T>,
   {
     onError,
@@ -434,7 +434,7 @@ async function transaction<T>(
       },
     });
     await begun;
-    await commit(client);
+    await end(client);
     return result;
   } catch (error) {
     const cause = sqlState(error) === IN_FAILED_SQL_TRANSACTION ? (failures[0] ?? error) : error;

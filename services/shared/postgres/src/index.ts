@@ -38,7 +38,6 @@ export {
   type DatabaseOptions,
   type Queryable,
   type Rows,
-  type Statement,
   sessionStatement,
 } from "./database.ts";
 export {
@@ -98,3 +97,4 @@ export {
   type ProcessLockOptions,
 } from "./process-lock.ts";
 export { packBytes, unpackBytes } from "./packed-bytes.ts";
+export type { Statement } from "./statement.ts";

@@ -15,10 +15,12 @@ export {
 } from "./metrics.ts";
 export {
   activeSpan,
+  type ActiveSpan,
   currentTracing,
   exportedTraceparent,
   inTraceOf,
   readTracingConfig,
+  type SpanAttributes,
   startTracing,
   traceContext,
   type TraceContext,

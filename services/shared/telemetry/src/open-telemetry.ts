@@ -132,6 +132,7 @@ function activeSpanOf(span: Span): ActiveSpan {
       span.updateName(name).setAttributes(attributes);
       if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
     },
+    annotate: (attributes) => void span.setAttributes(attributes),
   };
 }
 

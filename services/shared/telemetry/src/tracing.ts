@@ -44,6 +44,7 @@ export type ActiveSpan = {
   readonly isSampled: boolean;
   /** Names the span, and says how its work ended. */
   readonly describe: (name: string, attributes: SpanAttributes, failed: boolean) => void;
+  readonly annotate: (attributes: SpanAttributes) => void;
 };
 
 /** Where a piece of work came from, for work that others continue. */

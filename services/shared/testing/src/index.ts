@@ -6,6 +6,7 @@ export type { EmptyDatabase } from "./empty-database.ts";
 export { entriesRead, pagesRead } from "./entries-read.ts";
 export { type SecuredKafka, testKafka, type TestKafka, testSecuredKafka } from "./kafka.ts";
 export { testPgBouncer, type TestPgBouncer } from "./pgbouncer.ts";
+export { startSpanCollector, type ReceivedSpan, type SpanCollector } from "./span-collector.ts";
 export { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { testRedis, type TestRedis } from "./redis.ts";
 export { startTestPostgres, type TestPostgres } from "./test-postgres.ts";

@@ -7,6 +7,7 @@ import {
   type Queryable,
   sqlState,
 } from "@scrip/postgres";
+import { activeSpan } from "@scrip/telemetry";
 
 import type { Contention } from "./contention.ts";
 import { contentionKeys, type LockedRows, lockRows, type RowKeys } from "./lock-rows.ts";
@@ -70,7 +71,14 @@ function attempt<Result>(
   const contended =
     lockWait === "short" ? contention.contended(keys) : new Set(lockWait === "none" ? keys : []);
   const lock = async (tx: Queryable): Promise<LockedRows> => {
+    const span = activeSpan();
+    const begun = span === undefined ? 0 : performance.now();
     const rows = await lockRows(tx, rowKeys, contended);
+    span?.annotate({
+      "lock.rows": keys.length,
+      "lock.rows_skipped": rows.lockedByOthers.size,
+      "lock.wait_ms": performance.now() - begun,
+    });
     const { lockedByOthers } = rows;
     contention.record({
       locked: [...rows.usages.keys(), ...rows.scopes],

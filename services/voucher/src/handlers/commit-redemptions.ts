@@ -3,6 +3,7 @@ import type {
   RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import type { Handler } from "@scrip/rpc";
+import { activeSpan } from "@scrip/telemetry";
 
 import { createCommitLocked } from "../commit/commit-locked.ts";
 import { createCommitUnlocked } from "../commit/commit-unlocked.ts";
@@ -22,6 +23,7 @@ export const commitRedemptions = (
     const commands = request.commands.map((message) => parseCommand(message, deps.definitions));
     const unlocked = await commitUnlocked(commands);
     const others = commands.filter((command) => !unlocked.has(command));
+    activeSpan()?.annotate({ "batch.items": commands.length, "batch.items_locked": others.length });
     const locked = others.length === 0 ? [] : await commitLocked(others);
     const inOrder = locked.values();
     const committed = commands.flatMap((command) => {
