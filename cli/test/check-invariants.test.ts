@@ -1,4 +1,4 @@
-import { mkdtempDisposable, readFile, writeFile } from "node:fs/promises";
+import { mkdtempDisposable, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -77,7 +77,9 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
   );
 
   await tamper(created.json.id);
-  const broken = await scrip(env, "check-invariants", "--json");
+  await using folder = await mkdtempDisposable(join(tmpdir(), "scrip-metrics-"));
+  const textfile = join(folder.path, "scrip.prom");
+  const broken = await scrip(env, "check-invariants", "--json", "--textfile", textfile);
   expect(broken).toMatchObject({
     exitCode: 1,
     errors: expect.stringContaining("violations found"),
@@ -102,6 +104,12 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
   ];
   expect(details).toEqual(expect.arrayContaining(expected));
   expect(details).toHaveLength(expected.length);
+
+  const metrics = await readFile(textfile, "utf8");
+  expect(metrics).toMatch(/^invariant_violations\{invariant="I1 quantity"\} 3$/m);
+  expect(metrics).toMatch(/^invariant_violations\{invariant="I2 totals"\} 0$/m);
+  expect(metrics).toMatch(/^invariants_checked_timestamp_seconds \d{10}$/m);
+  expect(await readdir(folder.path)).toEqual(["scrip.prom"]);
 });
 
 test("compares the points ledger with the redemptions", async () => {

@@ -8,9 +8,11 @@ import { sharedStack } from "../stack/stack.ts";
 
 const MONITORING = path.join(ROOT, "deploy/helm/scrip/monitoring");
 
-/** Of Prometheus itself, postgres_exporter and node_exporter. */
+/** Of Prometheus itself, postgres_exporter and node_exporter, and of `check-invariants --textfile`. */
 const FOREIGN = new Set([
   "up",
+  "invariant_violations",
+  "invariants_checked_timestamp_seconds",
   "pg_stat_activity_max_tx_duration",
   "node_filesystem_avail_bytes",
   "node_filesystem_size_bytes",

@@ -11,11 +11,12 @@ import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { openDatabase } from "../database.ts";
+import { invariantMetrics, writeMetrics } from "../invariant-metrics.ts";
 import { checkPoints } from "../points-check.ts";
 import { readPublished } from "../published-events.ts";
 import { openReader } from "../reader.ts";
 
-type CheckOptions = { readonly project?: string[] };
+type CheckOptions = { readonly project?: string[]; readonly textfile?: string };
 
 type Finding = {
   readonly project: string;
@@ -35,6 +36,7 @@ export function addCheckInvariants(program: Command, context: Context): void {
       "Check the invariants of all projects without writing; exit code 1 on any violation.",
     )
     .option("--project <id...>", "check only these projects")
+    .option("--textfile <file>", "also write the result as metrics for node_exporter")
     .action((options: CheckOptions) => checkInvariants(context, options));
 }
 
@@ -48,6 +50,9 @@ async function checkInvariants(context: Context, options: CheckOptions): Promise
     ...(await checkPointsOf(database.url, options)),
   ];
   const violations = findings.reduce((sum, finding) => sum + finding.violations.length, 0);
+  if (options.textfile !== undefined) {
+    await writeMetrics(options.textfile, invariantMetrics(findings, Date.now()));
+  }
   context.print({ json: { violations, findings }, text: describe(findings) });
   if (violations > 0) throw new CliError(`${violations} violations found`);
 }
