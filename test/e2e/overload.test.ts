@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { runBurst } from "../load/burst-client.ts";
 import { heavyRequest, lightRequest } from "../load/overload-requests.ts";
-import { type Stack, startStack } from "../stack/stack.ts";
+import { type Stack, startOneProcess } from "../stack/stack.ts";
 
 const REQUESTS = 400;
 /** The default of SCRIP_MAX_CONCURRENT_WORK. */
@@ -14,7 +14,7 @@ let stack: Stack;
 let heavy: string;
 let light: string;
 beforeAll(async () => {
-  stack = await startStack("standalone", {}, ["--max-old-space-size=1024"]);
+  stack = await startOneProcess(["--max-old-space-size=1024"]);
   heavy = await heavyRequest(stack, { redeemables: 30, lines: 500 });
   light = await lightRequest(stack);
 });

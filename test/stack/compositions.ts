@@ -22,6 +22,8 @@ export type Keys = {
 /** A running Scrip installation, accessed through its public interfaces. */
 export type Stack = AsyncDisposable & {
   readonly url: string;
+  /** The addresses of each process that serves HTTP. */
+  readonly gateways: readonly string[];
   readonly databaseUrl: string;
   readonly keys: Keys;
   readonly serviceKeys: ServiceKeys;
@@ -34,8 +36,8 @@ export type Stack = AsyncDisposable & {
   /** The log file of all processes. */
   readonly log: string;
   /**
-   * Kills the process that serves HTTP, or the process of `service` in the distributed composition,
-   * with `kill -9`, and restarts it on the same data; `meanwhile` runs before the restart.
+   * Kills the processes that serve HTTP, or a process of `service` in the distributed composition,
+   * with `kill -9`, and restarts them on the same data; `meanwhile` runs before the restart.
    */
   readonly crash: (service?: ServiceName, meanwhile?: () => Promise<void>) => Promise<void>;
   /**
@@ -177,6 +179,7 @@ async function startStandalone({
   };
   return {
     url: localUrl(own.port),
+    gateways: [localUrl(own.port)],
     keys: keysOf(variables),
     serviceKeys: secrets.serviceKeys,
     grpc: Object.fromEntries(SERVICES.map((name) => [name, localUrl(own.grpcPort)])),
@@ -259,6 +262,7 @@ async function startDistributed(options: Start): Promise<Started> {
   };
   return {
     url: balancer?.url ?? localUrl(gatewayPorts[0] ?? 0),
+    gateways: gatewayPorts.map(localUrl),
     keys: KEYS,
     serviceKeys,
     grpc: Object.fromEntries(
@@ -273,11 +277,18 @@ async function startDistributed(options: Start): Promise<Started> {
       ),
     ),
     pids: () => [...running.values()].flat().map(({ pid }) => pid),
-    crash: (service, meanwhile) =>
-      replace(service ?? "gateway", 0, async (each) => {
-        await each.kill();
+    async crash(service, meanwhile) {
+      if (service === undefined) {
+        await Promise.all((running.get("gateway") ?? []).map((each) => each.kill()));
         await meanwhile?.();
-      }),
+        await startAll("gateway");
+      } else {
+        await replace(service, 0, async (each) => {
+          await each.kill();
+          await meanwhile?.();
+        });
+      }
+    },
     async restart(name) {
       for (let at = 0; at < replicas; at += 1) {
         await replace(name, at, (each) => each[Symbol.asyncDispose]());

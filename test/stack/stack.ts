@@ -2,7 +2,14 @@ import { emptyDatabase } from "@scrip/testing";
 import { inject } from "vitest";
 
 import { type ApiResponse, type Json, managementApi, newCode } from "./api.ts";
-import { type Composition, type Stack, startComposition } from "./compositions.ts";
+import { startCluster } from "./cluster.ts";
+import {
+  type Composition,
+  COMPOSITIONS,
+  type Stack,
+  type StackOptions,
+  startComposition,
+} from "./compositions.ts";
 
 export { type Composition, COMPOSITIONS, type ServiceName, type Stack } from "./compositions.ts";
 
@@ -20,24 +27,34 @@ export const usedLogs = (): readonly string[] => [...logs];
 
 /**
  * Starts a separate stack on its own database: for tests that crash it, read all of its data or logs,
- * or exhaust its limits.
+ * or exhaust its limits. With TEST_CLUSTER it is a cluster of its own.
  */
-export async function startStack(
+export const startStack = (
   composition: Composition,
   env: Readonly<Record<string, string>> = {},
-  nodeArgs: readonly string[] = [],
+): Promise<Stack> =>
+  startLogged({ env }, (options) =>
+    process.env["TEST_CLUSTER"] ? startCluster(options) : startComposition(composition, options),
+  );
+
+/** Always one process, for tests of the bounds of a process. */
+export const startOneProcess = (nodeArgs: readonly string[]): Promise<Stack> =>
+  startLogged({ nodeArgs }, (options) => startComposition("standalone", options));
+
+async function startLogged(
+  options: Omit<StackOptions, "database">,
+  start: (options: StackOptions) => Promise<Stack>,
 ): Promise<Stack> {
-  const database = await emptyDatabase();
-  const stack = await startComposition(composition, { database, env, nodeArgs });
+  const stack = await start({ ...options, database: await emptyDatabase() });
   logs.add(stack.log);
   return stack;
 }
 
 /** Starts a separate stack of each composition at the same time, which takes little longer than one. */
-export const startStacks = (): Readonly<Record<Composition, Promise<Stack>>> => ({
-  standalone: startStack("standalone"),
-  distributed: startStack("distributed"),
-});
+export const startStacks = () =>
+  Object.fromEntries(
+    COMPOSITIONS.map((composition) => [composition, startStack(composition)]),
+  ) as Readonly<Record<Composition, Promise<Stack>>>;
 
 /** A stack shared by all test files, with the keys of a separate project for this file. */
 export type SharedStack = Omit<
