@@ -48,12 +48,13 @@ export function createCredentialCache(
   };
   const evict = async (eviction: Eviction): Promise<void> => {
     apply(eviction);
-    if (shared !== undefined) {
-      await shared.evict(eviction);
-      // Lookups may have found the shared entry until now.
-      apply(eviction);
-    }
-    await Promise.all(listeners.map((listener) => listener(eviction)));
+    // Sent over one connection in this order, so that whoever gets a message finds the mark.
+    await Promise.all([
+      shared?.evict(eviction),
+      ...listeners.map((listener) => listener(eviction)),
+    ]);
+    // Lookups may have found the shared entry until now.
+    if (shared !== undefined) apply(eviction);
   };
   return {
     cached(keyId, token, now) {

@@ -10,7 +10,7 @@ export type SharedCredentials = {
   /** Undefined: not stored, changed since, or Redis does not respond. */
   readonly find: (pair: PresentedPair) => Promise<SharedEntry | undefined>;
   readonly store: (pair: PresentedPair, entry: SharedEntry) => void;
-  /** Resolves when no replica finds what was looked up before. */
+  /** Sent immediately, before it returns. Resolves when no replica finds what was looked up before. */
   readonly evict: (eviction: Eviction) => Promise<void>;
 };
 
