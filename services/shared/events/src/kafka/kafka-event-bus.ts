@@ -11,8 +11,9 @@ import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "../pg/dead-
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../pg/events-schema.ts";
 import { type LogRetention, RETENTION } from "../pg/log-retention.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
+import { createReplacedClient } from "./client.ts";
 import { measureLag } from "./lag.ts";
-import { createConnection, createPublisher } from "./publisher.ts";
+import { createPublisher } from "./publisher.ts";
 import { RETRY } from "./retry.ts";
 import type { KafkaConnection } from "./settings.ts";
 import { type KafkaConsumerTimings, startSubscription } from "./subscription.ts";
@@ -65,9 +66,8 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const kafka = connectTo(options, requestTimeoutMs);
   // A member that joins waits for a dead one until its session ends.
   const kafkaOfConsumers = connectTo(options, timings.sessionMs + requestTimeoutMs);
-  const admin = kafka.admin();
-  const connectAdmin = createConnection(admin);
-  const topics = createTopics(connectAdmin, options.retention ?? RETENTION);
+  const admin = createReplacedClient(() => kafka.admin());
+  const topics = createTopics(admin, options.retention ?? RETENTION);
   const publisher = createPublisher(kafka, topics, options.kafka.epoch);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
@@ -98,9 +98,8 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
         },
       };
     },
-    async lag(group) {
-      return measureLag(await connectAdmin(), group, topicsOf.get(group) ?? []);
-    },
+    lag: (group) =>
+      admin.use((connected) => measureLag(connected, group, topicsOf.get(group) ?? [])),
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
     countDeadLetters: () => countDeadLetters(db),
     async replay({ group, event }) {
@@ -114,7 +113,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
       const endsAt = performance.now() + deadlineMs;
       await Promise.all([...subscriptions].map((each) => each.close(deadlineMs)));
       subscriptions.clear();
-      const ending = Promise.allSettled([publisher.close(), admin.disconnect(), db.close()]);
+      const ending = Promise.allSettled([publisher.close(), admin.close(), db.close()]);
       await within(ending, Math.max(endsAt - performance.now(), 0));
     },
   };

@@ -1,6 +1,7 @@
-import type { Kafka, Message, Producer } from "kafkajs";
+import type { Kafka, Message } from "kafkajs";
 
 import { checkPublishable, type EventEnvelope } from "../bus.ts";
+import { createReplacedClient } from "./client.ts";
 import { messageOf } from "./message.ts";
 import type { Topics } from "./topics.ts";
 
@@ -23,15 +24,16 @@ export function createPublisher(
   topics: Topics,
   epoch: number | undefined,
 ): Publisher {
-  const producer = kafka.producer({
-    allowAutoTopicCreation: false,
-    maxInFlightRequests: 1,
-    createPartitioner:
-      () =>
-      ({ message }) =>
-        message.partition ?? 0,
-  });
-  const connect = createConnection(producer);
+  const producer = createReplacedClient(() =>
+    kafka.producer({
+      allowAutoTopicCreation: false,
+      maxInFlightRequests: 1,
+      createPartitioner:
+        () =>
+        ({ message }) =>
+          message.partition ?? 0,
+    }),
+  );
   // A dead letter that is published again keeps its own.
   const inEpoch = (event: EventEnvelope): EventEnvelope =>
     epoch === undefined ? event : { epoch, ...event };
@@ -40,35 +42,22 @@ export function createPublisher(
       if (batch.length === 0) return;
       checkPublishable(batch);
       await topics.ensure(batch.map(({ topic }) => topic));
-      await connect();
+      const requests = splitBySize(batch.map(inEpoch));
       try {
-        for (const request of splitBySize(batch.map(inEpoch))) {
-          await producer.sendBatch({
-            acks: ALL_REPLICAS,
-            topicMessages: [...request].map(([topic, messages]) => ({ topic, messages })),
-          });
-        }
+        await producer.use(async (connected) => {
+          for (const request of requests) {
+            await connected.sendBatch({
+              acks: ALL_REPLICAS,
+              topicMessages: [...request].map(([topic, messages]) => ({ topic, messages })),
+            });
+          }
+        });
       } catch (error) {
         topics.recheck();
         throw error;
       }
     },
-    close: () => producer.disconnect(),
-  };
-}
-
-/** Connects at the first call, and returns the client; a failure is tried again by the next one. */
-export function createConnection<Client extends Pick<Producer, "connect">>(
-  client: Client,
-): () => Promise<Client> {
-  let connecting: Promise<void> | undefined;
-  return async () => {
-    connecting ??= client.connect().catch((error: unknown) => {
-      connecting = undefined;
-      throw error;
-    });
-    await connecting;
-    return client;
+    close: producer.close,
   };
 }
 

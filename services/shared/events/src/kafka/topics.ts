@@ -3,6 +3,7 @@ import type { Admin } from "kafkajs";
 import { createLimiter } from "../limiter.ts";
 import { PARTITIONS } from "../partition.ts";
 import type { LogRetention } from "../pg/log-retention.ts";
+import type { ReplacedClient } from "./client.ts";
 import { retryFor } from "./retry.ts";
 
 /** The number of replicas is the default of the brokers. */
@@ -18,7 +19,7 @@ export type Topics = {
 };
 
 export function createTopics(
-  connect: () => Promise<Admin>,
+  admin: ReplacedClient<Admin>,
   retention: Pick<LogRetention, "keepUnhandledMs">,
 ): Topics {
   const known = new Set<string>();
@@ -32,13 +33,15 @@ export function createTopics(
       await oneAtATime(async () => {
         const unknown = unknownOf(topics);
         if (unknown.length === 0) return;
-        const admin = await connect();
-        const existing = new Set(await admin.listTopics());
-        const missing = unknown.filter((topic) => !existing.has(topic));
-        if (missing.length > 0) await create(admin, missing, retention.keepUnhandledMs);
-        const { topics: found } = await retryFor(PROPAGATION_MS, () =>
-          admin.fetchTopicMetadata({ topics: unknown }),
-        );
+        const found = await admin.use(async (connected) => {
+          const existing = new Set(await connected.listTopics());
+          const missing = unknown.filter((topic) => !existing.has(topic));
+          if (missing.length > 0) await create(connected, missing, retention.keepUnhandledMs);
+          const metadata = await retryFor(PROPAGATION_MS, () =>
+            connected.fetchTopicMetadata({ topics: unknown }),
+          );
+          return metadata.topics;
+        });
         for (const { name, partitions } of found) {
           checkPartitions(name, partitions.length);
           known.add(name);
