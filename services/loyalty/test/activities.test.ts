@@ -2,6 +2,7 @@ import type { DeliveredEvent } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+import { RewardCompletedSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
@@ -10,6 +11,7 @@ import { afterAll, expect, test } from "vitest";
 import { createDeps } from "../src/deps.ts";
 import { onActivity } from "../src/events/on-activity.ts";
 import { onMember, VOUCHERS_TOPIC } from "../src/events/on-member.ts";
+import { REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "../src/events/topics.ts";
 import { routes } from "../src/routes.ts";
 import { deliveryFrom, newCall, newEvent, newSubject, NOON } from "./builders.ts";
@@ -91,6 +93,7 @@ test("lists what a customer did and what happened to them once, filtered and pag
     "order.paid",
     "redemption.failed",
     "redemption.rollback.succeeded",
+    "reward_redemptions.completed",
     "reward_redemptions.created",
     "redemption.succeeded",
     "redemption.succeeded",
@@ -99,16 +102,16 @@ test("lists what a customer did and what happened to them once, filtered and pag
   ];
   expect(await ada.list()).toEqual(types);
   expect(await ada.list({ order: "created_at" })).toEqual(types.toReversed());
-  const effects = [0, 4, 7, 8].map((index) => types[index]);
+  const effects = [0, 4, 5, 8, 9].map((index) => types[index]);
   expect(await ada.list({ category: "EFFECT" })).toEqual(effects);
   expect(await ada.list({ category: "ACTION" })).toEqual(
-    types.filter((_, index) => ![0, 4, 7, 8].includes(index)),
+    types.filter((_, index) => ![0, 4, 5, 8, 9].includes(index)),
   );
-  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual(types.slice(7));
+  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual(types.slice(8));
   expect(await ada.list({ campaignId: "camp_2" })).toEqual(["redemption.succeeded"]);
   expect(await ada.list({ productId: "prod_1" })).toEqual(["order.paid", "redemption.succeeded"]);
   expect(await ada.list({ type: "customer.order.paid" })).toEqual(["order.paid"]);
-  expect(await ada.list({ rewardId: "rew_1" })).toEqual(types.slice(4, 6));
+  expect(await ada.list({ rewardId: "rew_1" })).toEqual(types.slice(4, 7));
   expect(await ada.list({ rewardId: "rew_2" })).toEqual([]);
   const start = { seconds: BigInt(NOON / 1000), nanos: 3_000_000 };
   expect(await ada.list({ startDate: start, type: "customer.order.paid" })).toHaveLength(1);
@@ -133,6 +136,24 @@ test("lists what a customer did and what happened to them once, filtered and pag
   });
   const startingAfterId = page.moreStartingAfter ?? "";
   expect(await ada.list({ startingAfterId })).toEqual(types.slice(4));
+});
+
+test("lists a reward as pending until it is given", async () => {
+  const ada = await newMember();
+  const reward = { voucherId: "v_card", rewardId: "rew_1", redemptionId: "r_1" };
+  const given = { ...reward, projectId: ada.projectId, customerId: ada.id };
+  const about = { projectId: ada.projectId, topic: REDEMPTIONS_TOPIC };
+  const events = inOrder([
+    ada.joined,
+    ada.redeemed({ ...reward, points: 3n, rewardPending: true }, NOON),
+    newEvent(RewardCompletedSchema, about, given),
+  ]);
+  await handle([...events, ...events]);
+  expect(await ada.list({ rewardId: "rew_1", category: "EFFECT" })).toEqual([
+    "reward_redemptions.completed",
+    "reward_redemptions.pending",
+    "reward_redemptions.created",
+  ]);
 });
 
 test("lists the points of a card that were moved before its holder was known", async () => {

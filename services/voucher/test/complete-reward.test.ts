@@ -1,3 +1,8 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import {
+  RedemptionMadeSchema,
+  RewardCompletedSchema,
+} from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 import { deliverDueRewards } from "../src/jobs/deliver-rewards.ts";
@@ -29,6 +34,23 @@ async function redeem(reward: object = MUG) {
 const complete = ({ id: redemptionId }: { readonly id: string }) =>
   service.redemptions.completeReward({ redemptionId }, service.call());
 
+/** Of the outbox. */
+async function eventsOf(redemptionId: string) {
+  const { rows } = await service.db.query<{ type: string; payload: Buffer }>(
+    `select type, payload from outbox where topic = 'scrip.redemptions.v1' and position($1 in encode(payload, 'escape')) > 0
+      order by seq`,
+    [redemptionId],
+  );
+  return {
+    made: rows
+      .filter(({ type }) => type === RedemptionMadeSchema.typeName)
+      .map(({ payload }) => fromBinary(RedemptionMadeSchema, payload)),
+    completed: rows
+      .filter(({ type }) => type === RewardCompletedSchema.typeName)
+      .map(({ payload }) => fromBinary(RewardCompletedSchema, payload)),
+  };
+}
+
 test("completes a MATERIAL reward, also when it is repeated", async () => {
   const redemption = await redeem();
   expect(redemption.reward).toMatchObject({
@@ -36,13 +58,24 @@ test("completes a MATERIAL reward, also when it is repeated", async () => {
     quantity: 2n,
     product: { id: "prod_1" },
   });
+  expect((await eventsOf(redemption.id)).made).toMatchObject([{ rewardPending: true }]);
   expect((await complete(redemption)).reward?.status).toBe("COMPLETED");
   expect((await complete(redemption)).reward?.status).toBe("COMPLETED");
+  const { made, completed } = await eventsOf(redemption.id);
+  expect(completed).toMatchObject([
+    {
+      redemptionId: redemption.id,
+      voucherId: made[0]?.voucherId,
+      customerId: made[0]?.customerId,
+      rewardId: redemption.reward?.id,
+    },
+  ]);
 });
 
 test("rejects redemptions of other rewards, and unknown ones", async () => {
   const coin = await redeem({ type: "COIN", parameters: { coin: { exchangeRatio: "1" } } });
   expect(coin.reward?.status).toBe("COMPLETED");
+  expect((await eventsOf(coin.id)).made).toMatchObject([{ rewardPending: false }]);
   await expect(complete(coin)).rejects.toThrow("Invalid redemption");
   await expect(complete({ id: "r_none" })).rejects.toThrow("Resource not found");
 });

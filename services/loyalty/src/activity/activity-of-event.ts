@@ -16,6 +16,7 @@ import {
   type RedemptionMade,
   RedemptionMadeSchema,
   RedemptionRolledBackSchema,
+  RewardCompletedSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import {
   ReferralConvertedSchema,
@@ -60,7 +61,20 @@ const SOURCES = [
       ...campaign(event.campaignId, campaignTypeOf(event)),
       ...orderOf(event.order),
     },
-    ...(event.rewardId !== undefined && { also: ["customer.reward_redemptions.created"] }),
+    ...(event.rewardId !== undefined && {
+      also: ["created", event.rewardPending ? "pending" : "completed"].map(
+        (change) => `customer.reward_redemptions.${change}`,
+      ),
+    }),
+  })),
+  source(RewardCompletedSchema, (event) => ({
+    ...customerOf(event, true),
+    type: "customer.reward_redemptions.completed",
+    data: {
+      redemption: { id: event.redemptionId },
+      ...redeemed(event),
+      ...campaign(event.campaignId, LOYALTY_PROGRAM),
+    },
   })),
   source(RedemptionFailedSchema, (event) => ({
     ...customerOf(event, false),

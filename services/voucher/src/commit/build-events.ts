@@ -57,7 +57,9 @@ export function addRedemptionEvents(
         parentId,
         orderAmount: one.orderAmount,
         discountedAmount: one.discountedAmount,
-        points: pointsOf(message.parts[part]?.points),
+        points: pointsOf(message.parts[part]?.points, () =>
+          draft.rewards.some(({ redemptionId }) => redemptionId === redemption.id),
+        ),
         sessionKey: message.sessionKey ?? null,
         referrerId,
         overrides: isLast && order !== null ? message.overrides : [],
@@ -77,7 +79,12 @@ function referrerOf(
   return definition?.isReferralCode === true ? definition.referrerId : null;
 }
 
-const pointsOf = (points: RedeemedPoints | undefined) =>
+const pointsOf = (points: RedeemedPoints | undefined, isRewardPending: () => boolean) =>
   points === undefined
     ? null
-    : { points: points.points, holdId: points.holdId, rewardId: points.reward?.id ?? null };
+    : {
+        points: points.points,
+        holdId: points.holdId,
+        rewardId: points.reward?.id ?? null,
+        isRewardPending: isRewardPending(),
+      };

@@ -31,6 +31,7 @@ export type RedemptionMadeFields = {
     readonly points: bigint;
     readonly holdId: string;
     readonly rewardId: string | null;
+    readonly isRewardPending: boolean;
   } | null;
   readonly sessionKey: string | null;
   /** For a referral code. */
@@ -82,6 +83,7 @@ export function encodeRedemptionMade(fields: RedemptionMadeFields): Uint8Array {
     if (fields.points.rewardId !== null) {
       writer.uint32(17 * 8 + WireType.LengthDelimited).string(fields.points.rewardId);
     }
+    if (fields.points.isRewardPending) writer.uint32(21 * 8 + WireType.Varint).bool(true);
   }
   if (fields.sessionKey !== null) {
     writer.uint32(15 * 8 + WireType.LengthDelimited).string(fields.sessionKey);

@@ -4,7 +4,8 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { loadEntries } from "../loading/redemptions.ts";
-import { completeRewardRedemption, lockRewardRedemption } from "../store/reward-redemptions.ts";
+import { recordCompletion } from "../reward/record-completion.ts";
+import { lockRewardRedemption } from "../store/reward-redemptions.ts";
 
 /** Marks a MATERIAL reward as handed out; a repeated request changes nothing. */
 export const completeReward =
@@ -25,9 +26,10 @@ export const completeReward =
         });
       }
       if (reward.status === "PENDING") {
-        await completeRewardRedemption(tx, reward, { voucherId: null, ledgerVersion: null, at });
+        await recordCompletion(tx, deps, reward, { voucherId: null, ledgerVersion: null, at });
       }
     });
+    deps.onEvents();
     const [redemption] = await loadEntries(deps.db, projectId, [
       { id: redemptionId, isRollback: false },
     ]);

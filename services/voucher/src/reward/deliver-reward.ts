@@ -16,7 +16,6 @@ import { findCampaign, isCampaignActive, type StoredCampaign } from "../store/ca
 import { writeAdjustment } from "../store/gift-ledger.ts";
 import { findPublishedUnder } from "../store/publications.ts";
 import {
-  completeRewardRedemption,
   findRewardRedemptions,
   lockRewardRedemption,
   recordFailedDelivery,
@@ -28,6 +27,7 @@ import {
 import { findVouchersById } from "../store/vouchers.ts";
 import { editVoucher, lockVoucher } from "../voucher/edit-voucher.ts";
 import { editActive } from "../voucher/set-active.ts";
+import { recordCompletion } from "./record-completion.ts";
 
 const REASON = "Reward";
 const SOURCE = "Automation";
@@ -143,7 +143,7 @@ const creditGiftVoucher = (deps: Deps, { reward, voucherId, call }: Credit): Pro
     const event = giftBalanceAdjusted(deps.newId("event"), adjustment, definition.campaignId);
     await enqueue(tx, [event]);
     const { ledgerVersion } = adjusted;
-    await completeRewardRedemption(tx, reward, { voucherId, ledgerVersion, at: call.now });
+    await recordCompletion(tx, deps, reward, { voucherId, ledgerVersion, at: call.now });
   });
 
 /**
@@ -176,14 +176,14 @@ async function creditLoyaltyCard(deps: Deps, { reward, voucherId, call }: Credit
 
 /** Completes a reward that was given, unless it was completed or rolled back meanwhile; returns its status before. */
 const complete = (
-  { db }: Deps,
+  deps: Deps,
   reward: RewardRedemption,
   given: { readonly voucherId: string | null; readonly at: number },
 ): Promise<RewardStatus | undefined> =>
-  db.transaction(async (tx) => {
+  deps.db.transaction(async (tx) => {
     const status = (await lockRewardRedemption(tx, reward))?.status;
     if (status === "PENDING" || status === "FAILED") {
-      await completeRewardRedemption(tx, reward, { ...given, ledgerVersion: null });
+      await recordCompletion(tx, deps, reward, { ...given, ledgerVersion: null });
     }
     return status;
   });

@@ -170,27 +170,53 @@ export async function lockRewardRedemption(
   return rows[0] && rewardFromRow(rows[0]);
 }
 
+/** What a completed reward gave. */
+export type GivenReward = {
+  readonly voucherId: string | null;
+  readonly ledgerVersion: bigint | null;
+  readonly at: number;
+};
+
+export type CompletedReward = RewardRedemptionKey & {
+  readonly cardId: string;
+  /** The loyalty program. */
+  readonly campaignId: string | null;
+  readonly customerId: string;
+  readonly rewardId: string;
+  readonly at: number;
+};
+
 /** The reward must be locked. */
 export async function completeRewardRedemption(
   tx: Queryable,
   { projectId, redemptionId }: RewardRedemptionKey,
-  {
-    voucherId,
-    ledgerVersion,
-    at,
-  }: {
-    readonly voucherId: string | null;
-    readonly ledgerVersion: bigint | null;
-    readonly at: number;
-  },
-): Promise<void> {
-  await tx.query(
-    `update reward_redemption
+  { voucherId, ledgerVersion, at }: GivenReward,
+): Promise<CompletedReward> {
+  const { rows } = await tx.query<{
+    card_id: string;
+    campaign_id: string | null;
+    customer_id: string;
+    reward_id: string;
+  }>(
+    `update reward_redemption one
         set status = 'COMPLETED', next_attempt_at = null, reason = null, completed_at = $3, voucher_id = $4,
             ledger_version = $5
-      where project_id = $1 and redemption_id = $2`,
+       from redemption r
+      where one.project_id = $1 and one.redemption_id = $2 and r.project_id = $1 and r.id = $2
+      returning r.voucher_id as card_id, r.campaign_id, one.customer_id, r.points -> 'reward' ->> 'id' as reward_id`,
     [projectId, redemptionId, new Date(at), voucherId, ledgerVersion],
   );
+  const [row] = rows;
+  if (row === undefined) throw new Error(`redemption ${redemptionId} has no reward`);
+  return {
+    projectId,
+    redemptionId,
+    cardId: row.card_id,
+    campaignId: row.campaign_id,
+    customerId: row.customer_id,
+    rewardId: row.reward_id,
+    at,
+  };
 }
 
 /** After the vouchers of a reward that was rolled back are disabled: nothing is left to do. */

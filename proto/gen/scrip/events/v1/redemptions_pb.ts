@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/redemptions.proto.
  */
 export const file_scrip_events_v1_redemptions: GenFile = /*@__PURE__*/
-  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLEBQoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBEhQKDG9yZGVyX2Ftb3VudBgLIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgMIAEoAxITCgZwb2ludHMYDSABKANIBogBARIbCg5wb2ludHNfaG9sZF9pZBgOIAEoCUgHiAEBEhgKC3Nlc3Npb25fa2V5GA8gASgJSAiIAQESGAoLcmVmZXJyZXJfaWQYECABKAlICYgBARIWCglyZXdhcmRfaWQYESABKAlICogBARIyCglvdmVycmlkZXMYFCADKAsyHy5zY3JpcC5jb21tb24udjEuT3JkZXJJdGVtSW5wdXRCDgoMX2NhbXBhaWduX2lkQg4KDF9jdXN0b21lcl9pZEIJCgdfYW1vdW50QggKBl9vcmRlckIXChVfcGFyZW50X3JlZGVtcHRpb25faWRCFAoSX3Byb21vdGlvbl90aWVyX2lkQgkKB19wb2ludHNCEQoPX3BvaW50c19ob2xkX2lkQg4KDF9zZXNzaW9uX2tleUIOCgxfcmVmZXJyZXJfaWRCDAoKX3Jld2FyZF9pZCL5BAoUUmVkZW1wdGlvblJvbGxlZEJhY2sSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtyb2xsYmFja19pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhIKCnZvdWNoZXJfaWQYBCABKAkSHgoRcHJvbW90aW9uX3RpZXJfaWQYBSABKAlIAIgBARIYCgtjYW1wYWlnbl9pZBgGIAEoCUgBiAEBEhgKC2N1c3RvbWVyX2lkGAcgASgJSAKIAQESKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoGYW1vdW50GAkgASgDSAOIAQESKgoFb3JkZXIYCiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBIgBARIfChJwYXJlbnRfcm9sbGJhY2tfaWQYCyABKAlIBYgBARISCgpvcmRlcl9tb2RlGAwgASgJEhAKCHJlamVjdGVkGA0gASgIEhQKDG9yZGVyX2Ftb3VudBgOIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgPIAEoAxITCgZwb2ludHMYECABKANIBogBARIbCg5wb2ludHNfaG9sZF9pZBgRIAEoCUgHiAEBEhYKCXJld2FyZF9pZBgSIAEoCUgIiAEBQhQKEl9wcm9tb3Rpb25fdGllcl9pZEIOCgxfY2FtcGFpZ25faWRCDgoMX2N1c3RvbWVyX2lkQgkKB19hbW91bnRCCAoGX29yZGVyQhUKE19wYXJlbnRfcm9sbGJhY2tfaWRCCQoHX3BvaW50c0IRCg9fcG9pbnRzX2hvbGRfaWRCDAoKX3Jld2FyZF9pZCLwAQoQUmVkZW1wdGlvbkZhaWxlZBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXJlZGVtcHRpb25faWQYAiABKAkSEgoKdm91Y2hlcl9pZBgDIAEoCRIeChFwcm9tb3Rpb25fdGllcl9pZBgEIAEoCUgAiAEBEhgKC2NhbXBhaWduX2lkGAUgASgJSAGIAQESEwoLY3VzdG9tZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
+  fileDesc("CiFzY3JpcC9ldmVudHMvdjEvcmVkZW1wdGlvbnMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLcBQoOUmVkZW1wdGlvbk1hZGUSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAIgASgJEhIKCnZvdWNoZXJfaWQYAyABKAkSGAoLY2FtcGFpZ25faWQYBCABKAlIAIgBARIYCgtjdXN0b21lcl9pZBgFIAEoCUgBiAEBEigKBGRhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBmFtb3VudBgHIAEoA0gCiAEBEioKBW9yZGVyGAggASgLMhYuc2NyaXAuY29tbW9uLnYxLk9yZGVySAOIAQESIQoUcGFyZW50X3JlZGVtcHRpb25faWQYCSABKAlIBIgBARIeChFwcm9tb3Rpb25fdGllcl9pZBgKIAEoCUgFiAEBEhQKDG9yZGVyX2Ftb3VudBgLIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgMIAEoAxITCgZwb2ludHMYDSABKANIBogBARIbCg5wb2ludHNfaG9sZF9pZBgOIAEoCUgHiAEBEhgKC3Nlc3Npb25fa2V5GA8gASgJSAiIAQESGAoLcmVmZXJyZXJfaWQYECABKAlICYgBARIWCglyZXdhcmRfaWQYESABKAlICogBARIyCglvdmVycmlkZXMYFCADKAsyHy5zY3JpcC5jb21tb24udjEuT3JkZXJJdGVtSW5wdXQSFgoOcmV3YXJkX3BlbmRpbmcYFSABKAhCDgoMX2NhbXBhaWduX2lkQg4KDF9jdXN0b21lcl9pZEIJCgdfYW1vdW50QggKBl9vcmRlckIXChVfcGFyZW50X3JlZGVtcHRpb25faWRCFAoSX3Byb21vdGlvbl90aWVyX2lkQgkKB19wb2ludHNCEQoPX3BvaW50c19ob2xkX2lkQg4KDF9zZXNzaW9uX2tleUIOCgxfcmVmZXJyZXJfaWRCDAoKX3Jld2FyZF9pZCLMAQoPUmV3YXJkQ29tcGxldGVkEhIKCnByb2plY3RfaWQYASABKAkSFQoNcmVkZW1wdGlvbl9pZBgCIAEoCRISCgp2b3VjaGVyX2lkGAMgASgJEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQESEwoLY3VzdG9tZXJfaWQYBSABKAkSEQoJcmV3YXJkX2lkGAYgASgJEigKBGRhdGUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg4KDF9jYW1wYWlnbl9pZCL5BAoUUmVkZW1wdGlvblJvbGxlZEJhY2sSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtyb2xsYmFja19pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhIKCnZvdWNoZXJfaWQYBCABKAkSHgoRcHJvbW90aW9uX3RpZXJfaWQYBSABKAlIAIgBARIYCgtjYW1wYWlnbl9pZBgGIAEoCUgBiAEBEhgKC2N1c3RvbWVyX2lkGAcgASgJSAKIAQESKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoGYW1vdW50GAkgASgDSAOIAQESKgoFb3JkZXIYCiABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXJIBIgBARIfChJwYXJlbnRfcm9sbGJhY2tfaWQYCyABKAlIBYgBARISCgpvcmRlcl9tb2RlGAwgASgJEhAKCHJlamVjdGVkGA0gASgIEhQKDG9yZGVyX2Ftb3VudBgOIAEoAxIZChFkaXNjb3VudGVkX2Ftb3VudBgPIAEoAxITCgZwb2ludHMYECABKANIBogBARIbCg5wb2ludHNfaG9sZF9pZBgRIAEoCUgHiAEBEhYKCXJld2FyZF9pZBgSIAEoCUgIiAEBQhQKEl9wcm9tb3Rpb25fdGllcl9pZEIOCgxfY2FtcGFpZ25faWRCDgoMX2N1c3RvbWVyX2lkQgkKB19hbW91bnRCCAoGX29yZGVyQhUKE19wYXJlbnRfcm9sbGJhY2tfaWRCCQoHX3BvaW50c0IRCg9fcG9pbnRzX2hvbGRfaWRCDAoKX3Jld2FyZF9pZCLwAQoQUmVkZW1wdGlvbkZhaWxlZBISCgpwcm9qZWN0X2lkGAEgASgJEhUKDXJlZGVtcHRpb25faWQYAiABKAkSEgoKdm91Y2hlcl9pZBgDIAEoCRIeChFwcm9tb3Rpb25fdGllcl9pZBgEIAEoCUgAiAEBEhgKC2NhbXBhaWduX2lkGAUgASgJSAGIAQESEwoLY3VzdG9tZXJfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCFAoSX3Byb21vdGlvbl90aWVyX2lkQg4KDF9jYW1wYWlnbl9pZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
  * A redemption was committed (topic `scrip.redemptions.v1`, key: id of the voucher or promotion tier). A
@@ -149,6 +149,13 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
    * @generated from field: repeated scrip.common.v1.OrderItemInput overrides = 20;
    */
   overrides: OrderItemInput[];
+
+  /**
+   * `true`: the reward is given later; `RewardCompleted` follows then.
+   *
+   * @generated from field: bool reward_pending = 21;
+   */
+  rewardPending: boolean;
 };
 
 /**
@@ -157,6 +164,69 @@ export type RedemptionMade = Message<"scrip.events.v1.RedemptionMade"> & {
  */
 export const RedemptionMadeSchema: GenMessage<RedemptionMade> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_redemptions, 0);
+
+/**
+ * A reward that was pending after its redemption was given (topic `scrip.redemptions.v1`, key: id of the loyalty card).
+ *
+ * @generated from message scrip.events.v1.RewardCompleted
+ */
+export type RewardCompleted = Message<"scrip.events.v1.RewardCompleted"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the redemption (`r_…`).
+   *
+   * @generated from field: string redemption_id = 2;
+   */
+  redemptionId: string;
+
+  /**
+   * Id of the loyalty card (`v_…`).
+   *
+   * @generated from field: string voucher_id = 3;
+   */
+  voucherId: string;
+
+  /**
+   * Id of the loyalty program (`camp_…`).
+   *
+   * @generated from field: optional string campaign_id = 4;
+   */
+  campaignId?: string | undefined;
+
+  /**
+   * Id of the customer who gets the reward (`cust_…`).
+   *
+   * @generated from field: string customer_id = 5;
+   */
+  customerId: string;
+
+  /**
+   * Id of the reward (`rew_…`).
+   *
+   * @generated from field: string reward_id = 6;
+   */
+  rewardId: string;
+
+  /**
+   * Time the reward was given.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 7;
+   */
+  date?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message scrip.events.v1.RewardCompleted.
+ * Use `create(RewardCompletedSchema)` to create a new message.
+ */
+export const RewardCompletedSchema: GenMessage<RewardCompleted> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_redemptions, 1);
 
 /**
  * A redemption was rolled back, or a rollback was rejected (topic `scrip.redemptions.v1`, key: id of the
@@ -298,7 +368,7 @@ export type RedemptionRolledBack = Message<"scrip.events.v1.RedemptionRolledBack
  * Use `create(RedemptionRolledBackSchema)` to create a new message.
  */
 export const RedemptionRolledBackSchema: GenMessage<RedemptionRolledBack> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_redemptions, 1);
+  messageDesc(file_scrip_events_v1_redemptions, 2);
 
 /**
  * A redemption of a known customer was rejected and recorded (topic `scrip.redemptions.v1`, key: id of the
@@ -362,5 +432,5 @@ export type RedemptionFailed = Message<"scrip.events.v1.RedemptionFailed"> & {
  * Use `create(RedemptionFailedSchema)` to create a new message.
  */
 export const RedemptionFailedSchema: GenMessage<RedemptionFailed> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_redemptions, 2);
+  messageDesc(file_scrip_events_v1_redemptions, 3);
 
