@@ -47,7 +47,7 @@ async function credit(ids: readonly string[], expiresOn: string | null): Promise
       points: 10n,
       cause: newId("vtx"),
       at: NOON,
-      today: "2026-03-01",
+      expiredBefore: "2026-03-01",
       expiresOn,
     }));
     await db.transaction((tx) => movePoints(tx, deps, movements));

@@ -103,7 +103,7 @@ export function newLoyaltyCard({ db, cards }: Loyalty, initialPoints: bigint) {
         card: { projectId, cardId, initialPoints },
         cause: newId("vtx"),
         at: Date.now(),
-        today: localDateAt("UTC", Date.now()),
+        expiredBefore: localDateAt("UTC", Date.now()),
         ...movement,
       };
       const [decision] = await db.transaction((tx) => movePoints(tx, { newId }, [full]));

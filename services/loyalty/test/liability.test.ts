@@ -81,7 +81,15 @@ async function history(steps: readonly Step[]) {
     const move = (type: MovementType, expiresOn: string | null) =>
       db.transaction((tx) =>
         movePoints(tx, { newId }, [
-          { card: reference, type, points, expiresOn, cause: newId("vtx"), at: now, today },
+          {
+            card: reference,
+            type,
+            points,
+            expiresOn,
+            cause: newId("vtx"),
+            at: now,
+            expiredBefore: today,
+          },
         ]),
       );
     const voucher = {

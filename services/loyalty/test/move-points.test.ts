@@ -18,7 +18,7 @@ const { db, cards } = loyalty;
 const DAY_MS = 86_400_000;
 const TODAY = localDateAt("UTC", Date.now());
 const YESTERDAY = addDays(TODAY, -1);
-const LAST_WEEK = { today: addDays(TODAY, -7), at: Date.now() - 7 * DAY_MS };
+const LAST_WEEK = { expiredBefore: addDays(TODAY, -7), at: Date.now() - 7 * DAY_MS };
 
 const eventsOf = async (projectId: string) => {
   const { rows } = await db.query<{ payload: Uint8Array; key: string; topic: string }>(
@@ -134,7 +134,7 @@ describe("points past their date", () => {
     const card = newLoyaltyCard(loyalty, 0n);
     await card.move({ type: "POINTS_ADDITION", points: 60n, expiresOn: addDays(TODAY, 1) });
     const [claimed, released] = [holdIdOf(await card.hold(20n)), holdIdOf(await card.hold(10n))];
-    const later = { today: addDays(TODAY, 2), at: Date.now() + 2 * DAY_MS };
+    const later = { expiredBefore: addDays(TODAY, 2), at: Date.now() + 2 * DAY_MS };
     await card.move({ type: "POINTS_ADDITION", points: 5n, ...later });
     expect(await card.balances()).toMatchObject({ balance: 5n });
     await card.claim(claimed, "r_1");

@@ -120,7 +120,7 @@ export function tiersIn(loyalty: Loyalty) {
               points: points > 0n ? points : -points,
               cause: newId("vtx"),
               at: now,
-              today: new Date(now).toISOString().slice(0, 10),
+              expiredBefore: new Date(now).toISOString().slice(0, 10),
             },
           ]),
         );

@@ -48,7 +48,7 @@ describe("loyalty tiers", () => {
       initialPoints: 0n,
       campaignId: club.campaignId,
     };
-    const movement = { card, cause: newId("vtx"), at: NOON, today: "2026-03-01" };
+    const movement = { card, cause: newId("vtx"), at: NOON, expiredBefore: "2026-03-01" };
     await db.transaction((tx) =>
       movePoints(tx, deps, [
         { ...movement, type: "POINTS_ADDITION", points: 500n },

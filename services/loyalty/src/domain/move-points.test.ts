@@ -39,7 +39,7 @@ function openAccount(initialPoints = CARD.initialPoints) {
       return account.card;
     },
     move(movement: Partial<PointsMovement> & Pick<PointsMovement, "type" | "points">) {
-      const full = { card: CARD, cause: newId("cause"), at: 0, today: START, ...movement };
+      const full = { card: CARD, cause: newId("cause"), at: 0, expiredBefore: START, ...movement };
       const result = decideMovements([full], {
         accounts: new Map([[KEY, account]]),
         locks: [],
@@ -128,7 +128,11 @@ describe("decideMovements", () => {
   test("expires due points before the movement, in an entry of their own", () => {
     const account = openAccount(0n);
     account.move(add(10n, "2026-03-31"));
-    const decision = account.move({ type: "POINTS_REMOVAL", points: 1n, today: "2026-04-01" });
+    const decision = account.move({
+      type: "POINTS_REMOVAL",
+      points: 1n,
+      expiredBefore: "2026-04-01",
+    });
     expect(decision).toEqual({ kind: "rejected", key: "loyalty_card_points_exceeded", limit: 0n });
     expect(account.entries.map(({ type, points }) => [type, points])).toEqual([
       ["POINTS_ADDITION", 10n],
@@ -140,13 +144,13 @@ describe("decideMovements", () => {
   test("keeps points spendable to the end of their last day", () => {
     const account = openAccount(0n);
     account.move(add(10n, "2026-03-31"));
-    expect(account.move({ type: "POINTS_REMOVAL", points: 10n, today: "2026-03-31" }).kind).toBe(
-      "moved",
-    );
+    expect(
+      account.move({ type: "POINTS_REMOVAL", points: 10n, expiredBefore: "2026-03-31" }).kind,
+    ).toBe("moved");
   });
 
   test("moves the points of a cause once", () => {
-    const movement = { card: CARD, cause: "order:1", at: 0, today: START, ...add(5n) };
+    const movement = { card: CARD, cause: "order:1", at: 0, expiredBefore: START, ...add(5n) };
     const { card } = openAccount();
     const { decisions, entries } = decideMovements([movement, movement], {
       accounts: new Map([[KEY, { card, lots: [] }]]),
@@ -268,10 +272,10 @@ test("keeps the invariants of a card over every sequence of changes", () => {
         else if (step.kind === "credit")
           account.move({
             ...add(step.points, step.days === null ? null : addDays(today, step.days)),
-            today,
+            expiredBefore: today,
           });
         else if (step.kind === "remove" && part(step.share) > 0n)
-          account.move({ type: "POINTS_REMOVAL", points: part(step.share), today });
+          account.move({ type: "POINTS_REMOVAL", points: part(step.share), expiredBefore: today });
         else if (step.kind === "redeem" && part(step.share) > 0n) {
           const points = part(step.share);
           redemptions.push({ points, taken: account.redeem(points) });

@@ -55,7 +55,7 @@ export type PointsMovement = {
   /** Time of the project. */
   readonly at: number;
   /** Points of the card that expired before this date, usually the current one, are deducted first. */
-  readonly today: LocalDate;
+  readonly expiredBefore: LocalDate;
   /** Change of the card's pending points; they must suffice. */
   readonly pendingPoints?: bigint;
   readonly source?: string | null;
@@ -178,8 +178,8 @@ function expireFirst(
 ): void {
   const key = cardKeyOf(movement);
   const account = accountOf(draft.accounts, key);
-  if (!isDue(account.card, movement.today)) return;
-  const expired = expireLots(account, movement.today, { at: movement.at, newLotId });
+  if (!isDue(account.card, movement.expiredBefore)) return;
+  const expired = expireLots(account, movement.expiredBefore, { at: movement.at, newLotId });
   if (expired === null) return;
   draft.accounts.set(key, expired.account);
   draft.entries.push({ ...expired.entry, id: newId() });

@@ -125,7 +125,7 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promi
         expiresOn: one.expiresOn,
         cause: one.cause,
         at: one.trigger.at,
-        today: one.today,
+        expiredBefore: one.today,
         details: JSON.stringify(grantDetails(one)),
       })),
   );

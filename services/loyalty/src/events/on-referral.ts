@@ -95,7 +95,7 @@ async function addPoints(
         points,
         cause: `referral:${rewardKey}`,
         at,
-        today,
+        expiredBefore: today,
         expiresOn: expiryDate(program?.expirationRules ?? null, today),
         source: "Automation",
         reason: "Referral reward",

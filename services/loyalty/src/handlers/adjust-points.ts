@@ -23,7 +23,14 @@ export const adjustPoints =
     if (expiresOn !== null && expiresOn < today) {
       return rejected({ key: "invalid_expiration_date", limit: 0n });
     }
-    const change = { card, cause: `adjust:${operationId}`, at: call.now, today, sourceId, reason };
+    const change = {
+      card,
+      cause: `adjust:${operationId}`,
+      at: call.now,
+      expiredBefore: today,
+      sourceId,
+      reason,
+    };
     const [decision] = await deps.db.transaction((tx) =>
       movePoints(tx, deps, [
         points < 0n

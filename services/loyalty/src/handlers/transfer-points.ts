@@ -72,7 +72,7 @@ function movementsOf(
   return transfers.flatMap((transfer, index): readonly PointsMovement[] => {
     const source = cardReferenceFromProto(transfer.source);
     const { points, sourceId = null, reason = null } = transfer;
-    const shared = { points, at: call.now, today, sourceId, reason };
+    const shared = { points, at: call.now, expiredBefore: today, sourceId, reason };
     const cause = `transfer:${operationId}:${index}`;
     return [
       {

@@ -179,7 +179,7 @@ export async function activateEntries(
       expiresOn: expiresOn(entry),
       cause: entry.id,
       at,
-      today: expiredBefore,
+      expiredBefore,
       source,
       details: JSON.stringify({ ...entry.details, pending_points: { id: entry.id } }),
     })),
