@@ -20,11 +20,13 @@ export type Side = {
 /** The same work in plain SQL. */
 export type SideA = { readonly perSecond: number; readonly postgresMicroseconds: number };
 
+type PlainScript = Exclude<Script, "spend">;
+
 /** A and B with the same number of clients and codes. */
 export type Comparison = {
   readonly codes: number;
   readonly clients: number;
-  readonly a: Readonly<Record<Script, SideA>>;
+  readonly a: Readonly<Record<PlainScript, SideA>>;
   readonly sides: Readonly<Record<Kind, Side>>;
 };
 
@@ -44,7 +46,7 @@ type Play = {
 };
 
 type Round = {
-  readonly a: Readonly<Record<Script, SideA>>;
+  readonly a: Readonly<Record<PlainScript, SideA>>;
   readonly plays: Readonly<Record<Kind, Play>>;
 };
 
@@ -151,11 +153,11 @@ function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: numbe
 }
 
 /** What the requests of a kind are compared with: only those of a shop have a counterpart of their own. */
-export const scriptOf = (kind: Kind): Script => (kind === "shop" ? "shop" : "plain");
+export const scriptOf = (kind: Kind): PlainScript => (kind === "shop" ? "shop" : "plain");
 
 function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparison {
   const medianOf = (read: (round: Round) => number): number => median(rounds.map(read));
-  const sideAOf = (script: Script): SideA => ({
+  const sideAOf = (script: PlainScript): SideA => ({
     perSecond: medianOf(({ a }) => a[script].perSecond),
     postgresMicroseconds: medianOf(({ a }) => a[script].postgresMicroseconds),
   });

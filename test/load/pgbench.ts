@@ -12,9 +12,10 @@ const SERVICES = path.join(import.meta.dirname, "../../services");
 const SCRIPTS = {
   plain: path.join(import.meta.dirname, "redeem.pgbench.sql"),
   shop: path.join(import.meta.dirname, "redeem-shop.pgbench.sql"),
+  spend: path.join(import.meta.dirname, "spend.pgbench.sql"),
 };
 
-/** A redemption alone, and one with an order and an idempotency key. */
+/** A redemption alone, one with an order and an idempotency key, and one that spends points. */
 export type Script = keyof typeof SCRIPTS;
 
 /**
@@ -34,7 +35,7 @@ export type PgBench = {
 
 export async function preparePgBench(url: string, codes: number): Promise<PgBench> {
   const program = await findPgBench();
-  for (const schema of [SCHEMA, "validation"]) {
+  for (const schema of [SCHEMA, "validation", "loyalty"]) {
     const folder = path.join(SERVICES, schema, "migrations");
     await migrate({ url, schema, role: `scrip_${schema}`, folder });
   }
