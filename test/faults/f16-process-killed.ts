@@ -16,7 +16,7 @@ export const processKilled: Fault = {
   inEveryRun: true,
   buses: ["kafka", "postgres"],
   async run({ stack, shop }, { full, random, report }) {
-    const kills = full ? KILLS : SHORT_KILLS;
+    const kills = Number(process.env["KILLS"] ?? (full ? KILLS : SHORT_KILLS));
     const load = shop.load(PER_SECOND);
     for (let kill = 0; kill < kills; kill += 1) {
       await sleep(random() * LONGEST_MS);

@@ -20,6 +20,7 @@ import {
   type Stack,
   startComposition,
 } from "../stack/compositions.ts";
+import { problemsIn } from "../stack/logged-problems.ts";
 import { openShop, type Shop } from "./shop.ts";
 
 /** Where the event log of an installation is. */
@@ -105,7 +106,13 @@ export async function withInstallation(
   await database.connect();
   parts.defer(() => database.end());
   const shop = await openShop(stack);
-  await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies });
+  const since = new Date().toISOString();
+  try {
+    await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies });
+  } catch (error) {
+    for (const line of problemsIn([stack.log], since)) console.log(line);
+    throw error;
+  }
 }
 
 function brokerOf(kafka: TestKafka | undefined): Broker | undefined {
