@@ -53,11 +53,14 @@ export function startRelay(options: RelayOptions): Relay {
   const timings = { ...TIMINGS, ...options.timings };
   const alarm = createAlarm();
   const stop = createAlarm();
-  const lease = createLease(options.db, timings.leaseMs);
   let closing = false;
   let failures = 0;
   // Known only while no other process publishes.
   let position: OutboxPosition | undefined;
+  const lease = createLease(options.db, timings.leaseMs, (version) => {
+    // Set back from outside: an idle relay stores no position, and so would not notice.
+    if (position?.version !== version) position = undefined;
+  });
   // Of the reading in progress: what it published, and how long it looked for more.
   let found = 0;
   let searchedMs = 0;
@@ -119,9 +122,10 @@ export function startRelay(options: RelayOptions): Relay {
 type Lease = { readonly hold: () => Promise<boolean>; readonly release: () => Promise<void> };
 
 /**
- * The lease of the relay, a row that its owner renews. The clock of the database decides its end.
+ * The lease of the relay, a row that its owner renews. The clock of the database decides its end. Each renewal returns the version of
+ * the stored position.
  */
-function createLease(db: Database, leaseMs: number): Lease {
+function createLease(db: Database, leaseMs: number, onRenewed: (version: bigint) => void): Lease {
   const owner = randomUUID();
   let held = false;
   let renewAt = 0;
@@ -130,15 +134,18 @@ function createLease(db: Database, leaseMs: number): Lease {
       // Taken before the statement: the lease ends later than assumed, never earlier.
       const startedAt = performance.now();
       if (startedAt < renewAt) return held;
-      const { rowCount } = await db.query(
+      const { rows } = await db.query<{ version: bigint }>(
         `insert into outbox_position as lease (name, owner, expires_at)
          values ('relay', $1, clock_timestamp() + $2 * interval '1 millisecond')
              on conflict (name) do update
             set owner = excluded.owner, expires_at = excluded.expires_at
-          where coalesce(lease.owner = excluded.owner or lease.expires_at <= clock_timestamp(), true)`,
+          where coalesce(lease.owner = excluded.owner or lease.expires_at <= clock_timestamp(), true)
+        returning version`,
         [owner, leaseMs],
       );
-      held = rowCount === 1;
+      const [row] = rows;
+      held = row !== undefined;
+      if (row !== undefined) onRenewed(row.version);
       renewAt = startedAt + leaseMs / (held ? 2 : 4);
       return held;
     },

@@ -30,7 +30,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { OutboxPosition } from "../src/outbox-position.ts";
 import { findUnpublished } from "../src/outbox.ts";
 import { appendReferences } from "../src/pg/log.ts";
-import { buildEvent, buildEvents, CLOSE_MS, idsOf, newTopic } from "./conformance/broker.ts";
+import { buildEvent, buildEvents, CLOSE_MS, idsOf, newTopic, soon } from "./conformance/broker.ts";
 
 const SERVICE = { schema: "service", role: "scrip_service" };
 const FIXTURE = path.join(import.meta.dirname, "fixture");
@@ -406,6 +406,18 @@ describe("an outbox that is published again", () => {
     await publishAll();
     expect(new Set(await copies(topic))).toEqual(new Set(["v_1-1", "v_1-2"]));
     expect((await copies(topic)).filter((id) => id === "v_1-1")).toHaveLength(2);
+  });
+
+  test("is noticed by an idle relay, without a new event", async () => {
+    const topic = newTopic();
+    await write(db, topic, 1);
+    const relay = startRelay({ db, bus, onError, timings: { leaseMs: 100, idlePollMs: 10 } });
+    const copied = (times: number) => async () =>
+      expect(await copies(topic)).toEqual(Array<string>(times).fill("v_1-1"));
+    await soon(copied(1));
+    await republishSince(db, await timeOf("v_1-1"));
+    await soon(copied(2));
+    await relay.close();
   });
 
   test("repeats nothing when it retains no event of that time", async () => {
