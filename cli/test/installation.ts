@@ -6,7 +6,7 @@ import path from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 
 import { runCli } from "../src/program.ts";
 import type { Environment } from "../src/settings.ts";
@@ -72,7 +72,7 @@ const READY = /Base URL\s+(\S+)/;
 /** The services of `npm start`, on a database of their own. */
 export async function startInstallation(): Promise<Installation> {
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(await emptyDatabase());
+  const database = parts.use(await migratedDatabase());
   const dataDir = await mkdtemp(path.join(tmpdir(), "scrip-cli-"));
   parts.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 }));
   const child = spawn(process.execPath, [MAIN], {
@@ -83,6 +83,7 @@ export async function startInstallation(): Promise<Installation> {
       DATABASE_URL: database.url,
       SCRIP_DATA_DIR: dataDir,
       SCRIP_PORT: "0",
+      SCRIP_WORKERS: "1",
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,4 +1,4 @@
-import { emptyDatabase } from "@scrip/testing";
+import { emptyDatabase, migratedDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import { generateBootstrap } from "../src/bootstrap.ts";
@@ -7,7 +7,7 @@ import { newToken } from "./builders.ts";
 import { createTestService, startTestGateway } from "./deps.ts";
 
 test("does not start without a project and keys, and names the missing variables", async () => {
-  await using database = await emptyDatabase();
+  await using database = await migratedDatabase();
   await expect(createTestService(database.url)).rejects.toThrow(
     /SCRIP_BOOTSTRAP_APP_ID.*SCRIP_BOOTSTRAP_CLIENT_TOKEN/,
   );
@@ -27,7 +27,7 @@ test("concurrent starts create one project", async () => {
 });
 
 test("only the start that created the project has its keys", async () => {
-  await using database = await emptyDatabase();
+  await using database = await migratedDatabase();
   const start = (bootstrap = generateBootstrap()) => createTestService(database.url, bootstrap);
   const own = generateBootstrap();
   await using first = await start(own);
@@ -46,7 +46,7 @@ test("only the start that created the project has its keys", async () => {
 });
 
 test("a later start needs no keys", async () => {
-  await using database = await emptyDatabase();
+  await using database = await migratedDatabase();
   const bootstrap = generateBootstrap();
   const first = await createTestService(database.url, bootstrap);
   await first[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ import {
   type Implementation,
 } from "@scrip/rpc";
 import { createLogger, createMetrics, type Logger, type Metrics } from "@scrip/telemetry";
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 
 import { type BootstrapKeys, generateBootstrap } from "../src/bootstrap.ts";
 import type { HttpConfig } from "../src/config.ts";
@@ -74,11 +74,11 @@ export async function createTestService(
   return { ...service, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** A gateway on an empty database with one project, whose keys are known. */
+/** A gateway on a database of its own with one project, whose keys are known. */
 export async function startTestGateway(options: StartOptions = {}): Promise<TestGateway> {
   const { implementations = [] } = options;
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(await emptyDatabase());
+  const database = parts.use(await migratedDatabase());
   const keys = { ...generateBootstrap(), ...options.keys };
   const logger = options.logger ?? createLogger({ service: "gateway", level: "silent" });
   const service = parts.use(

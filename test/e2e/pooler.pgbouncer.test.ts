@@ -1,5 +1,5 @@
 import { sessionStatement } from "@scrip/postgres";
-import { emptyDatabase, testPgBouncer } from "@scrip/testing";
+import { migratedDatabase, testPgBouncer } from "@scrip/testing";
 import { Client } from "pg";
 import { afterAll, describe, expect, test, vi } from "vitest";
 
@@ -11,7 +11,7 @@ import { ok, voucherBody } from "../stack/rule-builders.ts";
 /** Fewer than one process has without a pooler. */
 const POOL_SIZE = 3;
 
-const database = await emptyDatabase();
+const database = await migratedDatabase();
 const pooler = await testPgBouncer({
   url: database.url,
   connectQueries: Object.fromEntries(

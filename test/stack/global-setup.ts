@@ -4,19 +4,30 @@ import { createServer, type ServerResponse } from "node:http";
 
 import { createDatabaseFrom, type TestServer } from "@scrip/testing/empty-database";
 import startPostgres from "@scrip/testing/global-setup";
+import { oncePerRun } from "@scrip/testing/once-per-run";
 import type { TestProject } from "vitest/node";
 
 import { type Composition, type Stack, startComposition } from "./compositions.ts";
 
 /**
- * Provides a Postgres server and one shared stack per composition. A stack is started when the first
- * test file requests it, so that a run of one file starts only what it needs. Test files run in separate
- * processes and request stacks over HTTP.
+ * Provides a Postgres server and one shared stack per composition, for all projects of the run. A stack is
+ * started when the first test file requests it, so that a run of one file starts only what it needs. Test
+ * files run in separate processes and request stacks over HTTP.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await using parts = new AsyncDisposableStack();
   parts.defer(await startPostgres(project));
-  const stacks = sharedStacks(project.getProvidedContext());
+  const server = project.getProvidedContext();
+  const { url } = parts.use(await oncePerRun("stacks", () => serveStacks(server)));
+  project.provide("stacksUrl", url);
+
+  const running = parts.move();
+  return () => running.disposeAsync();
+}
+
+async function serveStacks(postgres: TestServer) {
+  await using parts = new AsyncDisposableStack();
+  const stacks = sharedStacks(postgres);
   parts.defer(() => stacks.end());
   const server = createServer((request, response) => {
     const composition = (["standalone", "distributed"] as const).find(
@@ -29,10 +40,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   parts.defer(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("not listening on a port");
-  project.provide("stacksUrl", `http://127.0.0.1:${address.port}`);
 
   const running = parts.move();
-  return () => running.disposeAsync();
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 function sharedStacks(server: TestServer) {

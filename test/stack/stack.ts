@@ -1,4 +1,4 @@
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 import { inject } from "vitest";
 
 import { type ApiResponse, type Json, managementApi, newCode } from "./api.ts";
@@ -45,7 +45,7 @@ async function startLogged(
   options: Omit<StackOptions, "database">,
   start: (options: StackOptions) => Promise<Stack>,
 ): Promise<Stack> {
-  const stack = await start({ ...options, database: await emptyDatabase() });
+  const stack = await start({ ...options, database: await migratedDatabase() });
   logs.add(stack.log);
   return stack;
 }

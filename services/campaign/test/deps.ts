@@ -10,7 +10,7 @@ import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
-import { emptyDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
+import { migratedDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
 import { createVoucherService } from "@scrip/voucher/service";
 
 import { createClients } from "../src/clients.ts";
@@ -65,7 +65,7 @@ function startProcess(db: TestDatabase, voucher: Transport) {
 
 async function startVoucherService() {
   await using parts = new AsyncDisposableStack();
-  const { url } = parts.use(await emptyDatabase());
+  const { url } = parts.use(await migratedDatabase());
   const onError = (): void => {};
   const bus = await createPgEventBus({ url, onError });
   parts.defer(() => bus.close(1_000));

@@ -5,7 +5,7 @@ import {
   VoucherPublishedSchema,
 } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import { createDirectTransport } from "@scrip/rpc";
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { onVoucher, VOUCHERS_TOPIC } from "../src/events/on-voucher.ts";
@@ -85,7 +85,7 @@ describe("onVoucher", () => {
 });
 
 test("the service is subscribed to the bus", async () => {
-  await using database = await emptyDatabase();
+  await using database = await migratedDatabase();
   const options = { databaseUrl: database.url, onError: () => {} };
   const bus = await createPgEventBus({ url: database.url, onError: options.onError });
   {

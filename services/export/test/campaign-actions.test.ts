@@ -16,7 +16,7 @@ import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_act
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, clientOf, createDirectTransport } from "@scrip/rpc";
 import { createMetrics } from "@scrip/telemetry";
-import { asAdmin, emptyDatabase } from "@scrip/testing";
+import { asAdmin, migratedDatabase } from "@scrip/testing";
 import { createVoucherService } from "@scrip/voucher/service";
 import { afterAll, expect, test } from "vitest";
 
@@ -28,7 +28,7 @@ const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
 
 /** Export with the services that it calls, in one database. */
-const { url } = parts.use(await emptyDatabase());
+const { url } = parts.use(await migratedDatabase());
 const onError = (): void => {};
 const bus = await createPgEventBus({ url, onError });
 parts.defer(() => bus.close(1_000));

@@ -12,7 +12,7 @@ import { AuditLogService } from "@scrip/proto/scrip/export/v1/audit_log_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { clientOf, createDirectTransport, type FindProject, type Service } from "@scrip/rpc";
 import { createMetrics } from "@scrip/telemetry";
-import { emptyDatabase, testDatabase } from "@scrip/testing";
+import { migratedDatabase, testDatabase } from "@scrip/testing";
 import { createValidationService } from "@scrip/validation/service";
 import { createVoucherService } from "@scrip/voucher/service";
 
@@ -75,7 +75,7 @@ export async function startExports() {
 /** The service with all services that it calls, in one process on one database. */
 export async function startPlatform() {
   await using parts = new AsyncDisposableStack();
-  const { url } = parts.use(await emptyDatabase());
+  const { url } = parts.use(await migratedDatabase());
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const bus = await createPgEventBus({ url, onError });

@@ -1,7 +1,7 @@
 import { createPgEventBus, type DeliveredEvent } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
@@ -156,7 +156,7 @@ describe("onRedemption", () => {
     expect(rows).toEqual([]);
   });
   test("is subscribed to the bus by the service", async () => {
-    await using database = await emptyDatabase();
+    await using database = await migratedDatabase();
     const options = { databaseUrl: database.url, onError: () => {} };
     const bus = await createPgEventBus({ url: database.url, onError: options.onError });
     {

@@ -17,7 +17,7 @@ import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, clientOf, createDirectTransport, type Service } from "@scrip/rpc";
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 import { createVoucherService } from "@scrip/voucher/service";
 
 import { createValidationService } from "../src/service.ts";
@@ -29,7 +29,7 @@ export type Services = Awaited<ReturnType<typeof startServices>>;
 /** The validation service with the services that it calls, in this process on a database of their own. */
 export async function startServices() {
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(await emptyDatabase());
+  const database = parts.use(await migratedDatabase());
   const errors: Error[] = [];
   const onError = (error: Error): unknown => errors.push(error);
   const options = { databaseUrl: database.url, poolSize: POOL_SIZE, onError };

@@ -13,7 +13,7 @@ import {
   RedemptionMadeSchema,
   RedemptionRolledBackSchema,
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
-import { emptyDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
+import { migratedDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 
 test("stores the order of a redemption whose process died before storing it", async () => {
-  await using database = await emptyDatabase();
+  await using database = await migratedDatabase();
   const bus = await createPgEventBus({ url: database.url, onError: () => {} });
   const order = buildOrder({ sourceId: "cart-1", status: OrderStatus.PAID, amount: 900n });
   await bus.publish([redemptionMadeAt(NOON, order)]);

@@ -5,6 +5,7 @@ import { inject } from "vitest";
 
 import { asAdmin } from "./admin.ts";
 import { createDatabaseFrom, type EmptyDatabase } from "./empty-database.ts";
+import { findMigratedParts, type MigratedPart } from "./migrated-parts.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -16,14 +17,13 @@ declare module "vitest" {
 /** A database for one test file, dropped when disposed. */
 export const emptyDatabase = (): Promise<EmptyDatabase> => createFrom("template1");
 
+/** A database with the migrations of all services applied, so that those that start on it find nothing to apply. */
+export const migratedDatabase = async (): Promise<EmptyDatabase> =>
+  createFrom(await templateOf(await findMigratedParts()));
+
 export type TestDatabase = Database & EmptyDatabase;
 
-export type TestDatabaseOptions = {
-  readonly schema: string;
-  readonly role: string;
-  readonly folder: string;
-  readonly poolSize?: number;
-};
+export type TestDatabaseOptions = MigratedPart & { readonly poolSize?: number };
 
 const POOL_SIZE = 20;
 
@@ -31,10 +31,13 @@ const POOL_SIZE = 20;
  * A database with the migrations of one service applied, and a pool that connects as the service
  * does. The migrations run once per test run: the databases are copies.
  */
-export async function testDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
-  const { schema, role, poolSize = POOL_SIZE } = options;
+export async function testDatabase({
+  poolSize = POOL_SIZE,
+  ...part
+}: TestDatabaseOptions): Promise<TestDatabase> {
+  const { schema, role } = part;
   await using parts = new AsyncDisposableStack();
-  const { url } = parts.use(await createFrom(await templateOf(options)));
+  const { url } = parts.use(await createFrom(await templateOf([part])));
   const database = createDatabase({ url, schema, role, poolSize, onError: () => {} });
   parts.defer(() => database.close());
 
@@ -48,12 +51,9 @@ const createFrom = (template: string): Promise<EmptyDatabase> =>
 const urlOf = (database: string): string =>
   Object.assign(new URL(inject("postgresUrl")), { pathname: `/${database}` }).href;
 
-/** The name of a migrated template database. The first caller creates it. */
-async function templateOf({ schema, role, folder }: TestDatabaseOptions): Promise<string> {
-  const migrations = await readMigrations(folder);
-  const contents = JSON.stringify([schema, role, migrations.map(({ sha256 }) => sha256)]);
-  const hash = createHash("sha256").update(contents).digest("hex").slice(0, 12);
-  const name = `test_${inject("testRun")}_of_${hash}`;
+/** The name of a template database with the migrations of these parts. The first caller creates it. */
+async function templateOf(parts: readonly MigratedPart[]): Promise<string> {
+  const name = `test_${inject("testRun")}_of_${await hashOf(parts)}`;
   await asAdmin(inject("postgresUrl"), async (client) => {
     // Test files run in several processes; one creates the template while the others wait.
     await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [name]);
@@ -62,8 +62,18 @@ async function templateOf({ schema, role, folder }: TestDatabaseOptions): Promis
     const unfinished = `${name}_unfinished`;
     await client.query(`drop database if exists ${unfinished} with (force)`);
     await client.query(`create database ${unfinished}`);
-    await migrate({ url: urlOf(unfinished), schema, role, folder });
+    await Promise.all(parts.map((part) => migrate({ url: urlOf(unfinished), ...part })));
     await client.query(`alter database ${unfinished} rename to ${name}`);
   });
   return name;
+}
+
+async function hashOf(parts: readonly MigratedPart[]): Promise<string> {
+  const contents = parts.map(async ({ schema, role, folder }) => [
+    schema,
+    role,
+    (await readMigrations(folder)).map(({ sha256 }) => sha256),
+  ]);
+  const text = JSON.stringify(await Promise.all(contents));
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }

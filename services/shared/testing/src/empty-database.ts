@@ -15,7 +15,8 @@ export async function createDatabaseFrom(
   const name = `test_${testRun}_${randomBytes(6).toString("hex")}`;
   const run = (statement: string): Promise<unknown> =>
     asAdmin(postgresUrl, (client) => client.query(statement));
-  await run(`create database ${name} template ${template}`);
+  // Copying the files takes less time than the default, which writes each page to the log.
+  await run(`create database ${name} template ${template} strategy file_copy`);
   return {
     url: Object.assign(new URL(postgresUrl), { pathname: `/${name}` }).href,
     async [Symbol.asyncDispose]() {

@@ -3,17 +3,27 @@ import { randomBytes } from "node:crypto";
 import type { TestProject } from "vitest/node";
 
 import { asAdmin } from "./admin.ts";
+import { oncePerRun } from "./once-per-run.ts";
 import { startTestPostgres } from "./test-postgres.ts";
 
-/** Provides a PostgreSQL server for the tests, and drops their databases afterwards. */
+/** Provides a PostgreSQL server for the tests of all projects, and drops their databases afterwards. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await oncePerRun("postgres", startServer);
+  project.provide("postgresUrl", server.url);
+  project.provide("testRun", server.run);
+  return () => server[Symbol.asyncDispose]();
+}
+
+async function startServer() {
   const server = await startTestPostgres();
   const run = randomBytes(4).toString("hex");
-  project.provide("postgresUrl", server.url);
-  project.provide("testRun", run);
-  return async () => {
-    await dropDatabases(server.url, run);
-    await server[Symbol.asyncDispose]();
+  return {
+    url: server.url,
+    run,
+    async [Symbol.asyncDispose]() {
+      await dropDatabases(server.url, run);
+      await server[Symbol.asyncDispose]();
+    },
   };
 }
 

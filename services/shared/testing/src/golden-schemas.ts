@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { migrate } from "@scrip/postgres";
@@ -7,6 +6,7 @@ import { migrate } from "@scrip/postgres";
 import { asAdmin } from "./admin.ts";
 import { describeDifference } from "./difference.ts";
 import { dumpSchema } from "./dump-schema.ts";
+import { findMigratedParts, type MigratedPart } from "./migrated-parts.ts";
 import { startTestPostgres } from "./test-postgres.ts";
 
 /**
@@ -17,8 +17,8 @@ async function main(): Promise<void> {
   const isCheck = process.argv.includes("--check");
   const stale: string[] = [];
   await using server = await startTestPostgres();
-  for (const part of await findParts()) {
-    const file = path.join(part.folder, "schema.sql");
+  for (const part of await findMigratedParts()) {
+    const file = path.join(part.folder, "../schema.sql");
     const found = await readFile(file, "utf8").catch(() => "");
     const schema = await schemaOf(server.url, part);
     if (schema === found) continue;
@@ -36,42 +36,15 @@ async function main(): Promise<void> {
 
 const COMMAND = "node scripts/run.mjs node services/shared/testing/src/golden-schemas.ts";
 
-type Part = { readonly name: string; readonly folder: string };
-
 const ROOT = path.join(import.meta.dirname, "../../../..");
 
-/** Every folder with migrations. */
-async function findParts(): Promise<readonly Part[]> {
-  const folders = ["gateway", ...(await under("services")), ...(await under("services/shared"))];
-  const parts: Part[] = [];
-  for (const folder of folders) {
-    if (existsSync(path.join(ROOT, folder, "migrations"))) {
-      parts.push({ name: path.basename(folder), folder: path.join(ROOT, folder) });
-    }
-  }
-  return parts;
-}
-
-async function under(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(path.join(ROOT, folder), { withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => `${folder}/${entry.name}`)
-    .toSorted();
-}
-
-async function schemaOf(adminUrl: string, { name, folder }: Part): Promise<string> {
-  const database = `golden_${name}_${process.pid}`;
+async function schemaOf(adminUrl: string, part: MigratedPart): Promise<string> {
+  const database = `golden_${part.schema}_${process.pid}`;
   const url = Object.assign(new URL(adminUrl), { pathname: `/${database}` }).href;
   await asAdmin(adminUrl, (client) => client.query(`create database ${database}`));
   try {
-    await migrate({
-      url,
-      schema: name,
-      role: `scrip_${name}`,
-      folder: path.join(folder, "migrations"),
-    });
-    return await asAdmin(url, (client) => dumpSchema(client, name));
+    await migrate({ url, ...part });
+    return await asAdmin(url, (client) => dumpSchema(client, part.schema));
   } finally {
     await asAdmin(adminUrl, (client) => client.query(`drop database ${database} with (force)`));
   }
