@@ -224,7 +224,7 @@ test("lists activities that processes of an earlier release stored, each once", 
     { category: "ACTION" },
   ];
   const expected = await Promise.all(filters.map(list));
-  expect(expected.map(({ length }) => length)).toEqual([6, 6, 1, 2, 2, 1, 1, 3]);
+  expect(expected.map(({ length }) => length)).toEqual([7, 7, 1, 2, 3, 1, 1, 3]);
   expect(expected[0]?.[0]?.data).toEqual({
     order: { id: "ord_1", object: "order", amount: 900, product_ids: [] },
   });
