@@ -9,6 +9,8 @@ export type BurstSpec = {
   readonly request: string;
   /** Each connection repeats its request until then; 0 sends it once. */
   readonly seconds: number;
+  /** Whether all connections are open before the first request, as those of clients that keep them alive. */
+  readonly isConnected?: boolean;
   /** Whether a refused connection waits as long as `Retry-After` says before it repeats its request. */
   readonly isPolite: boolean;
 };
@@ -38,6 +40,9 @@ export type BurstResult = {
 
 export type Latencies = { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
 
+/** Until the server has accepted all connections. */
+const ACCEPT_MS = 1_000;
+
 type Exchange = { status: string; since: number; remaining: number; head: string; bytes: number };
 
 export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
@@ -47,6 +52,11 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
   const rejectedFirst: number[] = [];
   const rejectedFirstSent: number[] = [];
   const servedBeforeRejection: number[] = [];
+  const connected =
+    spec.isConnected === true
+      ? await Promise.all(Array.from({ length: spec.connections }, () => openSocket(spec.port)))
+      : [];
+  if (connected.length > 0) await new Promise((resolve) => setTimeout(resolve, ACCEPT_MS));
   const delay = monitorEventLoopDelay({ resolution: 2 });
   delay.enable();
   let bytes = 0;
@@ -57,9 +67,9 @@ export async function runBurst(spec: BurstSpec): Promise<BurstResult> {
     statuses[status] = (statuses[status] ?? 0) + 1;
   };
   await Promise.all(
-    Array.from({ length: spec.connections }, async () => {
+    Array.from({ length: spec.connections }, async (_, index) => {
       // Each sends as soon as it is connected, so the server accepts further ones under load.
-      using socket = await openSocket(spec.port);
+      using socket = connected[index] ?? (await openSocket(spec.port));
       for (let repetition = 0; ; repetition += 1) {
         const sentAt = performance.now();
         const since = repetition === 0 ? start : sentAt;

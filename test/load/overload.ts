@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
-import type { BurstResult, BurstSpec } from "./burst-client.ts";
+import { type BurstResult, type BurstSpec, latenciesOf } from "./burst-client.ts";
 import { heapArgs } from "./heap.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
@@ -15,6 +15,7 @@ import { heavyRequest, lightRequest } from "./overload-requests.ts";
 import { openBenchDatabase } from "./postgres.ts";
 import { measureRejections } from "./rejections.ts";
 import { table } from "./table.ts";
+import { captureWire, type WireResponse, type WireTimes } from "./wire.ts";
 
 /**
  * Overloads an installation with heavy requests of one project, and measures what another project
@@ -148,6 +149,7 @@ async function measure(stack: Stack): Promise<void> {
   await sleep(2_000);
   log(`${options.requests} heavy requests at once`);
   await serverDelay(stack);
+  const capture = await captureWire(Number(port), path.join(FOLDER, "wire.pcap"));
   const cpuAtStart = cpu();
   const attack = await runBurst({
     ...burst,
@@ -157,10 +159,15 @@ async function measure(stack: Stack): Promise<void> {
   });
   const attackCpu = cpu() - cpuAtStart;
   const delays = await serverDelay(stack);
+  const wire = await capture?.stop();
   const [lightResult, livezResult] = (await probes) ?? [];
   await sleep(15_000);
+  const onceEach: BurstSpec = { ...burst, connections: Number(options.requests), seconds: 0 };
+  log("the same requests at once on open connections");
+  const open = await observedBurst({ ...onceEach, isConnected: true });
   log("the same requests at once to a bare HTTP server");
-  const bare = await burstOnBareServer({ ...burst, connections: Number(options.requests) });
+  const bare = await burstOnBareServer(onceEach);
+  const bareOpen = await burstOnBareServer({ ...onceEach, isConnected: true });
   const rate = served(attack) / attack.servedSeconds;
   report(`${options.requests} at once (${describeMachine()})`, [
     ["statuses", JSON.stringify(attack.statuses)],
@@ -173,8 +180,16 @@ async function measure(stack: Stack): Promise<void> {
     ["latency of rejected", ms(attack.rejected)],
     ["latency of rejected, first requests", ms(attack.rejectedFirst)],
     ["the same, from sending", ms(attack.rejectedFirstSent)],
+    ["the same, on the wire", wireLatencies(wire, ({ isFirst }) => isFirst)],
+    ["latency of rejected, on the wire", wireLatencies(wire)],
     ["first requests to a bare HTTP server", ms(bare.rejectedFirst)],
     ["the same, from sending", ms(bare.rejectedFirstSent)],
+    ["the same, on the wire", wireLatencies(bare.wire)],
+    ["open connections", JSON.stringify(open.statuses)],
+    ["rejected on open connections", ms(open.rejectedFirst)],
+    ["the same, on the wire", wireLatencies(open.wire)],
+    ["a bare HTTP server, open connections", ms(bareOpen.rejectedFirst)],
+    ["the same, on the wire", wireLatencies(bareOpen.wire)],
     [
       "served while a request waited to be rejected",
       `p99 ${attack.servedBeforeRejection.p99}, max ${attack.servedBeforeRejection.max}`,
@@ -222,12 +237,34 @@ function runBurst(spec: BurstSpec): Promise<BurstResult> {
   });
 }
 
+type ObservedBurst = BurstResult & { readonly wire: WireTimes | undefined };
+
+async function observedBurst(burst: BurstSpec): Promise<ObservedBurst> {
+  const capture = await captureWire(burst.port, path.join(FOLDER, "wire.pcap"));
+  const result = await runBurst(burst);
+  return { ...result, wire: await capture?.stop() };
+}
+
+/** Of rejections, as the server's network interface saw them. */
+function wireLatencies(
+  wire: WireTimes | undefined,
+  counts: (response: WireResponse) => boolean = () => true,
+): string {
+  if (wire === undefined) return "not captured: tcpdump does not start";
+  const rejected = wire.responses.filter(({ status }) => status === 429 || status === 503);
+  const times = rejected.filter(counts).map((response) => response.ms);
+  const lost = wire.dropped === 0 ? "" : `, ${wire.dropped} packets lost`;
+  return `${ms(latenciesOf(times))} (${times.length}${lost})`;
+}
+
 /** What rejections take on this machine when a server does nothing else, with a client on the same processors. */
-async function burstOnBareServer(burst: BurstSpec): Promise<BurstResult> {
+async function burstOnBareServer(burst: BurstSpec): Promise<ObservedBurst> {
   const server = fork(new URL("bare-server.ts", import.meta.url));
   try {
     const [port] = (await once(server, "message")) as [number];
-    return await runBurst({ ...burst, port, seconds: 0 });
+    // Its code is compiled, as that of the installation is.
+    await runBurst({ ...burst, port, connections: 600, isConnected: false });
+    return await observedBurst({ ...burst, port });
   } finally {
     server.disconnect();
   }
