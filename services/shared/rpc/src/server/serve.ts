@@ -9,7 +9,7 @@ import { compileCheck } from "@scrip/contract";
 import { ApiError, invalidPayload, notFound, toConnectError, toErrorResponse } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
 
-import type { Admission } from "../admission/admission.ts";
+import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
 import {
@@ -388,6 +388,7 @@ async function runAdmitted<Result>(
 ): Promise<Result> {
   const admitted = admission.enter(call.project.id || BATCHES, 1);
   const admit = (work: number): Promise<void> | undefined => {
+    if (work > LIGHT_WORK) context.heavyFor = call.project.id;
     const turn = admitted.start(work);
     if (turn === undefined) return undefined;
     const { signal } = context;

@@ -4,14 +4,18 @@ import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/p
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 
+import { fromBinaryInSteps, LONG_MESSAGE_BYTES, toBinaryInSteps } from "../call/binary-in-steps.ts";
 import { frame, messageIn, PREFIX_BYTES } from "../call/frame.ts";
 import type { ReceivedHeaders } from "../call/headers.ts";
+import { runInterleaved, type WorkLimit } from "../concurrency/interleave.ts";
 import type { CallBytes } from "./message-bytes.ts";
 
 /** What a handler needs to know about a call; Connect's context has it too. */
 export type CallContext = Pick<HandlerContext, "timeoutMs" | "signal"> & {
   readonly requestHeader: ReceivedHeaders;
   readonly responseHeader: Pick<Headers, "set">;
+  /** The project of a heavy call, whose response is encoded in steps. */
+  heavyFor?: string | undefined;
 };
 
 export type UnaryMethod = {
@@ -52,22 +56,48 @@ export async function serveUnary(
   try {
     context.limit(maxTimeoutMs);
     const body = await readBody(stream, { maxBytes, bytes });
-    const response = await handle(decode(method, body), context);
-    if (!stream.destroyed && !stream.closed)
-      respond(stream, context, toBinary(method.output, response));
+    const decoded = decode(method, body, stream);
+    const request = decoded instanceof Promise ? await decoded : decoded;
+    const response = await handle(request, context);
+    if (stream.destroyed || stream.closed) return;
+    const message =
+      context.heavyFor === undefined
+        ? toBinary(method.output, response)
+        : await runInterleaved(
+            toBinaryInSteps(method.output, response),
+            limitOf(stream, context.heavyFor),
+          );
+    if (!stream.destroyed && !stream.closed) respond(stream, context, message);
   } catch (error) {
     rejectStream(stream, ConnectError.from(error, Code.Internal), context.responseHeaders);
   }
 }
 
-function decode({ input }: DescMethod, body: readonly Buffer[]): Message {
+/** Work for a caller that is still there; its deadline closes the stream. */
+const limitOf = (stream: ServerHttp2Stream, project: string): WorkLimit => ({
+  project: { id: project },
+  deadline: Number.POSITIVE_INFINITY,
+  isAbandoned: () => stream.destroyed || stream.closed,
+});
+
+function decode(
+  { input }: DescMethod,
+  body: readonly Buffer[],
+  stream: ServerHttp2Stream,
+): Message | Promise<Message> {
   const message = messageIn(body);
   if (message === undefined) throw new ConnectError("expected one message", Code.Unimplemented);
   try {
-    return fromBinary(input, message);
+    if (message.length < LONG_MESSAGE_BYTES) return fromBinary(input, message);
+    const steps = fromBinaryInSteps(input, message);
+    return Promise.resolve(runInterleaved(steps, limitOf(stream, ""))).catch(notValid);
   } catch (cause) {
-    throw new ConnectError("the message is not valid", Code.Internal, undefined, undefined, cause);
+    return notValid(cause);
   }
+}
+
+function notValid(cause: unknown): never {
+  throw new ConnectError("the message is not valid", Code.Internal, undefined, undefined, cause);
 }
 
 function readBody(
@@ -124,6 +154,7 @@ export function rejectStream(
 
 class Context implements CallContext {
   readonly responseHeaders: Record<string, string> = {};
+  heavyFor: string | undefined;
   readonly requestHeader: ReceivedHeaders;
   readonly responseHeader = {
     set: (name: string, value: string): void => void (this.responseHeaders[name] = value),

@@ -1,14 +1,23 @@
 import type { ClientSessionOptions, SecureClientSessionOptions } from "node:http2";
 import type { SecureContextOptions } from "node:tls";
 
-import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type Message,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 
-import { callKey } from "../call/call.ts";
+import { fromBinaryInSteps, LONG_MESSAGE_BYTES } from "../call/binary-in-steps.ts";
+import { type Call, callKey } from "../call/call.ts";
 import { pathOf } from "../call/frame.ts";
 import { REPLAYED_HEADER, toHeaders } from "../call/headers.ts";
 import { clientSpans, streamTraces } from "../call/traces.ts";
+import { runInterleaved, UNLIMITED } from "../concurrency/interleave.ts";
 import { Sessions } from "./sessions.ts";
 import { sendUnary } from "./unary-call.ts";
 
@@ -86,7 +95,10 @@ function createUnary(
         method,
         header: NO_HEADERS,
         trailer: NO_HEADERS,
-        message: fromBinary(method.output, message),
+        message:
+          message.length < LONG_MESSAGE_BYTES
+            ? fromBinary(method.output, message)
+            : await decodeLong(method.output, message, call),
       };
     } catch (error) {
       // A rejection may be a replay as well.
@@ -94,6 +106,16 @@ function createUnary(
       throw error;
     }
   };
+}
+
+/** A response may have taken effect, so it is decoded in any case. */
+async function decodeLong<Output extends DescMessage>(
+  output: Output,
+  message: Uint8Array,
+  call: Call | undefined,
+): Promise<MessageShape<Output>> {
+  const limit = { ...UNLIMITED, ...(call !== undefined && { project: call.project }) };
+  return (await runInterleaved(fromBinaryInSteps(output, message), limit)) as MessageShape<Output>;
 }
 
 /** Connect's own client: streams are few. */
