@@ -20,7 +20,7 @@ import {
   type Service,
   shareDefinitions,
   startCodeGuessing,
-  yieldToConnections,
+  yieldToArrivals,
 } from "@scrip/rpc";
 import type { Logger, Metrics } from "@scrip/telemetry";
 import Koa from "koa";
@@ -285,7 +285,7 @@ function createHttpServer(serve: RequestListener, reports: RequestReports): Serv
   );
   // Checked in header-checks.ts, because Node responds without an Error object.
   server.on("checkExpectation", (req, res) => void server.emit("request", req, res));
-  server.on("connection", yieldToConnections);
+  server.on("connection", yieldToArrivals);
   server.on("clientError", (error, socket) =>
     reports.invalidHttp(respondToInvalidHttp(error, socket)),
   );

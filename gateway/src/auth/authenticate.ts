@@ -16,7 +16,10 @@ export type Authenticator = {
   server(headers: IncomingHttpHeaders, address: string): Principal | Promise<Principal>;
   client(headers: IncomingHttpHeaders, address: string): Principal | Promise<Principal>;
   /** The principal that `server` would return without a lookup; undefined otherwise. Counts no failed login. */
-  cachedServer(headers: IncomingHttpHeaders, address: string): Principal | undefined;
+  cachedServer(
+    headers: IncomingHttpHeaders,
+    request: { readonly address: string },
+  ): Principal | undefined;
   /** Requires X-App-Id and X-App-Token only, for the token endpoints. */
   keyOnly(headers: IncomingHttpHeaders, address: string): Promise<Principal>;
   management(headers: IncomingHttpHeaders, address: string): Promise<void>;
@@ -39,9 +42,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const withToken = tokenAuthenticator(options);
   return {
     server: (headers, address) => withToken.authenticate(serverCredentials(headers), address),
-    cachedServer: (headers, address) => {
+    cachedServer: (headers, request) => {
       const found = withToken.findCached(serverCredentials(headers));
-      return found !== undefined && mayEnter(found, address) ? found : undefined;
+      return found !== undefined && mayEnter(found, request) ? found : undefined;
     },
     client: (headers, address) =>
       withToken.authenticate(
@@ -134,8 +137,9 @@ function accept(principal: Principal, address: string): Principal {
 const isAllowedFrom = ({ allowedFrom }: Principal, address: string): boolean =>
   allowedFrom === undefined || allowedFrom(address);
 
-const mayEnter = (principal: Principal, address: string): boolean =>
-  !principal.hasEnded && isAllowedFrom(principal, address);
+const mayEnter = (principal: Principal, request: { readonly address: string }): boolean =>
+  !principal.hasEnded &&
+  (principal.allowedFrom === undefined || principal.allowedFrom(request.address));
 
 function fromAllowedAddress(principal: Principal, address: string): Principal {
   if (isAllowedFrom(principal, address)) return principal;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { ApiError } from "@scrip/errors";
-import type { Admission } from "@scrip/rpc";
+import { type Admission, yieldToArrivals } from "@scrip/rpc";
 
 import type { Principal } from "../auth/principal.ts";
 import { coversScope } from "../domain/scope.ts";
@@ -45,11 +45,12 @@ export function createEarlyRejections(
     const request = arrivedRequest({ req, res }, deps);
     const route = rejectableRoute(deps, request);
     if (route === undefined) return false;
-    const principal = deps.auth.cachedServer(req.headers, request.address);
+    const principal = deps.auth.cachedServer(req.headers, request);
     if (principal === undefined || !coversScope(principal.scopes, route.scope)) return false;
     const bytes = expectedLength(req, Math.max(deps.body.maxBodyBytes, route.bodyBytes));
     const rejection = admission.overloadError(principal.project.id, route.work.ofLength(bytes));
     if (rejection === undefined) return false;
+    yieldToArrivals();
     reject(deps, Object.assign(request, { route, principal }), rejection).catch(
       (error: unknown) => {
         deps.onError(error, request);

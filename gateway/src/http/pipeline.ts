@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+
 import { isMessage, type Message } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import { newId } from "@scrip/ids";
@@ -15,6 +17,7 @@ import {
   countMisses,
   LIGHT_WORK,
   rejectGuesser,
+  runInterleavedLater,
   runInterleaved,
   type ProjectContext,
   REQUEST_DEADLINE_MS,
@@ -72,13 +75,18 @@ export async function handleRequest(
   const bytes = route.hasBody && !route.upload ? expectedLength(context.req, maxBodyBytes) : 0;
   // Before the body is read, so that rejecting costs little.
   const project = projectOf(context, route);
-  const admitted = deps.admission.enter(project, route.work.ofLength(bytes));
+  const estimate = route.work.ofLength(bytes);
+  const admitted = deps.admission.enter(project, estimate);
   let list: StartedList | undefined;
   try {
     const input = route.upload
       ? await readUpload(deps, { context, route, params })
       : await readInput({ context, route, params, maxBodyBytes });
-    const message = withFile(route.decode(input), input);
+    const decoded =
+      estimate > LIGHT_WORK
+        ? await decodeInTurn(route, input, { project, res: context.res })
+        : route.decode(input);
+    const message = withFile(decoded, input);
     const codes = route.codes && codeRequestOf(context, message);
     if (codes !== undefined) rejectGuesser(deps.codeGuessing, codes);
     const admit = (work: number) => waitForTurn(context, admitted, work);
@@ -96,6 +104,23 @@ export async function handleRequest(
     list?.end();
     admitted.leave();
   }
+}
+
+/** Heavy requests wait after this in any case, so new connections and the rejection of others go first. */
+const decodeInTurn = (
+  route: Route,
+  input: Input,
+  { project, res }: { readonly project: string; readonly res: ServerResponse },
+): Promise<Message> =>
+  runInterleavedLater(decoding(route, input), {
+    project: { id: project },
+    deadline: Date.now() + REQUEST_DEADLINE_MS,
+    isAbandoned: () => res.destroyed,
+  });
+
+function* decoding(route: Route, input: Input): Generator<void, Message> {
+  yield;
+  return route.decode(input);
 }
 
 /** A caller that leaves frees its place in the queue. */

@@ -47,16 +47,15 @@ export function arrivedRequest(
   { clock, trustedProxies }: ArrivalOptions,
 ): ArrivedRequest {
   const { path, query } = splitTarget(req.url ?? "");
-  const forwarded = req.headers["x-forwarded-for"];
+  let address: string | undefined;
   return {
     req,
     res,
     requestId: newRequestId(),
-    address: clientAddress(
-      req.socket.remoteAddress,
-      typeof forwarded === "string" ? forwarded : undefined,
-      trustedProxies,
-    ),
+    // On demand: the kernel has to be asked for the address of a new connection.
+    get address() {
+      return (address ??= addressOf(req, trustedProxies));
+    },
     startedAt: performance.now(),
     now: clock(),
     path,
@@ -68,6 +67,15 @@ export function arrivedRequest(
     replayed: false,
     errorKey: undefined,
   };
+}
+
+function addressOf({ headers, socket }: IncomingMessage, trustedProxies: number): string {
+  const forwarded = headers["x-forwarded-for"];
+  return clientAddress(
+    socket.remoteAddress,
+    typeof forwarded === "string" ? forwarded : undefined,
+    trustedProxies,
+  );
 }
 
 const CLIENT_PATH = "/client/v1/";

@@ -9,6 +9,11 @@ const MIN_BYTES = 3_000;
 
 /** Ends a request whose response is written and whose body still arrives: Node's own time limit is that of files. */
 export function endUnreadBody(req: IncomingMessage): void {
+  // The rest of most bodies has arrived already, and is parsed next.
+  if (!req.complete) setImmediate(() => watchBody(req));
+}
+
+function watchBody(req: IncomingMessage): void {
   if (req.complete || req.destroyed) return;
   const { socket } = req;
   const endsAt = performance.now() + MAX_MS;

@@ -94,6 +94,7 @@ export {
 export {
   mapInterleaved,
   runInterleaved,
+  runInterleavedLater,
   UNLIMITED,
-  yieldToConnections,
+  yieldToArrivals,
 } from "./concurrency/interleave.ts";

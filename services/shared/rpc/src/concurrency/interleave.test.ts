@@ -11,7 +11,11 @@ const NEVER = of("p");
 function createLoop() {
   let time = 0;
   let callbacks: (() => void)[] = [];
-  const { run: runInterleaved, yieldToConnections } = createInterleaver({
+  const {
+    run: runInterleaved,
+    runLater,
+    yieldToArrivals,
+  } = createInterleaver({
     now: () => time,
     later: (callback) => callbacks.push(callback),
   });
@@ -27,7 +31,8 @@ function createLoop() {
   }
   return {
     runInterleaved,
-    yieldToConnections,
+    runLater,
+    yieldToArrivals,
     advance: (ms: number) => {
       time += ms;
     },
@@ -97,13 +102,13 @@ test("starts the work of a project without paused work immediately, and alternat
 });
 
 test("continues no work in iterations that accept a connection, for a bounded time", async () => {
-  const { runInterleaved, yieldToConnections, advance, work, round } = createLoop();
+  const { runInterleaved, yieldToArrivals, advance, work, round } = createLoop();
   const log: string[] = [];
   void runInterleaved(work("a", 100, log), NEVER);
   const accept = async (connections: number): Promise<void> => {
     for (let accepted = 0; accepted < connections; accepted += 1) {
       advance(1);
-      yieldToConnections();
+      yieldToArrivals();
       await round();
     }
   };
@@ -116,6 +121,18 @@ test("continues no work in iterations that accept a connection, for a bounded ti
   log.length = 0;
   await accept(60);
   expect(log.join("")).toBe("aa");
+});
+
+test("begins work that can wait in its turn, and after connections that arrive", async () => {
+  const { runLater, yieldToArrivals, work, round } = createLoop();
+  const log: string[] = [];
+  const all = ["a", "b"].map((name) => runLater(work(name, 3, log), NEVER));
+  expect(log).toEqual([]);
+  yieldToArrivals();
+  await round();
+  expect(log).toEqual([]);
+  expect(await iterationsOf({ round }, log)).toEqual(["aa", "bb", "ab"]);
+  expect(await Promise.all(all)).toEqual(["a", "b"]);
 });
 
 test("executes all steps of all concurrent work", async () => {

@@ -4,7 +4,7 @@ import { ApiError } from "@scrip/errors";
 const TURN_MS = 4;
 /** New work of a project without paused work runs this long at least. */
 const FIRST_MS = 1;
-/** Paused work waits for arriving connections this long at most. */
+/** Paused work waits for connections and rejections this long at most. */
 const MAX_YIELD_MS = 50;
 
 export type InterleaverOptions = {
@@ -33,11 +33,14 @@ export type RunInterleaved = <Result>(
 
 export type Interleaver = {
   readonly run: RunInterleaved;
+  /** The same for work that need not begin at once: its first slice waits for its turn as well. */
+  readonly runLater: <Result>(steps: Generator<void, Result>, limit: WorkLimit) => Promise<Result>;
   /**
-   * Continues no paused work in this iteration. Call it when a connection is accepted: Node accepts one per
-   * iteration, so that long iterations would let the requests of further ones wait for seconds.
+   * Continues no paused work in this iteration. Call it when a connection is accepted, since Node accepts one per
+   * iteration and long iterations would let the requests of further ones wait for seconds; and when a request is
+   * rejected, since others of the same burst follow.
    */
-  readonly yieldToConnections: () => void;
+  readonly yieldToArrivals: () => void;
 };
 
 /**
@@ -86,22 +89,24 @@ export function createInterleaver({ now, later }: InterleaverOptions): Interleav
       used += now() - start;
     }
   };
+  const runLater = <Result>(steps: Generator<void, Result>, limit: WorkLimit): Promise<Result> => {
+    schedule();
+    return new Promise((resolve, reject) => {
+      const runSlice = (ms: number): boolean => {
+        stopUnwanted(limit);
+        return runSteps(steps, { now, end: now() + ms }, resolve);
+      };
+      paused.add(limit.project.id, { runSlice, fail: reject });
+    });
+  };
   return {
     run(steps, limit) {
       schedule();
       const first = runFirst(steps, limit.project.id);
-      if (first?.done === true) return first.value;
-      return new Promise((resolve, reject) => {
-        const runSlice = (ms: number): boolean => {
-          stopUnwanted(limit);
-          const { done, value } = runUntil(steps, now, now() + ms);
-          if (done === true) resolve(value);
-          return done === true;
-        };
-        paused.add(limit.project.id, { runSlice, fail: reject });
-      });
+      return first?.done === true ? first.value : runLater(steps, limit);
     },
-    yieldToConnections() {
+    runLater,
+    yieldToArrivals() {
       isYielding = true;
     },
   };
@@ -155,8 +160,23 @@ function runUntil<Result>(
   }
 }
 
+/** Returns whether the steps have ended, with their result. */
+function runSteps<Result>(
+  steps: Generator<void, Result>,
+  { now, end }: { readonly now: () => number; readonly end: number },
+  onEnd: (result: Result) => void,
+): boolean {
+  const step = runUntil(steps, now, end);
+  if (step.done === true) onEnd(step.value);
+  return step.done === true;
+}
+
 /** The interleaver of this process. */
-export const { run: runInterleaved, yieldToConnections } = createInterleaver({
+export const {
+  run: runInterleaved,
+  runLater: runInterleavedLater,
+  yieldToArrivals,
+} = createInterleaver({
   now: () => performance.now(),
   later: (callback) => setImmediate(callback),
 });
