@@ -1,45 +1,14 @@
 import { connect } from "node:net";
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { runBurst } from "../load/burst-client.ts";
 import { heavyRequest, lightRequest } from "../load/overload-requests.ts";
-import { type Stack, startOneProcess } from "../stack/stack.ts";
+import { COMPOSITIONS, type Stack, startSingleProcesses } from "../stack/stack.ts";
 
 const REQUESTS = 400;
 /** The default of SCRIP_MAX_CONCURRENT_WORK. */
 const MOST_WORK = 128;
-
-let stack: Stack;
-let heavy: string;
-let light: string;
-beforeAll(async () => {
-  stack = await startOneProcess(["--max-old-space-size=1024"]);
-  heavy = await heavyRequest(stack, { redeemables: 30, lines: 500 });
-  light = await lightRequest(stack);
-});
-afterAll(() => stack[Symbol.asyncDispose]());
-
-const port = (): number => Number(new URL(stack.url).port);
-
-const send = (request: string, connections = 1) =>
-  runBurst({ port: port(), connections, request, seconds: 0, isPolite: true });
-
-async function readMetrics(): Promise<Readonly<Record<string, number>>> {
-  const response = await fetch(stack.metrics["scrip"] ?? "");
-  const lines = (await response.text()).split("\n").filter((line) => line.startsWith("admission_"));
-  return Object.fromEntries(
-    lines.map((line) => [line.split(/[ {]/)[0] ?? "", Number(line.split(" ").at(-1))]),
-  );
-}
-
-/** Why requests have been rejected so far. */
-async function rejectionReasons(): Promise<readonly string[]> {
-  const text = await (await fetch(stack.metrics["scrip"] ?? "")).text();
-  return [...text.matchAll(/^admission_rejections_total\{.*reason="(\w+)"/gm)].map(
-    ([, reason]) => reason ?? "",
-  );
-}
 
 /** Repeats the work until the promise is settled, and returns all results. */
 async function during<Result>(
@@ -57,48 +26,100 @@ async function during<Result>(
   return results;
 }
 
-test("hundreds of concurrent heavy requests of one project do not affect another project", async () => {
-  const [pid] = stack.pids();
-  // Some of these wait, so that the process knows its throughput.
-  expect((await send(heavy, 8)).statuses).toEqual({ 200: 8 });
-  const attack = send(heavy, REQUESTS);
-  const [lights, probes, metrics] = await Promise.all([
-    during(attack, () => send(light)),
-    during(attack, async () => (await fetch(`${stack.url}/livez`)).status),
-    during(attack, readMetrics),
-  ]);
-  const { statuses } = await attack;
-  const { 200: served = 0, 429: ofProject = 0, 503: ofProcess = 0, ...others } = statuses;
-  expect(others).toEqual({});
-  expect(served + ofProject + ofProcess).toBe(REQUESTS);
-  expect(served).toBeGreaterThan(0);
-  expect(ofProject).toBeGreaterThan(REQUESTS / 2);
-  expect(new Set(lights.flatMap((each) => Object.keys(each.statuses)))).toEqual(new Set(["200"]));
-  expect(new Set(probes)).toEqual(new Set([200]));
-  const work = metrics.map((each) => each["admission_heavy_running"] ?? 0);
-  expect(Math.max(...work)).toBeGreaterThan(0);
-  expect(Math.max(...work)).toBeLessThanOrEqual(MOST_WORK);
-  // A request that waits is served: all others are rejected before they wait.
-  expect(await rejectionReasons()).toEqual(["project"]);
-  expect(stack.pids()).toEqual([pid]);
-  expect((await send(heavy)).statuses).toEqual({ 200: 1 });
-});
+async function admissionMetrics(url: string): Promise<Readonly<Record<string, number>>> {
+  const response = await fetch(url);
+  const lines = (await response.text()).split("\n").filter((line) => line.startsWith("admission_"));
+  return Object.fromEntries(
+    lines.map((line) => [line.split(/[ {]/)[0] ?? "", Number(line.split(" ").at(-1))]),
+  );
+}
 
-test("clients that leave free their places, and those that do not receive are bounded", async () => {
-  const sockets = Array.from({ length: 40 }, () => {
-    const socket = connect({ port: port(), host: "127.0.0.1" });
-    socket.on("error", () => {});
-    socket.write(heavy, "latin1");
-    return socket.pause();
+describe.each(COMPOSITIONS)("overload (%s)", (composition) => {
+  let stack: Stack;
+  let heavy: string;
+  let light: string;
+  beforeAll(async () => {
+    stack = await startSingleProcesses(composition, ["--max-old-space-size=1024"]);
+    heavy = await heavyRequest(stack, { redeemables: 30, lines: 500 });
+    light = await lightRequest(stack);
   });
-  await expect
-    .poll(async () => (await readMetrics())["admission_heavy_waiting"])
-    .toBeGreaterThan(0);
-  expect((await send(light)).statuses).toEqual({ 200: 1 });
-  for (const socket of sockets) socket.destroy();
-  await expect.poll(readMetrics).toMatchObject({
-    admission_heavy_running: 0,
-    admission_heavy_waiting: 0,
-    admission_unsent_response_bytes: 0,
+  afterAll(() => stack[Symbol.asyncDispose]());
+
+  const port = (): number => Number(new URL(stack.url).port);
+
+  const send = (request: string, connections = 1, isConnected = false) =>
+    runBurst({ port: port(), connections, request, seconds: 0, isPolite: true, isConnected });
+
+  /** Of the process that serves HTTP. */
+  const readMetrics = () =>
+    admissionMetrics(stack.metrics["scrip"] ?? stack.metrics["gateway"] ?? "");
+
+  /** Why the processes have rejected requests so far. */
+  async function rejectionReasons(): Promise<readonly string[]> {
+    const texts = await Promise.all(
+      Object.values(stack.metrics).map(async (url) => (await fetch(url)).text()),
+    );
+    return texts.flatMap((text) =>
+      [...text.matchAll(/^admission_rejections_total\{.*reason="(\w+)"/gm)].map(
+        ([, reason]) => reason ?? "",
+      ),
+    );
+  }
+
+  test("hundreds of concurrent heavy requests of one project do not affect another project", async () => {
+    const pids = stack.pids();
+    // Some of these wait, so that a slow process knows its throughput; as much as may run may always wait.
+    expect((await send(heavy, 4)).statuses).toEqual({ 200: 4 });
+    const attack = send(heavy, REQUESTS);
+    const [lights, probes, metrics] = await Promise.all([
+      during(attack, () => send(light)),
+      during(attack, async () => (await fetch(`${stack.url}/livez`)).status),
+      during(attack, readMetrics),
+    ]);
+    const { statuses } = await attack;
+    const { 200: served = 0, 429: ofProject = 0, 503: ofProcess = 0, ...others } = statuses;
+    expect(others).toEqual({});
+    expect(served + ofProject + ofProcess).toBe(REQUESTS);
+    expect(served).toBeGreaterThan(0);
+    expect(ofProject).toBeGreaterThan(REQUESTS / 2);
+    expect(new Set(lights.flatMap((each) => Object.keys(each.statuses)))).toEqual(new Set(["200"]));
+    expect(new Set(probes)).toEqual(new Set([200]));
+    const work = metrics.map((each) => each["admission_heavy_running"] ?? 0);
+    expect(Math.max(...work)).toBeGreaterThan(0);
+    expect(Math.max(...work)).toBeLessThanOrEqual(MOST_WORK);
+    // A request that waits is served: all others are rejected before they wait.
+    expect(await rejectionReasons()).toEqual(["project"]);
+    expect(stack.pids()).toEqual(pids);
+    expect((await send(heavy)).statuses).toEqual({ 200: 1 });
+  });
+
+  test("hundreds of requests at once on open connections are served or rejected", async () => {
+    const attack = send(heavy, REQUESTS, true);
+    const lights = await during(attack, () => send(light));
+    const { statuses } = await attack;
+    const { 200: served = 0, 429: ofProject = 0, 503: ofProcess = 0, ...others } = statuses;
+    expect(others).toEqual({});
+    expect(served).toBeGreaterThan(0);
+    expect(served + ofProject + ofProcess).toBe(REQUESTS);
+    expect(new Set(lights.flatMap((each) => Object.keys(each.statuses)))).toEqual(new Set(["200"]));
+  });
+
+  test("clients that leave free their places, and those that do not receive are bounded", async () => {
+    const sockets = Array.from({ length: 40 }, () => {
+      const socket = connect({ port: port(), host: "127.0.0.1" });
+      socket.on("error", () => {});
+      socket.write(heavy, "latin1");
+      return socket.pause();
+    });
+    await expect
+      .poll(async () => (await readMetrics())["admission_heavy_waiting"])
+      .toBeGreaterThan(0);
+    expect((await send(light)).statuses).toEqual({ 200: 1 });
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(readMetrics).toMatchObject({
+      admission_heavy_running: 0,
+      admission_heavy_waiting: 0,
+      admission_unsent_response_bytes: 0,
+    });
   });
 });

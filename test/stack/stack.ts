@@ -37,9 +37,11 @@ export const startStack = (
     process.env["TEST_CLUSTER"] ? startCluster(options) : startComposition(composition, options),
   );
 
-/** Always one process, for tests of the bounds of a process. */
-export const startOneProcess = (nodeArgs: readonly string[]): Promise<Stack> =>
-  startLogged({ nodeArgs }, (options) => startComposition("standalone", options));
+/** Never a cluster with replicas, for tests of the bounds of a process. */
+export const startSingleProcesses = (
+  composition: Composition,
+  nodeArgs: readonly string[],
+): Promise<Stack> => startLogged({ nodeArgs }, (options) => startComposition(composition, options));
 
 async function startLogged(
   options: Omit<StackOptions, "database">,
