@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { accessOf, bindingsOf } from "@scrip/contract";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
+import { asAdmin } from "@scrip/testing";
 import { Client } from "pg";
 import { afterAll, describe, expect, test, vi } from "vitest";
 
@@ -161,18 +162,79 @@ test.each(CRASHES)(
     await (crash === "the process is killed" ? stack.crash() : endSessions());
     const acknowledged = await Promise.all(started);
 
-    await inParallel([...requests.entries()], WIDTH, async ([at, request]) => {
-      const first = await repeat(request, key);
-      expect([first.status, first.text], request.rpc).toEqual([
-        [202, 204].includes(first.status) ? first.status : 200,
-        first.text,
-      ]);
-      const before = acknowledged[at];
-      if (before !== undefined && isFinal(before))
-        expect(before.text, request.rpc).toBe(first.text);
-      expect(await send(request, key), request.rpc).toEqual({ ...first, replayed: true });
-    });
+    await expectOneResponse(requests, key, acknowledged);
     await expectOneEffect(requests);
   },
   150_000,
 );
+
+/** Repeats each request until its response is final: it is the one that was acknowledged, and that is replayed. */
+async function expectOneResponse(
+  requests: readonly WritingRequest[],
+  key: string,
+  acknowledged: readonly (Response | undefined)[],
+): Promise<void> {
+  await inParallel([...requests.entries()], WIDTH, async ([at, request]) => {
+    const first = await repeat(request, key);
+    expect([first.status, first.text], request.rpc).toEqual([
+      [202, 204].includes(first.status) ? first.status : 200,
+      first.text,
+    ]);
+    const before = acknowledged[at];
+    if (before !== undefined && isFinal(before)) expect(before.text, request.rpc).toBe(first.text);
+    expect(await send(request, key), request.rpc).toEqual({ ...first, replayed: true });
+  });
+}
+
+const FULL_DISK_ATTEMPTS = 4;
+
+test("each RPC that writes has one effect and one response when the disk is full", async () => {
+  const requests = await writingRequests(stack);
+  const key = newCode("full");
+  const responses: Response[] = [];
+  const acknowledged = await onFullDisk(() =>
+    inParallel(requests, WIDTH, async (request) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const response = await send(request, key);
+        responses.push(response);
+        if (isFinal(response) || attempt === FULL_DISK_ATTEMPTS) return response;
+      }
+    }),
+  );
+  const statuses = new Set(responses.map(({ status }) => status));
+  expect(statuses).toContain(200);
+  expect(statuses).toContain(503);
+  expect(statuses).not.toContain(500);
+  await expectOneResponse(requests, key, acknowledged);
+  await expectOneEffect(requests);
+}, 150_000);
+
+/** While `work` runs, writing statements of all services fail at random, as those that need new disk space do. */
+const onFullDisk = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  asAdmin(stack.databaseUrl, async (client) => {
+    await client.query(
+      `create function public.fail_without_space() returns trigger language plpgsql as $$
+       begin
+         if random() < 0.2 then
+           raise 'could not extend file: No space left on device' using errcode = 'disk_full';
+         end if;
+         return null;
+       end $$`,
+    );
+    const { rows } = await client.query<{ readonly name: string }>(
+      `select oid::regclass::text as name from pg_class
+        where relkind in ('r', 'p') and not relispartition
+          and relnamespace::regnamespace::text in ('campaign', 'export', 'gateway', 'loyalty', 'validation', 'voucher')`,
+    );
+    for (const { name } of rows) {
+      await client.query(
+        `create trigger full_disk before insert or update on ${name}
+           for each statement execute function public.fail_without_space()`,
+      );
+    }
+    try {
+      return await work();
+    } finally {
+      await client.query("drop function public.fail_without_space() cascade");
+    }
+  });

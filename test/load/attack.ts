@@ -42,7 +42,15 @@ const RETRY_MS = 50;
 
 type Shop = { readonly api: Api; readonly codes: readonly string[] };
 
-type Final = { readonly code: string; readonly startedAt: number; readonly endedAt: number };
+/** A redemption with status 200, and its request. */
+type Final = {
+  readonly code: string;
+  readonly body: Json;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+};
 
 type Traffic = {
   readonly finals: Final[];
@@ -138,7 +146,7 @@ async function measure(stack: Stack, shop: Shop, attack: Attack): Promise<string
   ];
 }
 
-/** Each final redemption counts once, each balance is exact, and the invariants hold. */
+/** Each final redemption counts once and is replayed, each balance is exact, and the invariants hold. */
 async function compareBooks(
   stack: Stack,
   shop: Shop,
@@ -150,9 +158,28 @@ async function compareBooks(
     const counted = (after[at] ?? 0) - (before[at] ?? 0);
     return made === counted ? [] : `${code}: ${made} responses, ${counted} redemptions`;
   });
+  const notReplayed = await withoutReplay(shop, finals);
   const violations = await invariantViolations(stack);
-  return [...wrong, ...violations].join("; ") || "exact";
+  return [...wrong, ...notReplayed, ...violations].join("; ") || "exact";
 }
+
+const REPLAYS_IN_PARALLEL = 8;
+
+/** Responses with status 200 that a repetition of their request does not get. */
+async function withoutReplay({ api }: Shop, finals: readonly Final[]): Promise<readonly string[]> {
+  let others = 0;
+  await inParallel(finals, REPLAYS_IN_PARALLEL, async ({ code, body, headers, text }) => {
+    const replay = await api.post(`/v1/vouchers/${code}/redemption`, body, headers);
+    const isSame =
+      replay.headers.get("idempotent-replayed") === "true" && sameRedemption(replay.text, text);
+    if (!isSame) others += 1;
+  });
+  return others === 0 ? [] : [`${others} of ${finals.length} responses are not replayed`];
+}
+
+/** The order is that of now: later redemptions of the same order may have changed it. */
+const sameRedemption = (replayed: string, first: string): boolean =>
+  JSON.parse(replayed).id === JSON.parse(first).id;
 
 async function usesOf({ api, codes }: Shop): Promise<number[]> {
   return inParallel(codes, 4, async (code) => {
@@ -200,7 +227,8 @@ function startTraffic({ api, codes }: Shop): Traffic {
       const outcome = String(response.body["key"] ?? response.status);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       if (response.status === 200) {
-        finals.push({ code, startedAt, endedAt: performance.now() });
+        const { text } = response;
+        finals.push({ code, body, headers, text, startedAt, endedAt: performance.now() });
         return;
       }
       await sleep(RETRY_MS);
