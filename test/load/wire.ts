@@ -108,7 +108,7 @@ type Packet = {
 };
 
 function* packetsOf(capture: Buffer): Generator<Packet> {
-  for (let at = FILE_HEADER; at + PACKET_HEADER <= capture.length; ) {
+  for (let at = FILE_HEADER; at + PACKET_HEADER <= capture.length;) {
     const ms = capture.readUInt32LE(at) * 1_000 + capture.readUInt32LE(at + 4) / 1_000;
     const length = capture.readUInt32LE(at + 8);
     const packet = capture.subarray(at + PACKET_HEADER, at + PACKET_HEADER + length);
