@@ -23,7 +23,7 @@ test("npm start and npm test work in a folder with spaces that only its owner ca
   await scrip.exitCode;
   expect(scrip.output()).toContain("Stopping");
 
-  const file = "services/shared/postgres/test/migrate.test.ts";
+  const file = "services/shared/testing/test/database.test.ts";
   const tests = start(checkout, ["test", "--", "--project", "integration", file]);
   expect([await tests.exitCode, tests.output()]).toEqual([0, expect.stringMatching(/ passed/)]);
 });

@@ -3,14 +3,17 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import { Client } from "pg";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { startEmbeddedPostgres } from "../src/index.ts";
-import { createFolder, isRunning, query, serverPid, untilGone } from "./fixture/folder.ts";
+import { createStartedFolder, isRunning, query, serverPid, untilGone } from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
 
+const started = await createStartedFolder();
+afterAll(() => started[Symbol.asyncDispose]());
+
 test("keeps every acknowledged commit through kill -9 of the process", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   const holder = await startHolder(folder.path);
   await query(holder.url, "create table entry (n int primary key)");
   const client = new Client({ connectionString: holder.url });
@@ -38,7 +41,7 @@ test("keeps every acknowledged commit through kill -9 of the process", async () 
 test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   "a process that %s ends leaves no server behind",
   async (signal) => {
-    await using folder = await createFolder();
+    await using folder = await started.copy();
     const holder = await startHolder(folder.path);
     const pid = await serverPid(folder.path);
     expect(isRunning(pid)).toBe(true);
@@ -48,7 +51,7 @@ test.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
 );
 
 test("the next start stops a server that outlived its process", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   const holder = await startHolder(folder.path);
   const orphan = await serverPid(folder.path);
   await query(holder.url, "create table kept as select 1 as one");
@@ -62,7 +65,7 @@ test("the next start stops a server that outlived its process", async () => {
 });
 
 test("restarts a killed server at the same address with its data, every time", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   const acknowledged: string[] = [];
   const warn = (message: string): void => void acknowledged.push(message);
   let last = 0;
@@ -84,7 +87,7 @@ test("restarts a killed server at the same address with its data, every time", a
 });
 
 test("a restarted server also ends with its process", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   const holder = await startHolder(folder.path);
   const first = await serverPid(folder.path);
   process.kill(first, "SIGKILL");
@@ -100,7 +103,7 @@ test("a restarted server also ends with its process", async () => {
 });
 
 test("a server killed just before its stop recovers at the next start", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   {
     await using server = await startEmbeddedPostgres({ dataDir: folder.path });
     await query(server.url, "create table kept as select 1 as one");
@@ -115,7 +118,7 @@ test("a server killed just before its stop recovers at the next start", async ()
 test.runIf(process.getuid?.() === 0)(
   "a root that may not look into other users' processes stops its server all the same",
   async () => {
-    await using folder = await createFolder();
+    await using folder = await started.copy();
     const entry = new URL("../src/index.ts", import.meta.url);
     const program = `import { startEmbeddedPostgres } from ${JSON.stringify(entry)};
       import { readFileSync } from "node:fs";
@@ -132,8 +135,7 @@ test.runIf(process.getuid?.() === 0)(
 );
 
 test("does not stop another process that has the number left by a crash", async () => {
-  await using folder = await createFolder();
-  await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
+  await using folder = await started.copy();
   const bystander = spawn("sleep", ["60"]);
   const data = path.join(folder.path, "postgres");
   await writeFile(path.join(data, "postmaster.pid"), `${bystander.pid}\n${data}\n1\n5432\n\n\n`);

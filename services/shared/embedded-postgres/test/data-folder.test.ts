@@ -1,11 +1,20 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { DataFolderError, findEmbeddedPostgres, startEmbeddedPostgres } from "../src/index.ts";
-import { createFolder, query, serverPid, untilGone } from "./fixture/folder.ts";
+import {
+  createFolder,
+  createStartedFolder,
+  query,
+  serverPid,
+  untilGone,
+} from "./fixture/folder.ts";
 import { startHolder } from "./fixture/holder.ts";
+
+const started = await createStartedFolder();
+afterAll(() => started[Symbol.asyncDispose]());
 
 async function startErrorOf(dataDir: string): Promise<string> {
   const error = await startEmbeddedPostgres({ dataDir }).then(
@@ -17,7 +26,7 @@ async function startErrorOf(dataDir: string): Promise<string> {
 }
 
 test("a second start names the process that uses the folder", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   const holder = await startHolder(folder.path);
   const message = await startErrorOf(folder.path);
   expect(message).toContain(`${folder.path} is in use by process ${holder.pid}.`);
@@ -26,7 +35,7 @@ test("a second start names the process that uses the folder", async () => {
 });
 
 test("findEmbeddedPostgres returns the server of another process only while it runs", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   expect(await findEmbeddedPostgres(folder.path)).toBeUndefined();
   const holder = await startHolder(folder.path);
   const pid = await serverPid(folder.path);
@@ -37,8 +46,7 @@ test("findEmbeddedPostgres returns the server of another process only while it r
 });
 
 test("exactly one of many concurrent starts in one folder succeeds", async () => {
-  await using folder = await createFolder();
-  await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
+  await using folder = await started.copy();
   await writeFile(path.join(folder.path, "scrip.lock"), "999999999 1");
   const starts = Array.from({ length: 8 }, () => startEmbeddedPostgres({ dataDir: folder.path }));
   const results = await Promise.allSettled(starts);
@@ -49,7 +57,7 @@ test("exactly one of many concurrent starts in one folder succeeds", async () =>
 });
 
 test("takes over the lock of an ended process, even if another process has its pid", async () => {
-  await using folder = await createFolder();
+  await using folder = await started.copy();
   await writeFile(path.join(folder.path, "scrip.lock"), `${process.ppid} 1`);
   await using server = await startEmbeddedPostgres({ dataDir: folder.path });
   expect(await query(server.url, "select 1 as one")).toEqual([{ one: 1 }]);
@@ -108,8 +116,7 @@ test("repeats a first start that was interrupted", async () => {
 });
 
 test("a damaged database fails with the error of PostgreSQL and a remedy", async () => {
-  await using folder = await createFolder();
-  await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
+  await using folder = await started.copy();
   await rm(path.join(folder.path, "postgres/global/pg_control"));
   const message = await startErrorOf(folder.path);
   expect(message).toContain("could not find the database system");
@@ -117,8 +124,7 @@ test("a damaged database fails with the error of PostgreSQL and a remedy", async
 });
 
 test("names the missing password file of a database", async () => {
-  await using folder = await createFolder();
-  await (await startEmbeddedPostgres({ dataDir: folder.path }))[Symbol.asyncDispose]();
+  await using folder = await started.copy();
   await rm(path.join(folder.path, "postgres.password"));
   expect(await startErrorOf(folder.path)).toContain("postgres.password cannot be read");
 });
