@@ -7,7 +7,7 @@ import { newToken } from "./builders.ts";
 import { createTestService, startTestGateway } from "./deps.ts";
 
 test("does not start without a project and keys, and names the missing variables", async () => {
-  await using database = await migratedDatabase();
+  await using database = await migratedDatabase("gateway", "events");
   await expect(createTestService(database.url)).rejects.toThrow(
     /SCRIP_BOOTSTRAP_APP_ID.*SCRIP_BOOTSTRAP_CLIENT_TOKEN/,
   );
@@ -27,7 +27,7 @@ test("concurrent starts create one project", async () => {
 });
 
 test("only the start that created the project has its keys", async () => {
-  await using database = await migratedDatabase();
+  await using database = await migratedDatabase("gateway", "events");
   const start = (bootstrap = generateBootstrap()) => createTestService(database.url, bootstrap);
   const own = generateBootstrap();
   await using first = await start(own);
@@ -46,7 +46,7 @@ test("only the start that created the project has its keys", async () => {
 });
 
 test("a later start needs no keys", async () => {
-  await using database = await migratedDatabase();
+  await using database = await migratedDatabase("gateway", "events");
   const bootstrap = generateBootstrap();
   const first = await createTestService(database.url, bootstrap);
   await first[Symbol.asyncDispose]();

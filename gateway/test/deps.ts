@@ -78,7 +78,7 @@ export async function createTestService(
 export async function startTestGateway(options: StartOptions = {}): Promise<TestGateway> {
   const { implementations = [] } = options;
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(await migratedDatabase());
+  const database = parts.use(await migratedDatabase("gateway", "events"));
   const keys = { ...generateBootstrap(), ...options.keys };
   const logger = options.logger ?? createLogger({ service: "gateway", level: "silent" });
   const service = parts.use(

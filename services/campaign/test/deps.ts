@@ -65,7 +65,7 @@ function startProcess(db: TestDatabase, voucher: Transport) {
 
 async function startVoucherService() {
   await using parts = new AsyncDisposableStack();
-  const { url } = parts.use(await migratedDatabase());
+  const { url } = parts.use(await migratedDatabase("voucher", "events"));
   const onError = (): void => {};
   const bus = await createPgEventBus({ url, onError });
   parts.defer(() => bus.close(1_000));

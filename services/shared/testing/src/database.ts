@@ -17,9 +17,15 @@ declare module "vitest" {
 /** A database for one test file, dropped when disposed. */
 export const emptyDatabase = (): Promise<EmptyDatabase> => createFrom("template1");
 
-/** A database with the migrations of all services applied, so that those that start on it find nothing to apply. */
-export const migratedDatabase = async (): Promise<EmptyDatabase> =>
-  createFrom(await templateOf(await findMigratedParts()));
+/**
+ * A database to which the migrations of these schemas are applied, so that services that start on it find
+ * nothing to apply. Default: all schemas; fewer are copied in less time.
+ */
+export async function migratedDatabase(...schemas: readonly string[]): Promise<EmptyDatabase> {
+  const parts = await findMigratedParts();
+  const chosen = parts.filter(({ schema }) => schemas.includes(schema));
+  return createFrom(await templateOf(schemas.length === 0 ? parts : chosen));
+}
 
 export type TestDatabase = Database & EmptyDatabase;
 
