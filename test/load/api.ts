@@ -60,7 +60,7 @@ export async function setStackingRules({ port, keys }: Standalone, rules: object
   await post({ port }, `/management/v1/projects/${project.id}/stacking-rules`, { headers, body });
 }
 
-async function authenticate({ port, keys }: Standalone): Promise<Record<string, string>> {
+export async function authenticate({ port, keys }: Standalone): Promise<Record<string, string>> {
   const application = {
     "X-App-Id": keys["SCRIP_APP_ID"] ?? "",
     "X-App-Token": keys["SCRIP_APP_TOKEN"] ?? "",

@@ -104,7 +104,7 @@ const parseKeys = (text: string): Record<string, string> =>
     ]),
   );
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);

@@ -1,0 +1,104 @@
+/**
+ * Compares Scrip with products that a shop would choose instead (see README.md):
+ *
+ *     node scripts/run.mjs node test/load/peers/run.ts [--smoke]
+ */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+import { describeMachine, measureFlushMs } from "../machine.ts";
+import { openBenchDatabase } from "../postgres.ts";
+import { ACTIONS, type Contender, type Race } from "./contender.ts";
+import { installPeers } from "./install.ts";
+import type { Measured, Plan, Series } from "./measured.ts";
+import { startMedusa } from "./medusa.ts";
+import { formatReport } from "./report.ts";
+import { startScrip } from "./scrip.ts";
+import { startVendure } from "./vendure.ts";
+
+const RESULTS = path.join(import.meta.dirname, "RESULTS.md");
+// In the checkout and not in the system's temporary folder, which may be in memory.
+const FOLDER = path.join(import.meta.dirname, "../../..", `.scrip-peers-${process.pid}`);
+
+const FULL: Plan = { rounds: 3, seconds: 2, clients: [1, 8, 32], attempts: 1_000, flushes: 300 };
+/** Shows that everything works; its figures mean nothing. */
+const SMOKE: Plan = { rounds: 1, seconds: 0.5, clients: [8], attempts: 150, flushes: 20 };
+
+async function main(): Promise<void> {
+  const isSmoke = process.argv.includes("--smoke");
+  const started = performance.now();
+  await installPeers(log);
+  await mkdir(FOLDER);
+  try {
+    const plan = isSmoke ? SMOKE : FULL;
+    const measured = await measure(plan);
+    const report = await formatReport({
+      measured,
+      plan,
+      machine: describeMachine(),
+      date: new Date().toISOString().slice(0, 10),
+      seconds: (performance.now() - started) / 1000,
+    });
+    process.stdout.write(`\n${report}`);
+    if (!isSmoke) await writeFile(RESULTS, report);
+  } finally {
+    await rm(FOLDER, { recursive: true, force: true });
+  }
+}
+
+async function measure(plan: Plan): Promise<Measured> {
+  const flushMs = measureFlushMs(FOLDER, plan.flushes);
+  await using postgres = await openBenchDatabase(path.join(FOLDER, "postgres"));
+  await using parts = new AsyncDisposableStack();
+  const medusaUrl = await postgres.create("peer_medusa");
+  const vendureUrl = await postgres.create("peer_vendure");
+  log("preparing the same promotions and carts in each system");
+  const contenders = [
+    parts.use(await startScrip({ postgres, dataDir: path.join(FOLDER, "scrip"), log })),
+    parts.use(await startMedusa(medusaUrl)),
+    parts.use(await startVendure(vendureUrl)),
+  ];
+  await warmUp(contenders, plan);
+  const series = await measureRounds(contenders, plan);
+  const races: { system: string; race: Race }[] = [];
+  for (const contender of contenders) {
+    log(`${contender.name}: concurrent redemptions of a limited code`);
+    races.push({ system: contender.name, race: await contender.race(plan.attempts) });
+  }
+  const { version } = await postgres.durability(medusaUrl);
+  return { flushMs, postgres: version, series, races };
+}
+
+async function warmUp(contenders: readonly Contender[], plan: Plan): Promise<void> {
+  for (const contender of contenders) {
+    log(`${contender.name}: warming up`);
+    for (const action of ACTIONS)
+      await contender.measure({ action, clients: 8, seconds: plan.seconds });
+  }
+}
+
+async function measureRounds(
+  contenders: readonly Contender[],
+  plan: Plan,
+): Promise<readonly Series[]> {
+  const series: Series[] = ACTIONS.flatMap((action) =>
+    plan.clients.flatMap((clients) =>
+      contenders.map(({ name: system }) => ({ action, clients, system, rounds: [] })),
+    ),
+  );
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    log(`round ${round} of ${plan.rounds}`);
+    for (const { action, clients, system, rounds } of series) {
+      const contender = contenders.find(({ name }) => name === system);
+      if (contender === undefined) continue;
+      rounds.push(await contender.measure({ action, clients, seconds: plan.seconds }));
+    }
+  }
+  return series;
+}
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+await main();
