@@ -13,6 +13,8 @@ export type Round = {
 /** A system with a database of its own that has the promotions and the cart of `cart.ts`. */
 export type Contender = AsyncDisposable & {
   readonly name: string;
+  /** The process whose processor time counts. */
+  readonly pid: number;
   measure(round: Round): Promise<Figures>;
   /** Redeems `RACE_CODE` so many times at the same time. */
   race(attempts: number): Promise<Race>;

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 
 /** What one system did in a round. */
 export type Figures = {
+  readonly operations: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -41,6 +42,7 @@ export async function drive(spec: {
   const quantile = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
   return {
+    operations: latencies.length,
     // To the end of the last operation, all of which count.
     perSecond: latencies.length / ((performance.now() - start) / 1000),
     p50Ms: quantile(0.5),

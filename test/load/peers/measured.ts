@@ -16,7 +16,12 @@ export type Series = {
   readonly action: Action;
   readonly clients: number;
   readonly system: string;
-  readonly rounds: Figures[];
+  readonly rounds: RoundFigures[];
+};
+
+export type RoundFigures = Figures & {
+  /** Processor time for each operation, in milliseconds: of the process of the system, and of Postgres. */
+  readonly cpuMs: { readonly node: number; readonly postgres: number };
 };
 
 export type Measured = {

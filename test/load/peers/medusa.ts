@@ -38,6 +38,7 @@ export async function startMedusa(databaseUrl: string): Promise<Contender> {
   await receive();
   return {
     name: "Medusa",
+    pid: child.pid ?? 0,
     measure: async (round) => (await perform({ kind: "measure", ...round })) as Figures,
     race: async (attempts) => (await perform({ kind: "race", attempts })) as Race,
     [Symbol.asyncDispose]: async () => {

@@ -2,7 +2,6 @@ import { median } from "../statistics.ts";
 import { atLeast, count, table } from "../table.ts";
 import { CODES, RACE_LIMIT } from "./cart.ts";
 import type { Action, Race } from "./contender.ts";
-import type { Figures } from "./drive.ts";
 import { versionOf } from "./install.ts";
 import type { Measured, Plan, Series } from "./measured.ts";
 
@@ -31,10 +30,21 @@ What each system does for an operation, and what is unequal, is in [README.md](R
 ## Throughput and latency
 
 A cart of three lines, a discount of 10 % with one rule; ${CODES} codes, or one. Medians of ${plan.rounds} rounds of ${plan.seconds} s, in which the
-systems take turns; the ratio is the median of the rounds' ratios.
+systems take turns; the ratio is the median of the rounds' ratios. CPU is the processor time for each operation: of the system's process (Medusa's
+makes the calls, too) and of Postgres, including deferred work such as Scrip's events.
 
 ${table(
-  ["operation", "clients", "system", "per s", "p50 ms", "p99 ms", "Scrip / system", "target"],
+  [
+    "operation",
+    "clients",
+    "system",
+    "per s",
+    "p50 ms",
+    "p99 ms",
+    "CPU ms",
+    "Scrip / system",
+    "target",
+  ],
   measured.series.map((series) => figuresRow(series, measured.series)),
 )}
 ## ${count(plan.attempts)} concurrent redemptions of a code that is limited to ${RACE_LIMIT}
@@ -50,7 +60,10 @@ ${failures(measured)}`;
 
 function figuresRow(series: Series, all: readonly Series[]): string[] {
   const { action, clients, system, rounds } = series;
-  const of = (name: keyof Figures): number => median(rounds.map((round) => round[name]));
+  const of = (name: "perSecond" | "p50Ms" | "p99Ms"): number =>
+    median(rounds.map((round) => round[name]));
+  const cpu = (name: "node" | "postgres"): string =>
+    figure(median(rounds.map(({ cpuMs }) => cpuMs[name])));
   const scrip = all.find(
     (other) => other.system === "Scrip" && other.action === action && other.clients === clients,
   );
@@ -67,6 +80,7 @@ function figuresRow(series: Series, all: readonly Series[]): string[] {
     figure(of("perSecond")),
     figure(of("p50Ms")),
     figure(of("p99Ms")),
+    `${cpu("node")} + ${cpu("postgres")}`,
     system === "Scrip" ? "–" : figure(ratio),
     target === undefined ? "–" : atLeast(ratio, target),
   ];

@@ -6,11 +6,11 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { describeMachine, measureFlushMs } from "../machine.ts";
-import { openBenchDatabase } from "../postgres.ts";
-import { ACTIONS, type Contender, type Race } from "./contender.ts";
+import { cpuSecondsOf, describeMachine, measureFlushMs } from "../machine.ts";
+import { type BenchDatabase, openBenchDatabase } from "../postgres.ts";
+import { ACTIONS, type Contender, type Race, type Round } from "./contender.ts";
 import { installPeers } from "./install.ts";
-import type { Measured, Plan, Series } from "./measured.ts";
+import type { Measured, Plan, RoundFigures, Series } from "./measured.ts";
 import { startMedusa } from "./medusa.ts";
 import { formatReport } from "./report.ts";
 import { startScrip } from "./scrip.ts";
@@ -59,7 +59,7 @@ async function measure(plan: Plan): Promise<Measured> {
     parts.use(await startVendure(vendureUrl)),
   ];
   await warmUp(contenders, plan);
-  const series = await measureRounds(contenders, plan);
+  const series = await measureRounds(contenders, postgres, plan);
   const races: { system: string; race: Race }[] = [];
   for (const contender of contenders) {
     log(`${contender.name}: concurrent redemptions of a limited code`);
@@ -79,6 +79,7 @@ async function warmUp(contenders: readonly Contender[], plan: Plan): Promise<voi
 
 async function measureRounds(
   contenders: readonly Contender[],
+  postgres: BenchDatabase,
   plan: Plan,
 ): Promise<readonly Series[]> {
   const series: Series[] = ACTIONS.flatMap((action) =>
@@ -91,10 +92,30 @@ async function measureRounds(
     for (const { action, clients, system, rounds } of series) {
       const contender = contenders.find(({ name }) => name === system);
       if (contender === undefined) continue;
-      rounds.push(await contender.measure({ action, clients, seconds: plan.seconds }));
+      const { seconds } = plan;
+      rounds.push(await measureRound(contender, postgres, { action, clients, seconds }));
     }
   }
   return series;
+}
+
+async function measureRound(
+  contender: Contender,
+  postgres: BenchDatabase,
+  round: Round,
+): Promise<RoundFigures> {
+  const used = () => ({ node: cpuSecondsOf(contender.pid), postgres: postgres.cpuSeconds() });
+  const before = used();
+  const figures = await contender.measure(round);
+  const after = used();
+  const perOperation = 1000 / figures.operations;
+  return {
+    ...figures,
+    cpuMs: {
+      node: (after.node - before.node) * perOperation,
+      postgres: (after.postgres - before.postgres) * perOperation,
+    },
+  };
 }
 
 function log(line: string): void {

@@ -42,12 +42,13 @@ export async function startScrip(of: {
   const started = parts.move();
   return {
     name: "Scrip",
+    pid: standalone.pid,
     measure: async ({ action, clients: connections, seconds }) => {
       const load = fixtures.load({ ...loadOf(fixtures.shop, action), connections, seconds });
-      const { successesPerSecond: perSecond, p50Ms, p99Ms } = await run({ client }, load);
+      const { statuses, successesPerSecond: perSecond, p50Ms, p99Ms } = await run({ client }, load);
       // Its events are delivered after the responses; the next system must not pay for them.
       await settle({ postgres, standalone, log });
-      return { perSecond, p50Ms, p99Ms };
+      return { operations: statuses["200"] ?? 0, perSecond, p50Ms, p99Ms };
     },
     race: (attempts) => raceForLimit(shop, attempts),
     [Symbol.asyncDispose]: () => started.disposeAsync(),

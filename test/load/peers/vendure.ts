@@ -34,6 +34,7 @@ export async function startVendure(databaseUrl: string): Promise<Contender> {
   };
   return {
     name: "Vendure",
+    pid: child.pid ?? 0,
     measure: ({ action, clients, seconds }) =>
       drive({ clients, seconds, operation: operations[action] }),
     race: (attempts) => raceForLimit(shop, databaseUrl, attempts),
