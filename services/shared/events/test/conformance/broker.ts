@@ -69,6 +69,9 @@ export async function soon(check: () => void | Promise<void>): Promise<void> {
 export const newTopic = (): string => `scrip.test.${randomUUID()}.v1`;
 export const newGroup = (): string => `group-${randomUUID()}`;
 
+/** Recent: brokers delete records that are older than the retention, within minutes. */
+const FIRST_AT = Date.now();
+
 export function buildEvent(topic: string, key: string, nth: number): EventEnvelope {
   return {
     id: `${key}-${nth}`,
@@ -78,7 +81,7 @@ export function buildEvent(topic: string, key: string, nth: number): EventEnvelo
     type: "scrip.test.v1.Happened",
     payload: Buffer.from(String(nth)),
     headers: {},
-    occurredAt: new Date(1_700_000_000_000 + nth),
+    occurredAt: new Date(FIRST_AT + nth),
   };
 }
 
