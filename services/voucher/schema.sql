@@ -492,3 +492,44 @@ CREATE INDEX voucher_project_standalone ON voucher USING btree (project_id, crea
 CREATE INDEX voucher_campaign_project_converts_orders ON voucher_campaign USING btree (project_id, campaign_id) WHERE converts_orders;
 
 CREATE INDEX voucher_campaign_project_name ON voucher_campaign USING btree (project_id, name, campaign_id);
+
+create view redemption_of_project as
+ SELECT project_id,
+    id,
+    parent_id,
+    voucher_id,
+    promotion_tier_id,
+    campaign_id,
+    customer_id,
+    created_at,
+    status,
+    amount,
+    tracking_id,
+    metadata,
+    channel_id,
+    channel_type,
+    failure_code,
+    failure_message
+   FROM redemption
+  WHERE project_id = current_setting('scrip.project'::text, true);
+
+create view redemption_rollback_of_project as
+ SELECT project_id,
+    id,
+    redemption_id,
+    voucher_id,
+    promotion_tier_id,
+    campaign_id,
+    customer_id,
+    created_at,
+    status,
+    amount,
+    tracking_id,
+    metadata,
+    channel_id,
+    channel_type,
+    failure_code,
+    failure_message,
+    reason
+   FROM redemption_rollback
+  WHERE project_id = current_setting('scrip.project'::text, true);

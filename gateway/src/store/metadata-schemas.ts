@@ -5,6 +5,7 @@ import {
   columnNames,
   type ColumnTable,
   type DefinitionKey,
+  type ProjectQueryable,
   type Queryable,
   insertInto,
   updateOf,
@@ -35,13 +36,13 @@ const COLUMNS = `project_id, id, ${columnNames({ ...editableColumns, ...permanen
 
 /** The schemas of a project, newest first; their number is bounded. */
 export async function listMetadataSchemas(
-  db: Queryable,
+  db: ProjectQueryable,
   projectId: string,
   createdAt?: TimeRange,
 ): Promise<readonly MetadataSchema[]> {
   const values: unknown[] = [projectId];
   const conditions = ["project_id = $1", ...timeRangeConditions("created_at", createdAt, values)];
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.inProject(projectId).query<Row>(
     `select ${COLUMNS} from metadata_schema
       where ${conditions.join(" and ")}
       order by created_at desc, id desc`,

@@ -102,6 +102,7 @@ test("a page of a ledger is read from its index for a ledger of any length", asy
   const limit = 10;
   const page = (afterId: string | null) =>
     listLedgerEntries(db, {
+      projectId: "proj_1",
       of: "card_id",
       conditions: ["true"],
       values: ["proj_1", "v_1"],

@@ -149,6 +149,7 @@ test("needs a constant number of statements for an order of 500 lines", async ()
         db.transaction(
           (tx) =>
             work({
+              ...tx,
               query: (...said) => {
                 statements += 1;
                 return tx.query(...said);

@@ -1,4 +1,4 @@
-import type { Queryable, Statement } from "@scrip/postgres";
+import type { ProjectQueryable, Queryable, Statement } from "@scrip/postgres";
 import { asAdmin } from "@scrip/testing";
 import { expect, test } from "vitest";
 
@@ -35,7 +35,7 @@ const campaignUpdate = {
   },
 };
 
-const statements: Readonly<Record<string, (tx: Queryable) => Promise<unknown>>> = {
+const statements: Readonly<Record<string, (tx: ProjectQueryable) => Promise<unknown>>> = {
   "terms of a campaign": (tx) => updateTerms(tx, campaignUpdate),
   "gift amounts": (tx) => changeGiftAmounts(tx, { ...campaignUpdate, amount: 5n }),
   metadata: (tx) => mergeMetadata(tx, campaignUpdate),
@@ -44,6 +44,7 @@ const statements: Readonly<Record<string, (tx: Queryable) => Promise<unknown>>> 
     updateVouchersTogether(tx, "young", { changes: ids.map((id) => ({ id, active: true })), at }),
   "list of vouchers": (tx) =>
     listVouchers(tx, {
+      projectId: "young",
       conditions: ["v.campaign_id = $2"],
       values: ["young", "camp_1"],
       order: { by: "created_at", descending: true },
@@ -72,14 +73,14 @@ test.each(Object.entries({ "no other vouchers": 0, "vouchers of other projects":
 
 /** Runs the statements of `work`, which change the same rows as without explaining them, and adds up their joins. */
 async function rowsCompared(
-  tx: Queryable,
-  work: (tx: Queryable) => Promise<unknown>,
+  tx: ProjectQueryable,
+  work: (tx: ProjectQueryable) => Promise<unknown>,
 ): Promise<number> {
   let compared = 0;
-  await work({
+  const explained = (own: Queryable): Queryable => ({
     async query(statement: string | Statement, values: readonly unknown[] = []) {
       const each = typeof statement === "string" ? { text: statement, values } : statement;
-      const { rows } = await tx.query<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>({
+      const { rows } = await own.query<{ "QUERY PLAN": readonly [{ readonly Plan: PlanNode }] }>({
         ...(each.planning && { planning: each.planning }),
         text: `explain (analyze, format json) ${each.text}`,
         values: each.values,
@@ -87,13 +88,17 @@ async function rowsCompared(
       const plan = rows[0]?.["QUERY PLAN"][0].Plan;
       if (plan === undefined) throw new Error("no plan");
       compared += comparedIn(plan);
-      if (each.text.trimStart().startsWith("select")) return tx.query(each);
+      if (each.text.trimStart().startsWith("select")) return own.query(each);
       // What later statements need of a statement that has written.
       return {
         rows: ids.map((id) => ({ id, voucher_id: id, deleted: false })) as never[],
         rowCount: VOUCHERS,
       };
     },
+  });
+  await work({
+    ...explained(tx),
+    inProject: (projectId) => explained(tx.inProject(projectId)),
   });
   return compared;
 }

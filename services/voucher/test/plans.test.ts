@@ -1,4 +1,4 @@
-import { createDatabase, type Queryable } from "@scrip/postgres";
+import { createDatabase, type ProjectQueryable, type Queryable } from "@scrip/postgres";
 import { asAdmin, pagesRead } from "@scrip/testing";
 import { expect, test } from "vitest";
 
@@ -35,7 +35,7 @@ const countOf = (overrides: Partial<ProjectCount>): ProjectCount => ({
 type Lookup = {
   /** Number of requested names. */
   readonly names: number;
-  readonly run: (tx: Queryable) => Promise<unknown>;
+  readonly run: (tx: ProjectQueryable) => Promise<unknown>;
 };
 
 const counts = (wanted: readonly ProjectCount[]): Lookup => ({

@@ -13,6 +13,7 @@ export const listBinEntries =
   async ({ limit = DEFAULT_LIMIT, order = "-id", startingAfterId, filters, createdAt }, call) => {
     const values: unknown[] = [call.project.id];
     const { entries, hasMore } = await list(db, {
+      projectId: call.project.id,
       conditions: [
         filterCondition(filters, { fields: binFilters, call, values }),
         ...timeRangeConditions("b.created_at", createdAt, values),

@@ -21,6 +21,7 @@ export const listCampaigns =
   async (request, call) => {
     const values: unknown[] = [call.project.id];
     const { records, total } = await list(deps.db, {
+      projectId: call.project.id,
       conditions: conditionsOf(request, call, values),
       values,
       order: request.order ?? NEWEST_FIRST,

@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, type Queryable, readPage } from "@scrip/postgres";
 
 export type BinEntry = {
   readonly id: string;
@@ -59,8 +59,9 @@ export const binFilters: FilterFields = {
 
 /** A page of the bin. */
 export async function listBinEntries(
-  db: Queryable,
+  db: ProjectQueryable,
   listing: {
+    readonly projectId: string;
     /** Over `bin_entry b`; the first value is the project. */
     readonly conditions: readonly string[];
     readonly values: readonly unknown[];
@@ -72,8 +73,9 @@ export async function listBinEntries(
   readonly entries: readonly BinEntry[];
   readonly hasMore: boolean;
 }> {
-  const { conditions, values, descending, after, limit } = listing;
+  const { projectId, conditions, values, descending, after, limit } = listing;
   const { rows, hasMore } = await readPage<Row>(db, {
+    projectId,
     columns: COLUMNS,
     from: `from bin_entry b where ${["b.project_id = $1", ...conditions].join(" and ")}`,
     order: `b.id ${descending ? "desc" : "asc"}`,

@@ -1,4 +1,4 @@
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, readPage } from "@scrip/postgres";
 
 import {
   CAMPAIGN_COLUMNS,
@@ -10,6 +10,7 @@ import {
 import { orderByClause } from "./columns.ts";
 
 export type CampaignListing = {
+  readonly projectId: string;
   /** SQL over `campaign p` and `category c`, joined by `and`. */
   readonly conditions: readonly string[];
   /** Parameters of the conditions; the first is the project id. */
@@ -21,11 +22,12 @@ export type CampaignListing = {
 
 /** One page of campaigns, and the number of campaigns on all pages. */
 export async function listCampaigns(
-  db: Queryable,
-  { conditions, values, order, limit, offset }: CampaignListing,
+  db: ProjectQueryable,
+  { projectId, conditions, values, order, limit, offset }: CampaignListing,
 ): Promise<{ readonly records: readonly CampaignRecord[]; readonly total: bigint }> {
   const from = `${FROM_CAMPAIGN} where ${["p.project_id = $1", "p.deleted_at is null", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<CampaignRow>(db, {
+    projectId,
     columns: CAMPAIGN_COLUMNS,
     from,
     order: orderByClause(order, "p"),

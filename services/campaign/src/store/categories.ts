@@ -1,5 +1,10 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type DefinitionKey, type Queryable, readPage } from "@scrip/postgres";
+import {
+  type DefinitionKey,
+  type ProjectQueryable,
+  type Queryable,
+  readPage,
+} from "@scrip/postgres";
 
 import type { Category } from "../domain/category.ts";
 import { inKeyOrder } from "./columns.ts";
@@ -40,7 +45,7 @@ export type CategoryListing = {
 
 /** Categories, newest first. */
 export async function listCategories(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, createdAt, startingAfter, limit = MAX_LISTED }: CategoryListing,
 ): Promise<{
   readonly categories: readonly Category[];
@@ -50,6 +55,7 @@ export async function listCategories(
   const values: unknown[] = [projectId];
   const conditions = ["project_id = $1", ...timeRangeConditions("created_at", createdAt, values)];
   const { rows, total, hasMore } = await readPage<CategoryRow>(db, {
+    projectId,
     columns: "id, name, hierarchy, created_at, updated_at",
     from: `from category where ${conditions.join(" and ")}`,
     order: "created_at desc, id desc",

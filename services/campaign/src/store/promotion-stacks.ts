@@ -4,6 +4,7 @@ import {
   columnNames,
   type ColumnTable,
   type DefinitionKey,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   insertInto,
@@ -171,7 +172,7 @@ export type StackListing = {
 
 /** One page of stacks, and the number of stacks on all pages. */
 export async function listStacks(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, campaignId, createdAt, order, limit, offset }: StackListing,
 ): Promise<{ readonly records: readonly StackRecord[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
@@ -179,6 +180,7 @@ export async function listStacks(
   if (campaignId !== undefined) conditions.push(`s.campaign_id = $${values.push(campaignId)}`);
   conditions.push(...timeRangeConditions("s.created_at", createdAt, values));
   const { rows, total } = await readPage<StackRow>(db, {
+    projectId,
     columns: COLUMNS,
     from: `${FROM_STACK} where ${conditions.join(" and ")}`,
     order: orderByClause(order, "s"),

@@ -1,5 +1,5 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, readPage } from "@scrip/postgres";
 
 import { behind, orderByClause } from "./columns.ts";
 import {
@@ -26,7 +26,7 @@ export type TierListing = {
 
 /** One page of tiers, and the number of tiers on all pages. */
 export async function listTiers(
-  db: Queryable,
+  db: ProjectQueryable,
   listing: TierListing,
 ): Promise<{
   readonly records: readonly TierRecord[];
@@ -44,6 +44,7 @@ export async function listTiers(
   conditions.push(...timeRangeConditions("t.created_at", listing.createdAt, values));
   const from = `${FROM_TIER} where ${conditions.join(" and ")}`;
   const { rows, total, hasMore } = await readPage<TierRow>(db, {
+    projectId,
     columns: TIER_COLUMNS,
     from,
     order: orderByClause(order, "t"),

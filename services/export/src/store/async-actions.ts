@@ -1,5 +1,5 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import type { ProjectQueryable, Queryable } from "@scrip/postgres";
 
 import type { JobCounts, JobStatus, JsonObject } from "../domain/job.ts";
 import { REPORT_UNTIL } from "./job-reports.ts";
@@ -86,7 +86,7 @@ export async function findAsyncAction(
  * Async actions without results, newest first. Those of one instant are all on one page, because the cursor is a time.
  */
 export async function listAsyncActions(
-  db: Queryable,
+  db: ProjectQueryable,
   {
     projectId,
     before,
@@ -103,7 +103,8 @@ export async function listAsyncActions(
   const conditions = ["project_id = $1", "queue = 'bulk'"];
   conditions.push(...timeRangeConditions("created_at", createdAt, values));
   const where = conditions.join(" and ");
-  const { rows } = await db.query<Row>(
+  const reads = db.inProject(projectId);
+  const { rows } = await reads.query<Row>(
     `select ${COLUMNS}, null as result
        from job
       where ${where} and ($2::timestamptz is null or created_at < $2)
@@ -112,7 +113,7 @@ export async function listAsyncActions(
     values,
   );
   const oldest = rows.at(-1)?.created_at;
-  const { rows: older } = await db.query(
+  const { rows: older } = await reads.query(
     `select from job where ${where} and created_at < $2::timestamptz limit 1`,
     values.with(1, oldest ?? null),
   );

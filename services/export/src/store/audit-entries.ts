@@ -4,6 +4,7 @@ import {
   buildStatement,
   column,
   type PartitionedTable,
+  type ProjectQueryable,
   type Queryable,
 } from "@scrip/postgres";
 import type { ChangeAudited } from "@scrip/proto/scrip/events/v1/audit_pb";
@@ -74,13 +75,13 @@ export type AuditRow = {
 };
 
 export async function listAuditEntries(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, conditions, values, afterId, descending, limit }: AuditListing,
 ): Promise<readonly AuditRow[]> {
   const parameters: unknown[] = [projectId, ...values];
   const after =
     afterId === undefined ? [] : [`id ${descending ? "<" : ">"} $${parameters.push(afterId)}`];
-  const { rows } = await db.query<AuditRow>(
+  const { rows } = await db.inProject(projectId).query<AuditRow>(
     `select id, action, resource, resource_id, fields, actor_type, actor_id, request_id, occurred_at
        from audit_entry
       where ${["project_id = $1", ...after, ...conditions].join(" and ")}

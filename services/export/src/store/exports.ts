@@ -1,6 +1,6 @@
 import type { ExportedObject } from "@scrip/exports";
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Page, type Queryable, readPage } from "@scrip/postgres";
+import { type Page, type ProjectQueryable, type Queryable, readPage } from "@scrip/postgres";
 
 import type { JobStatus, JsonObject } from "../domain/job.ts";
 
@@ -95,7 +95,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 /** One page and the total number of exports. */
 export async function listExports(
-  db: Queryable,
+  db: ProjectQueryable,
   {
     projectId,
     order,
@@ -116,6 +116,7 @@ export async function listExports(
     ...timeRangeConditions("e.created_at", createdAt, values),
   ];
   const { rows, total } = await readPage<Row>(db, {
+    projectId,
     columns: COLUMNS,
     from: `${FROM} where ${conditions.join(" and ")}`,
     order: `${by} ${direction}, e.id ${direction}`,

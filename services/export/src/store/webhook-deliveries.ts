@@ -1,4 +1,4 @@
-import { type Database, type Queryable, textArray } from "@scrip/postgres";
+import { type Database, type ProjectQueryable, type Queryable, textArray } from "@scrip/postgres";
 
 export type DeliveryStatus = "PENDING" | "SUCCEEDED" | "FAILED";
 
@@ -345,10 +345,10 @@ export type DeliveryFilter = {
 };
 
 export async function listDeliveries(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, webhookId, status, after, limit }: DeliveryFilter,
 ): Promise<readonly StoredDelivery[]> {
-  const { rows } = await db.query<StoredDelivery>(
+  const { rows } = await db.inProject(projectId).query<StoredDelivery>(
     `select ${COLUMNS}, null as body
        from webhook_delivery
       where project_id = $1 and webhook_id = $2

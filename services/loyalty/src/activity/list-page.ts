@@ -1,6 +1,6 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Queryable } from "@scrip/postgres";
+import type { ProjectQueryable } from "@scrip/postgres";
 import { type ActivityList, ActivityListSchema } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 
 import { joinData } from "../domain/activity-data.ts";
@@ -17,7 +17,7 @@ export type ActivityPage = {
 
 /** A page of activities of a customer. */
 export async function listPage(
-  db: Queryable,
+  db: ProjectQueryable,
   owner: Pick<ActivityListing, "projectId" | "owners" | "conditions" | "values">,
   { limit = DEFAULT_LIMIT, order, startingAfterId }: ActivityPage,
 ): Promise<ActivityList> {

@@ -33,6 +33,7 @@ export const listCustomers =
       conditions.push(segmentCondition(segment, { time, values }));
     }
     const { customers, total, hasMore } = await listProfiles(deps.db, {
+      projectId: project.id,
       conditions,
       values,
       order,

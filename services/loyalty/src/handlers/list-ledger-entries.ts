@@ -29,7 +29,7 @@ export const listLedgerEntries =
       filterCondition(request.filters, { fields, call, values }),
       ...timeRangeConditions("created_at", request.createdAt, values),
     ];
-    const page = { conditions, values, limit: Number(limit), descending, afterId };
+    const page = { projectId, conditions, values, limit: Number(limit), descending, afterId };
     const [entries, cards] = await Promise.all([
       list(deps.db, { of: campaignId === undefined ? "card_id" : "campaign_id", ...page }),
       findCards(deps.db, campaignId === undefined ? [{ projectId, cardId }] : []),

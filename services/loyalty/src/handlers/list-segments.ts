@@ -25,7 +25,12 @@ export const listSegments =
       filterCondition(request.filters, { fields, call, values }),
       ...timeRangeConditions("created_at", request.createdAt, values),
     ].join(" and ");
-    const { rows, total } = await list(deps.db, { condition, values, ...parsePage(request) });
+    const { rows, total } = await list(deps.db, {
+      projectId: call.project.id,
+      condition,
+      values,
+      ...parsePage(request),
+    });
     return {
       $typeName: "scrip.loyalty.v1.ListSegmentsResponse",
       data: rows.map((row) => segmentToProto(row)),

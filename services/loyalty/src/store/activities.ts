@@ -4,6 +4,7 @@ import {
   column,
   packBytes,
   type PartitionedTable,
+  type ProjectQueryable,
   type Queryable,
   unpackBytes,
 } from "@scrip/postgres";
@@ -152,7 +153,7 @@ const EARLIER_ACTIVITIES = `
 
 /** Lists an activity once that processes of two releases have stored. */
 export async function listActivities(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, owners, conditions, values, afterId, descending, limit }: ActivityListing,
 ): Promise<readonly StoredActivity[]> {
   const parameters: unknown[] = [projectId, owners, ...values];
@@ -176,7 +177,7 @@ export async function listActivities(
   ];
   const columns = `id, type, group_id, group_bytes, campaign_id, campaign_type, reward_id, product_ids, data, packed,
                    created_at`;
-  const { rows } = await db.query<Row>(
+  const { rows } = await db.inProject(projectId).query<Row>(
     `select distinct on (found.id) found.*
        from unnest($2::text[], $${packedOwners}::bytea[]) as owner (id, packed)
       cross join lateral (${sources.map((one) => `select ${columns} from ${one} of_table`).join(" union all ")}) found

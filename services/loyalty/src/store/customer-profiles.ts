@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import type { ProjectQueryable, Queryable } from "@scrip/postgres";
 
 import {
   CUSTOMER_FIELDS,
@@ -107,6 +107,7 @@ export type CustomerSortOrder = {
 };
 
 export type CustomerListing = {
+  readonly projectId: string;
   /** SQL over `customer`, joined by `and`. */
   readonly conditions: readonly string[];
   /** Parameters of the conditions; the first is the project id. */
@@ -121,15 +122,16 @@ export type CustomerListing = {
  * id.
  */
 export async function listProfiles(
-  db: Queryable,
-  { conditions, values, order, startingAfter, page }: CustomerListing,
+  db: ProjectQueryable,
+  { projectId, conditions, values, order, startingAfter, page }: CustomerListing,
 ): Promise<{
   readonly customers: readonly CustomerProfile[];
   readonly total: bigint;
   readonly hasMore: boolean;
 }> {
   const where = ["project_id = $1", ...conditions].join(" and ");
-  const { rows: counts } = await db.query<{ total: bigint }>(
+  const reads = db.inProject(projectId);
+  const { rows: counts } = await reads.query<{ total: bigint }>(
     `select count(*) as total from customer where ${where}`,
     [...values],
   );
@@ -142,7 +144,7 @@ export async function listProfiles(
     startingAfter === null
       ? ""
       : `and ${order.by} ${order.descending ? "<" : ">"} $${values.length + 1}::timestamptz`;
-  const { rows } = await db.query<ProfileRow>(
+  const { rows } = await reads.query<ProfileRow>(
     `${profilesSql(
       `select * from customer where ${where} ${cursor}
         order by ${sorting("")} limit ${page.limit + 1} offset ${page.offset}`,

@@ -4,6 +4,7 @@ import {
   columnNames,
   type ColumnTable,
   insertInto,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   textArray,
@@ -172,7 +173,7 @@ export async function deleteEarningRule(
 }
 
 export async function listEarningRules(
-  db: Queryable,
+  db: ProjectQueryable,
   {
     projectId,
     campaignId,
@@ -193,6 +194,7 @@ export async function listEarningRules(
   const conditions = timeRangeConditions("created_at", createdAt, values);
   const from = `from earning_rule where ${["project_id = $1 and campaign_id = $2", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<EarningRuleRow>(db, {
+    projectId,
     columns: COLUMNS,
     from,
     order,

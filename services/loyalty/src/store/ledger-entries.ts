@@ -1,6 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { FilterFields } from "@scrip/filters";
-import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
+import {
+  batchOf,
+  buildStatement,
+  column,
+  type ProjectQueryable,
+  type Queryable,
+} from "@scrip/postgres";
 
 import type { LotChange } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
@@ -41,8 +47,9 @@ const LAST = "zzzz";
 
 /** A page of the ledger of a card or of a program; ids sort by creation. */
 export async function listLedgerEntries(
-  db: Queryable,
+  db: ProjectQueryable,
   {
+    projectId,
     of,
     conditions,
     values,
@@ -50,6 +57,7 @@ export async function listLedgerEntries(
     descending,
     afterId,
   }: {
+    readonly projectId: string;
     /** What `$2` is. */
     readonly of: "card_id" | "campaign_id";
     readonly conditions: readonly string[];
@@ -60,7 +68,7 @@ export async function listLedgerEntries(
     readonly afterId: string | null;
   },
 ): Promise<readonly EntryRow[]> {
-  const { rows } = await db.query<EntryRow>(
+  const { rows } = await db.inProject(projectId).query<EntryRow>(
     `select id, type, points, balance_after, redemption_id, rollback_id, created_at, card_id,
             total_after, source, source_id, reason, related_id, details
        from ledger_entry

@@ -4,6 +4,7 @@ import {
   columnNames,
   type ColumnTable,
   insertInto,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   textArray,
@@ -109,7 +110,7 @@ export async function findTier(
 }
 
 export async function listTiers(
-  db: Queryable,
+  db: ProjectQueryable,
   {
     projectId,
     campaignId,
@@ -125,6 +126,7 @@ export async function listTiers(
   },
 ): Promise<{ readonly tiers: readonly Tier[]; readonly total: bigint }> {
   const { rows, total } = await readPage<TierRow>(db, {
+    projectId,
     columns: COLUMNS,
     from: "from loyalty_tier where project_id = $1 and campaign_id = $2 and not deleted",
     order,

@@ -3,6 +3,7 @@ import {
   buildStatement,
   column,
   int8Array,
+  type ProjectQueryable,
   type Queryable,
   textArray,
 } from "@scrip/postgres";
@@ -178,14 +179,23 @@ const LAST = "zzzz";
 
 /** A page of entries that are still pending; ids sort by creation. */
 export async function listPendingPoints(
-  db: Queryable,
-  { cardId, campaignId, conditions, values, limit, descending, afterId }: PendingPointsListing,
+  db: ProjectQueryable,
+  {
+    projectId,
+    cardId,
+    campaignId,
+    conditions,
+    values,
+    limit,
+    descending,
+    afterId,
+  }: PendingPointsListing,
 ): Promise<readonly PendingPoints[]> {
   const owner = [
     cardId === null ? "$2::text is null" : "card_id = $2",
     campaignId === null ? "$3::text is null" : "campaign_id = $3",
   ];
-  const { rows } = await db.query<PendingRow>(
+  const { rows } = await db.inProject(projectId).query<PendingRow>(
     `select ${COLUMNS} from pending_points
       where project_id = $1 and ${owner.join(" and ")} and status = 'PENDING'
         and id ${descending ? "<" : ">"} $${values.length + 1}

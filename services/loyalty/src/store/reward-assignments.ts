@@ -3,6 +3,7 @@ import {
   column,
   columnNames,
   type ColumnTable,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   insertInto,
@@ -100,7 +101,7 @@ export async function deleteAssignment(
 
 /** The ids of the first assignments of a reward, for error messages, and the number of all. */
 export async function listAssignmentIds(
-  db: Queryable,
+  db: ProjectQueryable,
   projectId: string,
   rewardId: string,
 ): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
@@ -124,7 +125,7 @@ export type AssignmentListing = {
 
 /** One page of assignments, newest first, and the number of assignments on all pages. */
 export async function listAssignments(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, rewardId, campaignId, createdAt, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
   const filtered = rewardId === undefined ? "campaign_id" : "reward_id";
@@ -135,6 +136,7 @@ export async function listAssignments(
     ...timeRangeConditions("created_at", createdAt, values),
   ];
   return readPage<AssignmentRow>(db, {
+    projectId,
     columns: COLUMNS,
     from: `from reward_assignment where ${conditions.join(" and ")}`,
     order: "created_at desc, id desc",

@@ -3,6 +3,7 @@ import {
   column,
   columnNames,
   type ColumnTable,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   insertInto,
@@ -90,7 +91,7 @@ export async function deleteReward(db: Queryable, projectId: string, id: string)
 
 /** One page of rewards, newest first, and the number of rewards on all pages. */
 export async function listRewards(
-  db: Queryable,
+  db: ProjectQueryable,
   {
     projectId,
     assignmentId,
@@ -113,6 +114,7 @@ export async function listRewards(
     ...timeRangeConditions("created_at", createdAt, values),
   ];
   return readPage<RewardRow>(db, {
+    projectId,
     columns: COLUMNS,
     from: `from reward where ${conditions.join(" and ")}`,
     order: "created_at desc, id desc",

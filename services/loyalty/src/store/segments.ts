@@ -3,6 +3,7 @@ import {
   column,
   columnNames,
   type ColumnTable,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   insertInto,
@@ -102,6 +103,7 @@ export async function findSegment(
 }
 
 export type SegmentListing = {
+  readonly projectId: string;
   /** SQL over `segment`, and its parameters; the first is the project id. */
   readonly condition: string;
   readonly values: readonly unknown[];
@@ -111,11 +113,12 @@ export type SegmentListing = {
 
 /** One page of segments, newest first, and the number of segments on all pages. */
 export async function listSegments(
-  db: Queryable,
-  { condition, values, limit, offset }: SegmentListing,
+  db: ProjectQueryable,
+  { projectId, condition, values, limit, offset }: SegmentListing,
 ): Promise<{ readonly rows: readonly SegmentRow[]; readonly total: bigint }> {
   const from = `from segment where project_id = $1 and ${condition}`;
   return readPage<SegmentRow>(db, {
+    projectId,
     columns: COLUMNS,
     from,
     order: "created_at desc, id desc",

@@ -9,7 +9,7 @@ import {
   type RecordFields,
   type TimeContext,
 } from "@scrip/filters";
-import type { BulkReads, Statement } from "@scrip/postgres";
+import type { BulkReads, Database, Statement } from "@scrip/postgres";
 
 import { type FieldType, metadataKey, specOf, type ExportedObject } from "./catalogue.ts";
 import { csvLines, guardText } from "./csv.ts";
@@ -41,11 +41,12 @@ type Source = { readonly table: ExportTable; readonly request: ExportRequest };
  * writes the text; messages and JSON are decoded here, which takes about five times as long.
  */
 export function exportRows(
-  bulk: BulkReads,
+  bulkOf: Database["bulk"],
   table: ExportTable,
   request: ExportRequest,
 ): AsyncIterable<Buffer> {
   const source = { table, request };
+  const bulk = bulkOf(request.call.project.id);
   const filtered = filteredFields(request.filters);
   const filtersRecords = filtered.some((field) => isDecoded(source, field));
   if (filtersRecords || request.fields.some((field) => needsCode(source, field))) {

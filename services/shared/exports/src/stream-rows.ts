@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import type { BulkReads } from "@scrip/postgres";
+import type { Database } from "@scrip/postgres";
 import type {
   ExportRowsRequest,
   ExportRowsResponse,
@@ -11,7 +11,7 @@ import type { ExportTables } from "./export-table.ts";
 
 /** Handles `ExportRows` of a service that owns rows. */
 export async function* streamExportRows(
-  bulk: BulkReads,
+  bulk: Database["bulk"],
   tables: ExportTables,
   request: ExportRowsRequest,
   call: ExportRequest["call"],

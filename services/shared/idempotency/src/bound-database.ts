@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { type Database, type Queryable, sqlState } from "@scrip/postgres";
+import { type Database, type ProjectQueryable, sqlState } from "@scrip/postgres";
 
 /** Locks of the work are waited for as in other transactions; the claim of the key set another limit. */
 const LOCK_TIMEOUT_MS = 1_000;
@@ -13,7 +13,7 @@ const TRANSACTION_ABORTED = "25P02";
  * failure can be handled as if it had a transaction of its own. They run one after the other.
  */
 export function bindDatabase(
-  tx: Queryable,
+  tx: ProjectQueryable,
   { size, bulk }: Pick<Database, "size" | "bulk">,
 ): Database {
   let last: Promise<unknown> = Promise.resolve();
@@ -27,18 +27,31 @@ export function bindDatabase(
   return {
     size,
     bulk,
-    query: (statement, values) => inTurn(() => runAlone(tx, (own) => own.query(statement, values))),
+    ...bound((work) => inTurn(() => runAlone(tx, work))),
     transaction: (work, { lockTimeoutMs } = {}) =>
       inTurn(() => runTogether(tx, work, lockTimeoutMs ?? LOCK_TIMEOUT_MS)),
     close: () => Promise.resolve(),
   };
 }
 
+type RunOn = <T>(work: (tx: ProjectQueryable) => Promise<T>) => Promise<T>;
+
+/** Statements that `run` gives to the transaction. */
+const bound = (run: RunOn): ProjectQueryable => ({
+  query: (statement, values) => run((tx) => tx.query(statement, values)),
+  inProject: (projectId) => ({
+    query: (statement, values) => run((tx) => tx.inProject(projectId).query(statement, values)),
+  }),
+});
+
 /** It would wait for itself. */
 const NESTED = "A handler used its database inside a transaction: use the `tx` of the transaction";
 
 /** One statement, which shares a round trip with its savepoint. */
-async function runAlone<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function runAlone<T>(
+  tx: ProjectQueryable,
+  work: (tx: ProjectQueryable) => Promise<T>,
+): Promise<T> {
   const begun = begin(tx, LOCK_TIMEOUT_MS);
   const result = work(tx);
   const released = tx.query(RELEASE);
@@ -55,21 +68,21 @@ async function runAlone<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): 
 }
 
 async function runTogether<T>(
-  tx: Queryable,
-  work: (tx: Queryable) => Promise<T>,
+  tx: ProjectQueryable,
+  work: (tx: ProjectQueryable) => Promise<T>,
   lockTimeoutMs: number,
 ): Promise<T> {
   const begun = begin(tx, lockTimeoutMs);
   // Of statements that were started together, the first failure is the cause of the others.
   const failures: unknown[] = [];
   try {
-    const result = await work({
-      query(statement, values) {
-        const rows = tx.query<never>(statement, values);
+    const result = await work(
+      bound((statement) => {
+        const rows = statement(tx);
         rows.catch((error: unknown) => failures.push(error));
         return rows;
-      },
-    });
+      }),
+    );
     await begun;
     await tx.query(RELEASE);
     return result;
@@ -83,7 +96,7 @@ async function runTogether<T>(
 const RELEASE = "release savepoint part";
 const ROLLBACK = "rollback to savepoint part; release savepoint part";
 
-function begin(tx: Queryable, lockTimeoutMs: number): Promise<unknown> {
+function begin(tx: ProjectQueryable, lockTimeoutMs: number): Promise<unknown> {
   const begun = tx.query(`savepoint part; set local lock_timeout = ${lockTimeoutMs}`);
   begun.catch(() => {});
   return begun;

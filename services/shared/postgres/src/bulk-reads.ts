@@ -5,7 +5,7 @@ import { to as copyTo } from "pg-copy-streams";
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };
 
-/** Reads of millions of rows, in one snapshot, with a memory that does not grow with them. */
+/** Reads of millions of rows of one project, in one snapshot, with a memory that does not grow with them. */
 export type BulkReads = {
   /** The text of `copy (<statement>) to stdout (format csv)`, in chunks. Leaving the loop ends it. */
   readonly copyCsv: (statement: Statement) => AsyncIterable<Buffer>;

@@ -6,16 +6,25 @@ import {
   type PoolClient,
   type QueryResult,
   type QueryResultRow,
-  types,
 } from "pg";
 
 import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
 import { measureDatabase } from "./database-metrics.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
+import { exactTypes } from "./exact-types.ts";
 import { assertIdentifier } from "./identifier.ts";
+import { planLocally, planSession, planTransaction } from "./planning.ts";
+import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
 import type { Planning, Statement } from "./statement.ts";
+import {
+  assertProjectId,
+  becomeService,
+  becomeTenant,
+  PROJECT_SETTING,
+  tenantRoleOf,
+} from "./tenant-role.ts";
 
 /**
  * What a store function needs: the pool outside a transaction, one connection inside.
@@ -36,9 +45,17 @@ export type Queryable = {
   ): Promise<Rows<Row>>;
 };
 
+export type ProjectQueryable = Queryable & {
+  /**
+   * For reads whose conditions are composed at run time, such as lists: PostgreSQL shows them only the rows of this
+   * project, also where a condition is missing. Each statement shares its round trip with the settings that it needs.
+   */
+  inProject(projectId: string): Queryable;
+};
+
 export type Rows<Row> = { readonly rows: readonly Row[]; readonly rowCount: number | null };
 
-export type Database = Queryable & {
+export type Database = ProjectQueryable & {
   /**
    * Runs `work` in one transaction and commits when it succeeds. It does not retry: see
    * `isRetryable`. When the connection is lost during the commit, the outcome of the commit is
@@ -50,11 +67,14 @@ export type Database = Queryable & {
    * All transactions together leave one connection to single statements, which work inside of them may need in order
    * to finish, such as a cache that loads a definition.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** For exports: each read has a connection beside the pool, of the replica if there is one. */
-  readonly bulk: BulkReads;
+  transaction<T>(
+    work: (tx: ProjectQueryable) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>;
+  /** For exports of a project: each read has a connection beside the pool, of the replica if there is one. */
+  readonly bulk: (projectId: string) => BulkReads;
   /** For lists, whose rows may be as old as the replica. Absent: there is no replica. */
-  readonly replica?: Queryable;
+  readonly replica?: ProjectQueryable;
   /** Maximum number of connections, of which transactions leave one. */
   readonly size: number;
   /** Waits for running statements, then closes all connections. A second call does nothing. */
@@ -113,8 +133,6 @@ const IDLE_TIMEOUT_MS = 600_000;
  * probe them after two hours.
  */
 const KEEP_ALIVE_AFTER_MS = 60_000;
-
-const INT8_ARRAY = 1016;
 
 /**
  * The connections of a database, for libraries that bring their own statements and expect the types of the driver,
@@ -194,8 +212,6 @@ const wrongSession = (options: SessionOptions): string =>
 export function createDatabase(options: DatabaseOptions): Database {
   const { replicaUrl, onError, metrics, poolSize: size } = options;
   const pool = openPool(options, exactTypes);
-  const isPooled = options.poolerUrl !== undefined;
-  const runOnPool = isPooled ? runPooled : runAlone;
   const replica =
     replicaUrl === undefined
       ? undefined
@@ -210,25 +226,26 @@ export function createDatabase(options: DatabaseOptions): Database {
     metrics === undefined
       ? () => {}
       : measureDatabase(metrics, { pool, size, waitingTransactions: transactions.waiting });
+  const { role } = options;
   const spans = createStatementSpans(options);
   const primary = {
     pool,
+    role,
     onFailure,
+    isPooled: options.poolerUrl !== undefined,
     commit:
       spans === undefined ? commit : (client: PoolClient) => spans.commit(() => commit(client)),
   };
   let closed: Promise<unknown> | undefined;
   const database: Database = {
-    bulk: createBulkReads(() => createBulkClient(bulk)),
+    bulk: (projectId) => createBulkReads(() => createBulkClient(bulk, projectId)),
     ...(replica !== undefined && {
-      replica: {
-        query: (statement, values) => runAlone({ pool: replica, onFailure }, statement, values),
-      },
+      replica: singleStatements({ pool: replica, role, onFailure, isPooled: false }),
     }),
     size,
-    query: (statement, values) => runOnPool(primary, statement, values),
+    ...singleStatements(primary),
     transaction: (work, { lockTimeoutMs } = {}) =>
-      transactions.run(() => transaction(primary, work, { onError, lockTimeoutMs, isPooled })),
+      transactions.run(() => transaction(primary, work, { onError, lockTimeoutMs })),
     async close() {
       await (closed ??= Promise.all([pool.end(), replica?.end()]));
     },
@@ -237,8 +254,12 @@ export function createDatabase(options: DatabaseOptions): Database {
 }
 
 function withSpans(database: Database, spans: StatementSpans): Database {
-  const traced = (db: Queryable): Queryable => ({
+  const tracedStatements = (db: Queryable): Queryable => ({
     query: (statement, values) => spans.statement(statement, () => db.query(statement, values)),
+  });
+  const traced = (db: ProjectQueryable): ProjectQueryable => ({
+    ...tracedStatements(db),
+    inProject: (projectId) => tracedStatements(db.inProject(projectId)),
   });
   return {
     ...database,
@@ -249,18 +270,29 @@ function withSpans(database: Database, spans: StatementSpans): Database {
   };
 }
 
+function singleStatements(source: ConnectionSource): ProjectQueryable {
+  const runOne = source.isPooled ? runPooled : runAlone;
+  return {
+    query: (statement, values) => runOne(source, statement, values),
+    inProject(projectId) {
+      const tenant = becomeTenant(source.role, projectId);
+      return { query: (statement, values) => runAsTenant(source, tenant, { statement, values }) };
+    },
+  };
+}
+
 /** For reads of millions of rows, whose receiver may be slow. */
 const BULK_TIMEOUT_MS = 60 * 60_000;
 
-function createBulkClient({
-  url,
-  schema,
-  role,
-  applicationName = schema,
-}: DatabaseOptions): Client {
+function createBulkClient(
+  { url, schema, role, applicationName = schema }: DatabaseOptions,
+  projectId: string,
+): Client {
+  assertProjectId(projectId);
   return new Client({
     connectionString: withSession(url, {
-      role,
+      role: tenantRoleOf(role),
+      [PROJECT_SETTING]: projectId,
       search_path: schema,
       default_transaction_read_only: "on",
       // As the planning "hashJoins": exports join whole projects, whose size the statistics may not know yet.
@@ -276,32 +308,14 @@ function createBulkClient({
   });
 }
 
-/** The setting that a planning turns off. */
-const SETTINGS = { indexLookups: "enable_seqscan", hashJoins: "enable_nestloop" } as const;
-
-/** The planning of connections whose session has another one than the default. */
-const sessions = new WeakMap<PoolClient, Planning>();
-
 const planningOf = (statement: string | Statement): Planning | undefined =>
   typeof statement === "string" ? undefined : statement.planning;
 
-/** Sent ahead of the statement, without a round trip of its own, only where the session has another setting. */
-function planSession(client: PoolClient, planning: Planning | undefined): void {
-  const current = sessions.get(client);
-  if (planning === current) return;
-  // When this fails the connection is broken, and the statement behind it fails too.
-  const send = (setting: string): void => void client.query(setting).catch(() => {});
-  if (current !== undefined) send(`reset ${SETTINGS[current]}`);
-  if (planning === undefined) {
-    sessions.delete(client);
-    return;
-  }
-  send(`set ${SETTINGS[planning]} = off`);
-  sessions.set(client, planning);
-}
-
 type ConnectionSource = {
   readonly pool: Pool;
+  /** The role of its sessions. */
+  readonly role: string;
+  readonly isPooled: boolean;
   /** Called with the error of each failed statement outside a transaction, and of each failed transaction. */
   readonly onFailure: (error: unknown) => void;
 };
@@ -312,7 +326,7 @@ type TransactionSource = ConnectionSource & {
 
 /** As `query` of the pool; with callbacks like it, because this is the hot path of reads. */
 function runAlone<Row extends QueryResultRow>(
-  { pool, onFailure }: ConnectionSource,
+  { pool, onFailure }: Pick<ConnectionSource, "pool" | "onFailure">,
   statement: string | Statement,
   values: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
@@ -357,15 +371,47 @@ async function runPooled<Row extends QueryResultRow>(
   }
 }
 
-async function runPlanned<Row extends QueryResultRow>(
+const runPlanned = async <Row extends QueryResultRow>(
   pool: Pool,
   planning: Planning,
   statement: [string, unknown[]],
+): Promise<QueryResult<Row>> =>
+  runBehind(await pool.connect(), `begin; ${planLocally(planning)}`, statement);
+
+/**
+ * A read in a transaction of its own, as the tenant role. Nothing is prepared, because a prepared statement is planned
+ * again whenever the role changes.
+ */
+async function runAsTenant<Row extends QueryResultRow>(
+  { pool, isPooled, onFailure }: ConnectionSource,
+  tenant: string,
+  {
+    statement,
+    values,
+  }: { readonly statement: string | Statement; readonly values: readonly unknown[] | undefined },
 ): Promise<QueryResult<Row>> {
-  const client = await pool.connect();
+  try {
+    const client = await pool.connect();
+    const planning = planningOf(statement);
+    if (!isPooled) planSession(client, planning);
+    const planned = isPooled && planning !== undefined ? `; ${planLocally(planning)}` : "";
+    const begin = `begin read only; ${tenant}${planned}`;
+    return await runBehind(client, begin, unprepared(statement, values));
+  } catch (error) {
+    onFailure(error);
+    throw error;
+  }
+}
+
+/** Begins a transaction, runs one statement and commits, in one round trip. */
+async function runBehind<Row extends QueryResultRow>(
+  client: PoolClient,
+  begin: string,
+  statement: [string, unknown[]],
+): Promise<QueryResult<Row>> {
   try {
     const [, result] = await Promise.all([
-      client.query(`begin; set local ${SETTINGS[planning]} = off`),
+      client.query(begin),
       client.query<Row>(...statement),
       client.query("commit"),
     ]);
@@ -398,16 +444,14 @@ function run<Row extends QueryResultRow>(
 }
 
 async function transaction<T>(
-  { pool, onFailure, commit: end }: TransactionSource,
-  work: (tx: Queryable) => Promise<T>,
+  { pool, role, isPooled, onFailure, commit: end }: TransactionSource,
+  work: (tx: ProjectQueryable) => Promise<T>,
   {
     onError,
     lockTimeoutMs,
-    isPooled,
   }: {
     readonly onError: (error: Error) => void;
     readonly lockTimeoutMs: number | undefined;
-    readonly isPooled: boolean;
   },
 ): Promise<T> {
   const client = await pool.connect();
@@ -415,24 +459,13 @@ async function transaction<T>(
   client.on("error", onError);
   let broken: Error | undefined;
   const failures: unknown[] = [];
-  const plan = planTransaction(client);
   try {
     // Not awaited: it is sent with the first statement and saves a round trip.
     const begun = client.query(beginStatement(lockTimeoutMs));
     begun.catch(() => {});
-    const result = await work({
-      query<Row extends QueryResultRow>(
-        statement: string | Statement,
-        values?: readonly unknown[],
-      ) {
-        plan(planningOf(statement));
-        const rows = isPooled
-          ? client.query<Row>(...unprepared(statement, values))
-          : run<Row>(client, statement, values);
-        rows.catch((error: unknown) => failures.push(error));
-        return rows;
-      },
-    });
+    const result = await work(
+      statementsOf({ client, role, isPooled, onFailure: (error) => failures.push(error) }),
+    );
     await begun;
     await end(client);
     return result;
@@ -448,27 +481,43 @@ async function transaction<T>(
   }
 }
 
-/**
- * As `planSession`, but until the transaction ends, because a rollback would undo a setting of the session. Statements
- * behind an index lookup are planned like it, which saves changing the setting back.
- */
-function planTransaction(client: PoolClient): (planning: Planning | undefined) => void {
-  const session = sessions.get(client);
-  const current: Record<Planning, boolean> = {
-    indexLookups: session === "indexLookups",
-    hashJoins: session === "hashJoins",
+/** The statements of a transaction. */
+function statementsOf({
+  client,
+  role,
+  isPooled,
+  onFailure,
+}: Pick<ConnectionSource, "role" | "isPooled" | "onFailure"> & {
+  readonly client: PoolClient;
+}): ProjectQueryable {
+  const plan = planTransaction(client);
+  const send = <Row extends QueryResultRow>(...statement: Parameters<typeof unprepared>) =>
+    client.query<Row>(...unprepared(...statement));
+  const noted = <Result>(result: Promise<Result>): Promise<Result> => {
+    result.catch(onFailure);
+    return result;
   };
-  let lookups = false;
-  const change = (planning: Planning, wanted: boolean): void => {
-    if (wanted === current[planning]) return;
-    current[planning] = wanted;
-    const value = wanted ? "= off" : "to default";
-    client.query(`set local ${SETTINGS[planning]} ${value}`).catch(() => {});
-  };
-  return (planning) => {
-    lookups ||= planning === "indexLookups";
-    change("indexLookups", lookups);
-    change("hashJoins", planning === "hashJoins");
+  return {
+    query<Row extends QueryResultRow>(statement: string | Statement, values?: readonly unknown[]) {
+      plan(planningOf(statement));
+      return noted(isPooled ? send<Row>(statement, values) : run<Row>(client, statement, values));
+    },
+    inProject(projectId) {
+      const tenant = becomeTenant(role, projectId);
+      return {
+        query<Row extends QueryResultRow>(
+          statement: string | Statement,
+          values?: readonly unknown[],
+        ) {
+          plan(planningOf(statement));
+          // After a failure, the transaction or its savepoint is rolled back, and with it these settings.
+          void noted(client.query(tenant));
+          const rows = noted(send<Row>(statement, values));
+          client.query(becomeService(role)).catch(() => {});
+          return rows;
+        },
+      };
+    },
   };
 }
 
@@ -499,40 +548,3 @@ async function rollback(client: PoolClient, error: unknown): Promise<Error | und
 
 const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown));
-
-/**
- * The settings of the session as start options, which need no round trip and survive a `reset`. In
- * the driver, options in the URL override all others, so the operator's options would silently
- * replace the role and the limits: they come first, and ours after them.
- */
-function withSession(url: string, settings: Readonly<Record<string, string | number>>): string {
-  const parsed = new URL(url);
-  const fromUrl = parsed.searchParams.get("options");
-  const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
-  parsed.searchParams.set("options", [...(fromUrl === null ? [] : [fromUrl]), ...ours].join(" "));
-  return parsed.href;
-}
-
-/**
- * bigint columns hold money and counters, which a JavaScript number would round silently. Dates
- * stay text: the driver would read them as midnight in the time zone of the machine.
- */
-const PARSERS = new Map<number, (text: string) => unknown>([
-  [types.builtins.INT8, BigInt],
-  [INT8_ARRAY, parseInt8Array],
-  [types.builtins.DATE, (text) => text],
-]);
-
-type Oid = Parameters<typeof types.getTypeParser>[0];
-
-const exactTypes: CustomTypesConfig = {
-  getTypeParser: (oid: Oid, format?: "text" | "binary") =>
-    (format === "binary" ? undefined : PARSERS.get(oid)) ?? types.getTypeParser(oid, format),
-};
-
-/** "{1,NULL,3}": one dimension, and integers are never quoted. */
-function parseInt8Array(text: string): (bigint | null)[] {
-  const items = text.slice(1, -1);
-  if (items === "") return [];
-  return items.split(",").map((item) => (item === "NULL" ? null : BigInt(item)));
-}

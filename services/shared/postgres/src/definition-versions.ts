@@ -1,6 +1,6 @@
 import { createBatcher } from "@scrip/batching";
 
-import type { Database, Queryable } from "./database.ts";
+import type { Database, ProjectQueryable, Queryable } from "./database.ts";
 
 /**
  * Tracks when the definitions of a project may have changed. One per service, shared by its definition
@@ -18,7 +18,7 @@ export type DefinitionVersions = {
    * Runs `work` in a transaction that changes definitions of the project: visible to later reads of
    * this process immediately, to other processes within a second, or before it resolves (`share`).
    */
-  write<T>(projectId: string, work: (tx: Queryable) => Promise<T>): Promise<T>;
+  write<T>(projectId: string, work: (tx: ProjectQueryable) => Promise<T>): Promise<T>;
   /**
    * Call after a transaction that called `bumpDefinitions` itself, also after a failure: a commit
    * whose response was lost is a commit. Resolves when other processes know; never rejects.
@@ -177,7 +177,7 @@ const LOCK_TIMEOUT_MS = 2_500;
 const writeDefinitions = <T>(
   db: Database,
   projectId: string,
-  work: (tx: Queryable) => Promise<T>,
+  work: (tx: ProjectQueryable) => Promise<T>,
 ): Promise<T> =>
   db.transaction(
     async (tx) => {

@@ -36,6 +36,7 @@ export {
   createPool,
   type Database,
   type DatabaseOptions,
+  type ProjectQueryable,
   type Queryable,
   type Rows,
   sessionStatement,

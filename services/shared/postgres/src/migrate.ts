@@ -11,6 +11,8 @@ import {
   readMigrations,
 } from "./migration-files.ts";
 import { ensureRole } from "./role.ts";
+import { protectTables } from "./row-security.ts";
+import { tenantRoleOf } from "./tenant-role.ts";
 import { WRITE_CHECK_TABLE } from "./write-check.ts";
 
 export { MigrationError } from "./migration-error.ts";
@@ -41,8 +43,8 @@ const CONNECTION_TIMEOUT_MS = 10_000;
 
 /**
  * Brings a schema up to date: applies the numbered .sql files of `folder` that are not applied yet,
- * each in its own transaction, one process at a time, and returns their names. Creates the schema
- * and the role when missing. Each transaction also grants the tables, so that processes of an earlier
+ * each in its own transaction, one process at a time, and returns their names. Creates the schema,
+ * the role and its tenant role when missing, and then the policies of new tables. Each transaction also grants the tables, so that processes of an earlier
  * release that use a table which a migration replaces do not lose access to it.
  *
  * Migrations are history: an applied file that has changed or is missing is an error. Nothing is
@@ -70,6 +72,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
     for (const migration of pending) await apply(client, migration, { schema, role, reader });
     // Also without a change: the reader may have been created since.
     await inTransaction(client, () => grantTables(client, { schema, role, reader }));
+    await protectTables(client, { schema, role });
     return pending.map(({ name }) => name);
   } finally {
     await client.end();
@@ -99,6 +102,7 @@ async function takeTurn(client: Client, schema: string): Promise<void> {
 
 async function prepare(client: Client, schema: string, role: string): Promise<void> {
   await ensureRole(client, role);
+  await ensureRole(client, tenantRoleOf(role));
   await client.query(`create schema if not exists ${schema}`);
   await client.query(`grant usage on schema ${schema} to ${role}`);
   await client.query(`set search_path to ${schema}`);

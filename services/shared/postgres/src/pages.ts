@@ -1,8 +1,9 @@
 import type { QueryResultRow } from "pg";
 
-import type { Database, Queryable } from "./database.ts";
+import type { Database, ProjectQueryable } from "./database.ts";
 
 export type PageQuery = {
+  readonly projectId: string;
   readonly columns: string;
   /** From `from` to the end of `where`. */
   readonly from: string;
@@ -39,14 +40,14 @@ export function parsePage(request: {
 
 /** One page of a list, whether more rows follow it, and the number of rows on all pages; from the replica if there is one. */
 export async function readPage<Row extends QueryResultRow>(
-  source: Queryable & Pick<Database, "replica">,
-  { columns, from, order, values, limit, offset, after }: PageQuery,
+  source: ProjectQueryable & Pick<Database, "replica">,
+  { projectId, columns, from, order, values, limit, offset, after }: PageQuery,
 ): Promise<{
   readonly rows: readonly Row[];
   readonly total: bigint;
   readonly hasMore: boolean;
 }> {
-  const db = source.replica ?? source;
+  const db = (source.replica ?? source).inProject(projectId);
   const position =
     after === undefined
       ? ""

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { Client } from "pg";
 
-import { isLockTimeout, sqlState } from "./errors.ts";
+import { sqlState } from "./errors.ts";
 import { assertIdentifier } from "./identifier.ts";
+import { retryLockTimeout, SHORT_LOCK_TIMEOUT_MS } from "./lock-retry.ts";
 
 /**
  * A table that is partitioned by ranges of a `timestamptz` column, with a partition `<table>_default` that has the
@@ -40,11 +39,6 @@ export type PartitionChanges = {
 /** Partitions after the current one: a job that fails for a day is no problem. */
 const AHEAD = 2;
 
-/** Every writer of the table waits behind a waiting change, so it gives up soon and tries again. */
-const LOCK_TIMEOUT_MS = 100;
-const ATTEMPTS = 20;
-const PAUSE_MS = 250;
-
 /** Rows of a default partition per statement. */
 const CHUNK = 5_000;
 
@@ -72,7 +66,7 @@ export async function maintainPartitions(options: PartitionOptions): Promise<Par
   await client.connect();
   try {
     await client.query(
-      `set search_path to ${schema}; set timezone to 'UTC'; set lock_timeout = ${LOCK_TIMEOUT_MS}`,
+      `set search_path to ${schema}; set timezone to 'UTC'; set lock_timeout = ${SHORT_LOCK_TIMEOUT_MS}`,
     );
     const { rows } = await client.query<{ mine: boolean; now: Date }>(
       "select pg_try_advisory_lock(hashtextextended($1, 0)) as mine, clock_timestamp() as now",
@@ -104,7 +98,9 @@ async function maintain(client: Client, table: PartitionedTable, run: Run): Prom
   const before = Math.min(run.now.getTime() - table.keepMs, neededSince.getTime());
   for (const { name, to } of existing) {
     if (to > before) continue;
-    await patiently(() => client.query(`alter table ${table.table} detach partition ${name}`));
+    await retryLockTimeout(() =>
+      client.query(`alter table ${table.table} detach partition ${name}`),
+    );
     // Separately: deleting the files of a large table takes longer than a writer should wait.
     await client.query(`drop table ${name}`);
     run.changes.dropped.push(name);
@@ -204,7 +200,7 @@ async function createPartition(
                      where ${table.column} >= ${from} and ${table.column} < ${to}) as occupied`,
   );
   if (rows[0]?.occupied !== false) return false;
-  return patiently(async () => {
+  return retryLockTimeout(async () => {
     try {
       await client.query("begin");
       await client.query(`create table ${name} (like ${table.table}_default including all)`);
@@ -253,18 +249,6 @@ async function deleteFromDefault(
 }
 
 const CHECK_VIOLATION = "23514";
-
-/** Until the lock is free within the short timeout. */
-async function patiently<Result>(change: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await change();
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isLockTimeout(error)) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
-}
 
 const EVERY_MS = 60 * 60_000;
 

@@ -274,7 +274,7 @@ test("needs no administrator where the user may create roles, and explains what 
     expect((await db.query("select current_user as role")).rows).toEqual([{ role }]);
     await db.close();
   } finally {
-    for (const user of [owner, clerk, role]) {
+    for (const user of [owner, clerk, role, `${role}_tenant`]) {
       await query(at.url, `drop owned by ${user} cascade`).catch(() => {});
       await query(at.url, `drop role if exists ${user}`);
     }

@@ -13,10 +13,17 @@ const { url, ...database } = await emptyDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 await migrate({ url, schema: SCHEMA, role: ROLE, folder });
 
+const tenants = { schema: "tenants", role: "scrip_test_pooled" };
+await migrate({ url, ...tenants, folder: path.join(import.meta.dirname, "fixture/tenants") });
+
 const own = { schema: SCHEMA, role: ROLE };
 const pooler = await testPgBouncer({
   url,
-  connectQueries: { [SCHEMA]: sessionStatement(own), other: "select 1" },
+  connectQueries: {
+    [SCHEMA]: sessionStatement(own),
+    tenants: sessionStatement(tenants),
+    other: "select 1",
+  },
   poolSize: 2,
 });
 afterAll(() => pooler[Symbol.asyncDispose]());
@@ -91,6 +98,39 @@ describe("a database behind PgBouncer in transaction mode", () => {
     }
     expect((await db.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
   });
+});
+
+test("statements of projects see their own rows on shared sessions, which keep neither role nor setting", async () => {
+  const db = createDatabase({
+    ...tenants,
+    url,
+    poolerUrl: pooler.url,
+    poolSize: 20,
+    onError: () => {},
+  });
+  await db.query("insert into sale values ('p0', 'a', 1), ('p1', 'b', 1), ('p2', 'c', 1)");
+  const sales = {
+    planning: "indexLookups",
+    text: "select project_id from sale order by 1",
+    values: [],
+  } as const;
+  const seen = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      const project = db.inProject(`p${n % 3}`);
+      if (n % 10 === 0) await expect(project.query("select 1 / 0")).rejects.toThrow("division");
+      const rows = n % 4 === 0 ? await db.query(sales) : await project.query(sales);
+      return rows.rows.map((row) => row["project_id"]);
+    }),
+  );
+  expect(seen).toEqual(
+    Array.from({ length: 200 }, (_, n) => (n % 4 === 0 ? ["p0", "p1", "p2"] : [`p${n % 3}`])),
+  );
+  const inTransaction = await db.transaction(async (tx) => [
+    (await tx.inProject("p1").query(sales)).rowCount,
+    (await tx.query(sales)).rowCount,
+  ]);
+  expect(inTransaction).toEqual([1, 3]);
+  await db.close();
 });
 
 test("rejects sessions without the settings of the service, and says which", async () => {

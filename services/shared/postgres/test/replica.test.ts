@@ -12,7 +12,10 @@ async function databaseWith(place: string) {
   await client.connect();
   await client.query(
     `create schema place; create table place.place (name text); grant usage on schema place to public;
-     grant select, insert on place.place to public;`,
+     grant select, insert on place.place to public;
+     do $$ begin
+       create role scrip_place; create role scrip_place_tenant;
+     exception when duplicate_object or unique_violation then null; end $$`,
   );
   await client.query("insert into place.place values ($1)", [place]);
   await client.end();
@@ -20,6 +23,7 @@ async function databaseWith(place: string) {
 }
 
 const page = {
+  projectId: "p",
   columns: "name",
   from: "from place",
   order: "name",
@@ -34,7 +38,7 @@ test("lists and exports are read from the replica, everything else from the prim
   const options = {
     url: primary,
     schema: "place",
-    role: "pg_monitor",
+    role: "scrip_place",
     poolSize: 2,
     onError: () => {},
   };
@@ -42,7 +46,7 @@ test("lists and exports are read from the replica, everything else from the prim
   afterAll(() => db.close());
   const exported: unknown[] = [];
   const statement = { text: "select name from place", values: [] };
-  for await (const rows of db.bulk.readRows(statement)) exported.push(...rows);
+  for await (const rows of db.bulk("p").readRows(statement)) exported.push(...rows);
 
   expect((await readPage(db, page)).rows).toEqual([{ name: "replica" }]);
   expect(exported).toEqual([{ name: "replica" }]);

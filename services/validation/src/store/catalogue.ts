@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, type Queryable, readPage } from "@scrip/postgres";
 
 import { sortingOf } from "./sorting.ts";
 
@@ -200,7 +200,7 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 /** One page and the total number of entries. Ties are sorted by id. */
 export async function listEntries<Name extends Kind>(
-  db: Queryable,
+  db: ProjectQueryable,
   kind: Name,
   listing: EntryListing,
 ): Promise<{ readonly rows: readonly Rows[Name][]; readonly total: bigint }> {
@@ -210,6 +210,7 @@ export async function listEntries<Name extends Kind>(
   if (productId !== undefined) conditions.push(`product_id = $${values.push(productId)}`);
   conditions.push(...timeRangeConditions("created_at", created, values));
   return readPage<Rows[Name]>(db, {
+    projectId,
     columns: COLUMNS[kind].join(", "),
     from: `from ${kind} where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),

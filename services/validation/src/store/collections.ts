@@ -7,7 +7,7 @@ import {
   type TimeRange,
   timeRangeConditions,
 } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, type Queryable, readPage } from "@scrip/postgres";
 
 import { sortingOf } from "./sorting.ts";
 
@@ -129,12 +129,13 @@ export type CollectionListing = {
 const SORTABLE = { created_at: "created_at", name: "name" };
 
 export async function listCollections(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, created, order, limit, offset }: CollectionListing,
 ): Promise<{ readonly rows: readonly CollectionRow[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
   const conditions = ["c.project_id = $1", ...timeRangeConditions("c.created_at", created, values)];
   return readPage<CollectionRow>(db, {
+    projectId,
     columns: COLUMNS,
     from: `from product_collection c where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),
@@ -216,7 +217,7 @@ const fields: FilterFields = {
 
 /** One page of the collection's products and SKUs, and their total number. */
 export async function listCollectionProducts(
-  db: Queryable,
+  db: ProjectQueryable,
   collection: CollectionRow,
   listing: CollectionListing & { readonly moment: TimeContext },
 ): Promise<{ readonly rows: readonly CollectionProductRow[]; readonly total: bigint }> {
@@ -225,6 +226,7 @@ export async function listCollectionProducts(
   const members = membersOf(collection, moment, values);
   const conditions = [`(${members})`, ...timeRangeConditions("i.created_at", created, values)];
   return readPage<CollectionProductRow>(db, {
+    projectId,
     columns: "i.object, i.id, i.source_id, i.product_id, i.created_at",
     from: `from ${ITEMS} where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),

@@ -7,6 +7,7 @@ import {
   columnNames,
   excludedAssignments,
   isUniqueViolation,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   unpackBytes,
@@ -126,7 +127,7 @@ export type Listing = {
 
 /** One page of packed orders, and the total number of orders. Ties are sorted by id. */
 export async function listOrders(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, created, order, limit, offset }: Listing,
 ): Promise<{ readonly documents: readonly Uint8Array[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
@@ -136,6 +137,7 @@ export async function listOrders(
     ...timeRangeConditions("created_at", created, values),
   ];
   const { rows, total } = await readPage<{ document: Buffer }>(db, {
+    projectId,
     columns: "document",
     from: `from shop_order where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),

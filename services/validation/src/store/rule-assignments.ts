@@ -7,6 +7,7 @@ import {
   type ColumnTable,
   type DefinitionKey,
   projectIdPart,
+  type ProjectQueryable,
   type Queryable,
   readPage,
 } from "@scrip/postgres";
@@ -136,7 +137,7 @@ export type AssignmentListing = {
 
 /** One page and the total number of assignments. Ties are sorted by id. */
 export async function listAssignments(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, ruleId, objectId, created, order, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
@@ -145,6 +146,7 @@ export async function listAssignments(
   if (objectId !== undefined) conditions.push(`object_id = $${values.push(objectId)}`);
   conditions.push(...timeRangeConditions("created_at", created, values));
   return readPage<AssignmentRow>(db, {
+    projectId,
     columns: COLUMNS,
     from: `from validation_rule_assignment where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),

@@ -8,6 +8,7 @@ import {
   type DefinitionKey,
   excludedAssignments,
   projectIdPart,
+  type ProjectQueryable,
   type Queryable,
   readPage,
   rowOf,
@@ -151,12 +152,13 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 /** One page and the total number of rules. Ties are sorted by id. */
 export async function listRules(
-  db: Queryable,
+  db: ProjectQueryable,
   { projectId, created, order, limit, offset }: RuleListing,
 ): Promise<{ readonly rows: readonly CountedRuleRow[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
   const conditions = ["project_id = $1", ...timeRangeConditions("created_at", created, values)];
   return readPage<CountedRuleRow>(db, {
+    projectId,
     columns: COUNTED,
     from: `from validation_rule rule where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),

@@ -37,6 +37,7 @@ export const listCustomerRedeemables =
       ...timeRangeConditions("h.created_at", request.createdAt, values),
     ];
     const { holders, total } = await listHolders(deps.db, {
+      projectId,
       conditions,
       values,
       descending: request.order !== "id",

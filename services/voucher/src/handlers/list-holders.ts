@@ -17,6 +17,7 @@ export const listHolders =
     const { definition } = await requireReferralCode(deps, request, call);
     const values: unknown[] = [call.project.id, definition.id];
     const { holders, total } = await list(deps.db, {
+      projectId: call.project.id,
       conditions: [
         "h.voucher_id = $2",
         filterCondition(request.filters, { fields: voucherHolderFilters, call, values }),

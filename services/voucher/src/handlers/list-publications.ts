@@ -33,7 +33,13 @@ export const listPublications =
     const { order: named = "-created_at" } = request;
     const descending = named.startsWith("-");
     const order = { by: descending ? named.slice(1) : named, descending };
-    const { publications, total } = await list(deps.db, { conditions, values, order, page });
+    const { publications, total } = await list(deps.db, {
+      projectId: call.project.id,
+      conditions,
+      values,
+      order,
+      page,
+    });
     return {
       $typeName: "scrip.voucher.v1.ListPublicationsResponse",
       publications: await loadPublications(deps, publications, call),

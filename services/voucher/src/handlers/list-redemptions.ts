@@ -30,6 +30,7 @@ export const listRedemptions =
     const { order: named = "-created_at" } = request;
     const descending = named.startsWith("-");
     const { entries, total } = await listRedemptionEntries(deps.db, {
+      projectId: call.project.id,
       conditions,
       values,
       order: { by: descending ? named.slice(1) : named, descending },

@@ -20,6 +20,7 @@ export const listVoucherPublications =
     if (voucher === undefined) throw notFound("voucher", request.code);
     const values: unknown[] = [call.project.id, voucher.definition.id];
     const { publications, total } = await listPublications(deps.db, {
+      projectId: call.project.id,
       conditions: [
         ofVoucher("$2"),
         ...timeRangeConditions("p.created_at", request.createdAt, values),

@@ -31,6 +31,7 @@ export const listVouchers =
       conditions.push(`v.holder_id = $${values.push(holder?.id ?? request.customer)}`);
     }
     const { vouchers, total } = await list(deps.db, {
+      projectId: call.project.id,
       conditions,
       values,
       order: orderOf(request.order),

@@ -109,6 +109,7 @@ async function giftPage(
   const values: unknown[] = [projectId, id];
   const fields = of === "voucher" ? giftEntryFilters : campaignGiftEntryFilters;
   const entries = await listGiftEntries(deps.db, {
+    projectId,
     of,
     conditions: [
       filterCondition(request.filters, { fields, call, values }),

@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import type { ProjectQueryable, Queryable } from "@scrip/postgres";
 
 import type { GiftUsage } from "../domain/usage.ts";
 
@@ -65,6 +65,7 @@ export const campaignGiftEntryFilters: FilterFields = {
 };
 
 export type GiftEntryListing = {
+  readonly projectId: string;
   readonly of: "voucher" | "campaign";
   /** Over `voucher_ledger_entry l`, all of which must hold. */
   readonly conditions: readonly string[];
@@ -88,8 +89,8 @@ const SCOPES = {
 
 /** A page of the ledger of a gift voucher, or of all gift vouchers of a campaign. */
 export async function listGiftEntries(
-  db: Queryable,
-  { of, conditions, values, descending, after, limit }: GiftEntryListing,
+  db: ProjectQueryable,
+  { projectId, of, conditions, values, descending, after, limit }: GiftEntryListing,
 ): Promise<readonly GiftEntry[]> {
   const { join, condition, order } = SCOPES[of];
   const direction = descending ? "desc" : "asc";
@@ -104,7 +105,7 @@ export async function listGiftEntries(
     allValues.push(`v_${after.slice(ID_PREFIX.length, ID_PREFIX.length + OPAQUE_LENGTH)}`);
     where.push(`v.id ${descending ? "<=" : ">="} $${allValues.length}`);
   }
-  const { rows } = await db.query<GiftEntryRow>(
+  const { rows } = await db.inProject(projectId).query<GiftEntryRow>(
     `select ${ID} as id, l.voucher_id, l.amount, l.balance_after, ${TOTAL_AFTER} as total_after,
             l.redemption_id, b.id as rollback_id, l.source, l.source_id, l.reason, l.created_at
        from voucher_ledger_entry l

@@ -1,10 +1,11 @@
 import type { FilterFields } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import type { ProjectQueryable } from "@scrip/postgres";
 
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 import type { Holder, HolderRole } from "./holders.ts";
 
 export type HolderListing = {
+  readonly projectId: string;
   /** Over `redeemable_holder h`, all of which must hold. */
   readonly conditions: readonly string[];
   /** Their values; the first is the project. */
@@ -31,17 +32,19 @@ type HolderRow = {
 
 /** Holders of existing vouchers, by id after a cursor, and their total number. */
 export async function listHolders(
-  db: Queryable,
-  { conditions, values, descending, after, limit }: HolderListing,
+  db: ProjectQueryable,
+  { projectId, conditions, values, descending, after, limit }: HolderListing,
 ): Promise<{ readonly holders: readonly Holder[]; readonly total: bigint }> {
   const from = `from redeemable_holder h
                 join voucher v on v.project_id = h.project_id and v.id = h.voucher_id
                where ${["h.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, [
-    ...values,
-  ]);
+  const reads = db.inProject(projectId);
+  const { rows: counts } = await reads.query<{ total: bigint }>(
+    `select count(*) as total ${from}`,
+    [...values],
+  );
   const position = after === null ? "" : `and h.id ${descending ? "<" : ">"} $${values.length + 1}`;
-  const { rows } = await db.query<HolderRow>(
+  const { rows } = await reads.query<HolderRow>(
     `select h.* ${from} ${position}
       order by h.id ${descending ? "desc" : "asc"}
       limit ${limit}`,

@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, readPage } from "@scrip/postgres";
 
 import { voucherTypeOf } from "../domain/voucher.ts";
 import {
@@ -10,6 +10,7 @@ import {
 } from "./publications.ts";
 
 export type PublicationListing = {
+  readonly projectId: string;
   /** Over `publication p`, all of which must hold. */
   readonly conditions: readonly string[];
   /** Their values; the first is the project. */
@@ -29,14 +30,15 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 /** One page and the total number of publications. Ties are broken by id. */
 export async function listPublications(
-  db: Queryable,
-  { conditions, values, order, page }: PublicationListing,
+  db: ProjectQueryable,
+  { projectId, conditions, values, order, page }: PublicationListing,
 ): Promise<{ readonly publications: readonly StoredPublication[]; readonly total: bigint }> {
   const column = SORTABLE[order.by];
   if (column === undefined) throw new Error(`publications cannot be sorted by ${order.by}`);
   const direction = order.descending ? "desc" : "asc";
   const from = `from publication p where ${["p.project_id = $1", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<PublicationRow>(db, {
+    projectId,
     columns: PUBLICATION_COLUMNS,
     from,
     order: `${column} ${direction} nulls last, p.id ${direction}`,

@@ -1,5 +1,5 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
-import type { Queryable } from "@scrip/postgres";
+import type { ProjectQueryable } from "@scrip/postgres";
 
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 
@@ -7,6 +7,7 @@ import { keyFrom, keyOf } from "./redemption-keys.ts";
 export type RedemptionEntry = { readonly id: string; readonly isRollback: boolean };
 
 export type EntryListing = {
+  readonly projectId: string;
   /** Over `e`, all of which must hold. */
   readonly conditions: readonly string[];
   /** Their values; the first is the project. */
@@ -19,41 +20,45 @@ export type EntryListing = {
 export const isOfCampaign = (value: string): string => `e.campaign_key = ${keyFrom("$1", value)}`;
 export const isOfCustomer = (value: string): string => `e.customer_key = ${keyFrom("$1", value)}`;
 
-/** The columns that redemptions and rollbacks share in lists. */
+/**
+ * The columns that redemptions and rollbacks share in lists. The views have the rows of the project, and the conditions
+ * on them can use the indexes of keys, which those on a table with policies cannot.
+ */
 const ENTRIES = `(
-    select ${keyOf("redemption", "campaign_id")} as campaign_key,
-           ${keyOf("redemption", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
+    select ${keyOf("r", "campaign_id")} as campaign_key,
+           ${keyOf("r", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, amount, metadata, failure_code,
            failure_message, channel_id, channel_type, null as reason,
            id as redeemed_id, parent_id as redemption, parent_id
-      from redemption
+      from redemption_of_project r
      where project_id = $1
      union all
-    select ${keyOf("redemption_rollback", "campaign_id")},
-           ${keyOf("redemption_rollback", "customer_id")}, project_id, id, true, created_at, status, customer_id, tracking_id,
+    select ${keyOf("b", "campaign_id")},
+           ${keyOf("b", "customer_id")}, project_id, id, true, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, -amount, metadata, failure_code,
            failure_message, channel_id, channel_type, reason,
            redemption_id, redemption_id, null
-      from redemption_rollback
+      from redemption_rollback_of_project b
      where project_id = $1
   ) e`;
 
 /** One page of redemptions and rollbacks, and their total number. Ties are broken by id. */
 export async function listRedemptionEntries(
-  db: Queryable,
-  { conditions, values, order, page }: EntryListing,
+  db: ProjectQueryable,
+  { projectId, conditions, values, order, page }: EntryListing,
 ): Promise<{ readonly entries: readonly RedemptionEntry[]; readonly total: bigint }> {
   const column = SORTABLE[order.by];
   if (column === undefined) throw new Error(`redemptions cannot be sorted by ${order.by}`);
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(
+  const reads = db.inProject(projectId);
+  const { rows: counts } = await reads.query<{ total: bigint }>(
     `select count(*) as total from ${ENTRIES} ${where}`,
     values,
   );
   const direction = order.descending ? "desc" : "asc";
   // The default order is that of the indexes, which a placement of nulls would exclude.
   const nulls = REQUIRED.has(order.by) ? "" : " nulls last";
-  const { rows } = await db.query<{ id: string; is_rollback: boolean }>(
+  const { rows } = await reads.query<{ id: string; is_rollback: boolean }>(
     `select e.id, e.is_rollback from ${ENTRIES} ${where}
       order by ${column} ${direction}${nulls}, e.id ${direction}
       limit ${page.limit} offset ${page.offset}`,

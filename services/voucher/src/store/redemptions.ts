@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Queryable, textArray, unpackBytes } from "@scrip/postgres";
+import { type ProjectQueryable, type Queryable, textArray, unpackBytes } from "@scrip/postgres";
 
 import type { ProductUnits } from "../domain/counts.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
@@ -177,7 +177,7 @@ export type RedemptionPage = {
  * is read, however many redemptions the voucher has.
  */
 export async function listRedemptions(
-  db: Queryable,
+  db: ProjectQueryable,
   voucher: {
     readonly projectId: string;
     readonly voucherId: string;
@@ -191,11 +191,12 @@ export async function listRedemptions(
     .join("");
   const limit = `$${name.length + 1}`;
   const offset = `$${name.length + 2}`;
-  const { rows: counts } = await db.query<{ total: bigint }>(
-    `select count(*) as total from redemption r where ${OF_VOUCHER}${range}`,
+  const reads = db.inProject(voucher.projectId);
+  const { rows: counts } = await reads.query<{ total: bigint }>(
+    `select count(*) as total from redemption_of_project r where ${OF_VOUCHER}${range}`,
     name,
   );
-  const { rows } = await db.query<RedemptionRow>(
+  const { rows } = await reads.query<RedemptionRow>(
     `select ${COLUMNS} from redemption
       where project_id = $1 and id in (
               select id from (${STATUSES.map((status) => ofStatus(status, { range, limit, offset })).join(" union all ")}) r
@@ -217,7 +218,7 @@ const ofStatus = (
     offset,
   }: { readonly range: string; readonly limit: string; readonly offset: string },
 ): string =>
-  `(select id, created_at from redemption r
+  `(select id, created_at from redemption_of_project r
      where ${OF_VOUCHER} and status = '${status}'${range}
      order by created_at desc, id desc
      limit ${limit}::int8 + ${offset}::int8)`;

@@ -1,4 +1,4 @@
-import { type Queryable, readPage } from "@scrip/postgres";
+import { type ProjectQueryable, readPage } from "@scrip/postgres";
 
 import {
   USAGE_OF_VOUCHER,
@@ -11,6 +11,7 @@ import {
 export type VoucherOrder = { readonly by: string; readonly descending: boolean };
 
 export type VoucherListing = {
+  readonly projectId: string;
   /** Over `voucher v` and `voucher_usage u`, all of which must hold. */
   readonly conditions: readonly string[];
   /** Their values; the first is the project. */
@@ -32,8 +33,8 @@ const SORTABLE: Readonly<Record<string, string>> = {
 
 /** One page and the total number of vouchers. Ties are broken by id. */
 export async function listVouchers(
-  db: Queryable,
-  { conditions, values, order, page }: VoucherListing,
+  db: ProjectQueryable,
+  { projectId, conditions, values, order, page }: VoucherListing,
 ): Promise<{ readonly vouchers: readonly StoredVoucher[]; readonly total: bigint }> {
   const column = SORTABLE[order.by];
   if (column === undefined) throw new Error(`vouchers cannot be sorted by ${order.by}`);
@@ -42,6 +43,7 @@ export async function listVouchers(
                 ${USAGE_OF_VOUCHER}
                where ${["v.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<VoucherRow>(db, {
+    projectId,
     columns: VOUCHER_COLUMNS,
     from,
     order: `${column} ${direction} nulls last, v.id ${direction}`,

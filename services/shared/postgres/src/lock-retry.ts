@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { isLockTimeout } from "./errors.ts";
+
+/** Everyone who uses a table waits behind a waiting change, so it gives up soon and tries again. */
+export const SHORT_LOCK_TIMEOUT_MS = 100;
+const ATTEMPTS = 20;
+const PAUSE_MS = 250;
+
+/** Repeats a change of a table that failed within the short timeout for its lock. */
+export async function retryLockTimeout<Result>(change: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isLockTimeout(error)) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
