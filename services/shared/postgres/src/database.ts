@@ -1,6 +1,5 @@
 import type { Metrics } from "@scrip/telemetry";
 import {
-  Client,
   type CustomTypesConfig,
   Pool,
   type PoolClient,
@@ -8,6 +7,7 @@ import {
   type QueryResultRow,
 } from "pg";
 
+import { createBulkClient } from "./bulk-client.ts";
 import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
 import { measureDatabase } from "./database-metrics.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
@@ -18,13 +18,7 @@ import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
 import type { Planning, Statement } from "./statement.ts";
-import {
-  assertProjectId,
-  becomeService,
-  becomeTenant,
-  PROJECT_SETTING,
-  tenantRoleOf,
-} from "./tenant-role.ts";
+import { becomeService, becomeTenant } from "./tenant-role.ts";
 
 /**
  * What a store function needs: the pool outside a transaction, one connection inside.
@@ -279,33 +273,6 @@ function singleStatements(source: ConnectionSource): ProjectQueryable {
       return { query: (statement, values) => runAsTenant(source, tenant, { statement, values }) };
     },
   };
-}
-
-/** For reads of millions of rows, whose receiver may be slow. */
-const BULK_TIMEOUT_MS = 60 * 60_000;
-
-function createBulkClient(
-  { url, schema, role, applicationName = schema }: DatabaseOptions,
-  projectId: string,
-): Client {
-  assertProjectId(projectId);
-  return new Client({
-    connectionString: withSession(url, {
-      role: tenantRoleOf(role),
-      [PROJECT_SETTING]: projectId,
-      search_path: schema,
-      default_transaction_read_only: "on",
-      // As the planning "hashJoins": exports join whole projects, whose size the statistics may not know yet.
-      enable_nestloop: "off",
-      statement_timeout: BULK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: BULK_TIMEOUT_MS,
-    }),
-    application_name: `${applicationName} bulk`,
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
-    types: exactTypes,
-  });
 }
 
 const planningOf = (statement: string | Statement): Planning | undefined =>

@@ -1,0 +1,44 @@
+import { Client } from "pg";
+
+import { exactTypes } from "./exact-types.ts";
+import { withSession } from "./session-url.ts";
+import { assertProjectId, PROJECT_SETTING, tenantRoleOf } from "./tenant-role.ts";
+
+type BulkClientOptions = {
+  readonly url: string;
+  readonly schema: string;
+  /** The role of the service. */
+  readonly role: string;
+  readonly applicationName?: string;
+};
+
+const CONNECTION_TIMEOUT_MS = 2_000;
+const KEEP_ALIVE_AFTER_MS = 60_000;
+
+/** For reads of millions of rows, whose receiver may be slow. */
+const BULK_TIMEOUT_MS = 60 * 60_000;
+
+/** A connection that reads the rows of one project. */
+export function createBulkClient(
+  { url, schema, role, applicationName = schema }: BulkClientOptions,
+  projectId: string,
+): Client {
+  assertProjectId(projectId);
+  return new Client({
+    connectionString: withSession(url, {
+      role: tenantRoleOf(role),
+      [PROJECT_SETTING]: projectId,
+      search_path: schema,
+      default_transaction_read_only: "on",
+      // As the planning "hashJoins": exports join whole projects, whose size the statistics may not know yet.
+      enable_nestloop: "off",
+      statement_timeout: BULK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: BULK_TIMEOUT_MS,
+    }),
+    application_name: `${applicationName} bulk`,
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    types: exactTypes,
+  });
+}
