@@ -68,8 +68,8 @@ describe.each(COMPOSITIONS)("overload (%s)", (composition) => {
 
   test("hundreds of concurrent heavy requests of one project do not affect another project", async () => {
     const pids = stack.pids();
-    // Some of these wait, so that a slow process knows its throughput; as much as may run may always wait.
-    expect((await send(heavy, 4)).statuses).toEqual({ 200: 4 });
+    // One of these waits, so that a slow process knows its throughput; as much as may run may always wait.
+    expect((await send(heavy, 3)).statuses).toEqual({ 200: 3 });
     const attack = send(heavy, REQUESTS);
     const [lights, probes, metrics] = await Promise.all([
       during(attack, () => send(light)),
