@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { inParallel, newCode, serverApi } from "../stack/api.ts";
+import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+
+const TIER: Json = {
+  name: "Ten off",
+  action: { discount: { type: "AMOUNT", amount_off: 1000 } },
+};
 
 describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
   const stack = await sharedStack(composition);
@@ -47,6 +52,39 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     const gone = await fetchPart();
     expect([gone.response.status, JSON.parse(gone.text).key]).toEqual([404, "not_found"]);
   });
+
+  test("lists and files find the redemptions of a promotion by the name and the id of its campaign", async () => {
+    const name = newCode("promotion");
+    const campaign = await ok(
+      api.post("/v1/campaigns", { name, campaign_type: "PROMOTION", promotion: { tiers: [TIER] } }),
+    );
+    const [tier] = campaign["promotion"].tiers;
+    const order = { amount: 1000 };
+    const { id } = await ok(api.post(`/v1/promotions/tiers/${tier.id}/redemption`, { order }));
+    const conditions = [
+      ["campaign", name],
+      ["campaign_name", name],
+      ["campaign_id", campaign["id"]],
+    ] as const;
+    for (const [field, value] of conditions) {
+      const filter = `filters[${field}][conditions][$is]=${value}`;
+      const listed = async () => (await ok(api.get(`/v1/redemptions?${filter}`)))["redemptions"];
+      // The name arrives with an event.
+      await expect.poll(listed).toMatchObject([{ id }]);
+      const filters = { [field]: { conditions: { $is: value } } };
+      const parameters = { fields: ["id", "campaign"], filters };
+      const file = await exported({ exported_object: "redemption", parameters });
+      expect(file).toBe(`ID,Campaign\n${id},${name}\n`);
+    }
+  });
+
+  const exported = async (request: Json): Promise<string> => {
+    const { id } = await ok(api.post("/v1/exports", request));
+    const get = () => ok(api.get(`/v1/exports/${id}`));
+    await expect.poll(async () => (await get())["status"]).toBe("DONE");
+    const { pathname, search } = new URL((await get())["result"].url, stack.url);
+    return (await fetch(`${stack.url}${pathname}${search}`)).text();
+  };
 
   test("a file shows each redemption in whole or not at all", async () => {
     const prefix = newCode("snapshot");

@@ -28,6 +28,7 @@ import { createRecentUsages } from "./batch/recent-usages.ts";
 import { CALLERS } from "./callers.ts";
 import type { Deps } from "./deps.ts";
 import { onAutoRedemption, POINTS_TOPIC } from "./events/on-auto-redemption.ts";
+import { CAMPAIGNS_TOPIC, onCampaign } from "./events/on-campaign.ts";
 import { onCardRequested } from "./events/on-card-requested.ts";
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { onReferral, ORDERS_TOPIC } from "./events/on-referral.ts";
@@ -129,5 +130,6 @@ const consumers = (deps: Deps): readonly SubscribeOptions[] => [
     handler: onReferral(deps),
   },
   { group: "voucher-card-requests", topics: [CUSTOMERS_TOPIC], handler: onCardRequested(deps) },
+  { group: "voucher-campaigns", topics: [CAMPAIGNS_TOPIC], handler: onCampaign(deps.db) },
   { group: "voucher-auto-redemptions", topics: [POINTS_TOPIC], handler: onAutoRedemption(deps) },
 ];

@@ -9,16 +9,17 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { CampaignJob } from "../domain/campaign-job.ts";
+import type { Campaign } from "../domain/campaign.ts";
 import { asyncActionType } from "../mapping/campaign-job.ts";
 
 export const CAMPAIGNS_TOPIC = "scrip.campaigns.v1";
 
-type ChangedCampaign = { readonly id: string; readonly name: string };
+type ChangedCampaign = Pick<Campaign, "id" | "name"> & Partial<Pick<Campaign, "campaignType">>;
 
 /** The event of a campaign that was created, changed or deleted. */
 export const campaignChanged = (
   eventId: string,
-  { id: campaignId, name }: ChangedCampaign,
+  { id: campaignId, name, campaignType }: ChangedCampaign,
   {
     call: { project, now },
     change,
@@ -40,6 +41,7 @@ export const campaignChanged = (
       projectId: project.id,
       campaignId,
       name,
+      ...(campaignType !== undefined && { campaignType }),
       change,
       date: instantToProto(now),
       ...(jobId !== undefined && { jobId }),

@@ -5,6 +5,8 @@ export type ExportFields = Readonly<Record<string, FieldType>>;
 
 export type ExportSpec = {
   readonly fields: ExportFields;
+  /** Fields of filters alone: those of the object's list that files do not contain. */
+  readonly filterOnly?: ExportFields;
   readonly defaults: readonly string[];
   /** Fields that `order` may have, with `-` for descending. */
   readonly orders: readonly string[];
@@ -69,6 +71,7 @@ export const EXPORTS = {
       discount_unit_effect: "text",
       validation_rules_id: "array",
     },
+    filterOnly: { campaign_name: "text" },
     defaults: ["code", "voucher_type", "value", "discount_type"],
     orders: ["created_at", "updated_at", "code"],
     defaultOrder: "-created_at",
@@ -84,6 +87,7 @@ export const EXPORTS = {
       is_winner: "boolean",
       metadata: "json",
     },
+    filterOnly: { campaign_id: "text", campaign_name: "text" },
     defaults: ["voucher_code", "customer_id", "date", "channel"],
     orders: ["id", "voucher_code", "tracking_id", "customer_id", "created_at", "channel"],
     defaultOrder: "-created_at",
@@ -109,6 +113,7 @@ export const EXPORTS = {
       failure_message: "text",
       metadata: "json",
     },
+    filterOnly: { campaign_id: "text", campaign_name: "text" },
     defaults: ["id", "object", "voucher_code", "customer_id", "date", "result"],
     orders: ["id", "voucher_code", "tracking_id", "customer_id", "created_at"],
     defaultOrder: "-created_at",
@@ -234,6 +239,12 @@ export const isExportedObject = (name: string): name is ExportedObject =>
   Object.hasOwn(EXPORTS, name);
 
 export const specOf = (object: ExportedObject): ExportSpec => EXPORTS[object];
+
+/** What filters may name, besides `metadata.<key>`. */
+export const filterFieldsOf = (object: ExportedObject): ExportFields => {
+  const { fields, filterOnly } = specOf(object);
+  return { ...fields, ...filterOnly };
+};
 
 const METADATA = "metadata.";
 

@@ -11,7 +11,13 @@ import {
 } from "@scrip/filters";
 import type { BulkReads, Database, Statement } from "@scrip/postgres";
 
-import { type FieldType, metadataKey, specOf, type ExportedObject } from "./catalogue.ts";
+import {
+  type ExportedObject,
+  type FieldType,
+  filterFieldsOf,
+  metadataKey,
+  specOf,
+} from "./catalogue.ts";
 import { csvLines, guardText } from "./csv.ts";
 import type { ExportColumn, ExportTable } from "./export-table.ts";
 
@@ -132,7 +138,7 @@ function decodeRow(source: Source, fields: readonly string[], row: Row): RecordO
 
 /** Filters over decoded values, which agree with those of SQL. */
 function predicateOf(source: Source, filters: unknown): Predicate<RecordOf> {
-  const { fields } = specOf(source.request.object);
+  const fields = filterFieldsOf(source.request.object);
   const recordFields: RecordFields<RecordOf> = {
     named: Object.fromEntries(
       Object.entries(fields).map(([name, type]) => [
@@ -206,7 +212,7 @@ function statementOf(
   const { table, request } = source;
   const values: unknown[] = [request.call.project.id];
   const { now, project } = request.call;
-  const context = { ...project, now, values, fields: filterFieldsOf(source) };
+  const context = { ...project, now, values, fields: columnFilters(source) };
   const compiled = compileFilters(filters ?? {}, context);
   if (compiled.kind === "violation") {
     throw new ApiError("invalid_payload", { details: compiled.text });
@@ -246,11 +252,11 @@ function scopesOf({ table, request }: Source, values: unknown[]): readonly strin
   ];
 }
 
-const filterFieldsOf = ({ table, request }: Source): FilterFields => {
+const columnFilters = ({ table, request }: Source): FilterFields => {
   const { metadata } = table.columns;
   return {
     named: Object.fromEntries(
-      Object.entries(specOf(request.object).fields).flatMap(([name, type]) => {
+      Object.entries(filterFieldsOf(request.object)).flatMap(([name, type]) => {
         const column = table.columns[name];
         if (column === undefined || column.decode !== undefined) return [];
         const { sql, states } = column;
@@ -273,4 +279,4 @@ function columnOf({ table, request }: Source, field: string): ExportColumn {
 }
 
 const typeOf = ({ request }: Source, field: string): FieldType =>
-  specOf(request.object).fields[field] ?? "json";
+  filterFieldsOf(request.object)[field] ?? "json";

@@ -65,6 +65,10 @@ async function conditionsOf(
     // Any voucher of a campaign has the id that belongs to the campaign's name.
     const id = `coalesce((select v.campaign_id from voucher v
                            where v.project_id = $1 and v.campaign_name = ${name}
+                           limit 1),
+                         (select c.campaign_id from promotion_campaign c
+                           where c.project_id = $1 and c.name = ${name}
+                           order by c.campaign_id desc
                            limit 1), ${name})`;
     conditions.push(isOfCampaign(id));
   }

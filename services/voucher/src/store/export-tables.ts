@@ -37,6 +37,7 @@ const VOUCHERS: ExportTable = {
     discount_type: { sql: enumOf(discount("type"), "DISCOUNT_TYPE_") },
     formula: { sql: FORMULA },
     campaign: { sql: "v.campaign_name" },
+    campaign_name: { sql: "v.campaign_name" },
     // The id; the export replaces it by the name.
     category: { sql: "v.category_id" },
     start_date: { sql: "v.start_date", ...statesOf("start_date") },
@@ -88,6 +89,8 @@ const PUBLICATIONS: ExportTable = {
     channel: { sql: "p.channel" },
     customer_source_id: { sql: "p.tracking_id" },
     campaign: { sql: "p.campaign_name" },
+    campaign_name: { sql: "p.campaign_name" },
+    campaign_id: { sql: "p.campaign_id" },
     is_winner: { sql: "null::boolean" },
     metadata: { sql: "p.metadata" },
   },
@@ -115,6 +118,7 @@ const REDEMPTIONS: ExportTable = {
         left join redemption r on r.project_id = b.project_id and r.id = b.redemption_id
        where b.project_id = $1) e
     left join voucher v on v.project_id = e.project_id and v.id = e.voucher_id
+    left join promotion_campaign c on c.project_id = e.project_id and c.campaign_id = e.campaign_id
    where e.project_id = $1`,
   id: "e.id",
   columns: {
@@ -127,7 +131,9 @@ const REDEMPTIONS: ExportTable = {
       sql: "(case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end)",
       states: { $failed: () => "e.status = 'FAILED'" },
     },
-    campaign: { sql: "v.campaign_name" },
+    campaign: { sql: "coalesce(v.campaign_name, c.name)" },
+    campaign_name: { sql: "coalesce(v.campaign_name, c.name)" },
+    campaign_id: { sql: "e.campaign_id" },
     promotion_tier_id: { sql: "e.promotion_tier_id" },
     customer_source_id: {
       sql: "e.customer_message",

@@ -62,6 +62,8 @@ export const publicationFilters: FilterFields = {
     failure_code: { type: "text", sql: "p.failure_code" },
     result: { type: "text", sql: "p.result", states: { $failed: () => "p.result = 'FAILURE'" } },
     customer_id: { type: "text", sql: "p.customer_id" },
+    campaign: { type: "text", sql: "p.campaign_name" },
+    campaign_id: { type: "text", sql: "p.campaign_id" },
     campaign_name: { type: "text", sql: "p.campaign_name" },
     voucher_type: { type: "text", sql: "p.voucher_type", normalize: voucherTypeOf },
     is_referral_code: { type: "boolean", sql: "p.is_referral_code" },

@@ -95,6 +95,10 @@ const RELATED_OBJECT = {
               else 'redemption' end`,
 };
 
+/** That of the voucher, or that of the promotion tier. */
+const CAMPAIGN_NAME = `coalesce(${voucherColumn("campaign_name")},
+    (select c.name from promotion_campaign c where c.project_id = e.project_id and c.campaign_id = e.campaign_id))`;
+
 const result = "case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end";
 
 /** The fields of a redemption that a listing may be filtered by. */
@@ -107,8 +111,8 @@ export const redemptionFilters: FilterFields = {
     status: { type: "text", sql: "e.status", states: { $failed: () => "e.status = 'FAILED'" } },
     customer_id: { type: "text", sql: "e.customer_id" },
     tracking_id: { type: "text", sql: "e.tracking_id" },
-    campaign: { type: "text", sql: voucherColumn("campaign_name") },
-    campaign_name: { type: "text", sql: voucherColumn("campaign_name") },
+    campaign: { type: "text", sql: CAMPAIGN_NAME },
+    campaign_name: { type: "text", sql: CAMPAIGN_NAME },
     campaign_id: { type: "text", sql: "e.campaign_id" },
     voucher_id: { type: "text", sql: "e.voucher_id" },
     voucher_code: { type: "text", sql: voucherColumn("code") },

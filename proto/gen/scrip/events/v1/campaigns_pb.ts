@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/campaigns.proto.
  */
 export const file_scrip_events_v1_campaigns: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY2FtcGFpZ25zLnByb3RvEg9zY3JpcC5ldmVudHMudjEimQMKD0NhbXBhaWduQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEjcKBmNoYW5nZRgDIAEoDjInLnNjcmlwLmV2ZW50cy52MS5DYW1wYWlnbkNoYW5nZWQuQ2hhbmdlEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBG5hbWUYBSABKAkSEwoGam9iX2lkGAYgASgJSACIAQEiywEKBkNoYW5nZRIWChJDSEFOR0VfVU5TUEVDSUZJRUQQABISCg5DSEFOR0VfQ1JFQVRFRBABEhIKDkNIQU5HRV9VUERBVEVEEAISEgoOQ0hBTkdFX0VOQUJMRUQQAxITCg9DSEFOR0VfRElTQUJMRUQQBBISCg5DSEFOR0VfREVMRVRFRBAFEh0KGUNIQU5HRV9WT1VDSEVSU19HRU5FUkFURUQQBhIlCiFDSEFOR0VfVk9VQ0hFUlNfR0VORVJBVElPTl9GQUlMRUQQB0IJCgdfam9iX2lkIqoBChRDYW1wYWlnbkpvYlJlcXVlc3RlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEg4KBmpvYl9pZBgDIAEoCRIMCgR0eXBlGAQgASgJEg0KBXRvdGFsGAUgASgDEhIKCnJlcXVlc3RfaWQYBiABKAkSKAoEZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvY2FtcGFpZ25zLnByb3RvEg9zY3JpcC5ldmVudHMudjEixwMKD0NhbXBhaWduQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC2NhbXBhaWduX2lkGAIgASgJEjcKBmNoYW5nZRgDIAEoDjInLnNjcmlwLmV2ZW50cy52MS5DYW1wYWlnbkNoYW5nZWQuQ2hhbmdlEigKBGRhdGUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBG5hbWUYBSABKAkSEwoGam9iX2lkGAYgASgJSACIAQESGgoNY2FtcGFpZ25fdHlwZRgHIAEoCUgBiAEBIssBCgZDaGFuZ2USFgoSQ0hBTkdFX1VOU1BFQ0lGSUVEEAASEgoOQ0hBTkdFX0NSRUFURUQQARISCg5DSEFOR0VfVVBEQVRFRBACEhIKDkNIQU5HRV9FTkFCTEVEEAMSEwoPQ0hBTkdFX0RJU0FCTEVEEAQSEgoOQ0hBTkdFX0RFTEVURUQQBRIdChlDSEFOR0VfVk9VQ0hFUlNfR0VORVJBVEVEEAYSJQohQ0hBTkdFX1ZPVUNIRVJTX0dFTkVSQVRJT05fRkFJTEVEEAdCCQoHX2pvYl9pZEIQCg5fY2FtcGFpZ25fdHlwZSKqAQoUQ2FtcGFpZ25Kb2JSZXF1ZXN0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjYW1wYWlnbl9pZBgCIAEoCRIOCgZqb2JfaWQYAyABKAkSDAoEdHlwZRgEIAEoCRINCgV0b3RhbBgFIAEoAxISCgpyZXF1ZXN0X2lkGAYgASgJEigKBGRhdGUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * A campaign was created, changed or deleted (topic `scrip.campaigns.v1`, key: campaign id).
@@ -61,6 +61,13 @@ export type CampaignChanged = Message<"scrip.events.v1.CampaignChanged"> & {
    * @generated from field: optional string job_id = 6;
    */
   jobId?: string | undefined;
+
+  /**
+   * Kind of the campaign, such as `PROMOTION`; absent for deletions and failed jobs, and in events of earlier releases.
+   *
+   * @generated from field: optional string campaign_type = 7;
+   */
+  campaignType?: string | undefined;
 };
 
 /**
