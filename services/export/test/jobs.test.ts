@@ -78,6 +78,18 @@ test("shows the progress of a running job, and carries out the jobs of a project
   expect(ended.status).toBe(DONE);
 });
 
+test("counts the time of its slices, not that of other work", async () => {
+  await startWorker();
+  const call = newCall();
+  const timeOf = async (input: Parameters<typeof startCount>[2]) => {
+    const asyncActionId = await startCount(exports, call, input);
+    return (await reaches(exports, call, { asyncActionId, status: DONE })).processingTime;
+  };
+  // Two slices.
+  expect(await timeOf({ to: 6, pauseMs: 50 })).toBeGreaterThanOrEqual(100n);
+  expect(await timeOf({ to: 6, pauseMs: 50, isWaiting: true })).toBe(0n);
+});
+
 test("fails a job whose error no repetition changes, with the reason", async () => {
   await startWorker();
   const call = newCall();

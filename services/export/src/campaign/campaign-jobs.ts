@@ -22,6 +22,8 @@ export const campaignJobs = ({
         const { done, total, finished } = await jobs.continueJob({ jobId }, call("continue"));
         return {
           processed: Number(done - processed),
+          // An earlier job of the campaign was continued.
+          isWaiting: done === processed && !finished,
           // Vouchers that publications create concurrently are handled too.
           total: Number(total > done ? total : done),
           next: finished ? null : true,

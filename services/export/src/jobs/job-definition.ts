@@ -38,6 +38,8 @@ export type Slice<Input, Position> = JobCounts & {
 export type SliceOutcome<Position> = {
   /** Items that were handled successfully. Default: none. */
   readonly processed?: number;
+  /** The slice carried out other work that comes first. Default: its time counts as that of the job. */
+  readonly isWaiting?: boolean;
   /** Items that failed, each as the result shows it. */
   readonly failures?: readonly JsonObject[];
   /** CSV that the report of the job continues with. */

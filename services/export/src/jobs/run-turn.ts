@@ -87,8 +87,10 @@ async function runSlice(
   const slice = sliceOf(tools, job, { state, signal });
   try {
     if (job.attempts > MAX_ATTEMPTS) throw new Error("The process ended repeatedly");
+    const startedAt = performance.now();
     const outcome = await definition.slice(slice);
-    return await checkpoint(tools, { job, definition, outcome, at });
+    const elapsedMs = performance.now() - startedAt;
+    return await checkpoint(tools, { job, definition, outcome, elapsedMs, at });
   } catch (error) {
     if (signal.aborted) await releaseJob(tools.db, job);
     else await handleFailure(tools, { job, definition, slice, at, error });
@@ -101,12 +103,14 @@ async function checkpoint(
   {
     job,
     definition,
-    outcome: { processed = 0, failures = [], report, total, next },
+    outcome: { processed = 0, isWaiting = false, failures = [], report, total, next },
+    elapsedMs,
     at,
   }: {
     readonly job: ClaimedJob;
     readonly definition: AnyJobDefinition;
     readonly outcome: SliceOutcome<never>;
+    readonly elapsedMs: number;
     readonly at: Date;
   },
 ): Promise<ClaimedJob | undefined> {
@@ -122,6 +126,8 @@ async function checkpoint(
     report: report ?? null,
     total: counts.total,
     result: next === null ? definition.result(counts) : null,
+    // At least one, which shows that the job has run.
+    processingMs: isWaiting ? 0 : Math.max(1, Math.round(elapsedMs)),
     at,
   });
   if (isHeld && next === null) onEnd?.("done");

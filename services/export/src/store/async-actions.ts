@@ -60,8 +60,7 @@ type Row = {
 
 const COLUMNS = `id, type, status, created_at, updated_at, request_id, processed + in_slice as processed, failed, total,
   report_token, ${REPORT_UNTIL} as report_until,
-  coalesce(round(extract(epoch from coalesce(finished_at, clock_timestamp()) - started_at) * 1000), 0)::float8
-    as processing_ms`;
+  coalesce(processing_ms, round(extract(epoch from finished_at - started_at) * 1000), 0)::float8 as processing_ms`;
 
 export async function findAsyncAction(
   db: Queryable,

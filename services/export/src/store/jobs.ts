@@ -116,6 +116,8 @@ export type Checkpoint = {
   readonly report: string | null;
   /** Null: the job goes on. */
   readonly result: JsonObject | null;
+  /** Of this slice. */
+  readonly processingMs: number;
   readonly at: Date;
 };
 
@@ -135,6 +137,7 @@ export async function saveCheckpoint(
                 set position = $4, slices = slices + 1, processed = processed + $5, in_slice = 0,
                     failed = failed + jsonb_array_length($6), total = $7, attempts = 0, retry_at = null,
                     last_error = null, result = $8, updated_at = $9,
+                    processing_ms = coalesce(processing_ms, 0) + $11,
                     status = case when $8::jsonb is null then status else 'DONE' end,
                     finished_at = case when $8::jsonb is null then null else clock_timestamp() end
               where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'
@@ -159,6 +162,7 @@ export async function saveCheckpoint(
       checkpoint.result && JSON.stringify(checkpoint.result),
       checkpoint.at,
       checkpoint.report,
+      checkpoint.processingMs,
     ],
   });
   return rows.length === 1;
