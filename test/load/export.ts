@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
     /** Number of times that the process is killed while it writes the last export. */
     kills: { type: "string", default: "10" },
     distributed: { type: "boolean", default: false },
+    /** Arguments of Node for each process of the distributed form. */
+    "node-args": { type: "string", default: "" },
   },
 });
 const ROWS = Number(options.rows);
@@ -47,7 +49,7 @@ try {
   const url = await database.create("exports");
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
-    nodeArgs: options.distributed ? [] : heapArgs(),
+    nodeArgs: options.distributed ? options["node-args"].split(" ").filter(Boolean) : heapArgs(),
   });
   const api = await serverApi(stack);
   const discount = { type: "PERCENT", percent_off: 10 };

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 
 import { type Client, escapeLiteral } from "pg";
-import { to as copyTo } from "pg-copy-streams";
+
+import { CopyOut } from "./copy-out.ts";
 
 type Statement = { readonly text: string; readonly values: readonly unknown[] };
 
@@ -20,7 +21,7 @@ export const createBulkReads = (connect: () => Client): BulkReads => ({
   copyCsv: (statement) =>
     withClient(connect, async function* copy(client) {
       const text = `copy (${inlineValues(statement)}) to stdout (format csv)`;
-      yield* client.query(copyTo(text)) as AsyncIterable<Buffer>;
+      yield* client.query(new CopyOut(text)) as AsyncIterable<Buffer>;
     }),
   readRows: <Row>(statement: Statement) =>
     withClient(connect, async function* read(client) {

@@ -24,6 +24,9 @@ import { sendUnary } from "./unary-call.ts";
 /** Fits lists of vouchers with their orders; Connect's default is 4 GiB. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
+/** Streams carry millions of rows: more is not sent ahead of their reader. They have a connection of their own. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+
 export type ServiceTransportOptions = {
   readonly baseUrl: string;
   /** The name of the called service: the audience of the service token. */
@@ -42,20 +45,29 @@ const NO_HEADERS = new Headers();
 export function createServiceTransport(options: ServiceTransportOptions): Transport & Disposable {
   // A process that is busy for some seconds is not dead; one that is, is noticed after 13 seconds.
   const pings = { pingIntervalMs: 5_000, pingTimeoutMs: 8_000 };
-  const sessions = new Sessions(options.baseUrl, pings, sessionOptions(options.tls));
+  const { baseUrl, tls } = options;
+  const sessions = new Sessions([baseUrl, pings, sessionOptions(tls, MAX_MESSAGE_BYTES)]);
+  const streamSessions = new Sessions(
+    [baseUrl, pings, sessionOptions(tls, STREAM_WINDOW_BYTES)],
+    STREAM_WINDOW_BYTES,
+  );
   return {
     unary: createUnary(options, sessions),
-    stream: createStreams(options, sessions),
-    [Symbol.dispose]: () => sessions.abort(),
+    stream: createStreams(options, streamSessions),
+    [Symbol.dispose]() {
+      sessions.abort();
+      streamSessions.abort();
+    },
   };
 }
 
 /** The certificates are read when a connection is opened. */
 const sessionOptions = (
   tls: ClientTls | undefined,
+  initialWindowSize: number,
 ): ClientSessionOptions & SecureClientSessionOptions =>
   Object.defineProperties(
-    { settings: { initialWindowSize: MAX_MESSAGE_BYTES } },
+    { settings: { initialWindowSize } },
     Object.getOwnPropertyDescriptors(tls ?? {}),
   );
 

@@ -21,7 +21,7 @@ const call = (sessions: Sessions): Promise<unknown> =>
 
 test("calls over a connection that is not opened in time were not sent", async () => {
   await using hole = await startBlackHole();
-  const sessions = new Sessions(hole.url);
+  const sessions = new Sessions([hole.url]);
   const failures = [call(sessions), call(sessions)].map((sent) =>
     sent.catch((error: unknown) => failureOf(error, undefined)),
   );
@@ -36,10 +36,10 @@ test("connections that did not answer pings may be reset later", async () => {
   silent.listen(0, "127.0.0.1");
   await once(silent, "listening");
   const { port } = silent.address() as AddressInfo;
-  const sessions = new Sessions(`http://127.0.0.1:${port}`, {
-    pingIntervalMs: 20,
-    pingTimeoutMs: 20,
-  });
+  const sessions = new Sessions([
+    `http://127.0.0.1:${port}`,
+    { pingIntervalMs: 20, pingTimeoutMs: 20 },
+  ]);
   for (let time = 0; time < 2; time += 1) {
     await expect(call(sessions)).rejects.toMatchObject({
       code: Code.Unavailable,
