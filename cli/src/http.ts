@@ -17,11 +17,17 @@ const TIMEOUT_MS = 35_000;
 /** A request that failed; without a status, nothing responded. */
 export class HttpError extends CliError {
   readonly status: number | undefined;
+  /** Whether an earlier request with the same idempotency key was rejected, and this one was not carried out. */
+  readonly isReplay: boolean;
 
-  constructor(message: string, options: { status?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { status?: number; isReplay?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = "HttpError";
     this.status = options.status;
+    this.isReplay = options.isReplay ?? false;
   }
 }
 
@@ -44,8 +50,10 @@ export async function callHttp(settings: Settings, request: Request): Promise<Js
   const text = await response.text().catch(noResponse);
   const result = parseObject(text);
   if (!response.ok) {
-    const { status } = response;
-    throw new HttpError(`${method} ${path}: ${describeError(status, result)}`, { status });
+    const { status, headers: received } = response;
+    const isReplay = received.get("Idempotent-Replayed") === "true";
+    const error = describeError(status, result);
+    throw new HttpError(`${method} ${path}: ${error}`, { status, isReplay });
   }
   if (result === undefined && text !== "") {
     throw new CliError(`${base} did not respond with JSON; check SCRIP_BASE_URL`);

@@ -30,7 +30,11 @@ export async function startProxy(
           return void response.destroy();
         }
       }
-      response.writeHead(upstream.status, { "content-type": "application/json" }).end(body);
+      const replayed = upstream.headers.get("idempotent-replayed");
+      const headers = { ...(replayed !== null && { "idempotent-replayed": replayed }) };
+      response
+        .writeHead(upstream.status, { "content-type": "application/json", ...headers })
+        .end(body);
     };
     // A client that was killed, or an installation that has stopped.
     forward().catch(() => response.destroy());

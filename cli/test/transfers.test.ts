@@ -240,6 +240,44 @@ describe("import-from", () => {
     });
   });
 
+  test("adds points once when a killed run still repeats a rejected request", async () => {
+    const project = await createProject();
+    const cards = await fileOf(
+      "rejected-cards.csv",
+      "Code,Campaign,Loyalty Balance,Customer Source ID,ID\nR-1,Club,100,ada,v_1\n",
+    );
+    const lots = await fileOf(
+      "rejected-lots.csv",
+      "Voucher ID,Expires At,Points\nv_1,2099-01-31,100\n",
+    );
+    const api = await openApi(await readSettings(project));
+    const add = (key: string) =>
+      api.post(
+        "/v1/loyalties/members/R-1/balance",
+        {
+          points: 100,
+          expiration_type: "CUSTOM_DATE",
+          expiration_date: "2099-01-31",
+          reason: "Moved",
+        },
+        key,
+      );
+    // The card does not exist yet.
+    await expect(add("import-from R-1 2099-01-31")).rejects.toMatchObject({ status: 404 });
+    await using proxy = await startProxy(installation.url, (url) => url.endsWith("/balance"));
+    const through = { ...project, SCRIP_BASE_URL: proxy.url };
+    const late = Promise.withResolvers<unknown>();
+    // After the comparison of the second run, a request of the first one takes effect.
+    proxy.loseResponse(1, () => late.resolve(add("import-from R-1 2099-01-31 2")));
+    const args = ["--loyalty-cards", cards, "--points-expirations", lots, "--apply"];
+    const moved = await move(through, ...args);
+    await late.promise;
+    expect(moved).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/points +100 +100 +0\npoints that expire +100 +100 +0\n/),
+    });
+  });
+
   test("lists problems and changes nothing, and differences that an import does not change", async () => {
     const project = await createProject();
     const vouchers = await fileOf(

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import path from "node:path";
 
 import { stringify } from "csv-stringify/sync";
@@ -198,10 +197,7 @@ export class PointsImport {
   }
 
   async add(card: string, lots: readonly Omit<Lot, "key">[]): Promise<void> {
-    for (const lot of lots) {
-      const again = randomUUID();
-      await this.#requests.add(card, () => this.#addLot(card, { ...lot, again }));
-    }
+    for (const lot of lots) await this.#requests.add(card, () => this.#addLot(card, lot));
   }
 
   flush(): Promise<void> {
@@ -209,13 +205,11 @@ export class PointsImport {
   }
 
   /**
-   * The key is that of all runs: a request of a run that was killed may still take effect. `again` is used when a stored
-   * rejection is replayed under that key; it stays the same for all attempts of this run.
+   * All runs send the same keys in the same order, so that a request of a run that was killed and one of the next run
+   * take effect once. A stored rejection is replayed for two days, also after its cause was corrected: then the next key
+   * is tried, until one is carried out.
    */
-  async #addLot(
-    card: string,
-    { date, points, again }: Omit<Lot, "key"> & { readonly again: string },
-  ): Promise<void> {
+  async #addLot(card: string, { date, points }: Omit<Lot, "key">): Promise<void> {
     const balance = `/v1/loyalties/members/${encode(card)}/balance`;
     const body = {
       points: Number(points),
@@ -223,19 +217,21 @@ export class PointsImport {
       expiration_date: date,
       reason: "Moved",
     };
-    const key = `import-from ${card} ${date}`;
-    try {
-      await this.#api.post(balance, body, key);
-    } catch (error) {
-      if (!isRejection(error)) throw error;
-      // A rejection stored under a key would be replayed for two days, also after its cause was corrected.
-      await this.#api.post(balance, body, `${key} ${again}`);
+    for (let attempt = 1; ; attempt += 1) {
+      const suffix = attempt === 1 ? "" : ` ${attempt}`;
+      try {
+        await this.#api.post(balance, body, `import-from ${card} ${date}${suffix}`);
+        return;
+      } catch (error) {
+        const isEarlier = error instanceof HttpError && error.isReplay;
+        if (!isEarlier || attempt === MAX_KEYS) throw error;
+      }
     }
   }
 }
 
-const isRejection = (error: unknown): boolean =>
-  error instanceof HttpError && error.status !== undefined && [400, 404].includes(error.status);
+/** Runs within two days that are rejected. */
+const MAX_KEYS = 100;
 
 const RETRY_MS = 2000;
 /** Longer than the window of a rate limit; imports have one of an hour. */
