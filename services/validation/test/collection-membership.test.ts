@@ -13,6 +13,7 @@ import { matchingCollections } from "../src/domain/catalogue/product-collections
 import { loadCatalogueUnits, addCatalogueData } from "../src/loading/catalogue.ts";
 import {
   createCollectionCaches,
+  loadAllCollectionsOfLines,
   loadCollections,
   loadCollectionsOfLines,
 } from "../src/loading/collections.ts";
@@ -23,6 +24,7 @@ import { findOneInCatalogue } from "../src/store/catalogue-lookup.ts";
 const db = await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 afterAll(() => db[Symbol.asyncDispose]());
 const definitions = createDefinitionVersions({ db });
+const errors: Error[] = [];
 // The catalogue handlers need nothing else.
 const deps = {
   db,
@@ -31,6 +33,7 @@ const deps = {
   ...createCollectionCaches(db, definitions),
   findInCatalogue: (names) => findOneInCatalogue(db, names),
   onEvents: () => {},
+  onError: (error: Error) => errors.push(error),
   // No earning rule refers to anything.
   clients: { listReferences: async () => create(ListReferencesResponseSchema) } as Partial<
     Deps["clients"]
@@ -257,4 +260,31 @@ test("rejects deleting a listed product and a referenced collection", async () =
   await db.query("delete from validation_rule where project_id = $1", [call.project.id]);
   await collections.deleteProductCollection({ productCollectionId: id }, call);
   await products.deleteProduct({ productId: "linen" }, call);
+});
+
+test("fails only requests that refer to a collection that cannot be read, and logs it for the others", async () => {
+  const { call } = await createShop();
+  const { id } = await collections.createProductCollection(
+    { name: "listed", type: "STATIC", products: [{ object: "product", id: "mug" }] },
+    call,
+  );
+  await db.query(
+    `insert into product_collection (project_id, id, name, type, filter, created_at)
+     values ($1, 'pc_bad', 'bad', 'AUTO_UPDATE', '{"weight": {"conditions": {"$is": 1}}}', now())`,
+    [call.project.id],
+  );
+  const { lines } = await addCatalogueData(deps, call, [
+    { $typeName: "scrip.common.v1.OrderItemInput", sourceId: "mug" } as never,
+  ]);
+  const [readable, unreadable, all] = await Promise.allSettled([
+    loadCollectionsOfLines(deps, call, { lines, ids: [id] }),
+    loadCollectionsOfLines(deps, call, { lines, ids: [id, "pc_bad"] }),
+    loadAllCollectionsOfLines(deps, call, lines),
+  ]);
+  expect(readable).toMatchObject({ value: [[id]] });
+  expect(unreadable).toMatchObject({ reason: { name: "UnreadableDefinition" } });
+  expect(all).toMatchObject({ value: [[id]] });
+  expect(errors.map(({ message }) => message)).toEqual([
+    expect.stringContaining("collection pc_bad has an invalid filter"),
+  ]);
 });

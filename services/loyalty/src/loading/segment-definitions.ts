@@ -3,6 +3,7 @@ import {
   type DefinitionCache,
   type DefinitionVersions,
   type Queryable,
+  UnreadableDefinition,
 } from "@scrip/postgres";
 
 import { type DynamicSegment, parseSegmentFilter } from "../domain/segment-matching.ts";
@@ -40,12 +41,17 @@ export function createSegmentDefinitions(
 
 const NO_SEGMENTS: ProjectSegments = { dynamic: [], hasStatic: false };
 
-const projectSegmentsFromRows = ({ dynamic, hasStatic }: ProjectSegmentRows): ProjectSegments => ({
-  dynamic: dynamic.map(({ id, name, filter }) => {
-    const read = parseSegmentFilter(filter);
-    if (read.kind === "violation")
-      throw new Error(`segment ${id} has an invalid filter: ${read.text}`);
-    return { id, name, matches: read.matches };
-  }),
+function projectSegmentsFromRows({
+  dynamic: rows,
   hasStatic,
-});
+}: ProjectSegmentRows): ProjectSegments | UnreadableDefinition {
+  const dynamic: DynamicSegment[] = [];
+  for (const { id, name, filter } of rows) {
+    const read = parseSegmentFilter(filter);
+    if (read.kind === "violation") {
+      return new UnreadableDefinition(`segment ${id} has an invalid filter: ${read.text}`);
+    }
+    dynamic.push({ id, name, matches: read.matches });
+  }
+  return { dynamic, hasStatic };
+}

@@ -26,15 +26,26 @@ export type DefinitionCache<Value> = {
   getMany(projectId: string, keys: readonly string[]): Promise<ReadonlyMap<string, Value>>;
 };
 
+/** A stored definition that this program cannot read, for example one of a later release. */
+export class UnreadableDefinition extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UnreadableDefinition";
+  }
+}
+
 export type DefinitionKey = { readonly projectId: string; readonly key: string };
 
 export type DefinitionCacheOptions<Value> = {
   readonly versions: DefinitionVersions;
   /**
    * Reads many definitions, of any projects, in one statement; returns them in the order of the
-   * keys. It must read the primary database after it is called: a replica may be behind.
+   * keys. It must read the primary database after it is called: a replica may be behind. An unreadable definition fails
+   * the reads of its key only; it is not cached.
    */
-  readonly load: (keys: readonly DefinitionKey[]) => Promise<readonly (Value | undefined)[]>;
+  readonly load: (
+    keys: readonly DefinitionKey[],
+  ) => Promise<readonly (Value | UnreadableDefinition | undefined)[]>;
   /** Beyond this number, entries that were not used recently are dropped. */
   readonly maxEntries: number;
 };
@@ -48,6 +59,11 @@ const MAX_BATCH = 1_000;
  * a new epoch, so the result, which may predate the write, never serves later reads.
  */
 type OfEpoch<T> = { readonly epoch: number; readonly value: T };
+
+function readable<Value>(loaded: Value | UnreadableDefinition): Value {
+  if (loaded instanceof UnreadableDefinition) throw loaded;
+  return loaded;
+}
 
 export function createDefinitionCache<Value>(
   options: DefinitionCacheOptions<Value>,
@@ -66,7 +82,7 @@ export function createDefinitionCache<Value>(
     const name = `${at.projectId}\n${at.key}`;
     const flight = flights.get(name);
     if (flight?.epoch === epoch) return flight.value;
-    const started = { epoch, value: loadOne(at) };
+    const started = { epoch, value: loadOne(at).then(readable) };
     flights.set(name, started);
     return started.value
       .then((value) => {

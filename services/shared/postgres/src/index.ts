@@ -74,6 +74,7 @@ export {
   type DefinitionCache,
   type DefinitionCacheOptions,
   type DefinitionKey,
+  UnreadableDefinition,
 } from "./definition-cache.ts";
 export {
   bumpDefinitions,

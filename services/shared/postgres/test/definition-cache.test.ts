@@ -11,6 +11,7 @@ import {
   type DefinitionKey,
   type DefinitionVersions,
   type Queryable,
+  UnreadableDefinition,
 } from "../src/index.ts";
 
 let db: TestDatabase;
@@ -170,6 +171,26 @@ test("reports a failed load to its callers, and loads again for the next one", a
   process.failOnce(new Error("away"));
   await expect(process.cache.get(process.project, "apple")).rejects.toThrow("away");
   expect(await process.cache.get(process.project, "apple")).toBe(1n);
+});
+
+test("fails only the reads of a definition that cannot be read", async () => {
+  const prices = createDefinitionCache<bigint>({
+    versions: createDefinitionVersions({ db }),
+    maxEntries: 10,
+    load: async (keys) =>
+      keys.map(({ key }) => (key === "plum" ? new UnreadableDefinition("plum") : 10n)),
+  });
+  const project = randomUUID();
+  const reads = await Promise.allSettled([
+    prices.getMany(project, ["apple"]),
+    prices.getMany(project, ["apple", "plum"]),
+    prices.get(project, "pear"),
+  ]);
+  expect(reads).toMatchObject([
+    { value: new Map([["apple", 10n]]) },
+    { reason: new UnreadableDefinition("plum") },
+    { value: 10n },
+  ]);
 });
 
 test("never serves a reader older definitions than the reader wrote, with many writers in two processes", async () => {

@@ -3,6 +3,7 @@ import {
   type DefinitionCache,
   type DefinitionVersions,
   type Queryable,
+  UnreadableDefinition,
 } from "@scrip/postgres";
 import { type Call, timeContextOf } from "@scrip/rpc";
 
@@ -46,7 +47,7 @@ export async function loadCollectionsOfLines(
  * them.
  */
 export async function loadAllCollectionsOfLines(
-  deps: Pick<Deps, "collectionIds" | "collections" | "db">,
+  deps: Pick<Deps, "collectionIds" | "collections" | "db" | "onError">,
   call: Call,
   lines: readonly CatalogueLine[],
 ): Promise<readonly (readonly string[])[]> {
@@ -55,11 +56,31 @@ export async function loadAllCollectionsOfLines(
   return loadCollectionsOfLines(deps, call, { lines, ids });
 }
 
-/** Ids of all collections of the project. */
-export const loadCollectionIds = async (
-  { collectionIds }: Pick<Deps, "collectionIds">,
+/** Ids of all collections of the project; those that cannot be read are logged and left out. */
+export async function loadCollectionIds(
+  { collectionIds, collections, onError }: Pick<Deps, "collectionIds" | "collections" | "onError">,
   { project }: Pick<Call, "project">,
-): Promise<readonly string[]> => (await collectionIds.get(project.id, "")) ?? [];
+): Promise<readonly string[]> {
+  const ids = (await collectionIds.get(project.id, "")) ?? [];
+  try {
+    await collections.getMany(project.id, ids);
+    return ids;
+  } catch (error) {
+    if (!(error instanceof UnreadableDefinition)) throw error;
+  }
+  const isReadable = async (id: string): Promise<boolean> => {
+    try {
+      await collections.get(project.id, id);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UnreadableDefinition)) throw error;
+      onError(error);
+      return false;
+    }
+  };
+  const readable = await Promise.all(ids.map(isReadable));
+  return ids.filter((_, index) => readable[index]);
+}
 
 async function withSkuIds(
   deps: Pick<Deps, "db">,

@@ -3,6 +3,7 @@ import {
   type DefinitionCache,
   type DefinitionVersions,
   type Queryable,
+  UnreadableDefinition,
 } from "@scrip/postgres";
 import type { Call } from "@scrip/rpc";
 import { parseValidationRule, type ValidationRule } from "@scrip/rules";
@@ -62,8 +63,12 @@ const NONE: ReadonlyMap<string, readonly ValidationRule[]> = new Map();
  * Rules are checked before they are stored. Ignoring an unreadable one would grant discounts, so it
  * is an error.
  */
-function parsed(definition: Parameters<typeof parseValidationRule>[0]): ValidationRule {
+function parsed(
+  definition: Parameters<typeof parseValidationRule>[0],
+): ValidationRule | UnreadableDefinition {
   const result = parseValidationRule(definition);
   if (result.kind === "rule") return result.rule;
-  throw new Error(`validation rule ${definition.id} cannot be read: ${result.text}`);
+  return new UnreadableDefinition(
+    `validation rule ${definition.id} cannot be read: ${result.text}`,
+  );
 }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { UnreadableDefinition } from "@scrip/postgres";
 import {
   type ProductCollection as ProductCollectionMessage,
   ProductCollectionSchema,
@@ -25,10 +26,16 @@ export const collectionToProto = (row: CollectionRow): ProductCollectionMessage 
     ...(row.filter !== null && { filter: row.filter }),
   });
 
-export function collectionFromRow({ id, type, filter, entries }: CollectionRow): ProductCollection {
+export function collectionFromRow({
+  id,
+  type,
+  filter,
+  entries,
+}: CollectionRow): ProductCollection | UnreadableDefinition {
   if (type === "STATIC") return { id, type, itemIds: new Set(entries.map((entry) => entry.id)) };
   const read = parseCollectionFilter(filter);
-  if (read.kind === "violation")
-    throw new Error(`collection ${id} has an invalid filter: ${read.text}`);
+  if (read.kind === "violation") {
+    return new UnreadableDefinition(`collection ${id} has an invalid filter: ${read.text}`);
+  }
   return { id, type, matches: read.matches, usesSkus: read.usesSkus };
 }

@@ -181,7 +181,8 @@ export type AsyncAction = Message<"scrip.export.v1.AsyncAction"> & {
   requestId: string;
 
   /**
-   * Milliseconds since the work started, until it ended. 0: it has not started.
+   * Milliseconds that the work has taken so far. Waiting for other actions, for other projects and for a service that is
+   * unavailable does not count.
    *
    * @generated from field: int64 processing_time = 9;
    */

@@ -161,7 +161,7 @@ export type CreateProjectRequest = Message<"scrip.gateway.v1.CreateProjectReques
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
-   * Stored; no endpoint uses it. Default: `false`.
+   * Must be `false`: client-side callers cannot set expiration dates.
    *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
@@ -300,7 +300,7 @@ export type UpdateProjectRequest = Message<"scrip.gateway.v1.UpdateProjectReques
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
-   * Stored; no endpoint uses it.
+   * Must be `false`: client-side callers cannot set expiration dates.
    *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
@@ -447,7 +447,7 @@ export type Project = Message<"scrip.gateway.v1.Project"> & {
   clientLoyaltyEventsEnabled: boolean;
 
   /**
-   * Stored; no endpoint uses it.
+   * Always `false`: client-side callers cannot set expiration dates.
    *
    * @generated from field: bool client_set_voucher_expiration_date_enabled = 15;
    */
