@@ -48,6 +48,26 @@ async function createCustomers() {
      values ($1, 'ord_1', $2, 1000, '2026-02-01Z'), ($1, 'ord_2', $2, 501, '2026-02-28Z')`,
     [call.project.id, ada],
   );
+  await db.query(
+    `insert into loyalty_program (project_id, id, name, active, auto_join, validity, initial_points)
+     values ($1, 'camp_1', 'Club', true, false, '{}', 0)`,
+    [call.project.id],
+  );
+  await db.query(
+    `insert into loyalty_member (project_id, card_id, campaign_id, customer_id, initial_points, joined_at)
+     values ($1, 'v_1', 'camp_1', $2, 5, now()), ($1, 'v_2', null, $2, 40, now()), ($1, 'v_3', 'camp_1', $3, 7, now())`,
+    [call.project.id, ada, bob],
+  );
+  await db.query(
+    `insert into loyalty_card (project_id, id, points, balance, opened_at) values ($1, 'v_1', 100, 100, now())`,
+    [call.project.id],
+  );
+  await db.query(
+    `insert into custom_event (project_id, id, customer_id, name, metadata, created_at)
+     values ($1, 'event_1', $2, 'page.count', '{}', now()), ($1, 'event_2', $2, 'page.count', '{}', now()),
+            ($1, 'event_3', $3, 'other', '{}', now())`,
+    [call.project.id, ada, bob],
+  );
   return { call, ids: { ada, bob, cy } };
 }
 
@@ -96,6 +116,15 @@ describe("segment evaluation in memory and in SQL agrees", () => {
     ],
     ["last order amount", { "summary.orders.last_order_amount": is("$is", 501) }, ["ada"]],
     ["last order date", { "summary.orders.last_order_date": is("$yesterday", "") }, ["ada"]],
+    ["points", { "loyalty.points": is("$is", 140) }, ["ada"]],
+    ["no points", { "loyalty.points": is("$less_than", 1) }, ["cy"]],
+    [
+      "points of a program",
+      { "loyalty_points.campaigns.Club.points": is("$in", [7, 100]) },
+      ["ada", "bob"],
+    ],
+    ["custom events", { "events.page.count.count": is("$is", 2) }, ["ada"]],
+    ["no custom events", { "events.page.count.count": is("$is", 0) }, ["bob", "cy"]],
     [
       "one of several conditions",
       {

@@ -5,13 +5,15 @@ import { newId } from "@scrip/ids";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { SegmentEnteredSchema, SegmentLeftSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
+import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createDeps } from "../src/deps.ts";
 import { onOrderChanged, ORDERS_TOPIC } from "../src/events/on-order-changed.ts";
+import { onPointsMoved } from "../src/events/on-points-moved.ts";
 import { onRedemption, REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
-import { CUSTOMERS_TOPIC } from "../src/events/topics.ts";
+import { CUSTOMERS_TOPIC, POINTS_TOPIC } from "../src/events/topics.ts";
 import { followSegments } from "../src/segment/follow-segments.ts";
 import { insertSegmentMembers } from "../src/store/segment-members.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
@@ -177,6 +179,38 @@ describe("a segment that triggers an earning rule", () => {
     );
     await onRedemption(db)([redeemed], deliveryFrom(REDEMPTIONS_TOPIC));
     expect(await program.deliver()).toEqual([customerId]);
+  });
+
+  test("is entered by customers who earn points or send custom events", async () => {
+    const { customEvents } = loyalty;
+    const visits = await startProgram({ "events.visit.count": { conditions: { $is: [2] } } });
+    await visits.addRule();
+    const ada = await visits.create();
+    await visits.deliver();
+    const visit = () =>
+      customEvents.createCustomEvent({ event: "visit", customer: { id: ada } }, visits.call);
+    await visit();
+    expect(await visits.deliver()).toEqual([]);
+    await visit();
+    expect(await visits.deliver()).toEqual([ada]);
+
+    const rich = await startProgram({ "loyalty.points": { conditions: { $more_than: [9] } } });
+    await rich.addRule();
+    const bob = await rich.create();
+    await publish([rich.published(bob, { cardId: "v_bob" })]);
+    expect(await rich.deliver()).toEqual([]);
+    const { projectId } = rich;
+    await db.query(
+      `insert into loyalty_card (project_id, id, points, balance, opened_at) values ($1, 'v_bob', 10, 10, now())`,
+      [projectId],
+    );
+    const moved = newEvent(
+      PointsMovedSchema,
+      { projectId, topic: POINTS_TOPIC },
+      { projectId, cardId: "v_bob", transactionId: "vtx_1", type: "POINTS_ADDITION", points: 10n },
+    );
+    await onPointsMoved(deps)([moved], deliveryFrom(POINTS_TOPIC));
+    expect(await rich.deliver()).toEqual([bob]);
   });
 
   test("is left by the customer whose order another customer takes over", async () => {

@@ -62,6 +62,16 @@ export type CustomerProfile = Readonly<Record<CustomerField, string | null>> & {
   readonly summary: CustomerCounts;
 };
 
+/** What a customer has earned and done, as far as segments read it. */
+export type CustomerActivity = {
+  /** On all cards. */
+  readonly points: bigint;
+  /** By the name of the program. */
+  readonly pointsByProgram: ReadonlyMap<string, bigint>;
+  /** Number of custom events, by name. */
+  readonly events: ReadonlyMap<string, bigint>;
+};
+
 /** Figures of a customer that are counted from events. Amounts are minor units. */
 export type CustomerCounts = {
   readonly redemptions: bigint;

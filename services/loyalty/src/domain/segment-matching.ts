@@ -9,6 +9,7 @@ import {
 import {
   ADDRESS_FIELDS,
   averageOf,
+  type CustomerActivity,
   type CustomerChange,
   type CustomerCounts,
   type CustomerField,
@@ -25,7 +26,11 @@ export type SegmentSubject = {
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
   readonly summary: CustomerCounts;
+  /** Loaded only if a filter reads it. */
+  readonly activity: CustomerActivity;
 };
+
+const NO_ACTIVITY: CustomerActivity = { points: 0n, pointsByProgram: new Map(), events: new Map() };
 
 const NO_COUNTS: CustomerCounts = {
   redemptions: 0n,
@@ -46,9 +51,13 @@ export const UNKNOWN_CUSTOMER: SegmentSubject = {
   createdAt: null,
   updatedAt: null,
   summary: NO_COUNTS,
+  activity: NO_ACTIVITY,
 };
 
-export const subjectFromProfile = (profile: CustomerProfile): SegmentSubject => ({
+export const subjectFromProfile = (
+  profile: CustomerProfile,
+  activity = NO_ACTIVITY,
+): SegmentSubject => ({
   id: profile.id,
   sourceId: profile.sourceId,
   fields: profile,
@@ -56,6 +65,7 @@ export const subjectFromProfile = (profile: CustomerProfile): SegmentSubject => 
   createdAt: profile.createdAt.getTime(),
   updatedAt: profile.updatedAt?.getTime() ?? null,
   summary: profile.summary,
+  activity,
 });
 
 /** The customer after an upsert of the request's data, without storing it. */
@@ -74,6 +84,7 @@ export type DynamicSegment = {
   readonly id: string;
   readonly name: string;
   readonly matches: Predicate<SegmentSubject>;
+  readonly readsActivity: boolean;
 };
 
 export const matchingSegments = (
@@ -88,6 +99,28 @@ const textField = (field: CustomerField) => ({
   type: "text" as const,
   read: ({ fields: known }: SegmentSubject) => known[field] ?? null,
 });
+
+const PREFIXES = ["loyalty.", "loyalty_points.", "events."] as const;
+
+/** Whether a filter has fields of points or custom events. */
+export const readsActivity = (filter: object | null): boolean =>
+  Object.keys(filter ?? {}).some((name) => PREFIXES.some((prefix) => name.startsWith(prefix)));
+
+/** The middle of a field such as `events.<name>.count`, after its prefix; undefined without its end. */
+export const nameBefore = (end: string, key: string): string | undefined =>
+  key.endsWith(end) && key.length > end.length ? key.slice(0, -end.length) : undefined;
+
+const activityOf =
+  (end: string, amounts: (activity: CustomerActivity) => ReadonlyMap<string, bigint>) =>
+  (key: string) => {
+    const name = nameBefore(end, key);
+    return name === undefined
+      ? undefined
+      : {
+          type: "number" as const,
+          read: ({ activity }: SegmentSubject) => amounts(activity).get(name) ?? 0n,
+        };
+  };
 
 const count = (read: (summary: CustomerCounts) => bigint) => ({
   type: "number" as const,
@@ -124,8 +157,11 @@ const fields: RecordFields<SegmentSubject> = {
       type: "date",
       read: ({ summary }) => summary.lastOrder?.at.getTime() ?? null,
     },
+    "loyalty.points": { type: "number", read: ({ activity }) => activity.points },
   },
   prefixed: {
+    "loyalty_points.campaigns.": activityOf(".points", ({ pointsByProgram }) => pointsByProgram),
+    "events.": activityOf(".count", ({ events }) => events),
     "metadata.": (key) => ({ type: "json", read: ({ metadata }) => memberOf(metadata, key) }),
   },
 };

@@ -1,4 +1,4 @@
-import { type DeliveredEvent, enqueue, type EventHandler, eventMessage } from "@scrip/events";
+import { enqueue, type EventHandler, eventMessage } from "@scrip/events";
 import {
   type LoyaltyTiersChanged,
   LoyaltyTiersChangedSchema,
@@ -8,7 +8,7 @@ import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import { settleCards } from "../points/settle-cards.ts";
-import { type CardKey, findCardsOfProgram } from "../store/loyalty-members.ts";
+import { type CardKey, findCardsOfProgram, queueHolders } from "../store/loyalty-members.ts";
 import { followCards } from "../tiers/follow-cards.ts";
 import { loyaltyTiersChangedEvent } from "./loyalty-tier-changed.ts";
 
@@ -19,10 +19,16 @@ const SLICE = 500;
 export const onPointsMoved =
   (deps: Deps): EventHandler =>
   async (events) => {
+    const moved = events.flatMap((event) => eventMessage(event, PointsMovedSchema) ?? []);
+    // Segments count the points of all cards.
+    await queueHolders(deps.db, moved);
+    // A card outside programs has no tier.
+    const ofPrograms = moved.filter(({ campaignId }) => campaignId !== undefined);
     const cards = new Map(
-      events
-        .flatMap((event) => cardOf(event) ?? [])
-        .map((card) => [keyOf(card.projectId, card.cardId), card]),
+      ofPrograms.map(({ projectId, cardId }): [string, CardKey] => [
+        keyOf(projectId, cardId),
+        { projectId, cardId },
+      ]),
     );
     if (cards.size > 0) {
       await deps.db.transaction((tx) => settleCards(tx, deps, [...cards.values()]));
@@ -33,13 +39,6 @@ export const onPointsMoved =
     }
     deps.onEvents();
   };
-
-function cardOf(event: DeliveredEvent): CardKey | undefined {
-  const moved = eventMessage(event, PointsMovedSchema);
-  // A card outside programs has no tier.
-  if (moved?.campaignId === undefined) return undefined;
-  return { projectId: moved.projectId, cardId: moved.cardId };
-}
 
 const evaluateSlice = (deps: Deps, change: LoyaltyTiersChanged): Promise<void> =>
   deps.db.transaction(async (tx) => {

@@ -6,7 +6,11 @@ import {
   UnreadableDefinition,
 } from "@scrip/postgres";
 
-import { type DynamicSegment, parseSegmentFilter } from "../domain/segment-matching.ts";
+import {
+  type DynamicSegment,
+  parseSegmentFilter,
+  readsActivity,
+} from "../domain/segment-matching.ts";
 import { findProjectSegments, type ProjectSegmentRows } from "../store/segments.ts";
 
 /** The segments of a project, prepared for evaluation. */
@@ -51,7 +55,7 @@ function projectSegmentsFromRows({
     if (read.kind === "violation") {
       return new UnreadableDefinition(`segment ${id} has an invalid filter: ${read.text}`);
     }
-    dynamic.push({ id, name, matches: read.matches });
+    dynamic.push({ id, name, matches: read.matches, readsActivity: readsActivity(filter) });
   }
   return { dynamic, hasStatic };
 }

@@ -11,6 +11,7 @@ import {
   subjectFromProfile,
 } from "../domain/segment-matching.ts";
 import type { ProjectSegments } from "../loading/segment-definitions.ts";
+import { findActivity } from "../store/customer-activity.ts";
 import { findProfiles } from "../store/customer-profiles.ts";
 import { findMemberships } from "../store/segments.ts";
 
@@ -27,7 +28,7 @@ export type NamedSegment = { readonly id: string; readonly name: string };
 
 /**
  * Returns the segments of each customer, ascending by id (docs/customers.md#segments). Two statements for the
- * whole batch, and none for projects without segments.
+ * whole batch, two more for filters by points or events, and none for projects without segments.
  */
 export async function evaluateSegments(
   deps: Deps,
@@ -39,10 +40,14 @@ export async function evaluateSegments(
       const project = projects.get(projectId);
       return id !== null && project !== undefined && needs(project) ? [{ projectId, id }] : [];
     });
-  const [profiles, memberships] = await Promise.all([
+  const [profiles, activity, memberships] = await Promise.all([
     findProfiles(
       deps.db,
       storedCustomers(({ dynamic }) => dynamic.length > 0),
+    ),
+    findActivity(
+      deps.db,
+      storedCustomers(({ dynamic }) => dynamic.some((segment) => segment.readsActivity)),
     ),
     findMemberships(
       deps.db,
@@ -50,10 +55,10 @@ export async function evaluateSegments(
     ),
   ]);
   const subjects = new Map(
-    profiles.map(({ projectId, profile }) => [
-      keyOf(projectId, profile.id),
-      subjectFromProfile(profile),
-    ]),
+    profiles.map(({ projectId, profile }) => {
+      const key = keyOf(projectId, profile.id);
+      return [key, subjectFromProfile(profile, activity.get(key))];
+    }),
   );
   const staticSegments = Map.groupBy(memberships, ({ projectId, customerId }) =>
     keyOf(projectId, customerId),

@@ -7,11 +7,13 @@ import {
   type DynamicSegment,
   matchingSegments,
   parseSegmentFilter,
+  readsActivity,
   subjectFromProfile,
 } from "../domain/segment-matching.ts";
 import { membershipChanges, type SegmentMember } from "../domain/segment-members.ts";
 import { segmentMembershipEvent } from "../events/segment-membership.ts";
 import { type ChangedCustomer, takeChangedCustomers } from "../store/changed-customers.ts";
+import { findActivity } from "../store/customer-activity.ts";
 import { findProfiles } from "../store/customer-profiles.ts";
 import { lockCustomers } from "../store/customers.ts";
 import { DEFAULT_CALENDAR, findCalendars } from "../store/project-calendars.ts";
@@ -86,10 +88,18 @@ async function evaluate(
   ]);
   const readable = segments.flatMap(readSegment);
   const ofProjects = Map.groupBy(readable, ({ projectId }) => projectId);
+  const activity = await findActivity(
+    tx,
+    existing.flatMap(({ projectId, customerId: id }) =>
+      ofProjects.get(projectId)?.some((segment) => segment.readsActivity)
+        ? [{ projectId, id }]
+        : [],
+    ),
+  );
   const matching = profiles.flatMap(({ projectId, profile }): SegmentMember[] => {
     const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
     const time = { now: currentTime(calendar), timeZone: calendar.timeZone };
-    const subject = subjectFromProfile(profile);
+    const subject = subjectFromProfile(profile, activity.get(keyOf(projectId, profile.id)));
     return matchingSegments(subject, ofProjects.get(projectId) ?? [], time).map(
       ({ id: segmentId }) => ({ projectId, segmentId, customerId: profile.id }),
     );
@@ -127,5 +137,6 @@ function readSegment({
   filter,
 }: FollowedSegment): readonly (DynamicSegment & { readonly projectId: string })[] {
   const read = parseSegmentFilter(filter);
-  return read.kind === "violation" ? [] : [{ projectId, id, name, matches: read.matches }];
+  if (read.kind === "violation") return [];
+  return [{ projectId, id, name, matches: read.matches, readsActivity: readsActivity(filter) }];
 }

@@ -1,4 +1,6 @@
-import { column, type ColumnTable, insertInto, type Queryable } from "@scrip/postgres";
+import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
+
+import { queueChangedSql } from "./changed-customers.ts";
 
 export type CustomEventRow = {
   readonly id: string;
@@ -21,14 +23,27 @@ const columns: ColumnTable<CustomEventRow> = {
   created_at: column.timestamp((row) => row.created_at.getTime()),
 };
 
-const insertStatement = insertInto("custom_event", columns);
+const insertStatement = buildStatement({
+  parts: {
+    event: rowOf<CustomEventRow & { readonly projectId: string }>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      ...columns,
+    }),
+  },
+  text: ({ event }) => `
+    with inserted as (
+      insert into custom_event (${event.columns}) values (${event.values})
+      returning project_id, customer_id)
+    ${queueChangedSql("inserted", "customer_id")}`,
+});
 
 export async function insertCustomEvent(
   tx: Queryable,
   projectId: string,
   row: CustomEventRow,
 ): Promise<void> {
-  await tx.query(insertStatement(projectId, row));
+  await tx.query(insertStatement({ event: { ...row, projectId } }));
 }
 
 /** Deletes the events of a deleted customer and returns their number. */

@@ -9,6 +9,7 @@ import {
 
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyMember, MemberCard } from "../domain/loyalty-program.ts";
+import { queueChangedSql } from "./changed-customers.ts";
 
 type MemberRow = {
   project_id: string;
@@ -49,9 +50,12 @@ const saveStatement = buildStatement({
     }),
   },
   text: ({ members }) => `
-    insert into loyalty_member (${members.columns})
-    select ${members.columns} from ${members.rows("item")} order by project_id, card_id
-        on conflict (project_id, card_id) do update set ${excludedAssignments(changeable)}`,
+    with saved as (
+      insert into loyalty_member (${members.columns})
+      select ${members.columns} from ${members.rows("item")} order by project_id, card_id
+          on conflict (project_id, card_id) do update set ${excludedAssignments(changeable)}
+      returning project_id, customer_id)
+    ${queueChangedSql("saved", "customer_id")}`,
 });
 
 export type CardKey = { readonly projectId: string; readonly cardId: string };
@@ -60,8 +64,24 @@ export type CardKey = { readonly projectId: string; readonly cardId: string };
 export async function deleteMembers(db: Queryable, cards: readonly CardKey[]): Promise<void> {
   if (cards.length === 0) return;
   await db.query(
-    `delete from loyalty_member
-      where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))`,
+    `with deleted as (
+       delete from loyalty_member
+        where (project_id, card_id) in (select * from unnest($1::text[], $2::text[]))
+       returning project_id, customer_id)
+     ${queueChangedSql("deleted", "customer_id")}`,
+    [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
+  );
+}
+
+/** Queues the customers who hold the cards: their points have changed. */
+export async function queueHolders(db: Queryable, cards: readonly CardKey[]): Promise<void> {
+  if (cards.length === 0) return;
+  await db.query(
+    `with holders as (
+       select project_id, customer_id
+         from loyalty_member
+        where (project_id, card_id) in (select * from unnest($1::text[], $2::text[])))
+     ${queueChangedSql("holders", "customer_id")}`,
     [cards.map(({ projectId }) => projectId), cards.map(({ cardId }) => cardId)],
   );
 }

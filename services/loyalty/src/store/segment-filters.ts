@@ -1,6 +1,8 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
 
 import { ADDRESS_FIELDS } from "../domain/customer.ts";
+import { nameBefore } from "../domain/segment-matching.ts";
+import { HELD_CARDS, POINTS_OF_CARD } from "./customer-activity.ts";
 
 const ofRedemptions = (column: string): string =>
   `coalesce(
@@ -15,6 +17,14 @@ const ofLastOrder = (column: string): string =>
   `(select o.${column} from customer_order o
      where o.project_id = customer.project_id and o.customer_id = customer.id and o.paid
      order by o.changed_at desc limit 1)`;
+
+const pointsWhere = (condition: string): string =>
+  `(select coalesce(sum(${POINTS_OF_CARD}), 0) from ${HELD_CARDS}
+     where m.project_id = customer.project_id and m.customer_id = customer.id and ${condition})`;
+
+const eventsNamed = (name: string): string =>
+  `(select count(*) from custom_event e
+     where e.project_id = customer.project_id and e.customer_id = customer.id and e.name = ${name})`;
 
 /** SQL of segment filters over `customer`. Keep it equal to the fields in domain/segment-matching.ts. */
 export const customerFilters: FilterFields = {
@@ -65,6 +75,19 @@ export const customerFilters: FilterFields = {
       sql: `coalesce(${ofLastOrder("amount")}, 0)`,
     },
     "summary.orders.last_order_date": { type: "date", sql: ofLastOrder("changed_at") },
+    "loyalty.points": { type: "number", sql: pointsWhere("true") },
   },
-  prefixed: { "metadata.": jsonMember("customer.metadata") },
+  prefixed: {
+    "loyalty_points.campaigns.": (key, bind) => {
+      const name = nameBefore(".points", key);
+      return name === undefined
+        ? undefined
+        : { type: "number", sql: pointsWhere(`p.name = ${bind(name)}`) };
+    },
+    "events.": (key, bind) => {
+      const name = nameBefore(".count", key);
+      return name === undefined ? undefined : { type: "number", sql: eventsNamed(bind(name)) };
+    },
+    "metadata.": jsonMember("customer.metadata"),
+  },
 };

@@ -22,8 +22,10 @@ export type FilterField = {
 
 export type FilterFields = {
   readonly named: Readonly<Record<string, FilterField>>;
-  /** Fields whose names end with a key of the client, such as `metadata.`. */
-  readonly prefixed?: Readonly<Record<string, (key: string, bind: Bind) => FilterField>>;
+  /** Fields whose names end with a key of the client, such as `metadata.`; undefined: there is no such field. */
+  readonly prefixed?: Readonly<
+    Record<string, (key: string, bind: Bind) => FilterField | undefined>
+  >;
 };
 
 /** A member of a jsonb object; the key is bound like any value. */

@@ -16,8 +16,8 @@ export type RecordField<Subject> = {
 
 export type RecordFields<Subject> = {
   readonly named: Readonly<Record<string, RecordField<Subject>>>;
-  /** Fields whose names end with a key of the client, such as `metadata.`. */
-  readonly prefixed?: Readonly<Record<string, (key: string) => RecordField<Subject>>>;
+  /** Fields whose names end with a key of the client, such as `metadata.`; undefined: there is no such field. */
+  readonly prefixed?: Readonly<Record<string, (key: string) => RecordField<Subject> | undefined>>;
 };
 
 export function findRecordField<Subject>(

@@ -112,8 +112,9 @@ export type CreateSegmentRequest = Message<"scrip.loyalty.v1.CreateSegmentReques
    * (docs/filters-and-listing.md#filters). Fields: `id`, `source_id`, `name`, `description`, `email`, `phone`,
    * `birthdate` (or `birthday`), `created_at`, `updated_at`, `address.<part>`, `metadata.<key>`,
    * `summary.redemptions.total_redeemed`, `.total_succeeded`, `.total_failed`, `.total_rolled_back`,
-   * `.total_rollback_succeeded`, `.total_rollback_failed` and `.gift.redeemed_amount`, `summary.orders.total_amount`, `.total_count`, `.average_amount`, `.last_order_amount` and
-   * `.last_order_date`.
+   * `.total_rollback_succeeded`, `.total_rollback_failed` and `.gift.redeemed_amount`, `summary.orders.total_amount`,
+   * `.total_count`, `.average_amount`, `.last_order_amount` and `.last_order_date`, `loyalty.points`,
+   * `loyalty_points.campaigns.<name>.points` and `events.<name>.count`.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
    */
