@@ -87,6 +87,13 @@ create table project (
   constraint project_pkey PRIMARY KEY (project_id)
 );
 
+create table promotion_campaign (
+  project_id text not null,
+  campaign_id text not null,
+  name text not null,
+  constraint promotion_campaign_pkey PRIMARY KEY (project_id, campaign_id)
+);
+
 create table publication (
   project_id text not null,
   id text not null,
