@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 
-import { emptyDatabase } from "@scrip/testing";
+import { asAdmin, emptyDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { createDatabase, migrate } from "../src/index.ts";
@@ -50,10 +50,12 @@ test("reads no rows of an empty result", async () => {
 });
 
 test("skips notices between rows", async () => {
-  await db.query(`create or replace function noisy(n int) returns int language plpgsql as
-                  $$ begin raise notice 'row %', n; return n; end $$`);
+  await asAdmin(server.url, (client) =>
+    client.query(`create function public.noisy(n int) returns int language plpgsql as
+                  $$ begin raise notice 'row %', n; return n; end $$`),
+  );
   let text = "";
-  for await (const chunk of copy("select noisy(n) from generate_series(1, 100) as n")) {
+  for await (const chunk of copy("select public.noisy(n) from generate_series(1, 100) as n")) {
     text += chunk.toString();
   }
   expect(text).toBe(Array.from({ length: 100 }, (_, at) => `${at + 1}\n`).join(""));
