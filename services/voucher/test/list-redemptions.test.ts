@@ -1,7 +1,11 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import type { DeliveredEvent } from "@scrip/events";
+import { newId } from "@scrip/ids";
+import { CampaignChangedSchema } from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import type { ListRedemptionsRequestSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { CAMPAIGNS_TOPIC, onCampaign } from "../src/events/on-campaign.ts";
 import {
   commandOf,
   createCommit,
@@ -23,6 +27,27 @@ const at = (minutes: number) => ({
   seconds: BigInt(NOON / 1000 + minutes * 60),
   nanos: 0,
 });
+
+const campaignEvent = (
+  change: Omit<MessageInitShape<typeof CampaignChangedSchema>, "$typeName">,
+): DeliveredEvent => ({
+  id: newId("event"),
+  topic: CAMPAIGNS_TOPIC,
+  key: "camp_tiers",
+  projectId: service.projectId,
+  type: CampaignChangedSchema.typeName,
+  payload: toBinary(CampaignChangedSchema, create(CampaignChangedSchema, change)),
+  headers: {},
+  occurredAt: new Date(NOON),
+  partition: 0,
+  offset: 0n,
+});
+
+const DELIVERY = {
+  group: "voucher-campaigns",
+  topic: CAMPAIGNS_TOPIC,
+  signal: new AbortController().signal,
+};
 
 type Request = Omit<MessageInitShape<typeof ListRedemptionsRequestSchema>, "$typeName">;
 
@@ -189,6 +214,22 @@ describe("ListRedemptions", () => {
       expect(descending).toEqual([...known.toReversed(), ...rest]);
     },
   );
+
+  test("finds redemptions of tiers by the name of their promotion, whose event may be repeated", async () => {
+    const change = {
+      projectId: service.projectId,
+      campaignId: "camp_tiers",
+      name: "Happy hour",
+      campaignType: "PROMOTION",
+    };
+    const named = async (field: string) =>
+      (await list({ filters: { [field]: { conditions: { $is: ["Happy hour"] } } } })).names;
+    expect(await named("campaign_name")).toEqual([]);
+    await onCampaign(service.db)([campaignEvent(change), campaignEvent(change)], DELIVERY);
+    expect(await named("campaign_name")).toEqual(["part 2"]);
+    expect(await named("campaign")).toEqual(["part 2"]);
+    expect((await list({ campaign: "Happy hour" })).names).toEqual(["part 2"]);
+  });
 
   test("filters by the parent redemption and by the object", async () => {
     const filter = async (field: string, value: string) =>
