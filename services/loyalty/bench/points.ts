@@ -1,9 +1,8 @@
 /**
- * Measures the points ledger: the expiry of a night for 100,000 cards, balance reads of a card with 10 and with 100,000
- * transactions, and spends on one hot card and on many against one plain transaction each.
+ * Measures the points ledger: the expiry of a night for 100,000 cards, and balance reads of a card with 10 and with 100,000
+ * transactions.
  * Run: DATABASE_URL=<an empty database> node services/loyalty/bench/points.ts
  */
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
 import { createDatabase, migrate } from "@scrip/postgres";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
@@ -18,11 +17,9 @@ import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 const url = process.env["DATABASE_URL"];
 if (url === undefined) throw new Error("DATABASE_URL is missing");
 const CARDS = Number(process.env["CARDS"] ?? 100_000);
-const SECONDS = Number(process.env["SECONDS"] ?? 5);
 const PROJECT = newId("proj");
 const NOON = Date.parse("2026-03-01T12:00:00Z");
 const BATCH = 1_000;
-const LANES = 16;
 
 await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
 const db = createDatabase({
@@ -101,62 +98,6 @@ async function measureReads(): Promise<void> {
   );
 }
 
-/** Operations a second of concurrent lanes. */
-async function rate(operation: (lane: number) => Promise<unknown>): Promise<number> {
-  const end = performance.now() + SECONDS * 1_000;
-  let count = 0;
-  const run = async (lane: number): Promise<void> => {
-    while (performance.now() < end) {
-      await operation(lane);
-      count += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: LANES }, (_, lane) => run(lane)));
-  return count / SECONDS;
-}
-
-const spend = async (cardId: string): Promise<void> => {
-  const parts = [{ ...cardOf(cardId), points: 1n, rewardId: "rew_1", takesStock: false }];
-  const commands = [{ projectId: PROJECT, now: timestampFromMs(NOON), parts }];
-  const [outcome] = (await cards.holdPoints({ commands }, call())).outcomes;
-  if (outcome?.outcome.case !== "held") throw new Error("points were not held");
-  const holdId = outcome.outcome.value.holds[0]?.id ?? "";
-  const resolutions = [{ projectId: PROJECT, holdId, redemptionId: newId("r") }];
-  await cards.resolvePointsHolds({ resolutions }, call());
-};
-
-const plain = (cardId: string) =>
-  db.transaction((tx) =>
-    tx.query("update loyalty_card set opened_at = opened_at where project_id = $1 and id = $2", [
-      PROJECT,
-      cardId,
-    ]),
-  );
-
-const report = (name: string, spends: number, transactions: number) =>
-  console.log(
-    `spends on ${name}: ${spends.toFixed(0)}/s, plain transactions ${transactions.toFixed(0)}/s (${(spends / transactions).toFixed(2)}×)`,
-  );
-
-async function measureSpends(): Promise<void> {
-  const [hot, ...many] = Array.from({ length: LANES + 1 }, () => newId("v"));
-  if (hot === undefined) return;
-  for (let count = 0; count < 20; count += 1) {
-    await credit(
-      [hot, ...many].flatMap((id) => Array.from({ length: 30 }, () => id)),
-      null,
-    );
-  }
-  const cardOfLane = (lane: number): string => many[lane] ?? hot;
-  report("one card", await rate(() => spend(hot)), await rate(() => plain(hot)));
-  report(
-    "many cards",
-    await rate((lane) => spend(cardOfLane(lane))),
-    await rate((lane) => plain(cardOfLane(lane))),
-  );
-}
-
 await measureExpiry();
 await measureReads();
-await measureSpends();
 await db.close();
