@@ -86,7 +86,9 @@ function figuresRow(series: Series, all: readonly Series[]): string[] {
   ];
 }
 
-const figure = (value: number): string => (value < 100 ? value.toFixed(1) : count(value));
+/** With three digits where there are fewer before the point. */
+const figure = (value: number): string =>
+  value < 100 ? value.toFixed(value < 10 ? 2 : 1) : count(value);
 
 function raceRow(system: string, race: Race): string[] {
   const failed = Object.values(race.failed).reduce((sum, times) => sum + times, 0);
