@@ -360,22 +360,6 @@ describe("invalid values are rejected with their path:", () => {
     expect(rejection("POST", "/v1/validations", { body })).toBe(`invalid_payload: ${details}`);
   });
 
-  const rule = { event: "customer.order.paid", loyalty: { type: "FIXED", points: 1 } };
-  test.each<[unknown, string]>([
-    [undefined, "Payload must NOT have fewer than 1 items"],
-    [[], "Payload must NOT have fewer than 1 items"],
-    [{}, "Payload must be array"],
-    [[5], "Property [0] must be object"],
-    [[rule, {}], "Property [1] should have required property 'loyalty'"],
-    [
-      [{ ...rule, pending_points: {} }],
-      "Property [0].pending_points should have required property 'period_type'",
-    ],
-  ])("in a body that is one field of the request: %j", (body, details) => {
-    const at = ["POST", "/v1/loyalties/{campaign_id}/earning-rules"] as const;
-    expect(rejection(...at, { path: ["Loyalty"], body })).toBe(`invalid_payload: ${details}`);
-  });
-
   test.each<[object, string]>([
     [
       { type: "GIFT" },

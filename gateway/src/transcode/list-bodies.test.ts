@@ -1,0 +1,33 @@
+import { ApiError } from "@scrip/errors";
+import { expect, test } from "vitest";
+
+import { bindingAt } from "../../test/transcode/public-contract.ts";
+import { createTranscoder } from "./transcoder.ts";
+
+const createEarningRules = createTranscoder().bind(
+  bindingAt("POST", "/v1/loyalties/{campaign_id}/earning-rules"),
+);
+
+const rule = { event: "customer.order.paid", loyalty: { type: "FIXED", points: 1 } };
+
+test.each<[unknown, string]>([
+  [undefined, "Payload must NOT have fewer than 1 items"],
+  [[], "Payload must NOT have fewer than 1 items"],
+  [{}, "Payload must be array"],
+  [[5], "Property [0] must be object"],
+  [[rule, {}], "Property [1] should have required property 'loyalty'"],
+  [
+    [{ ...rule, pending_points: {} }],
+    "Property [0].pending_points should have required property 'period_type'",
+  ],
+])("names the place in a body that is a list: %j", (sent, details) => {
+  const body = sent === undefined ? undefined : Buffer.from(JSON.stringify(sent));
+  const decode = (): unknown => createEarningRules.decode({ path: ["Loyalty"], query: "", body });
+  expect(decode).toThrow(
+    expect.objectContaining({
+      constructor: ApiError,
+      key: "invalid_payload",
+      options: expect.objectContaining({ details }),
+    }),
+  );
+});
