@@ -44,13 +44,16 @@ class SlowFilesFirst extends BaseSequencer {
   }
 }
 
+/** With TEST_CLUSTER, tests start clusters of twelve processes and a broker. */
+const e2eTimeout = process.env["TEST_CLUSTER"] ? 600_000 : 120_000;
+
 const e2e = {
   globalSetup: "test/stack/global-setup.ts",
   setupFiles: "test/stack/logged-errors.ts",
   expect,
   isolate,
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  testTimeout: e2eTimeout,
+  hookTimeout: e2eTimeout,
 };
 
 export default defineConfig({
