@@ -1,6 +1,9 @@
 import type { LoadSpec } from "./load-client.ts";
 import type { Standalone } from "./standalone.ts";
 
+/** Where an installation serves HTTP, and its credentials. */
+export type Server = Pick<Standalone, "port" | "keys">;
+
 /** Requests with the credentials of a server-side application. */
 export type Api = {
   /** Creates an object and returns its id. */
@@ -16,9 +19,9 @@ export type Api = {
 export type Body = string | readonly string[];
 type Request = Pick<LoadSpec, "port" | "before" | "after" | "bodies">;
 
-export async function openApi(standalone: Standalone): Promise<Api> {
-  const { port } = standalone;
-  const headers = { ...(await authenticate(standalone)), "Content-Type": "application/json" };
+export async function openApi(server: Server): Promise<Api> {
+  const { port } = server;
+  const headers = { ...(await authenticate(server)), "Content-Type": "application/json" };
   return {
     create: async (route, body) => {
       const created = await post({ port }, route, { headers, body: JSON.stringify(body) });
@@ -46,7 +49,7 @@ export async function openApi(standalone: Standalone): Promise<Api> {
 }
 
 /** Sets the stacking rules of the benchmark's project with management credentials. */
-export async function setStackingRules({ port, keys }: Standalone, rules: object): Promise<void> {
+export async function setStackingRules({ port, keys }: Server, rules: object): Promise<void> {
   const headers = {
     "X-Management-Id": keys["SCRIP_MANAGEMENT_ID"] ?? "",
     "X-Management-Token": keys["SCRIP_MANAGEMENT_TOKEN"] ?? "",
@@ -60,7 +63,7 @@ export async function setStackingRules({ port, keys }: Standalone, rules: object
   await post({ port }, `/management/v1/projects/${project.id}/stacking-rules`, { headers, body });
 }
 
-export async function authenticate({ port, keys }: Standalone): Promise<Record<string, string>> {
+export async function authenticate({ port, keys }: Server): Promise<Record<string, string>> {
   const application = {
     "X-App-Id": keys["SCRIP_APP_ID"] ?? "",
     "X-App-Token": keys["SCRIP_APP_TOKEN"] ?? "",

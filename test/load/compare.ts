@@ -1,9 +1,13 @@
-import { type Codes, type Kind, KINDS } from "./fixtures.ts";
+import type { Codes, Kind } from "./fixtures.ts";
 import type { LoadResult } from "./load-client.ts";
 import { cpuSecondsOf, machineCpuSeconds } from "./machine.ts";
 import type { Script } from "./pgbench.ts";
 import { type Bench, redeem, settle } from "./running.ts";
 import { median } from "./statistics.ts";
+
+/** The kinds that are compared with plain SQL. */
+export const COMPARED = ["shop", "plain", "ruled"] as const satisfies readonly Kind[];
+export type ComparedKind = (typeof COMPARED)[number];
 
 /** Redemptions over HTTP, of one kind. */
 export type Side = {
@@ -27,7 +31,7 @@ export type Comparison = {
   readonly codes: number;
   readonly clients: number;
   readonly a: Readonly<Record<PlainScript, SideA>>;
-  readonly sides: Readonly<Record<Kind, Side>>;
+  readonly sides: Readonly<Record<ComparedKind, Side>>;
 };
 
 export type Compared = {
@@ -47,7 +51,7 @@ type Play = {
 
 type Round = {
   readonly a: Readonly<Record<PlainScript, SideA>>;
-  readonly plays: Readonly<Record<Kind, Play>>;
+  readonly plays: Readonly<Record<ComparedKind, Play>>;
 };
 
 type Case = {
@@ -58,13 +62,10 @@ type Case = {
 
 export async function compare(bench: Bench): Promise<Compared> {
   const { plan, fixtures, log } = bench;
-  const cases = (["hot", "many"] as const).flatMap((which) =>
-    plan.clients.map((clients): Case => ({
-      which,
-      count: fixtures.plain[which].codes.length,
-      clients,
-    })),
-  );
+  const cases = [
+    ...plan.clients.map((clients) => ({ which: "hot" as const, clients })),
+    { which: "many" as const, clients: Math.max(...plan.clients) },
+  ].map((each): Case => ({ ...each, count: fixtures.plain[each.which].codes.length }));
   const rounds: Round[][] = cases.map(() => []);
   await settle(bench);
   for (let number = 1; number <= plan.rounds; number += 1) {
@@ -72,7 +73,7 @@ export async function compare(bench: Bench): Promise<Compared> {
       const round = await playRound(bench, each);
       rounds[index]?.push(round);
       const { a, plays } = round;
-      const rates = KINDS.map(
+      const rates = COMPARED.map(
         (kind) => `${kind} ${plays[kind].result.successesPerSecond.toFixed(0)}/s`,
       );
       log(
@@ -103,10 +104,9 @@ async function playRound(bench: Bench, { which, count, clients }: Case): Promise
   return {
     a,
     plays: {
+      shop: await play(bench, fixtures.shop[which], clients),
       plain: await play(bench, fixtures.plain[which], clients),
       ruled: await play(bench, fixtures.ruled[which], clients),
-      ordered: await play(bench, fixtures.ordered[which], clients),
-      shop: await play(bench, fixtures.shop[which], clients),
     },
   };
 }
@@ -153,7 +153,7 @@ function startMachineUse({ postgres, standalone }: Bench): (clientSeconds: numbe
 }
 
 /** What the requests of a kind are compared with: only those of a shop have a counterpart of their own. */
-export const scriptOf = (kind: Kind): PlainScript => (kind === "shop" ? "shop" : "plain");
+export const scriptOf = (kind: ComparedKind): PlainScript => (kind === "shop" ? "shop" : "plain");
 
 function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparison {
   const medianOf = (read: (round: Round) => number): number => median(rounds.map(read));
@@ -161,7 +161,7 @@ function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparis
     perSecond: medianOf(({ a }) => a[script].perSecond),
     postgresMicroseconds: medianOf(({ a }) => a[script].postgresMicroseconds),
   });
-  const sideOf = (kind: Kind): Side => ({
+  const sideOf = (kind: ComparedKind): Side => ({
     perSecond: medianOf(({ plays }) => plays[kind].result.successesPerSecond),
     ratio: medianOf(
       ({ a, plays }) => plays[kind].result.successesPerSecond / a[scriptOf(kind)].perSecond,
@@ -175,11 +175,6 @@ function summarise({ count, clients }: Case, rounds: readonly Round[]): Comparis
     codes: count,
     clients,
     a: { plain: sideAOf("plain"), shop: sideAOf("shop") },
-    sides: {
-      plain: sideOf("plain"),
-      ruled: sideOf("ruled"),
-      ordered: sideOf("ordered"),
-      shop: sideOf("shop"),
-    },
+    sides: { shop: sideOf("shop"), plain: sideOf("plain"), ruled: sideOf("ruled") },
   };
 }

@@ -1,17 +1,16 @@
 import { Client } from "pg";
 
-import { type Api, type Body, openApi } from "./api.ts";
+import { type Api, type Body, openApi, type Server } from "./api.ts";
 import type { LoadSpec } from "./load-client.ts";
-import type { Standalone } from "./standalone.ts";
 
 /** Codes to draw from, with the bodies of their requests. */
 export type Codes = Pick<LoadSpec, "codes" | "keyed"> & { readonly body?: Body };
 
 /**
- * Kinds of requests: codes alone; codes with two rules and a customer; the same with an order; and what a shop sends,
- * a customer, an order of three products, an `Idempotency-Key`, on codes with one rule.
+ * Kinds of requests: what a shop sends, a customer, an order of three products, an `Idempotency-Key`, on codes with one
+ * rule; codes alone; codes with two rules and a customer; and the same with an order.
  */
-export const KINDS = ["plain", "ruled", "ordered", "shop"] as const;
+export const KINDS = ["shop", "plain", "ruled", "ordered"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The data of side B: one hot code of each kind, and many others. */
@@ -37,11 +36,11 @@ const LINES = 3;
 const NO_LIMIT = 1_000_000_000;
 
 export async function createFixtures(
-  standalone: Standalone,
+  server: Server,
   databaseUrl: string,
   copies: number,
 ): Promise<Fixtures> {
-  const api = await openApi(standalone);
+  const api = await openApi(server);
   const plain = { name: "BENCH", prefix: "0" };
   const ruled = { name: "RULED", prefix: "1" };
   const ordered = { name: "ORDER", prefix: "2" };

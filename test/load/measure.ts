@@ -4,6 +4,7 @@ import { compare, type Compared } from "./compare.ts";
 import { type Decisions, measureDecisions } from "./decisions.ts";
 import { type EngineRate, measureEngine } from "./engine.ts";
 import { type Codes, KINDS, createFixtures } from "./fixtures.ts";
+import { type Forms, measureForms } from "./forms.ts";
 import { type Growth, measureGrowth } from "./growth.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
@@ -18,15 +19,25 @@ export type Latencies = { readonly redeem: LoadResult; readonly validate: LoadRe
 export type Measured = Compared & {
   readonly flushMs: number;
   readonly durability: Durability;
-  readonly withOrder: readonly { readonly codes: number; readonly perSecond: number }[];
   readonly validationsPerSecond: number;
-  readonly atRate: { readonly plain: Latencies; readonly ordered: Latencies };
+  /** Redemptions with rules, customer and order. */
+  readonly orderedPerSecond: number;
+  /** Requests of a shop from one client. */
+  readonly alone: Latencies;
+  readonly atRate: {
+    readonly shop: Latencies;
+    readonly plain: Latencies;
+    readonly ordered: Latencies;
+  };
+  /** Redemptions with rules, customer and order at half of their greatest rate. */
+  readonly atHalf: LoadResult;
   readonly memory: { readonly idleMiB: number; readonly loadedMiB: number };
   /** Shares of one core. */
   readonly idleCpu: { readonly node: number; readonly postgres: number };
   readonly redemptions: number;
   readonly decisions: Decisions;
   readonly growth: Growth;
+  readonly forms: Forms;
   readonly engine: readonly EngineRate[];
 };
 
@@ -43,6 +54,7 @@ export async function measure(context: BenchContext): Promise<Measured> {
     flushMs,
     engine,
     growth: await measureGrowth(context),
+    forms: await measureForms(context),
     durability: await postgres.durability(redemptions.databaseUrl),
   };
 }
@@ -65,21 +77,36 @@ async function measureRedemptions(context: BenchContext) {
   const idleCpu = await measureIdle(bench);
   await warmUp(bench);
   const compared = await compare(bench);
-  const withOrder = await redeemWithOrder(bench);
   const validationsPerSecond = await validate(bench);
+  const alone = await measureAlone(bench);
+  const ordered = { ...fixtures.ordered.many, connections: Math.max(...plan.clients) };
+  await settle(bench);
+  const { successesPerSecond: orderedPerSecond } = await redeem(bench, {
+    ...ordered,
+    seconds: plan.seconds,
+  });
   const atRate = {
+    shop: await measureAtRate(bench, fixtures.shop.many),
     plain: await measureAtRate(bench, { codes: fixtures.plain.many.codes, body: ORDER }),
     ordered: await measureAtRate(bench, fixtures.ordered.many),
   };
+  await settle(bench);
+  const atHalf = await redeem(bench, {
+    ...ordered,
+    seconds: plan.rateSeconds,
+    ratePerSecond: orderedPerSecond / 2,
+  });
   const decisions = await measureDecisions(bench);
   const loadedMiB = residentMiB(standalone.pid);
   await checkCounts(bench);
   return {
     ...compared,
     databaseUrl,
-    withOrder,
     validationsPerSecond,
+    alone,
+    orderedPerSecond,
     atRate,
+    atHalf,
     decisions,
     memory: { idleMiB, loadedMiB },
     idleCpu,
@@ -113,19 +140,6 @@ async function warmUp(bench: Bench): Promise<void> {
   }
 }
 
-async function redeemWithOrder(bench: Bench): Promise<Measured["withOrder"]> {
-  const { plan, fixtures } = bench;
-  const rows: { codes: number; perSecond: number }[] = [];
-  for (const { codes } of [fixtures.plain.hot, fixtures.plain.many]) {
-    await settle(bench);
-    const connections = Math.max(...plan.clients);
-    const load = { connections, codes, seconds: plan.seconds, body: ORDER };
-    const { successesPerSecond } = await redeem(bench, load);
-    rows.push({ codes: codes.length, perSecond: successesPerSecond });
-  }
-  return rows;
-}
-
 async function validate(bench: Bench): Promise<number> {
   const { plan, fixtures } = bench;
   await settle(bench);
@@ -137,6 +151,17 @@ async function validate(bench: Bench): Promise<number> {
     seconds: plan.seconds,
   });
   return (await run(bench, spec)).successesPerSecond;
+}
+
+/** The latency of requests that nothing else delays. */
+async function measureAlone(bench: Bench): Promise<Latencies> {
+  const { plan, fixtures } = bench;
+  const load = { ...fixtures.shop.many, connections: 1, seconds: plan.seconds };
+  await settle(bench);
+  const redeemed = await redeem(bench, load);
+  await settle(bench);
+  const validated = await run(bench, fixtures.load({ ...load, keyed: false, action: "validate" }));
+  return { redeem: redeemed, validate: validated };
 }
 
 async function measureAtRate(bench: Bench, codes: Codes): Promise<Latencies> {

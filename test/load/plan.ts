@@ -17,6 +17,8 @@ export type Plan = {
   /** Sizes of an installation that a validation must not depend on. */
   readonly few: number;
   readonly tiers: number;
+  /** Codes of each form of installation. */
+  readonly formCodes: number;
   /** Duration per request of the engine alone. */
   readonly engineSeconds: number;
 };
@@ -35,6 +37,7 @@ export const FULL: Plan = {
   validationSeconds: 2,
   few: 1_000,
   tiers: 1_000,
+  formCodes: 20_000,
   engineSeconds: 1,
 };
 
@@ -53,6 +56,7 @@ export const SMOKE: Plan = {
   validationSeconds: 0.3,
   few: 20,
   tiers: 10,
+  formCodes: 20,
   engineSeconds: 0.05,
 };
 

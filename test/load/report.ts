@@ -1,10 +1,11 @@
-import { type Comparison, scriptOf, type Side } from "./compare.ts";
-import { type Kind, KINDS } from "./fixtures.ts";
-import type { Latencies, Measured } from "./measure.ts";
+import { COMPARED, type ComparedKind, type Comparison, scriptOf, type Side } from "./compare.ts";
+import type { Form } from "./forms.ts";
+import type { LoadResult } from "./load-client.ts";
+import type { Measured } from "./measure.ts";
 import type { Plan } from "./plan.ts";
 import type { Profile } from "./profile.ts";
 import { decisionSections } from "./report-decisions.ts";
-import { atLeast, count, percent, table } from "./table.ts";
+import { atLeast, atMost, count, percent, table } from "./table.ts";
 
 export type Report = {
   readonly measured: Measured;
@@ -17,22 +18,27 @@ export type Report = {
   readonly seconds: number;
 };
 
-/** Ratios of one code, and of many. */
-const TARGETS: Readonly<Record<Kind, { readonly hot: number; readonly many: number } | null>> = {
-  plain: { hot: 9, many: 1.2 },
-  ruled: { hot: 5, many: 0.7 },
-  ordered: null,
-  shop: { hot: 5, many: 0.6 },
+/** Ratios, by number of codes and of clients. */
+const TARGETS: Readonly<Record<string, Partial<Record<ComparedKind, number>>>> = {
+  "1 32": { plain: 4 },
+  "1 128": { shop: 5, plain: 9, ruled: 5 },
+  "100000 128": { shop: 0.6, plain: 1.2, ruled: 0.7 },
 };
 const IDLE_TARGET = 0.02;
-/** The number of clients at which the targets count. */
-const TARGET_CLIENTS = 128;
+const IDLE_MIB_TARGET = 260;
+/** Milliseconds of a request of a shop from one client. */
+const ALONE_TARGETS = { redeem: 2, validate: 0.9 };
+/** p99 of redemptions with rules, customer and order, in multiples of their p50. */
+const TAIL_TARGET = 5;
+const PROCESSES_TARGETS = { rate: 0.4, cpu: 2.2, p99: 3 };
+const WORKERS_TARGET = 0.9;
 
 export function formatReport(report: Report): string {
   return [
     head(report),
     comparisons(report),
     others(report),
+    forms(report),
     notes(report),
     decisionSections(report),
     ...(report.profiles ?? []).map(profile),
@@ -53,10 +59,11 @@ Written by \`npm run bench\` on ${date} in ${seconds.toFixed(0)} s. Do not edit 
 
 A: \`pgbench\`, one transaction per redemption (counter, redemption, outbox), prepared statements, on
 the services' own tables. B: redemption over HTTP, standalone, same Postgres server. They run in alternating rounds.
-"Ruled" codes have two rules, one on the customer and one that counts the redemptions of each customer; their
-requests name one of 1,000 customers and include the customer's data. "Ordered" codes have rules on the order
-instead of the customer; their requests include an order as well, which is stored. "Shop" is what a shop sends: one of 1,000 customers,
-an order of three products of the catalogue and an \`Idempotency-Key\`, on codes with one rule; its A also inserts the order and the key.
+"Shop" is what a shop sends: one of 1,000 customers, an order of three products of the catalogue and an
+\`Idempotency-Key\`, on codes with one rule; its A also inserts the order and the key. "Plain" has neither customer nor
+order, which no shop sends. "Ruled" codes have two rules, one on the customer and one that counts the redemptions of each
+customer; their requests name one of 1,000 customers and include the customer's data. "Ordered" codes have rules on
+the order instead of the customer; their requests include an order as well, which is stored.
 `;
 
 const comparisons = ({ measured, hasTargets }: Report): string =>
@@ -74,10 +81,12 @@ const comparisons = ({ measured, hasTargets }: Report): string =>
       "A CPU",
       "B CPU",
     ],
-    measured.comparisons.flatMap((row) => KINDS.map((kind) => comparison(row, kind, hasTargets))),
+    measured.comparisons.flatMap((row) =>
+      COMPARED.map((kind) => comparison(row, kind, hasTargets)),
+    ),
   );
 
-function comparison(row: Comparison, kind: Kind, hasTargets: boolean): string[] {
+function comparison(row: Comparison, kind: ComparedKind, hasTargets: boolean): string[] {
   const side = row.sides[kind];
   const a = row.a[scriptOf(kind)];
   return [
@@ -95,49 +104,63 @@ function comparison(row: Comparison, kind: Kind, hasTargets: boolean): string[] 
   ];
 }
 
-function targetOf({ codes, clients }: Comparison, kind: Kind, { ratio }: Side): string {
-  const targets = TARGETS[kind];
-  if (targets === null || clients !== TARGET_CLIENTS) return "–";
-  return atLeast(ratio, codes === 1 ? targets.hot : targets.many);
+function targetOf({ codes, clients }: Comparison, kind: ComparedKind, { ratio }: Side): string {
+  const target = TARGETS[`${codes} ${clients}`]?.[kind];
+  return target === undefined ? "–" : atLeast(ratio, target);
 }
 
-const others = ({ measured, hasTargets }: Report): string => {
-  const { withOrder, atRate, memory, idleCpu } = measured;
+const others = ({ measured, plan, hasTargets }: Report): string => {
+  const { alone, atRate, atHalf, memory, idleCpu } = measured;
   const idle = idleCpu.node + idleCpu.postgres;
-  const verdict = idle < IDLE_TARGET ? "met" : "missed";
+  const target = (text: string): string => (hasTargets ? text : "–");
+  const ratio = ({ p99Ms, p50Ms }: LoadResult): string =>
+    target(`p99/p50 ${(p99Ms / p50Ms).toFixed(1)} ${atMost(p99Ms / p50Ms, TAIL_TARGET)}`);
+  const rate = `${count(plan.ratePerSecond)}/s`;
   return `
 ## Other measurements
 
 ${table(
-  ["what", "measured"],
+  ["what", "measured", "target"],
   [
-    ...withOrder.map(({ codes, perSecond }) => [
-      `redemptions with an order, ${count(codes)} ${codes === 1 ? "code" : "codes"}`,
-      `${count(perSecond)} per s`,
+    ...(["redeem", "validate"] as const).map((action) => [
+      `${action} from one client, shop`,
+      latencies(alone[action]),
+      target(`p50 ${atMost(alone[action].p50Ms, ALONE_TARGETS[action])}`),
     ]),
-    ["validations with an order", `${count(measured.validationsPerSecond)} per s`],
-    ...(["plain", "ordered"] as const).flatMap((which) => [
-      [`redeem at a fixed rate, ${which}`, latencies(atRate[which].redeem)],
-      [`validate at a fixed rate, ${which}`, latencies(atRate[which].validate)],
+    ...(["shop", "plain", "ordered"] as const).flatMap((kind) => [
+      [
+        `redeem at ${rate}, ${kind}`,
+        latencies(atRate[kind].redeem),
+        kind === "ordered" ? ratio(atRate[kind].redeem) : "–",
+      ],
+      [`validate at ${rate}, ${kind}`, latencies(atRate[kind].validate), "–"],
     ]),
+    [
+      `redeem at half of the maximum (${count(measured.orderedPerSecond / 2)}/s), ordered`,
+      latencies(atHalf),
+      ratio(atHalf),
+    ],
+    ["validations with an order", `${count(measured.validationsPerSecond)} per s`, "–"],
     [
       "memory (RSS) idle, after load",
       `${count(memory.idleMiB)} MiB, ${count(memory.loadedMiB)} MiB`,
+      target(atMost(memory.idleMiB, IDLE_MIB_TARGET)),
     ],
     [
       "idle CPU, Node and Postgres",
-      `${percent(idleCpu.node)} + ${percent(idleCpu.postgres)} of a core` +
-        (hasTargets ? ` (target < 2 %: ${verdict})` : ""),
+      `${percent(idleCpu.node)} + ${percent(idleCpu.postgres)} of a core`,
+      target(`< 2 %: ${idle < IDLE_TARGET ? "met" : "missed"}`),
     ],
     [
       "the load client's own cost",
       `${count(measured.clientCpuMicroseconds)} µs of CPU per request`,
+      "–",
     ],
   ],
 )}`;
 };
 
-const latencies = ({ p50Ms, p99Ms, maxMs }: Latencies["redeem"]): string =>
+const latencies = ({ p50Ms, p99Ms, maxMs }: LoadResult): string =>
   `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(0)} ms`;
 
 const notes = ({ plan, measured }: Report): string => `
@@ -149,6 +172,36 @@ fixed rate is ${plan.ratePerSecond} requests/s for ${plan.rateSeconds} s, counte
 timer keeps to about a millisecond. After all runs, ${count(measured.redemptions)} redemptions were acknowledged
 and as many are in the database. Compare ratios; absolute figures depend on the machine.
 `;
+
+const forms = ({ measured, plan, hasTargets }: Report): string => `
+## Forms of installation
+
+Redemptions of a shop, ${count(plan.formCodes)} codes, ${Math.max(...plan.clients)} clients, in alternating rounds on one server. Each form
+has a database of its own. CPU includes Postgres. Latencies are those of ${count(plan.ratePerSecond)} redemptions/s.
+
+${table(
+  ["form", "per s", "ratio", "CPU", "ratio", "p50 ms", "p99 ms", "targets"],
+  measured.forms.map((form) => [
+    form.name,
+    count(form.perSecond),
+    form.rateRatio.toFixed(2),
+    count(form.cpuMicroseconds),
+    form.cpuRatio.toFixed(2),
+    form.atRate.p50Ms.toFixed(1),
+    form.atRate.p99Ms.toFixed(1),
+    hasTargets ? targetsOf(form, measured.forms[0]) : "–",
+  ]),
+)}`;
+
+function targetsOf(form: Form, first: Form | undefined): string {
+  if (form.name === "two workers") return `rate ${atLeast(form.rateRatio, WORKERS_TARGET)}`;
+  if (form.name !== "process per service" || first === undefined) return "–";
+  return [
+    `rate ${atLeast(form.rateRatio, PROCESSES_TARGETS.rate)}`,
+    `CPU ${atMost(form.cpuRatio, PROCESSES_TARGETS.cpu)}`,
+    `p99 ${atMost(form.atRate.p99Ms / first.atRate.p99Ms, PROCESSES_TARGETS.p99)}`,
+  ].join("; ");
+}
 
 const profile = ({ title, stages, functions }: Profile): string => `
 ## Where the time goes: ${title}

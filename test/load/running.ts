@@ -48,13 +48,16 @@ const QUIET_PROBE_S = 0.25;
 const MOST_PROBES = 60;
 
 /** Waits until events are delivered and pages written back, so that no side pays for the other. */
-export async function settle({
+export const settle = ({
   postgres,
   standalone,
   log,
-}: Pick<Bench, "postgres" | "standalone" | "log">): Promise<void> {
+}: Pick<Bench, "postgres" | "standalone" | "log">): Promise<void> =>
+  becomeQuiet(() => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid), log);
+
+/** Waits until processes use little processor time; `used` is what they have used. */
+export async function becomeQuiet(used: () => number, log: BenchContext["log"]): Promise<void> {
   for (let probe = 0; probe < MOST_PROBES; probe += 1) {
-    const used = (): number => postgres.cpuSeconds() + cpuSecondsOf(standalone.pid);
     if ((await measureCpuShare(used, QUIET_PROBE_S)) < QUIET_SHARE) return;
   }
   log("the system does not become quiet; measuring all the same");

@@ -23,13 +23,20 @@ export type StandaloneOptions = {
   readonly dataDir: string;
   /** Arguments of Node, for a profile. */
   readonly nodeArgs?: readonly string[];
+  /** Default: `SCRIP_WORKERS`, else one: benchmarks measure one process unless they are asked for more. */
+  readonly workers?: number;
   /** The root of another checkout, to compare with. */
   readonly checkout?: string;
 };
 
 /** Starts Scrip as `npm start` does, in a process of its own, on this database. */
 export async function startStandalone(options: StandaloneOptions): Promise<Standalone> {
-  const { databaseUrl, dataDir, checkout = ROOT } = options;
+  const {
+    databaseUrl,
+    dataDir,
+    workers = process.env["SCRIP_WORKERS"] ?? 1,
+    checkout = ROOT,
+  } = options;
   await mkdir(dataDir, { recursive: true });
   const port = await freePort();
   const logFile = path.join(dataDir, "standalone.log");
@@ -40,9 +47,8 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     {
       cwd: checkout,
       env: {
-        // Benchmarks measure one process unless they are asked for more.
-        SCRIP_WORKERS: "1",
         ...process.env,
+        SCRIP_WORKERS: String(workers),
         DATABASE_URL: databaseUrl,
         SCRIP_PORT: String(port),
         SCRIP_DATA_DIR: dataDir,
