@@ -3,7 +3,7 @@ import path from "node:path";
 import { compare, type Compared } from "./compare.ts";
 import { type Decisions, measureDecisions } from "./decisions.ts";
 import { type EngineRate, measureEngine } from "./engine.ts";
-import { type Codes, KINDS, createFixtures } from "./fixtures.ts";
+import { type Codes, createFixtures, type Kind, KINDS } from "./fixtures.ts";
 import { type Forms, measureForms } from "./forms.ts";
 import { type Growth, measureGrowth } from "./growth.ts";
 import type { LoadResult } from "./load-client.ts";
@@ -24,11 +24,10 @@ export type Measured = Compared & {
   readonly orderedPerSecond: number;
   /** Requests of a shop from one client. */
   readonly alone: Latencies;
-  readonly atRate: {
-    readonly shop: Latencies;
-    readonly plain: Latencies;
-    readonly ordered: Latencies;
-  };
+  /** At a fixed rate. */
+  readonly redeemAtRate: Readonly<Record<(typeof AT_RATE)[number], LoadResult>>;
+  /** Of a shop. */
+  readonly validateAtRate: LoadResult;
   /** Redemptions with rules, customer and order at half of their greatest rate. */
   readonly atHalf: LoadResult;
   readonly memory: { readonly idleMiB: number; readonly loadedMiB: number };
@@ -40,6 +39,9 @@ export type Measured = Compared & {
   readonly forms: Forms;
   readonly engine: readonly EngineRate[];
 };
+
+/** Kinds that are redeemed at a fixed rate. */
+export const AT_RATE = ["shop", "plain", "ordered"] as const satisfies readonly Kind[];
 
 const ORDER = JSON.stringify({ order: { amount: 10_000 } });
 
@@ -85,11 +87,12 @@ async function measureRedemptions(context: BenchContext) {
     ...ordered,
     seconds: plan.seconds,
   });
-  const atRate = {
-    shop: await measureAtRate(bench, fixtures.shop.many),
-    plain: await measureAtRate(bench, { codes: fixtures.plain.many.codes, body: ORDER }),
-    ordered: await measureAtRate(bench, fixtures.ordered.many),
+  const redeemAtRate = {
+    shop: await atRate(bench, fixtures.shop.many),
+    plain: await atRate(bench, fixtures.plain.many),
+    ordered: await atRate(bench, fixtures.ordered.many),
   };
+  const validateAtRate = await measureValidationsAtRate(bench);
   await settle(bench);
   const atHalf = await redeem(bench, {
     ...ordered,
@@ -105,7 +108,8 @@ async function measureRedemptions(context: BenchContext) {
     validationsPerSecond,
     alone,
     orderedPerSecond,
-    atRate,
+    redeemAtRate,
+    validateAtRate,
     atHalf,
     decisions,
     memory: { idleMiB, loadedMiB },
@@ -164,20 +168,23 @@ async function measureAlone(bench: Bench): Promise<Latencies> {
   return { redeem: redeemed, validate: validated };
 }
 
-async function measureAtRate(bench: Bench, codes: Codes): Promise<Latencies> {
-  const { plan, fixtures } = bench;
-  const load = {
-    ...codes,
-    connections: Math.max(...plan.clients),
-    seconds: plan.rateSeconds,
-    ratePerSecond: plan.ratePerSecond,
-  };
+async function measureValidationsAtRate(bench: Bench): Promise<LoadResult> {
+  const { fixtures } = bench;
   await settle(bench);
-  const redeemed = await redeem(bench, load);
-  await settle(bench);
-  const validated = await run(bench, fixtures.load({ ...load, action: "validate" }));
-  return { redeem: redeemed, validate: validated };
+  const load = { ...fixtures.shop.many, ...rateOf(bench), keyed: false };
+  return await run(bench, fixtures.load({ ...load, action: "validate" }));
 }
+
+async function atRate(bench: Bench, codes: Codes): Promise<LoadResult> {
+  await settle(bench);
+  return await redeem(bench, { ...codes, ...rateOf(bench) });
+}
+
+const rateOf = ({ plan }: Bench) => ({
+  connections: Math.max(...plan.clients),
+  seconds: plan.rateSeconds,
+  ratePerSecond: plan.ratePerSecond,
+});
 
 async function checkCounts({ fixtures, acknowledged }: Bench): Promise<void> {
   const stored = await fixtures.countRedemptions();

@@ -1,7 +1,7 @@
 import { COMPARED, type ComparedKind, type Comparison, scriptOf, type Side } from "./compare.ts";
 import type { Form } from "./forms.ts";
 import type { LoadResult } from "./load-client.ts";
-import type { Measured } from "./measure.ts";
+import { AT_RATE, type Measured } from "./measure.ts";
 import type { Plan } from "./plan.ts";
 import type { Profile } from "./profile.ts";
 import { decisionSections } from "./report-decisions.ts";
@@ -110,7 +110,7 @@ function targetOf({ codes, clients }: Comparison, kind: ComparedKind, { ratio }:
 }
 
 const others = ({ measured, plan, hasTargets }: Report): string => {
-  const { alone, atRate, atHalf, memory, idleCpu } = measured;
+  const { alone, redeemAtRate, validateAtRate, atHalf, memory, idleCpu } = measured;
   const idle = idleCpu.node + idleCpu.postgres;
   const target = (text: string): string => (hasTargets ? text : "–");
   const ratio = ({ p99Ms, p50Ms }: LoadResult): string =>
@@ -127,14 +127,12 @@ ${table(
       latencies(alone[action]),
       target(`p50 ${atMost(alone[action].p50Ms, ALONE_TARGETS[action])}`),
     ]),
-    ...(["shop", "plain", "ordered"] as const).flatMap((kind) => [
-      [
-        `redeem at ${rate}, ${kind}`,
-        latencies(atRate[kind].redeem),
-        kind === "ordered" ? ratio(atRate[kind].redeem) : "–",
-      ],
-      [`validate at ${rate}, ${kind}`, latencies(atRate[kind].validate), "–"],
+    ...AT_RATE.map((kind) => [
+      `redeem at ${rate}, ${kind}`,
+      latencies(redeemAtRate[kind]),
+      kind === "ordered" ? ratio(redeemAtRate[kind]) : "–",
     ]),
+    [`validate at ${rate}, shop`, latencies(validateAtRate), "–"],
     [
       `redeem at half of the maximum (${count(measured.orderedPerSecond / 2)}/s), ordered`,
       latencies(atHalf),

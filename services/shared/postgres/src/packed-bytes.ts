@@ -84,7 +84,9 @@ export function packBytes(message: Uint8Array): Uint8Array {
     // As long as what is left: a sequence without a gain, at most.
     if (to + at - literals + 12 >= length) return message;
     to = writeSequence(to, { literals, at, matched, distance: at - from });
-    at += matched;
+    const next = at + matched;
+    for (at += 1; at < next && at <= end - MIN_MATCH; at += 1) positions[hashAt(scratch, at)] = at;
+    at = next;
     literals = at;
   }
   if (to + end - literals + 6 >= length) return message;

@@ -255,6 +255,8 @@ export async function listAllVoucherIds(
   return rows.map(({ id }) => id);
 }
 
+const OF_VOUCHER = `${keyOf("r", "voucher_id")} = ${keyFrom("$1", "v.id")}`;
+
 /** Frees the codes of deleted vouchers, and removes those that nothing refers to. */
 export async function purgeVouchers(
   tx: Queryable,
@@ -266,9 +268,8 @@ export async function purgeVouchers(
        from voucher v
       where v.project_id = $1 and v.id = any($2::text[]) and v.deleted_at is not null
         and v.publish_count = 0
-        and not exists (
-              select from redemption r
-               where ${keyOf("r", "voucher_id")} = ${keyFrom("$1", "v.id")})`,
+        and not exists (select from redemption r where ${OF_VOUCHER} and status = 'SUCCEEDED')
+        and not exists (select from redemption r where ${OF_VOUCHER} and status <> 'SUCCEEDED')`,
     [projectId, ids],
   );
   const unused = rows.map(({ id }) => id);

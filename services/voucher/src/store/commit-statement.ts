@@ -142,7 +142,8 @@ const redemptionColumns: ColumnTable<NewRedemption> = {
   redeemed_amount_after: column.sparseInt8(({ after }) => after && (after.redeemedAmount || null)),
   failure_code: column.sparseText(({ failure }) => failure && failure.code),
   failure_message: column.sparseText(({ failure }) => failure && failure.message),
-  request_id: column.text(({ requestId }) => requestId),
+  // For support: of a failed redemption nothing else remains.
+  request_id: column.text(({ failure, requestId }) => (failure === null ? "" : requestId)),
   session_key: column.sparseText(({ sessionKey }) => sessionKey),
   order_amount: column.sparseInt8(({ orderAmount }) => orderAmount),
   discounted_amount: column.sparseInt8(({ discountedAmount }) => discountedAmount),

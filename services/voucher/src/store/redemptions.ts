@@ -42,9 +42,7 @@ export type StoredRedemption = {
   readonly points: RedeemedPoints | null;
 };
 
-const STATUSES = ["SUCCEEDED", "FAILED", "ROLLED_BACK"] as const;
-
-export type RedemptionStatus = (typeof STATUSES)[number];
+export type RedemptionStatus = "SUCCEEDED" | "FAILED" | "ROLLED_BACK";
 
 export type UsageAfter = {
   readonly redeemedQuantity: bigint;
@@ -172,9 +170,12 @@ export type RedemptionPage = {
   readonly total: bigint;
 };
 
+/** One index has the successful redemptions of a voucher, another one all others. */
+const INDEXED = ["status = 'SUCCEEDED'", "status <> 'SUCCEEDED'"];
+
 /**
- * The redemptions of a voucher, newest first. The index is sorted by status and time, so at most one page of each status
- * is read, however many redemptions the voucher has.
+ * The redemptions of a voucher, newest first. The indexes are sorted by time, so at most one page of each is read, however
+ * many redemptions the voucher has.
  */
 export async function listRedemptions(
   db: ProjectQueryable,
@@ -193,13 +194,13 @@ export async function listRedemptions(
   const offset = `$${name.length + 2}`;
   const reads = db.inProject(voucher.projectId);
   const { rows: counts } = await reads.query<{ total: bigint }>(
-    `select count(*) as total from redemption_of_project r where ${OF_VOUCHER}${range}`,
+    `select ${INDEXED.map((which) => `(select count(*) from redemption_of_project r where ${OF_VOUCHER} and ${which}${range})`).join(" + ")} as total`,
     name,
   );
   const { rows } = await reads.query<RedemptionRow>(
     `select ${COLUMNS} from redemption
       where project_id = $1 and id in (
-              select id from (${STATUSES.map((status) => ofStatus(status, { range, limit, offset })).join(" union all ")}) r
+              select id from (${INDEXED.map((which) => newestOf(which, { range, limit, offset })).join(" union all ")}) r
                order by created_at desc, id desc
                limit ${limit} offset ${offset})
       order by created_at desc, id desc`,
@@ -210,8 +211,8 @@ export async function listRedemptions(
 
 const OF_VOUCHER = `${keyOf("r", "voucher_id")} = ${keyFrom("$1", "$2::text")}`;
 
-const ofStatus = (
-  status: RedemptionStatus,
+const newestOf = (
+  which: string,
   {
     range,
     limit,
@@ -219,7 +220,7 @@ const ofStatus = (
   }: { readonly range: string; readonly limit: string; readonly offset: string },
 ): string =>
   `(select id, created_at from redemption_of_project r
-     where ${OF_VOUCHER} and status = '${status}'${range}
+     where ${OF_VOUCHER} and ${which}${range}
      order by created_at desc, id desc
      limit ${limit}::int8 + ${offset}::int8)`;
 
