@@ -440,9 +440,9 @@ CREATE INDEX redemption_campaign ON redemption USING btree ((md5((project_id || 
 
 CREATE INDEX redemption_campaign_customer ON redemption USING btree ((md5((((project_id || ' '::text) || campaign_id) || ' '::text) || customer_id)::uuid), created_at) WHERE campaign_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
 
-CREATE INDEX redemption_customer ON redemption USING btree ((md5((project_id || ' '::text) || customer_id)::uuid), created_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX redemption_created_at ON redemption USING btree (project_id, created_at);
 
-CREATE INDEX redemption_project_created_at ON redemption USING btree (project_id, created_at, id);
+CREATE INDEX redemption_customer_created_at ON redemption USING btree ((md5((project_id || ' '::text) || customer_id)::uuid), created_at) WHERE customer_id IS NOT NULL;
 
 CREATE INDEX redemption_project_parent ON redemption USING btree (project_id, parent_id) WHERE parent_id IS NOT NULL;
 
@@ -450,9 +450,11 @@ CREATE INDEX redemption_tier ON redemption USING btree ((md5((project_id || ' ':
 
 CREATE INDEX redemption_tier_customer ON redemption USING btree ((md5((((project_id || ' '::text) || promotion_tier_id) || ' '::text) || customer_id)::uuid), created_at) WHERE promotion_tier_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
 
-CREATE INDEX redemption_voucher ON redemption USING btree ((md5((project_id || ' '::text) || voucher_id)::uuid), status, created_at) WHERE voucher_id IS NOT NULL;
-
 CREATE INDEX redemption_voucher_customer ON redemption USING btree ((md5((((project_id || ' '::text) || voucher_id) || ' '::text) || customer_id)::uuid), created_at) WHERE voucher_id IS NOT NULL AND customer_id IS NOT NULL AND status = 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_voucher_others ON redemption USING btree ((md5((project_id || ' '::text) || voucher_id)::uuid), created_at) WHERE voucher_id IS NOT NULL AND status <> 'SUCCEEDED'::text;
+
+CREATE INDEX redemption_voucher_succeeded ON redemption USING btree ((md5((project_id || ' '::text) || voucher_id)::uuid), created_at) WHERE voucher_id IS NOT NULL AND status = 'SUCCEEDED'::text;
 
 CREATE INDEX redemption_rollback_campaign ON redemption_rollback USING btree ((md5((project_id || ' '::text) || campaign_id)::uuid), status, created_at) WHERE campaign_id IS NOT NULL;
 

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { shareLockCustomers } from "../src/store/customer-counts.ts";
 import { findProfiles } from "../src/store/customer-profiles.ts";
-import { findCustomersBy } from "../src/store/customers.ts";
+import { deleteCustomer, findCustomersBy } from "../src/store/customers.ts";
 import { listLedgerEntries } from "../src/store/ledger-entries.ts";
 import { findMemberships } from "../src/store/segments.ts";
 
@@ -49,6 +49,24 @@ test("customers are found by index, even with plans cached for empty tables", as
     for (let run = 0; run < 10; run += 1) await lookup();
     expect((await entriesRead(db, table)) - before, table).toBeLessThanOrEqual(10 * SOME.length);
   }
+});
+
+test("orders of a customer are found by index for their profile and their deletion", async () => {
+  await db.query(
+    `insert into customer_order (project_id, order_id, customer_id, amount, changed_at, paid)
+     select 'proj_2', 'ord_' || n, 'cust_' || n / 2, 1, now(), n % 2 = 0 from generate_series(1, ${ROWS}) n`,
+  );
+  await db.query(
+    `insert into customer (project_id, id, created_at)
+     select 'proj_2', 'cust_' || n, now() from generate_series(1, 10) n`,
+  );
+  const before = await entriesRead(db, "customer_order");
+  const [found] = await findProfiles(db, [{ projectId: "proj_2", id: "cust_1" }]);
+  expect(found?.profile.summary).toMatchObject({ orders: 1n, ordersAmount: 1n });
+  expect(await deleteCustomer(db, "proj_2", "cust_1")).toMatchObject({ orders: 1n });
+  expect((await entriesRead(db, "customer_order")) - before).toBeLessThanOrEqual(6);
+  const { rows } = await db.query("select from customer_order where customer_id = 'cust_1'");
+  expect(rows).toEqual([]);
 });
 
 test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(

@@ -11,6 +11,7 @@ import { keyOf } from "../domain/key.ts";
 import { deleteActivities } from "./activities.ts";
 import { queueChangedSql } from "./changed-customers.ts";
 import { deleteCustomEvents } from "./custom-events.ts";
+import { isOrderOf } from "./customer-order-keys.ts";
 import { deleteReferrals } from "./referrals.ts";
 
 type CustomerRow = {
