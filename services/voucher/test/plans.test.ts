@@ -7,7 +7,6 @@ import { ROLE, SCHEMA } from "../src/service.ts";
 import { type CandidateSearch, findCandidates, searchValues } from "../src/store/candidates.ts";
 import { readCounts } from "../src/store/counts.ts";
 import { findStoredResponses } from "../src/store/idempotency.ts";
-import { listRedemptions } from "../src/store/redemptions.ts";
 import { lockUnpublishedVouchers } from "../src/store/unpublished-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
 import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
@@ -74,11 +73,6 @@ const lookups: Readonly<Record<string, Lookup>> = {
   "counts of codes": counts(
     NAMES.map((n) => countOf({ scope: { kind: "voucher", id: `v_${n}` }, since: 1 })),
   ),
-  "redemptions of a code": {
-    names: 1,
-    run: (tx) =>
-      listRedemptions(tx, { projectId: "p", voucherId: "v_3" }, { limit: 10, offset: 0 }),
-  },
   codes: named((n) => ({ projectId: "p", code: `CODE${n}` }), findVouchers),
   ids: named((n) => ({ projectId: "p", id: `v_${n}` }), findVouchersById),
   usages: named((n) => ({ projectId: "p", voucherId: `v_${n}` }), lockUsages),

@@ -198,12 +198,13 @@ export async function listRedemptions(
     name,
   );
   const { rows } = await reads.query<RedemptionRow>(
-    `select ${COLUMNS} from redemption
-      where project_id = $1 and id in (
-              select id from (${INDEXED.map((which) => newestOf(which, { range, limit, offset })).join(" union all ")}) r
+    `select r.*
+       from (select id from (${INDEXED.map((which) => newestOf(which, { range, limit, offset })).join(" union all ")}) r
                order by created_at desc, id desc
-               limit ${limit} offset ${offset})
-      order by created_at desc, id desc`,
+               limit ${limit} offset ${offset}) page
+      cross join lateral (
+              select ${COLUMNS} from redemption where project_id = $1 and id = page.id limit 1) r
+      order by r.created_at desc, r.id desc`,
     [...name, page.limit, page.offset],
   );
   return { redemptions: rows.map((row) => redemptionFromRow(row)), total: counts[0]?.total ?? 0n };
