@@ -8,7 +8,7 @@ import { heapArgs } from "./heap.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const MAIN = "deploy/standalone/src/main.ts";
-const READY_MS = 60_000;
+const READY_MS = 180_000;
 const STOP_MS = 30_000;
 
 export type Standalone = AsyncDisposable & {
