@@ -538,9 +538,7 @@ CREATE INDEX customer_project_name ON customer USING btree (project_id, name) WH
 
 CREATE UNIQUE INDEX customer_project_source_id ON customer USING btree (project_id, source_id);
 
-CREATE INDEX customer_order_paid ON customer_order USING btree ((md5((project_id || ' '::text) || customer_id)::uuid), changed_at) INCLUDE (amount) WHERE paid;
-
-CREATE INDEX customer_order_unpaid ON customer_order USING btree ((md5((project_id || ' '::text) || customer_id)::uuid)) WHERE NOT paid;
+CREATE INDEX customer_order_of_customer ON customer_order USING btree (project_id, customer_id);
 
 CREATE INDEX earning_rule_project_campaign ON earning_rule USING btree (project_id, campaign_id, created_at, id);
 

@@ -11,7 +11,6 @@ import { keyOf } from "../domain/key.ts";
 import { deleteActivities } from "./activities.ts";
 import { queueChangedSql } from "./changed-customers.ts";
 import { deleteCustomEvents } from "./custom-events.ts";
-import { isOrderOf } from "./customer-order-keys.ts";
 import { deleteReferrals } from "./referrals.ts";
 
 type CustomerRow = {
