@@ -1,5 +1,5 @@
--- contract 0034
--- Programs before 0034 would count all redemptions of a voucher without these indexes. None of them was released, so the
+-- contract 0035
+-- Programs before 0035 would count all redemptions of a voucher without these indexes. None of them was released, so the
 -- indexes need not remain for a release.
 -- without a transaction
 
