@@ -125,20 +125,6 @@ describe("projects", () => {
     expect((await callOf(gateway, server)).project.timeZone).toBe("Asia/Kolkata");
   });
 
-  test("a setting without an effect is rejected", async () => {
-    const body = { name: "Shop", client_set_voucher_expiration_date_enabled: true };
-    const rejected = await management(gateway, "POST", "/projects", body);
-    expect([rejected.status, rejected.json]).toEqual([
-      400,
-      expect.objectContaining({
-        key: "invalid_payload",
-        details: expect.stringContaining(".client_set_voucher_expiration_date_enabled"),
-      }),
-    ]);
-    const off = { ...body, client_set_voucher_expiration_date_enabled: false };
-    expect((await management(gateway, "POST", "/projects", off)).status).toBe(200);
-  });
-
   test("ListProjects returns the newest first, in pages", async () => {
     const one = await createProject(gateway, { name: "list-1" });
     const two = await createProject(gateway, { name: "list-2" });

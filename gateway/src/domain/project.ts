@@ -47,6 +47,7 @@ export const CLIENT_FEATURES = [
   "list_vouchers",
   "create_customer",
   "loyalty_events",
+  "set_voucher_expiration_date",
 ] as const;
 
 export type ClientFeature = (typeof CLIENT_FEATURES)[number];

@@ -21,17 +21,13 @@ export function parseFeatures(
   flags: FeatureFlags,
   before: readonly ClientFeature[],
 ): readonly ClientFeature[] {
-  if (flags.clientSetVoucherExpirationDateEnabled === true) {
-    throw invalidPayload(
-      "Property .client_set_voucher_expiration_date_enabled must be false: client-side callers cannot set expiration dates",
-    );
-  }
   const sent: Readonly<Record<ClientFeature, boolean | undefined>> = {
     redeem: flags.clientRedeemEnabled,
     publish: flags.clientPublishEnabled,
     list_vouchers: flags.clientListVouchersEnabled,
     create_customer: flags.clientCreateCustomerEnabled,
     loyalty_events: flags.clientLoyaltyEventsEnabled,
+    set_voucher_expiration_date: flags.clientSetVoucherExpirationDateEnabled,
   };
   return CLIENT_FEATURES.filter((feature) => sent[feature] ?? before.includes(feature));
 }

@@ -29,7 +29,7 @@ export function projectToProto(
     clientListVouchersEnabled: on.has("list_vouchers"),
     clientCreateCustomerEnabled: on.has("create_customer"),
     clientLoyaltyEventsEnabled: on.has("loyalty_events"),
-    clientSetVoucherExpirationDateEnabled: false,
+    clientSetVoucherExpirationDateEnabled: on.has("set_voucher_expiration_date"),
     sandbox: project.sandbox,
     createdAt: timestampFromDate(project.createdAt),
     ...(description !== null && { description }),
