@@ -74,5 +74,9 @@ describe.each(COMPOSITIONS)("traces (%s)", async (composition) => {
       const traced = lines.filter((line) => line.includes(`"trace_id":"${TRACE_ID}"`));
       expect(traced.join("\n")).toContain(`"route":"/v1/vouchers/{code}/redemption"`);
     }, WAIT);
+
+    // A key and the audit log add savepoints: texts with several commands.
+    const keyed = { traceparent, "Idempotency-Key": newCode("traced") };
+    await ok(api.post("/v1/vouchers", voucherBody({ code: newCode("KEYED") }), keyed));
   });
 });

@@ -54,6 +54,7 @@ async function runAlone<T>(
 ): Promise<T> {
   const begun = begin(tx, LOCK_TIMEOUT_MS);
   const result = work(tx);
+  result.catch(() => {});
   const released = tx.query(RELEASE);
   released.catch(() => {});
   try {

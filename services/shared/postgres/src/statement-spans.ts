@@ -5,7 +5,7 @@ import type { Statement } from "./statement.ts";
 
 /** Spans of statements and transactions, within requests and events whose trace is exported. */
 export type StatementSpans = {
-  readonly statement: <Result extends { readonly rows: readonly unknown[] }>(
+  readonly statement: <Result extends Rows>(
     statement: string | Statement,
     run: () => Promise<Result>,
   ) => Promise<Result>;
@@ -37,13 +37,19 @@ export function createStatementSpans(database: {
     statement: (statement, run) =>
       inSpan(spanOf(statement), async (span) => {
         const result = await run();
-        span?.annotate({ "db.response.returned_rows": result.rows.length });
+        span?.annotate({ "db.response.returned_rows": countRows(result) });
         return result;
       }),
     transaction: (run) => inSpan({ name: "transaction", kind: "internal" }, run),
     commit: (run) => inSpan({ name: "commit", attributes: { "db.operation.name": "COMMIT" } }, run),
   };
 }
+
+/** Text with several commands has a result of each, which the type of `query` does not say. */
+const countRows = (result: Rows | readonly Rows[]): number =>
+  [result].flat().at(-1)?.rows.length ?? 0;
+
+type Rows = { readonly rows: readonly unknown[] };
 
 type SpanOf = {
   readonly name: string;

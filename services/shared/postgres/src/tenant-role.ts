@@ -14,7 +14,7 @@ const PROJECT_ID = /^[\w.:-]{1,128}$/;
 
 export function assertProjectId(projectId: string): void {
   if (!PROJECT_ID.test(projectId))
-    throw new RangeError(`${JSON.stringify(projectId)} is no id of a project`);
+    throw new RangeError(`${JSON.stringify(projectId)} is not the id of a project`);
 }
 
 /** SQL: until the transaction ends, only the rows of the project are visible. */

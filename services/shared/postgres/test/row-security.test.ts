@@ -95,7 +95,7 @@ describe.each<[string, (work: (on: ProjectQueryable) => Promise<void>) => Promis
   test("rejects ids that would need quotes", () =>
     on(async (queryable) => {
       for (const id of ["", "p1'; reset role; --", "p 1", "p\\1"])
-        expect(() => queryable.inProject(id)).toThrow("is no id of a project");
+        expect(() => queryable.inProject(id)).toThrow("is not the id of a project");
     }));
 });
 

@@ -70,6 +70,17 @@ test("a statement has a span with its name, its operation and its rows, and with
   expect(JSON.stringify(spans)).not.toContain("9137");
 });
 
+test("text with several commands has one span, with the rows of the last command", async () => {
+  const spans = await spansOf((db) =>
+    db.transaction(async (tx) => {
+      await tx.query("savepoint part; set local lock_timeout = 100");
+      await tx.query("select 1 as one; select 2 as two union select 3");
+    }),
+  );
+  const rows = spans.map(({ attributes }) => attributes["db.response.returned_rows"]);
+  expect(rows.filter((count) => count !== undefined)).toEqual([0, 2]);
+});
+
 test("a statement without a name is named after its operation and its table", async () => {
   const spans = await spansOf(async (db) => {
     await db.query("select 1 as one from pg_class where relname = $1", ["x"]);
