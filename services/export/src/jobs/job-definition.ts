@@ -38,7 +38,7 @@ export type Slice<Input, Position> = JobCounts & {
 export type SliceOutcome<Position> = {
   /** Items that were handled successfully. Default: none. */
   readonly processed?: number;
-  /** The slice carried out other work that comes first. Default: its time counts as that of the job. */
+  /** The slice advanced another job that comes first; its time is not counted as that of this one. Default: false. */
   readonly isWaiting?: boolean;
   /** Items that failed, each as the result shows it. */
   readonly failures?: readonly JsonObject[];

@@ -177,7 +177,7 @@ export async function failJob(
   const { rowCount } = await db.query(
     `update job
         set status = 'FAILED', last_error = $4, result = $5, updated_at = $6,
-            finished_at = clock_timestamp(), retry_at = null
+            processing_ms = coalesce(processing_ms, 0), finished_at = clock_timestamp(), retry_at = null
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
     [projectId, id, run, error, JSON.stringify(result), at],
   );
