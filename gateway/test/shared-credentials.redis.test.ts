@@ -193,7 +193,7 @@ describe("a change reaches replicas that have cached nothing", () => {
   });
 });
 
-test("tokens are looked up in the database while Redis hangs or is gone", async () => {
+test("tokens are looked up in the database while Redis does not respond or does not run", async () => {
   const token = await sharedToken();
   for (const [fail, mend] of [
     [async () => redis.freeze(), async () => redis.thaw()],

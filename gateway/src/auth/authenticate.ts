@@ -134,15 +134,17 @@ function accept(principal: Principal, address: string): Principal {
   return fromAllowedAddress(principal, address);
 }
 
-const isAllowedFrom = ({ allowedFrom }: Principal, address: string): boolean =>
-  allowedFrom === undefined || allowedFrom(address);
+/** Reads the address only when the key limits it: it costs a look at the headers. */
+const isAllowedFrom = (
+  { allowedFrom }: Principal,
+  request: { readonly address: string },
+): boolean => allowedFrom === undefined || allowedFrom(request.address);
 
 const mayEnter = (principal: Principal, request: { readonly address: string }): boolean =>
-  !principal.hasEnded &&
-  (principal.allowedFrom === undefined || principal.allowedFrom(request.address));
+  !principal.hasEnded && isAllowedFrom(principal, request);
 
 function fromAllowedAddress(principal: Principal, address: string): Principal {
-  if (isAllowedFrom(principal, address)) return principal;
+  if (isAllowedFrom(principal, { address })) return principal;
   throw new ApiError("forbidden", { details: `Address ${address} is not allowed` });
 }
 

@@ -48,7 +48,7 @@ export function createCredentialCache(
   };
   const evict = async (eviction: Eviction): Promise<void> => {
     apply(eviction);
-    // Sent over one connection in this order, so that whoever gets a message finds the mark.
+    // Sent over one connection in this order, so that a replica that receives the message finds the mark.
     await Promise.all([
       shared?.evict(eviction),
       ...listeners.map((listener) => listener(eviction)),
@@ -91,7 +91,7 @@ type TokenLookupOptions = {
   readonly shared: () => SharedCredentials | undefined;
 };
 
-/** Asks the other replicas first, and tells them what it has read. */
+/** Looks in Redis first, and stores there what it read from PostgreSQL. */
 function createTokenLookup({ lookups, clock, metrics, shared }: TokenLookupOptions) {
   const count = countLookups(metrics);
   return async (pair: PresentedPair, lane: LookupLane): Promise<Cacheable | undefined> => {
@@ -147,7 +147,7 @@ function createPrincipalCache(clock: () => number) {
       const { principal } = found;
       const until = principal.hasEnded
         ? clock() + MISS_CACHE_MS
-        : Math.min(found.until, principal.expiresAt);
+        : Math.min(found.until, clock() + CACHE_MS, principal.expiresAt);
       entries.set(entry, { principal, until });
     }
     return found?.principal;

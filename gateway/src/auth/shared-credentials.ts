@@ -22,7 +22,7 @@ export type SharedEntry = { readonly source: PrincipalSource; readonly until: nu
 
 export type SharedCredentialsOptions = {
   readonly redis: ReturnType<typeof createRedis>;
-  /** The same for all replicas, and for nobody else. */
+  /** Known to all replicas of the gateway, and to no other process. */
   readonly secret: string;
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;
@@ -31,12 +31,11 @@ export type SharedCredentialsOptions = {
 /** Longer than entries live: an entry that was looked up before a change is never read without the mark of the change. */
 const MARK_MS = 10_000;
 
-/** How long Redis is not asked after a failure, because each attempt delays a request. */
+/** How long Redis is not used after a failure, because each attempt delays a request. */
 const PAUSE_MS = 1_000;
 
 /**
- * Entries are encrypted and authenticated, so that whoever reads Redis learns nothing, and whoever writes to it cannot
- * log in (services/decisions/0080-tokens-shared-through-redis.md).
+ * Entries are encrypted and authenticated: reading Redis reveals nothing, and writing to it does not allow a login (services/decisions/0080-tokens-shared-through-redis.md).
  *
  * A change does not delete entries, since a replica may store what it looked up before the change. It leaves a mark
  * instead, and entries of a marked token, key or project do not count.
