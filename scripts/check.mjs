@@ -10,7 +10,7 @@ const GOLDEN_SCHEMAS = "services/shared/testing/src/golden-schemas.ts";
 const AT_ONCE = 2;
 
 /**
- * Longest first. A step runs programs, writes what they do not say themselves, and returns whether it passed.
+ * Longest first. A step runs programs, writes advice that they do not print, and returns whether it passed.
  *
  * @typedef {{ run: (program: string, ...args: string[]) => Promise<boolean>, write: (text: string) => void }} Context
  * @type {[string, (context: Context) => Promise<boolean>][]}

@@ -161,7 +161,7 @@ export type CreateProjectRequest = Message<"scrip.gateway.v1.CreateProjectReques
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
-   * Must be `false`: client-side callers cannot set expiration dates.
+   * Stored without effect: no request of a client-side caller sets expiration dates. Default: `false`.
    *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
@@ -300,7 +300,7 @@ export type UpdateProjectRequest = Message<"scrip.gateway.v1.UpdateProjectReques
   clientLoyaltyEventsEnabled?: boolean | undefined;
 
   /**
-   * Must be `false`: client-side callers cannot set expiration dates.
+   * Stored without effect: no request of a client-side caller sets expiration dates.
    *
    * @generated from field: optional bool client_set_voucher_expiration_date_enabled = 14;
    */
@@ -447,7 +447,7 @@ export type Project = Message<"scrip.gateway.v1.Project"> & {
   clientLoyaltyEventsEnabled: boolean;
 
   /**
-   * Always `false`: client-side callers cannot set expiration dates.
+   * Stored without effect: no request of a client-side caller sets expiration dates.
    *
    * @generated from field: bool client_set_voucher_expiration_date_enabled = 15;
    */

@@ -52,7 +52,7 @@ function* writeParts(desc: DescMessage, message: Message, write: Write<Message>)
   write(rest);
 }
 
-/** The size of a message shows when it is encoded, so the next part has as many as took about a millisecond. */
+/** The size of a message is known only after it is encoded, so each part has as many as the last one encoded per millisecond. */
 function* writeList(
   messages: readonly Message[],
   write: Write<readonly Message[]>,

@@ -3,7 +3,7 @@ import type { ClientHttp2Stream, Http2Session } from "node:http2";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Http2SessionManager } from "@connectrpc/connect-node";
 
-/** Bytes of responses of one connection that this process has not read yet, unless its owner says another number. */
+/** Bytes of responses of one connection that this process has not read yet, unless its owner sets another number. */
 const WINDOW_BYTES = 32 * 1024 * 1024;
 
 /** Within a cluster a connection opens in milliseconds. Where packets are dropped, the system would try for two minutes. */
