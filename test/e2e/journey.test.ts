@@ -1,14 +1,11 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { newCode, serverApi } from "../stack/api.ts";
 import { outputOf } from "../stack/compositions.ts";
-import { COMPOSITIONS, startStacks } from "../stack/stack.ts";
-
-const stacks = startStacks();
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("a server-side integration (%s)", async (composition) => {
-  const stack = await stacks[composition];
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await sharedStack(composition);
   const api = await serverApi(stack);
 
   test("validates a voucher, redeems it, and is rejected the second time", async () => {
