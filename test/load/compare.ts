@@ -117,7 +117,8 @@ async function playA(
   load: { readonly clients: number; readonly codes: number },
 ): Promise<SideA> {
   const { postgres, plan, pgBench } = bench;
-  const { seconds } = plan;
+  // pgbench counts whole seconds.
+  const seconds = Math.ceil(plan.seconds);
   const start = postgres.cpuSeconds();
   const perSecond = await pgBench.measure({ ...load, script, seconds });
   await settle(bench);

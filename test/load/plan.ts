@@ -44,13 +44,13 @@ export const FULL: Plan = {
 /** Shows that the benchmark works; its figures mean nothing. */
 export const SMOKE: Plan = {
   rounds: 1,
-  seconds: 1,
-  warmUpSeconds: 1,
+  seconds: 0.5,
+  warmUpSeconds: 0.5,
   codes: 200,
   clients: [8],
   ratePerSecond: 100,
-  rateSeconds: 1,
-  idleSeconds: 1,
+  rateSeconds: 0.5,
+  idleSeconds: 0.5,
   flushes: 20,
   validationRounds: 1,
   validationSeconds: 0.3,
