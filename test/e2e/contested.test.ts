@@ -13,11 +13,11 @@ import { invariantViolations } from "../stack/invariants.ts";
 import { balanceOf, createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { NO_CONNECTION, retryUnavailable } from "../stack/retry.ts";
 import { ok, ruleBuilders } from "../stack/rule-builders.ts";
-import { COMPOSITIONS, startStack } from "../stack/stack.ts";
+import { COMPOSITIONS, crashableStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("contested by two replicas (%s)", async (composition) => {
-  const stack = await startStack(composition);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  const stack = await crashableStack(composition);
+  afterAll(() => stack.stopReplicas());
   const { api } = await newProject(stack);
   const replica = createApiAt(api, await stack.startReplica());
   const { createVoucher, createRule, createCampaign } = ruleBuilders(api);

@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { afterAll, describe, test } from "vitest";
+import { describe, test } from "vitest";
 
 import { type ApiResponse, type Json, managementApi, newCode, serverApi } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
-import { COMPOSITIONS, startStacks } from "../stack/stack.ts";
+import { COMPOSITIONS, crashableStacks } from "../stack/stack.ts";
 import { untilFinished, uploadTo } from "../stack/uploads.ts";
 
 const TEN_PERCENT = { type: "PERCENT", percent_off: 10 };
 
-const stacks = startStacks();
+const stacks = crashableStacks();
 describe.each(COMPOSITIONS)("imports (%s)", async (composition) => {
   const stack = await stacks[composition];
-  afterAll(() => stack[Symbol.asyncDispose]());
   const api = await serverApi(stack);
 
   test("imports codes into a campaign, and names each item that fails", async ({ expect }) => {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { type Api, serverApi } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { startStack } from "../stack/stack.ts";
+import { crashableStack } from "../stack/stack.ts";
 import type { Command, Model } from "./model/command.ts";
 import { CRASHES, retryingClaimConflicts } from "./model/crashes.ts";
 import { DEFINITIONS } from "./model/definitions.ts";
@@ -21,8 +21,7 @@ const LANES = 4;
 const MAX_COMMANDS = 40;
 const TIMEOUT_MS = 600_000;
 
-const stack = await startStack("standalone");
-afterAll(() => stack[Symbol.asyncDispose]());
+const stack = await crashableStack("standalone");
 const api = await serverApi(stack);
 
 test(

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import fc from "fast-check";
-import { afterAll, describe, test } from "vitest";
+import { describe, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { postWithRetry } from "../stack/retry.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { COMPOSITIONS, type ServiceName, startStacks } from "../stack/stack.ts";
+import { COMPOSITIONS, type ServiceName, crashableStacks } from "../stack/stack.ts";
 
 /** Every run sends the same requests; STRESS_SEED=$RANDOM sends others. */
 const SEED = Number(process.env["STRESS_SEED"] ?? 20_261_121);
@@ -41,12 +41,11 @@ const requestArbitrary = fc.record({
 });
 
 // Both at the same time: they mostly wait for processes to start and for retries.
-const stacks = startStacks();
+const stacks = crashableStacks();
 describe.concurrent.each(COMPOSITIONS)(
   "kill -9 during stacked redemptions (%s)",
   async (composition) => {
     const stack = await stacks[composition];
-    afterAll(() => stack[Symbol.asyncDispose]());
     const api = await serverApi(stack);
 
     test("loses no acknowledged redemption, redeems nothing twice, and pays each referral reward once", async ({

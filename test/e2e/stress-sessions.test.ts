@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   type ApiResponse,
@@ -10,16 +10,15 @@ import {
 } from "../stack/api.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { COMPOSITIONS, startStacks } from "../stack/stack.ts";
+import { COMPOSITIONS, crashableStacks } from "../stack/stack.ts";
 
 const CLIENTS = 64;
 const HOUR_MS = 3_600_000;
 
-const stacks = startStacks();
+const stacks = crashableStacks();
 
 describe.each(COMPOSITIONS)("concurrent sessions (%s)", async (composition) => {
   const stack = await stacks[composition];
-  afterAll(() => stack[Symbol.asyncDispose]());
   const { id, api } = await newProject(stack, { sandbox: true });
 
   test("lock no more than the quantity, across a crash and until they expire", async () => {

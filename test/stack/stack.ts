@@ -6,6 +6,7 @@ import { startCluster } from "./cluster.ts";
 import {
   type Composition,
   COMPOSITIONS,
+  type ServiceName,
   type Stack,
   type StackOptions,
   startComposition,
@@ -52,16 +53,12 @@ async function startLogged(
   return stack;
 }
 
-/** Starts a separate stack of each composition at the same time, which takes little longer than one. */
-export const startStacks = () =>
-  Object.fromEntries(
-    COMPOSITIONS.map((composition) => [composition, startStack(composition)]),
-  ) as Readonly<Record<Composition, Promise<Stack>>>;
+type Controls = Pick<Stack, "crash" | "startReplica" | "stopReplicas">;
 
 /** A stack shared by all test files, with the keys of a separate project for this file. */
 export type SharedStack = Omit<
   Stack,
-  "crash" | "startReplica" | "stopReplicas" | typeof Symbol.asyncDispose
+  keyof Controls | "restart" | "pids" | typeof Symbol.asyncDispose
 > & {
   readonly projectId: string;
 };
@@ -70,10 +67,41 @@ export type SharedStack = Omit<
  * Returns the shared stack of this composition, started by the first test file that requests it, with a
  * new project. Tests must not depend on data outside their project.
  */
-export async function sharedStack(composition: Composition): Promise<SharedStack> {
-  const response = await fetch(`${inject("stacksUrl")}/${composition}`);
-  if (!response.ok) throw new Error(await response.text());
-  const stack = (await response.json()) as Omit<SharedStack, "projectId">;
+export const sharedStack = (composition: Composition): Promise<SharedStack> =>
+  withProject(`shared/${composition}`);
+
+export type CrashableStack = SharedStack & {
+  readonly crash: (service?: ServiceName) => Promise<void>;
+  readonly startReplica: () => Promise<string>;
+  readonly stopReplicas: () => Promise<void>;
+};
+
+/**
+ * Returns a stack of each composition that tests may crash, with a new project. Files that run at the same
+ * time must not share it: they are in `e2e-alone`, or `imports.test.ts`.
+ */
+export const crashableStacks = () =>
+  Object.fromEntries(
+    COMPOSITIONS.map((composition) => [composition, crashableStack(composition)]),
+  ) as Readonly<Record<Composition, Promise<CrashableStack>>>;
+
+export async function crashableStack(composition: Composition): Promise<CrashableStack> {
+  const path = `crashed/${composition}`;
+  const stack = await withProject(path);
+  return {
+    ...stack,
+    async crash(service) {
+      await request(`${path}/crash${service === undefined ? "" : `?service=${service}`}`);
+    },
+    startReplica: async () => (await request(`${path}/start-replica`)) as string,
+    async stopReplicas() {
+      await request(`${path}/stop-replicas`);
+    },
+  };
+}
+
+async function withProject(path: string): Promise<SharedStack> {
+  const stack = (await request(path)) as Omit<SharedStack, "projectId">;
   logs.add(stack.log);
   const project = createdProject(
     await managementApi(stack).post("/management/v1/projects", {
@@ -85,6 +113,13 @@ export async function sharedStack(composition: Composition): Promise<SharedStack
   const { app_id: clientAppId, app_token: clientToken } = project["client_side_key"];
   const keys = { ...stack.keys, appId, appToken, clientAppId, clientToken };
   return { ...stack, keys, projectId: project["id"] };
+}
+
+/** What the global setup responds to a request for a stack. */
+async function request(path: string): Promise<unknown> {
+  const response = await fetch(`${inject("stacksUrl")}/${path}`);
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
 }
 
 function createdProject({ status, body, text }: ApiResponse): Json {
