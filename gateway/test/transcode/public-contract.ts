@@ -5,7 +5,6 @@ import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 import { MetadataSchemaService } from "@scrip/proto/scrip/gateway/v1/metadata_schemas_pb";
 import { ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 import { TokenService } from "@scrip/proto/scrip/gateway/v1/tokens_pb";
-import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { QualificationService } from "@scrip/proto/scrip/validation/v1/qualifications_pb";
 import { StackingRulesService } from "@scrip/proto/scrip/validation/v1/stacking_rules_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
@@ -22,7 +21,6 @@ export const bindings = bindingsOf([
   ValidationService,
   QualificationService,
   CategoryService,
-  EarningRuleService,
 ]);
 
 export function bindingAt(httpMethod: string, path: string): Binding {

@@ -20,7 +20,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-const copy = (text: string) => db.bulk.copyCsv({ text, values: [] });
+const copy = (text: string) => db.bulk("proj_1").copyCsv({ text, values: [] });
 
 /** Rows from empty to larger than what a socket reads at once. */
 const ROWS = 3_000;
