@@ -1,10 +1,11 @@
 /**
  * Compares Scrip with products that a shop would choose instead (see README.md):
  *
- *     node scripts/run.mjs node test/load/peers/run.ts [--smoke]
+ *     node scripts/run.mjs node test/load/peers/run.ts [--rounds 3] [--smoke]
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { parseArgs } from "node:util";
 
 import { cpuSecondsOf, describeMachine, measureFlushMs } from "../machine.ts";
 import { type BenchDatabase, openBenchDatabase } from "../postgres.ts";
@@ -25,12 +26,15 @@ const FULL: Plan = { rounds: 3, seconds: 2, clients: [1, 8, 32], attempts: 1_000
 const SMOKE: Plan = { rounds: 1, seconds: 0.5, clients: [8], attempts: 150, flushes: 20 };
 
 async function main(): Promise<void> {
-  const isSmoke = process.argv.includes("--smoke");
+  const { values: options } = parseArgs({
+    options: { smoke: { type: "boolean" }, rounds: { type: "string" } },
+  });
+  const isSmoke = options.smoke === true;
   const started = performance.now();
   await installPeers(log);
   await mkdir(FOLDER);
   try {
-    const plan = isSmoke ? SMOKE : FULL;
+    const plan = isSmoke ? SMOKE : { ...FULL, rounds: Number(options.rounds ?? FULL.rounds) };
     const measured = await measure(plan);
     const report = await formatReport({
       measured,
