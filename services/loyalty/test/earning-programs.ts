@@ -64,17 +64,20 @@ export function earningIn(loyalty: Loyalty) {
       campaignId,
       rules: created,
       newCustomer,
-      published: (customerId: string, { cardId = newId("v"), at = NOON - DAY } = {}) =>
+      published: (
+        customerId: string,
+        { cardId = newId("v"), at = NOON - DAY, program = campaignId, loyaltyPoints = 0n } = {},
+      ) =>
         newEvent(
           VoucherPublishedSchema,
           { projectId, topic: VOUCHERS_TOPIC },
           {
             projectId,
             voucherId: cardId,
-            campaignId,
+            campaignId: program,
             customerId,
             date: timestampFromMs(at),
-            loyaltyPoints: 0n,
+            loyaltyPoints,
           },
         ),
       cardChanged: (

@@ -18,7 +18,7 @@ import { followSegments } from "../src/segment/follow-segments.ts";
 import { insertSegmentMembers } from "../src/store/segment-members.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
-import { earningIn } from "./earning-programs.ts";
+import { earningIn, storeProgram } from "./earning-programs.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
@@ -106,6 +106,19 @@ async function startProgram(filter: Readonly<Record<string, unknown>> = GOLD, ty
 }
 
 describe("a segment that triggers an earning rule", () => {
+  test("is entered when the program of a card arrives after the card", async () => {
+    const enough = { conditions: { $more_than: [5] } };
+    const program = await startProgram({ "loyalty_points.campaigns.Late.points": enough });
+    const late = newId("camp");
+    const ada = await program.create();
+    await program.addRule();
+    await program.deliver();
+    await publish([program.published(ada, { program: late, loyaltyPoints: 10n })]);
+    expect(await program.deliver()).toEqual([]);
+    await storeProgram(db, { projectId: program.projectId, id: late, name: "Late" });
+    expect(await program.deliver()).toEqual([ada]);
+  });
+
   test("reports customers who enter it, also again after they left, but no earlier members", async () => {
     const program = await startProgram();
     const before = await program.create(gold);

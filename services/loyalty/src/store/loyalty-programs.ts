@@ -10,6 +10,7 @@ import { parseExpirationRules, type Validity } from "@scrip/rules";
 
 import { keyOf } from "../domain/key.ts";
 import type { Json, LoyaltyProgram } from "../domain/loyalty-program.ts";
+import { queueChangedSql } from "./changed-customers.ts";
 
 /** A program with its rules as the campaign has them. */
 export type ProgramRecord = Omit<LoyaltyProgram, "expirationRules"> & {
@@ -42,7 +43,10 @@ const changeable: ColumnTable<ProgramRecord> = {
   deleted: column.bool(({ deleted }) => deleted),
 };
 
-/** Inserts or replaces programs; the events of a program arrive in order. */
+/**
+ * Inserts or replaces programs; the events of a program arrive in order. Holders of cards that arrived before their
+ * program are queued for segments by points of the program.
+ */
 export async function savePrograms(
   db: Queryable,
   programs: readonly ProgramRecord[],
@@ -59,9 +63,18 @@ const saveStatement = buildStatement({
     }),
   },
   text: ({ programs }) => `
-    insert into loyalty_program (${programs.columns})
-    select ${programs.columns} from ${programs.rows("item")} order by project_id, id
-        on conflict (project_id, id) do update set ${excludedAssignments(changeable)}`,
+    with saved as (
+      insert into loyalty_program (${programs.columns})
+      select ${programs.columns} from ${programs.rows("item")} order by project_id, id
+          on conflict (project_id, id) do update set ${excludedAssignments(changeable)}
+      returning project_id, id, xmax = 0 as is_new
+    ), holders as (
+      select project_id, m.customer_id
+        from saved
+        join loyalty_member m using (project_id)
+       where is_new and m.campaign_id = saved.id
+    )
+    ${queueChangedSql("holders", "customer_id")}`,
 });
 
 /** Programs by `keyOf` of project and campaign, deleted ones included. */
