@@ -66,7 +66,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       config: config.gateway.http,
       service,
       transports: transportsOf(byOwner),
-      sharedSecret: keys.signing.d,
+      sharedSecret: () => keys.signing.d,
       dependencies: Object.fromEntries(
         [...byOwner].map(([name, transport]) => [name, () => checkHealth(transport)]),
       ),

@@ -54,7 +54,7 @@ export type StartOptions = {
   readonly clock?: () => number;
   readonly logger?: Logger;
   readonly deadlineMs?: number;
-  readonly sharedSecret?: string;
+  readonly sharedSecret?: () => string;
 };
 
 /** The service with an event bus of its own. */

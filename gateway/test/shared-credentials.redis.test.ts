@@ -21,7 +21,7 @@ let impatient: ReturnType<typeof createRedis>;
 
 beforeAll(async () => {
   redis = await testRedis();
-  gateway = await startTestGateway({ config: { redisUrl: redis.url }, sharedSecret: SECRET });
+  gateway = await startTestGateway({ config: { redisUrl: redis.url }, sharedSecret: () => SECRET });
   impatient = createRedis(redis.url, () => {});
   // On a busy machine Redis may take longer than requests wait for it.
   client = impatient.duplicate({ commandTimeout: 30_000 });
@@ -52,7 +52,12 @@ function newReplica({
 }: ReplicaOptions = {}) {
   const metrics = createMetrics({ withProcess: false });
   const credentialCache = createCredentialCache(gateway.service.db, clock, metrics);
-  const shared = createSharedCredentials({ redis: connection, secret, clock, onError: () => {} });
+  const shared = createSharedCredentials({
+    redis: connection,
+    secret: () => secret,
+    clock,
+    onError: () => {},
+  });
   credentialCache.shareThrough(around?.(shared) ?? shared);
   const keyId = gateway.keys.appId;
   return {
@@ -145,6 +150,15 @@ describe("tokens in Redis", () => {
       expect(await replica.lookups()).toEqual({ redis: 0, database: 1 });
     }
   });
+});
+
+test("a replica that noticed a change reads the database, also if Redis lacks the mark of the change", async () => {
+  const token = await sharedToken();
+  const replica = newReplica();
+  expect(await replica.accepts(token)).toBe(true);
+  replica.credentialCache.apply({ kind: "token", name: fingerprint(token) });
+  expect(await replica.accepts(token)).toBe(true);
+  expect(await replica.lookups()).toEqual({ redis: 1, database: 1 });
 });
 
 describe("a change reaches replicas that have cached nothing", () => {

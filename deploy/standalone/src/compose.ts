@@ -177,7 +177,7 @@ function openGateway(
     logger,
     metrics,
     inProcess: services,
-    sharedSecret: secrets.serviceKeys.signing.d,
+    sharedSecret: () => secrets.serviceKeys.signing.d,
     dependencies: Object.fromEntries(services.map(({ name, ready }) => [name, ready])),
     admission,
     counters,

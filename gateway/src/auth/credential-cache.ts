@@ -41,7 +41,9 @@ export function createCredentialCache(
   const listeners: ((eviction: Eviction) => Promise<void>)[] = [];
   let shared: SharedCredentials | undefined;
   const lookUp = createTokenLookup({ lookups, clock, metrics, shared: () => shared });
-  const apply = ({ kind, name }: Eviction): void => {
+  const apply = (eviction: Eviction): void => {
+    const { kind, name } = eviction;
+    shared?.note(eviction);
     if (kind === "token") memory.evict(`token ${name}`);
     else if (kind === "project") memory.evictWhere(({ project }) => project.id === name);
     else memory.evictWhere(({ keyId, tokenKeyId }) => keyId === name || tokenKeyId === name);

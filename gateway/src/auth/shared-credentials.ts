@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 import type { createRedis } from "@scrip/redis";
+import { LRUCache } from "lru-cache";
 
 import type { Eviction } from "./eviction.ts";
 import type { PrincipalSource } from "./principal.ts";
@@ -12,6 +13,8 @@ export type SharedCredentials = {
   readonly store: (pair: PresentedPair, entry: SharedEntry) => void;
   /** Sent immediately, before it returns. Resolves when no replica finds what was looked up before. */
   readonly evict: (eviction: Eviction) => Promise<void>;
+  /** This process does not find what was looked up before, also if Redis lacks the mark of the change. */
+  readonly note: (eviction: Eviction) => void;
 };
 
 /** A key and the hash of a token that were presented together. */
@@ -23,13 +26,14 @@ export type SharedEntry = { readonly source: PrincipalSource; readonly until: nu
 export type SharedCredentialsOptions = {
   readonly redis: ReturnType<typeof createRedis>;
   /** Known to all replicas of the gateway, and to no other process. */
-  readonly secret: string;
+  readonly secret: () => string;
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;
 };
 
 /** Longer than entries live: an entry that was looked up before a change is never read without the mark of the change. */
 const MARK_MS = 10_000;
+const MAX_NOTES = 50_000;
 
 /** How long Redis is not used after a failure, because each attempt delays a request. */
 const PAUSE_MS = 1_000;
@@ -43,6 +47,8 @@ const PAUSE_MS = 1_000;
 export function createSharedCredentials(options: SharedCredentialsOptions): SharedCredentials {
   const { redis, clock, onError } = options;
   const seal = createSeal(options.secret);
+  const notes = new LRUCache<string, number>({ max: MAX_NOTES });
+  const isNoted = (eviction: Eviction): boolean => (notes.get(markName(eviction)) ?? 0) > clock();
   let pausedUntil = 0;
   const pause = (error: unknown): undefined => {
     pausedUntil = clock() + PAUSE_MS;
@@ -53,8 +59,9 @@ export function createSharedCredentials(options: SharedCredentialsOptions): Shar
     const sealed = await redis.getBuffer(name);
     const entry = sealed === null ? undefined : decode(seal.open(name, sealed));
     if (entry === undefined || entry.until <= clock()) return undefined;
-    const marks = await redis.exists(...changesOf(pair, entry.source).map(markName));
-    return marks === 0 ? entry : undefined;
+    const changes = changesOf(pair, entry.source);
+    const marks = await redis.exists(...changes.map(markName));
+    return marks === 0 && !changes.some(isNoted) ? entry : undefined;
   };
   return {
     find: async (pair) => (pausedUntil > clock() ? undefined : read(pair).catch(pause)),
@@ -69,6 +76,7 @@ export function createSharedCredentials(options: SharedCredentialsOptions): Shar
     async evict(eviction) {
       await redis.set(markName(eviction), "", "PX", MARK_MS).catch(onError);
     },
+    note: (eviction) => void notes.set(markName(eviction), clock() + MARK_MS),
   };
 }
 
@@ -147,9 +155,9 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Encrypts each value with a key of its own, made of the secret and the name under which it is stored. */
-function createSeal(secret: string) {
+function createSeal(secret: () => string) {
   const keyOf = (name: string): Buffer =>
-    Buffer.from(hkdfSync("sha256", secret, name, "scrip shared credentials", KEY_BYTES));
+    Buffer.from(hkdfSync("sha256", secret(), name, "scrip shared credentials", KEY_BYTES));
   return {
     close(name: string, text: Buffer): Buffer {
       const nonce = randomBytes(NONCE_BYTES);
