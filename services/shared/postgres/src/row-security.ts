@@ -1,6 +1,8 @@
 import type { Client } from "pg";
 
-import { SHORT_LOCK_TIMEOUT_MS, retryLockTimeout } from "./lock-retry.ts";
+import { isLockTimeout } from "./errors.ts";
+import { retryLockTimeout } from "./lock-retry.ts";
+import { MigrationError } from "./migration-error.ts";
 import { PROJECT_SETTING, tenantRoleOf } from "./tenant-role.ts";
 
 type Target = { readonly schema: string; readonly role: string };
@@ -19,17 +21,32 @@ export async function protectTables(client: Client, { schema, role }: Target): P
   const tenant = tenantRoleOf(role);
   await client.query(`grant usage on schema ${schema} to ${tenant}`);
   for (const name of await listUnprotected(client, schema, tenant)) {
-    await retryLockTimeout(() => protectTable(client, name, tenant));
+    const protect = (lockTimeoutMs: number) =>
+      protectTable(client, { name, tenant, lockTimeoutMs });
+    await retryLockTimeout(protect).catch((cause: unknown) => {
+      if (!isLockTimeout(cause)) throw cause;
+      const advice = "Repeat the migration when no export, dump or long statement uses it";
+      throw new MigrationError(`Table ${name} is in use, so it got no policies. ${advice}`, {
+        cause,
+      });
+    });
   }
   for (const name of await listViews(client, schema)) {
     await client.query(`grant select on ${name} to ${tenant}`);
   }
 }
 
-async function protectTable(client: Client, name: string, tenant: string): Promise<void> {
+async function protectTable(
+  client: Client,
+  {
+    name,
+    tenant,
+    lockTimeoutMs,
+  }: { readonly name: string; readonly tenant: string; readonly lockTimeoutMs: number },
+): Promise<void> {
   // One statement, and so one transaction.
   await client.query(
-    `set local lock_timeout = ${SHORT_LOCK_TIMEOUT_MS};
+    `set local lock_timeout = ${lockTimeoutMs};
      alter table ${name} enable row level security;
      drop policy if exists ${ALL_ROWS} on ${name};
      drop policy if exists ${ROWS_OF_PROJECT} on ${name};
