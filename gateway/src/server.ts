@@ -70,7 +70,7 @@ export type GatewayOptions = {
   /** Shared with what else this process serves; by default the gateway's own. */
   readonly admission?: Admission;
   /** Protects what the replicas of the gateway store in Redis for each other; without it, they share no tokens. */
-  readonly sharedSecret?: (() => string) | undefined;
+  readonly sharedSecret?: (() => string | undefined) | undefined;
   /** Counts rate limits for several processes where there is no Redis; by default each counts for itself. */
   readonly counters?: CounterStore | undefined;
   /** Services in this process, whose replicas share changes through the Redis of the gateway. */
@@ -247,7 +247,7 @@ function startLimits(
 
 function shareTokens(
   redis: ReturnType<typeof createRedis>,
-  secret: () => string,
+  secret: () => string | undefined,
   { credentialCache, clock }: GatewayService,
   { redisFailed: onError }: RequestReports,
 ): void {

@@ -25,8 +25,8 @@ export type SharedEntry = { readonly source: PrincipalSource; readonly until: nu
 
 export type SharedCredentialsOptions = {
   readonly redis: ReturnType<typeof createRedis>;
-  /** Known to all replicas of the gateway, and to no other process. */
-  readonly secret: () => string;
+  /** Known to all replicas of the gateway, and to no other process. Undefined: nothing is shared. */
+  readonly secret: () => string | undefined;
   readonly clock: () => number;
   readonly onError: (error: unknown) => void;
 };
@@ -71,6 +71,7 @@ export function createSharedCredentials(options: SharedCredentialsOptions): Shar
       if (end <= now || pausedUntil > now) return;
       const name = entryName(pair);
       const sealed = seal.close(name, encode({ source, until: end }));
+      if (sealed === undefined) return;
       redis.set(name, sealed, "PX", Math.min(Math.ceil(end - now), MARK_MS)).catch(pause);
     },
     async evict(eviction) {
@@ -155,22 +156,28 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Encrypts each value with a key of its own, made of the secret and the name under which it is stored. */
-function createSeal(secret: () => string) {
-  const keyOf = (name: string): Buffer =>
-    Buffer.from(hkdfSync("sha256", secret(), name, "scrip shared credentials", KEY_BYTES));
+function createSeal(secret: () => string | undefined) {
+  const keyOf = (name: string): Buffer | undefined => {
+    const current = secret();
+    if (current === undefined) return undefined;
+    return Buffer.from(hkdfSync("sha256", current, name, "scrip shared credentials", KEY_BYTES));
+  };
   return {
-    close(name: string, text: Buffer): Buffer {
+    close(name: string, text: Buffer): Buffer | undefined {
+      const key = keyOf(name);
+      if (key === undefined) return undefined;
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, keyOf(name), nonce);
+      const cipher = createCipheriv(CIPHER, key, nonce);
       const body = Buffer.concat([cipher.update(text), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), body]);
     },
     /** Undefined: another secret or name, or not a sealed value at all. */
     open(name: string, sealed: Buffer): Buffer | undefined {
-      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      const key = keyOf(name);
+      if (key === undefined || sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
       const nonce = sealed.subarray(0, NONCE_BYTES);
       const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv(CIPHER, keyOf(name), nonce).setAuthTag(tag);
+      const decipher = createDecipheriv(CIPHER, key, nonce).setAuthTag(tag);
       try {
         const body = sealed.subarray(NONCE_BYTES + TAG_BYTES);
         return Buffer.concat([decipher.update(body), decipher.final()]);
