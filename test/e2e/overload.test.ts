@@ -54,16 +54,18 @@ describe.each(COMPOSITIONS)("overload (%s)", (composition) => {
   const readMetrics = () =>
     admissionMetrics(stack.metrics["scrip"] ?? stack.metrics["gateway"] ?? "");
 
-  /** Why the processes have rejected requests so far. */
-  async function rejectionReasons(): Promise<readonly string[]> {
+  /** How many requests the processes have rejected so far, by reason. */
+  async function rejections(): Promise<Readonly<Record<string, number>>> {
     const texts = await Promise.all(
       Object.values(stack.metrics).map(async (url) => (await fetch(url)).text()),
     );
-    return texts.flatMap((text) =>
-      [...text.matchAll(/^admission_rejections_total\{.*reason="(\w+)"/gm)].map(
-        ([, reason]) => reason ?? "",
-      ),
-    );
+    const counts: Record<string, number> = {};
+    for (const text of texts) {
+      const lines = text.matchAll(/^admission_rejections_total\{.*reason="(\w+)".*\} (\d+)$/gm);
+      for (const [, reason = "", count] of lines)
+        counts[reason] = (counts[reason] ?? 0) + Number(count);
+    }
+    return counts;
   }
 
   test("hundreds of concurrent heavy requests of one project do not affect another project", async () => {
@@ -87,11 +89,11 @@ describe.each(COMPOSITIONS)("overload (%s)", (composition) => {
     const work = metrics.map((each) => each["admission_heavy_running"] ?? 0);
     expect(Math.max(...work)).toBeGreaterThan(0);
     expect(Math.max(...work)).toBeLessThanOrEqual(MOST_WORK);
-    // A request that waits is served: all others are rejected before they wait. Where services share the processors with the
-    // gateway, the burst slows them down, so that some requests may wait in vain.
-    const inVain = composition === "distributed" ? ["wait"] : [];
-    const reasons = await rejectionReasons();
-    expect(reasons.filter((reason) => !inVain.includes(reason))).toEqual(["project"]);
+    // Requests that would wait in vain are rejected before they wait; only a process that the burst slows down misjudges some.
+    const { project = 0, wait = 0, ...otherReasons } = await rejections();
+    expect(otherReasons).toEqual({});
+    expect(project).toBeGreaterThan(REQUESTS / 2);
+    expect(wait).toBeLessThanOrEqual(REQUESTS / 20);
     expect(stack.pids()).toEqual(pids);
     expect((await send(heavy)).statuses).toEqual({ 200: 1 });
   });
@@ -114,8 +116,9 @@ describe.each(COMPOSITIONS)("overload (%s)", (composition) => {
       socket.write(heavy, "latin1");
       return socket.pause();
     });
+    // Some are served and do not receive; how many others wait or are rejected depends on how fast heavy requests have been.
     await expect
-      .poll(async () => (await readMetrics())["admission_heavy_waiting"])
+      .poll(async () => (await readMetrics())["admission_unsent_response_bytes"])
       .toBeGreaterThan(0);
     expect((await send(light)).statuses).toEqual({ 200: 1 });
     for (const socket of sockets) socket.destroy();
