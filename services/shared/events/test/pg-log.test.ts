@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { PARTITIONS } from "../src/partition.ts";
 import { decodeBatch, encodeBatch } from "../src/pg/batch-codec.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../src/pg/events-schema.ts";
-import { claimPartitions, commitOffsets, createOffsets, measureLag } from "../src/pg/group.ts";
+import { createGroupStore, createOffsets, measureLag } from "../src/pg/group.ts";
 import { createLogReader, type PartitionBatch } from "../src/pg/log-reader.ts";
 import { logTable } from "../src/pg/log-retention.ts";
 import { appendToLog, readBatches, readRetainedEvents } from "../src/pg/log.ts";
@@ -119,13 +119,27 @@ describe("the log", () => {
     expect(eventsOf(await read(behind, 10))).toEqual(all.slice(2));
   });
 
+  test("reads several topics in one statement", async () => {
+    const topics = [newTopic(), newTopic(), newTopic()];
+    const { read } = createLogReader(db);
+    await Promise.all(topics.map((topic) => read(everyPartition(topic), 10)));
+    for (const topic of topics) await appendToLog(db, buildEvents(topic, "v_1", 2));
+    const query = vi.spyOn(db, "query");
+    const found = await Promise.all(topics.map((topic) => read(everyPartition(topic), 10)));
+    expect(query).toHaveBeenCalledTimes(1);
+    query.mockRestore();
+    expect(found.map((batches) => eventsOf(batches).map(({ topic }) => topic))).toEqual(
+      topics.map((topic) => [topic, topic]),
+    );
+  });
+
   test("reads again after a publication", async () => {
     const topic = newTopic();
     const { read, outdate } = createLogReader(db);
     await read(everyPartition(topic), 10);
     const query = vi.spyOn(db, "query");
     const before = read(everyPartition(topic), 10);
-    await Promise.resolve();
+    await vi.waitFor(() => expect(query).toHaveBeenCalledTimes(1));
     outdate();
     const after = read(everyPartition(topic), 10);
     const joined = read(everyPartition(topic), 10);
@@ -284,24 +298,80 @@ test("an upgrade delivers the unhandled events of the log of rows before all oth
   expect(await trimRowLog(own, policy)).toBe(6);
 });
 
+test("stores the leases of all members of a process in one statement each", async () => {
+  const [first = "", second = ""] = [newTopic(), newTopic()].toSorted();
+  await createOffsets(db, "first", [first]);
+  await createOffsets(db, "second", [first, second]);
+  const store = createGroupStore(db);
+  const ofFirst = { group: "first", member: "one" };
+  const ofSecond = { group: "second", member: "one" };
+  const rival = { group: "second", member: "rival" };
+  const leaseMs = 60_000;
+  expect(await store.heartbeat({ ...rival, topics: [second], leaseMs })).toEqual([]);
+  await store.claim({ ...rival, requested: [{ topic: second, partition: 1 }], leaseMs });
+
+  const query = vi.spyOn(db, "query");
+  const others = await Promise.all([
+    store.heartbeat({ ...ofFirst, topics: [first], leaseMs }),
+    store.heartbeat({ ...ofSecond, topics: [first, second], leaseMs }),
+  ]);
+  expect(others).toEqual([[], [{ member: "rival", topics: [second] }]]);
+  const ofTopic = (topic: string) => [0, 1].map((partition) => ({ topic, partition }));
+  const [inFirst = [], inSecond = []] = await Promise.all([
+    store.claim({ ...ofFirst, requested: ofTopic(first), leaseMs }),
+    store.claim({ ...ofSecond, requested: [...ofTopic(first), ...ofTopic(second)], leaseMs }),
+  ]);
+  const position = { offset: 0n, epoch: 1n };
+  expect(inFirst).toEqual(ofTopic(first).map((id) => ({ ...id, ...position })));
+  expect(inSecond).toEqual(
+    [...ofTopic(first), { topic: second, partition: 0 }].map((id) => ({ ...id, ...position })),
+  );
+
+  const lost = { topic: second, partition: 1, offset: 5n, epoch: 1n };
+  const committed = await Promise.all([
+    store.commit({ ...ofFirst, done: inFirst.map((claim) => ({ ...claim, offset: 3n })) }),
+    store.commit({ ...ofSecond, done: [...inSecond, lost] }),
+  ]);
+  expect(query).toHaveBeenCalledTimes(3);
+  query.mockRestore();
+  expect(committed).toEqual([ofTopic(first), [...ofTopic(first), { topic: second, partition: 0 }]]);
+  const [moved] = await store.claim({ ...ofFirst, requested: ofTopic(first), leaseMs });
+  expect(moved).toMatchObject({ offset: 3n, epoch: 1n });
+});
+
+test("records a member again, and forgets the others of its group that are long gone", async () => {
+  const store = createGroupStore(db);
+  const group = newTopic();
+  const member = (name: string) => ({ group, member: name, topics: ["t"], leaseMs: 60_000 });
+  await store.heartbeat(member("gone"));
+  await db.query(
+    "update bus_member set expires_at = now() - interval '2 minutes' where consumer_group = $1",
+    [group],
+  );
+  for (let beat = 0; beat < 2; beat += 1) {
+    expect(await store.heartbeat(member("alive"))).toEqual([]);
+  }
+  const { rows } = await db.query("select member from bus_member where consumer_group = $1", [
+    group,
+  ]);
+  expect(rows).toEqual([{ member: "alive" }]);
+});
+
 test("does not let a member whose lease expired move the offset of its successor", async () => {
   const topic = newTopic();
   await createOffsets(db, "group", [topic]);
+  const store = createGroupStore(db);
   const requested = [{ topic, partition: 3 }];
-  const [stale] = await claimPartitions(db, "group", { member: "one", requested, leaseMs: 1 });
+  const one = { group: "group", member: "one" };
+  const two = { group: "group", member: "two" };
+  const [stale] = await store.claim({ ...one, requested, leaseMs: 1 });
   await new Promise((resolve) => setTimeout(resolve, 20));
-  const [current] = await claimPartitions(db, "group", {
-    member: "two",
-    requested,
-    leaseMs: 60_000,
-  });
+  const [current] = await store.claim({ ...two, requested, leaseMs: 60_000 });
   expect(current?.epoch).toBe((stale?.epoch ?? 0n) + 1n);
 
-  expect(await commitOffsets(db, "group", "one", [{ ...stale!, offset: 9n }])).toEqual([]);
-  expect(await claimPartitions(db, "group", { member: "one", requested, leaseMs: 60_000 })).toEqual(
-    [],
-  );
-  expect(await commitOffsets(db, "group", "two", [{ ...current!, offset: 7n }])).toEqual(requested);
-  const [again] = await claimPartitions(db, "group", { member: "two", requested, leaseMs: 60_000 });
+  expect(await store.commit({ ...one, done: [{ ...stale!, offset: 9n }] })).toEqual([]);
+  expect(await store.claim({ ...one, requested, leaseMs: 60_000 })).toEqual([]);
+  expect(await store.commit({ ...two, done: [{ ...current!, offset: 7n }] })).toEqual(requested);
+  const [again] = await store.claim({ ...two, requested, leaseMs: 60_000 });
   expect(again).toEqual({ topic, partition: 3, offset: 7n, epoch: current!.epoch });
 });

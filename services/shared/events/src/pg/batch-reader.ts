@@ -1,3 +1,4 @@
+import { createBatcher } from "@scrip/batching";
 import type { Queryable } from "@scrip/postgres";
 
 import { type LogBatch, readBatches } from "./log.ts";
@@ -19,8 +20,11 @@ export type BatchReader = {
 
 /** Limit of the cached batches of a topic; more were read by a member that is behind. */
 const MAX_CACHED_BYTES = 262_144;
+/** So that a member that is far behind does not delay the others. */
+const LANES = 2;
+const MAX_TOPICS = 100;
 
-/** A statement in flight, and its position in a topic. */
+/** A statement that has begun or is about to, and its position in a topic. */
 type Reading = { readonly from: bigint; readonly found: Promise<ReadonlyMap<string, Batches>> };
 
 export function createBatchReader(db: Queryable): BatchReader {
@@ -35,39 +39,52 @@ export function createBatchReader(db: Queryable): BatchReader {
     else if (endOf(batches) > endOf(before)) cache.set(topic, newestOf(batches));
   };
 
-  const read = async (from: ReadonlyMap<string, bigint>): Promise<ReadonlyMap<string, Batches>> => {
-    const found = await readBatches(db, from);
-    for (const [topic, batches] of found) store(topic, batches);
-    return found;
-  };
+  /** Members wake at the same times: what they request in one iteration of the event loop is one statement. */
+  const readTogether = createBatcher({
+    lanes: LANES,
+    maxBatch: MAX_TOPICS,
+    async send(wanted: readonly (readonly [topic: string, offset: bigint])[]) {
+      const found = await readBatches(db, lowestOf(wanted));
+      for (const [topic, batches] of found) store(topic, batches);
+      return wanted.map(() => found);
+    },
+  });
 
-  const start = (from: ReadonlyMap<string, bigint>): void => {
-    if (from.size === 0) return;
-    const found = read(from);
-    for (const [topic, offset] of from) readings.set(topic, { from: offset, found });
+  const start = (topic: string, from: bigint): void => {
+    const reading = { from, found: readTogether([topic, from]) };
+    readings.set(topic, reading);
     const forget = (): void => {
-      for (const topic of from.keys()) {
-        if (readings.get(topic)?.found === found) readings.delete(topic);
-      }
+      if (readings.get(topic) === reading) readings.delete(topic);
     };
-    found.then(forget, forget);
+    reading.found.then(forget, forget);
   };
 
   return {
     cached: (topic) => cache.get(topic) ?? [],
     async load(from) {
-      const fresh = [...from].filter(([topic, offset]) => {
+      const shared = [...from].map(([topic, offset]) => {
         const underWay = readings.get(topic);
-        return underWay === undefined || underWay.from > offset;
+        if (underWay === undefined || underWay.from > offset) start(topic, offset);
+        return [topic, readings.get(topic)?.found] as const;
       });
-      start(new Map(fresh));
-      const shared = [...from.keys()].map((topic) => [topic, readings.get(topic)?.found] as const);
       const batches = new Map<string, Batches>();
       for (const [topic, found] of shared) batches.set(topic, (await found)?.get(topic) ?? []);
       return batches;
     },
     outdate: () => readings.clear(),
   };
+}
+
+/** The lowest of the offsets of each topic. */
+export function lowestOf(
+  offsets: Iterable<readonly [topic: string, offset: bigint]>,
+): ReadonlyMap<string, bigint> {
+  const lowest = new Map<string, bigint>();
+  for (const [topic, offset] of offsets) {
+    const before = lowest.get(topic);
+    if (before === undefined || offset < before) lowest.set(topic, offset);
+  }
+  return lowest;
 }
 
 /** The offset after the last batch. */

@@ -1,4 +1,5 @@
-import type { Queryable } from "@scrip/postgres";
+import { createBatcher } from "@scrip/batching";
+import { int4Array, type Queryable, textArray } from "@scrip/postgres";
 
 import type { PartitionLag } from "../bus.ts";
 import { PARTITIONS } from "../partition.ts";
@@ -27,30 +28,89 @@ export async function createOffsets(
   );
 }
 
-/** Records that `self` is alive, and returns all live members. */
-export async function heartbeat(
+/**
+ * What the members in a process store about their groups. Those of the same iteration of the event loop share a statement: idle members
+ * wake at the same times, and busy ones with each publication.
+ */
+export type GroupStore = {
+  /** Records that the member is alive; returns the other living members. */
+  readonly heartbeat: (heartbeat: Heartbeat) => Promise<readonly Member[]>;
+  /** Renews or takes the leases of partitions without another owner; returns the owned ones. */
+  readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
+  /** Stores offsets; returns the partitions that are still owned. */
+  readonly commit: (commit: Commit) => Promise<readonly PartitionId[]>;
+};
+
+type OfMember = { readonly group: string; readonly member: string };
+
+export type Heartbeat = OfMember & Member & { readonly leaseMs: number };
+
+export type ClaimRequest = OfMember & {
+  readonly requested: readonly PartitionId[];
+  readonly leaseMs: number;
+};
+
+export type Commit = OfMember & { readonly done: readonly Claim[] };
+
+/** So that a statement that waits for a lock does not delay all members. */
+const LANES = 2;
+const MAX_MEMBERS = 100;
+
+export function createGroupStore(db: Queryable): GroupStore {
+  const limits = { lanes: LANES, maxBatch: MAX_MEMBERS };
+  return {
+    heartbeat: createBatcher({ ...limits, send: (beats) => recordHeartbeats(db, beats) }),
+    claim: createBatcher({ ...limits, send: (requests) => claimPartitions(db, requests) }),
+    commit: createBatcher({ ...limits, send: (commits) => commitOffsets(db, commits) }),
+  };
+}
+
+async function recordHeartbeats(
   db: Queryable,
-  group: string,
-  self: Member,
-  leaseMs: number,
-): Promise<readonly Member[]> {
-  const { rows } = await db.query<Member>({
+  beats: readonly Heartbeat[],
+): Promise<readonly (readonly Member[])[]> {
+  const { rows } = await db.query<OfRow & { other: string; topics: readonly string[] }>({
     name: "bus_heartbeat",
-    text: `with beat as (
+    planning: "indexLookups",
+    text: `with self as (
+             select *
+               from json_to_recordset($1) as self
+                    (consumer_group text, member text, topics text[], lease_ms integer)
+           ), beat as (
              insert into bus_member (consumer_group, member, topics, expires_at)
-             values ($1, $2, $3, clock_timestamp() + $4 * interval '1 millisecond')
+             select consumer_group, member, topics,
+                    clock_timestamp() + lease_ms * interval '1 millisecond'
+               from self
+              order by consumer_group, member
                  on conflict (consumer_group, member) do update
                 set expires_at = excluded.expires_at
            ), gone as (
              delete from bus_member
-              where consumer_group = $1 and member <> $2
-                and expires_at < clock_timestamp() - interval '1 minute'
+              where (consumer_group, member) in (
+                    select other.consumer_group, other.member
+                      from bus_member as other join self using (consumer_group)
+                     where other.member <> self.member
+                       and other.expires_at < clock_timestamp() - interval '1 minute'
+                       for update of other skip locked)
            )
-           select member, topics from bus_member
-            where consumer_group = $1 and member <> $2 and expires_at > clock_timestamp()`,
-    values: [group, self.member, self.topics, leaseMs],
+           select consumer_group, self.member, other.member as other, other.topics
+             from self join bus_member as other using (consumer_group)
+            where other.member <> self.member and other.expires_at > clock_timestamp()`,
+    values: [
+      JSON.stringify(
+        beats.map(({ group, member, topics, leaseMs }) => ({
+          consumer_group: group,
+          member,
+          topics,
+          lease_ms: leaseMs,
+        })),
+      ),
+    ],
   });
-  return [...rows, self];
+  const ofMember = byMember(rows);
+  return beats.map((beat) =>
+    ofMember(beat).map(({ other, topics }) => ({ member: other, topics })),
+  );
 }
 
 /**
@@ -70,76 +130,90 @@ export function assignPartitions(members: readonly Member[], self: Member): Part
   });
 }
 
-/** Renews or takes the leases of partitions without another owner; returns the owned ones. */
-export async function claimPartitions(
+async function claimPartitions(
   db: Queryable,
-  group: string,
-  claim: {
-    readonly member: string;
-    readonly requested: readonly PartitionId[];
-    readonly leaseMs: number;
-  },
-): Promise<readonly Claim[]> {
-  const { rows } = await db.query<PartitionId & { log_offset: bigint; epoch: bigint }>({
+  requests: readonly ClaimRequest[],
+): Promise<readonly (readonly Claim[])[]> {
+  const wanted = requests.flatMap(({ requested, ...request }) =>
+    requested.map((partition) => ({ ...request, ...partition })),
+  );
+  const { rows } = await db.query<OfRow & PartitionId & { log_offset: bigint; epoch: bigint }>({
     name: "bus_claim",
+    planning: "indexLookups",
     text: `with free as (
-             select topic, partition
-               from bus_offset
-              where consumer_group = $1
-                and (topic, partition) in (select * from unnest($3::text[], $4::int[]))
-                and (owner is null or owner = $2 or expires_at <= clock_timestamp())
-              order by topic, partition
-                for no key update
+             select consumer_group, topic, partition, wanted.member, wanted.lease_ms
+               from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[])
+                    as wanted (consumer_group, member, topic, partition, lease_ms)
+               join bus_offset as o using (consumer_group, topic, partition)
+              where owner is null or owner = wanted.member or expires_at <= clock_timestamp()
+              order by consumer_group, topic, partition
+                for no key update of o
            )
            update bus_offset as o
-              set owner = $2,
-                  epoch = o.epoch + (o.owner is distinct from $2)::int,
-                  expires_at = clock_timestamp() + $5 * interval '1 millisecond'
+              set owner = free.member,
+                  epoch = o.epoch + (o.owner is distinct from free.member)::int,
+                  expires_at = clock_timestamp() + free.lease_ms * interval '1 millisecond'
              from free
-            where o.consumer_group = $1 and o.topic = free.topic and o.partition = free.partition
-           returning o.topic, o.partition, o.log_offset, o.epoch`,
+            where o.consumer_group = free.consumer_group
+              and o.topic = free.topic and o.partition = free.partition
+           returning o.consumer_group, o.owner as member, o.topic, o.partition, o.log_offset, o.epoch`,
     values: [
-      group,
-      claim.member,
-      claim.requested.map((requested) => requested.topic),
-      claim.requested.map((requested) => requested.partition),
-      claim.leaseMs,
+      textArray(wanted.map(({ group }) => group)),
+      textArray(wanted.map(({ member }) => member)),
+      textArray(wanted.map(({ topic }) => topic)),
+      int4Array(wanted.map(({ partition }) => partition)),
+      int4Array(wanted.map(({ leaseMs }) => leaseMs)),
     ],
   });
-  return rows.map(({ topic, partition, log_offset: offset, epoch }) => ({
-    topic,
-    partition,
-    offset,
-    epoch,
-  }));
+  const ofMember = byMember(rows);
+  return requests.map((request) =>
+    ofMember(request).map(({ topic, partition, log_offset: offset, epoch }) => ({
+      topic,
+      partition,
+      offset,
+      epoch,
+    })),
+  );
 }
 
-/** Stores the offsets of the group; returns the partitions that are still owned. */
-export async function commitOffsets(
+async function commitOffsets(
   db: Queryable,
-  group: string,
-  member: string,
-  done: readonly Claim[],
-): Promise<readonly PartitionId[]> {
-  const { rows } = await db.query<PartitionId>({
+  commits: readonly Commit[],
+): Promise<readonly (readonly PartitionId[])[]> {
+  const all = commits.flatMap(({ done, group, member }) =>
+    done.map((claim) => ({ ...claim, group, member })),
+  );
+  const { rows } = await db.query<OfRow & PartitionId>({
     name: "bus_commit",
+    planning: "indexLookups",
     text: `update bus_offset as o
               set log_offset = greatest(o.log_offset, done.log_offset)
-             from unnest($3::text[], $4::int[], $5::bigint[], $6::bigint[])
-                  as done (topic, partition, log_offset, epoch)
-            where o.consumer_group = $1 and o.owner = $2
+             from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bigint[])
+                  as done (consumer_group, member, topic, partition, log_offset, epoch)
+            where o.consumer_group = done.consumer_group and o.owner = done.member
               and o.topic = done.topic and o.partition = done.partition and o.epoch = done.epoch
-           returning o.topic, o.partition`,
+           returning o.consumer_group, o.owner as member, o.topic, o.partition`,
     values: [
-      group,
-      member,
-      done.map((claim) => claim.topic),
-      done.map((claim) => claim.partition),
-      done.map((claim) => claim.offset),
-      done.map((claim) => claim.epoch),
+      textArray(all.map(({ group }) => group)),
+      textArray(all.map(({ member }) => member)),
+      textArray(all.map(({ topic }) => topic)),
+      int4Array(all.map(({ partition }) => partition)),
+      all.map(({ offset }) => offset),
+      all.map(({ epoch }) => epoch),
     ],
   });
-  return rows;
+  const ofMember = byMember(rows);
+  return commits.map((commit) =>
+    ofMember(commit).map(({ topic, partition }) => ({ topic, partition })),
+  );
+}
+
+type OfRow = { readonly consumer_group: string; readonly member: string };
+
+/** The rows of each member. */
+function byMember<Row extends OfRow>(rows: readonly Row[]): (member: OfMember) => readonly Row[] {
+  const grouped = Map.groupBy(rows, (row) => `${row.member}:${row.consumer_group}`);
+  return ({ member, group }) => grouped.get(`${member}:${group}`) ?? [];
 }
 
 export async function releasePartitions(

@@ -1,7 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { DeliveredEvent } from "../bus.ts";
-import { type Batches, createBatchReader, endOf } from "./batch-reader.ts";
+import { type Batches, createBatchReader, endOf, lowestOf } from "./batch-reader.ts";
 import { type PartitionId, type Position, readFirstBatches } from "./log.ts";
 import { readRowLog } from "./row-log.ts";
 
@@ -56,7 +56,9 @@ export function createLogReader(db: Queryable): LogReader {
     positions: readonly Position[],
     limit: number,
   ): Promise<readonly PartitionBatch[]> => {
-    const batches = await reader.load(lowestOffsets(positions));
+    const batches = await reader.load(
+      lowestOf(positions.map(({ topic, offset }) => [topic, offset])),
+    );
     return positions.map((position) => pick(position, batches.get(position.topic) ?? [], limit));
   };
 
@@ -79,15 +81,6 @@ export function createLogReader(db: Queryable): LogReader {
     },
     outdate: reader.outdate,
   };
-}
-
-function lowestOffsets(positions: readonly Position[]): ReadonlyMap<string, bigint> {
-  const lowest = new Map<string, bigint>();
-  for (const { topic, offset } of positions) {
-    const before = lowest.get(topic);
-    if (before === undefined || offset < before) lowest.set(topic, offset);
-  }
-  return lowest;
 }
 
 const isWithin = ({ offset }: Position, batches: Batches): boolean =>

@@ -7,7 +7,7 @@ import type { DeliveryPolicy } from "../delivery.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
 import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./events-schema.ts";
-import { measureDelays, measureLag } from "./group.ts";
+import { createGroupStore, measureDelays, measureLag } from "./group.ts";
 import { createLogReader } from "./log-reader.ts";
 import { keepLogTrimmed, type LogRetention } from "./log-retention.ts";
 import { appendToLog } from "./log.ts";
@@ -57,6 +57,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   await migrate({ ...role, folder: EVENTS_MIGRATIONS });
   const db = createDatabase({ ...role, poolSize, metrics, onError });
   const log = createLogReader(db);
+  const store = createGroupStore(db);
   const subscriptions = new Set<PgSubscription>();
   const trimming = await keepLogTrimmed({ url, db, retention: options.retention, onError });
   const announce = (topics: ReadonlySet<string>): void => {
@@ -74,7 +75,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     openOutbox: outboxes.open,
     unhandledSince: () => findUnhandledSince(db),
     async subscribe(subscribe) {
-      const source = { ...subscribe, db, read: log.read, onError };
+      const source = { ...subscribe, db, read: log.read, store, onError };
       const subscription = await startSubscription({ ...source, ...consumerSettings(options) });
       subscriptions.add(subscription);
       return {

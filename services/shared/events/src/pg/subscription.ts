@@ -12,10 +12,8 @@ import {
   groupSmallBatches,
 } from "../handler-runner.ts";
 import {
-  claimPartitions,
-  commitOffsets,
   createOffsets,
-  heartbeat,
+  type GroupStore,
   leaveGroup,
   type Member,
   assignPartitions,
@@ -45,6 +43,7 @@ export type ConsumerTimings = {
 export type ConsumerOptions = HandlerRunnerOptions & {
   readonly topics: readonly string[];
   readonly read: LogReader["read"];
+  readonly store: GroupStore;
   readonly timings: ConsumerTimings;
   /** Maximum number of events per call of a handler. */
   readonly batch: number;
@@ -120,7 +119,7 @@ class Consumer {
       }
       if (!this.#isRunning()) return;
       const busy = !trouble && performance.now() < this.#busyUntil;
-      await this.#alarm.sleep(busy ? timings.busyPollMs : untilNext(timings.idlePollMs));
+      await this.#alarm.sleep(busy ? timings.busyPollMs : untilNextPoll(timings.idlePollMs));
     }
   }
 
@@ -167,12 +166,14 @@ class Consumer {
 
   /** Computes the assignment and renews the leases. */
   async #beat(): Promise<void> {
-    const { db, group, timings } = this.#options;
+    const { store, group, timings } = this.#options;
+    const self = { group, member: this.#self.member };
     // Taken before the statements: the leases end later than assumed, never earlier.
     const startedAt = performance.now();
     if (startedAt < this.#beatAt) return;
-    const members = await heartbeat(db, group, this.#self, timings.leaseMs);
-    const assigned = assignPartitions(members, this.#self);
+    const { leaseMs } = timings;
+    const others = await store.heartbeat({ ...this.#self, group, leaseMs });
+    const assigned = assignPartitions([...others, this.#self], this.#self);
     this.#assigned = new Set(assigned.map(keyOf));
     await this.#commit("read");
     await this.#giveBack();
@@ -180,17 +181,14 @@ class Consumer {
       (partition) => !this.#assigned.has(keyOf(partition)),
     );
     const requested = [...assigned, ...finishing];
-    const claims = await claimPartitions(db, group, {
-      member: this.#self.member,
-      requested,
-      leaseMs: timings.leaseMs,
-    });
+    const claims = await store.claim({ ...self, requested, leaseMs });
     if (this.#state === "crashed") return;
     followClaims(this.#owned, claims);
-    this.#leaseEndsAt = startedAt + timings.leaseMs;
+    this.#leaseEndsAt = startedAt + leaseMs;
     // A partition of another owner becomes free soon, by its next heartbeat or the end of its
     // lease.
-    this.#beatAt = startedAt + timings.heartbeatMs / (claims.length < requested.length ? 3 : 1);
+    const every = timings.heartbeatMs / (claims.length < requested.length ? 3 : 1);
+    this.#beatAt = startedAt + untilNext(every, startedAt);
   }
 
   async #giveBack(): Promise<void> {
@@ -208,20 +206,20 @@ class Consumer {
    * partitions, which is not urgent: they would be skipped again.
    */
   async #commit(what: "handled" | "read"): Promise<void> {
-    const { db, group } = this.#options;
+    const { store, group } = this.#options;
     const ahead = [...this.#owned.values()].filter(
       ({ offset, handled, committed }) => (what === "read" ? offset : handled) > committed,
     );
     if (ahead.length === 0) return;
-    const commits = ahead.map(({ topic, partition, epoch, offset }) => ({
+    const done = ahead.map(({ topic, partition, epoch, offset }) => ({
       topic,
       partition,
       epoch,
       offset,
     }));
-    const ours = await commitOffsets(db, group, this.#self.member, commits);
+    const ours = await store.commit({ group, member: this.#self.member, done });
     const stillOwned = new Set(ours.map(keyOf));
-    for (const commit of commits) {
+    for (const commit of done) {
       const key = keyOf(commit);
       const partition = this.#owned.get(key);
       if (partition?.epoch !== commit.epoch) continue;
@@ -293,9 +291,10 @@ class Consumer {
 }
 
 /**
- * Idle members of a process poll at the same times, so that one statement reads for all of them. A
- * timer has whole milliseconds and may fire one early: without one more, four of five polls came
- * twice, right before and after.
+ * Members of a process poll and send heartbeats at the same times, so that one statement serves all of them.
  */
-const untilNext = (everyMs: number): number =>
-  Math.ceil(everyMs - (performance.now() % everyMs)) + 1;
+const untilNext = (everyMs: number, now: number): number => everyMs - (now % everyMs);
+
+/** A timer has whole milliseconds and may fire one early: without one more, four of five polls came twice. */
+const untilNextPoll = (everyMs: number): number =>
+  Math.ceil(untilNext(everyMs, performance.now())) + 1;
