@@ -21,7 +21,11 @@ export function compileField(field: DescField, context: CompileContext): FieldCh
   const rule = ruleOf(field);
   const path = `.${jsonNameOf(field)}`;
   const check = compileValue(field, rule, context);
-  const missing: Violation = { path: "", text: missingProperty(field) };
+  const missing: Violation = {
+    path: "",
+    text: `should have required property '${jsonNameOf(field)}'`,
+    missing: field,
+  };
   const required = rule.required && !rule.internal;
   if (check === undefined && !required) return undefined;
   const isAbsent = absenceOf(field);
@@ -33,9 +37,6 @@ export function compileField(field: DescField, context: CompileContext): FieldCh
       : { path: path + violation.path, text: violation.text };
   };
 }
-
-export const missingProperty = (field: DescField): string =>
-  `should have required property '${jsonNameOf(field)}'`;
 
 /**
  * What counts as absent. Without `optional`, the wire does not distinguish empty text, an

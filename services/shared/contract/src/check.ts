@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 
 import type { CompileContext, MessageCheck, Resolve } from "./check-context.ts";
-import { compileField, missingProperty } from "./check-field.ts";
+import { compileField } from "./check-field.ts";
 import { jsonNameOf } from "./options.ts";
 import { toDetails, type Violation } from "./violation.ts";
 
@@ -43,9 +43,9 @@ export function compileCheck(desc: DescMessage, options: CheckOptions = {}): Che
 }
 
 /** The violation as the sender of a document that is one field sees it. */
-function inDocument({ path, text }: Violation, document: DescField): Violation {
+function inDocument({ path, text, missing }: Violation, document: DescField): Violation {
   const name = jsonNameOf(document);
-  if (path === "" && text === missingProperty(document))
+  if (path === "" && missing === document)
     return { path, text: "must NOT have fewer than 1 items" };
   const [, inside] = new RegExp(`^\\.${name}(?![\\w])(.*)$`).exec(path) ?? [];
   return inside === undefined ? { path, text } : { path: inside, text };

@@ -8,6 +8,13 @@ export type ReplacedClient<Client> = {
   readonly close: () => Promise<void>;
 };
 
+type Connected<Client> = {
+  readonly client: Client;
+  readonly connected: Promise<void>;
+  /** How many calls are using it. */
+  users: number;
+};
+
 /**
  * A client that connects when it is first used, and that a new one replaces after a failure: a client of kafkajs requests the metadata of
  * all topics that it has ever used, and fails for good once one of them no longer exists.
@@ -16,22 +23,26 @@ export function createReplacedClient<Client extends Connectable>(
   make: () => Client,
 ): ReplacedClient<Client> {
   let isClosed = false;
-  let current: { readonly client: Client; readonly connected: Promise<void> } | undefined;
-  const connect = (): NonNullable<typeof current> => {
+  let current: Connected<Client> | undefined;
+  const connect = (): Connected<Client> => {
     if (isClosed) throw new Error("the connection to Kafka is closed");
     const client = make();
-    return { client, connected: client.connect() };
+    return { client, connected: client.connect(), users: 0 };
   };
   return {
     async use(work) {
       const used = (current ??= connect());
+      used.users += 1;
       try {
         await used.connected;
         return await work(used.client);
       } catch (error) {
         if (current === used) current = undefined;
-        used.client.disconnect().catch(() => {});
         throw error;
+      } finally {
+        used.users -= 1;
+        // A replaced client: others may still wait for a response of it.
+        if (current !== used && used.users === 0) used.client.disconnect().catch(() => {});
       }
     },
     async close() {

@@ -28,6 +28,7 @@ function startReader(handoverMs: number) {
   const consumer: Partial<Consumer> = {
     commitOffsets: async () => void done.push("commit"),
     seek: ({ offset }) => void done.push(`seek ${offset}`),
+    resume: () => {},
   };
   const options: KafkaReaderOptions = {
     consumer: consumer as Consumer,
@@ -40,7 +41,24 @@ function startReader(handoverMs: number) {
   return { reader: new KafkaReader(options), done, finishHandler: gate.resolve };
 }
 
-test("resumes a partition that a rebalance fetched again while its handler was running", async () => {
+const ASSIGNED_AGAIN = { [PLACE.topic]: [PLACE.partition] };
+
+test.each([
+  { handler: "short", handoverMs: 60_000, paused: ["pause"] },
+  { handler: "long", handoverMs: 0, paused: ["pause", "pause"] },
+])("stores no offset of a $handler handler that began before the last rebalance", async (one) => {
+  const { reader, done, finishHandler } = startReader(one.handoverMs);
+  const first = reader.read(fetched(done));
+  if (one.handoverMs === 0) await first;
+  reader.assign(ASSIGNED_AGAIN);
+  await reader.read(fetched(done));
+  finishHandler();
+  await first;
+  await reader.finish();
+  expect(done).toEqual([...one.paused, "resume"]);
+});
+
+test("resumes a partition that was fetched again while its handler was running", async () => {
   const { reader, done, finishHandler } = startReader(60_000);
   const first = reader.read(fetched(done));
   await reader.read(fetched(done));

@@ -28,6 +28,11 @@ type Work = Fetched & {
   readonly done: Promise<void>;
   /** Ends the pause of the partition, which lasts as long as the work. */
   resume: (() => void) | undefined;
+  /**
+   * Whether the member has joined the group again since. Its offset is not stored then: the topic may have been created
+   * anew, where it would skip events. Reading continues from the stored offset.
+   */
+  isFromEarlierJoin: boolean;
 };
 
 const keyOf = ({ topic, partition }: TopicPartition): string => `${partition}:${topic}`;
@@ -70,7 +75,10 @@ export class KafkaReader {
   assign(assignment: Readonly<Record<string, readonly number[]>>): void {
     for (const [key, work] of this.#working) {
       const { topic, partition, lost } = work.partition;
-      if (assignment[topic]?.includes(partition) === true) continue;
+      if (assignment[topic]?.includes(partition) === true) {
+        work.isFromEarlierJoin = true;
+        continue;
+      }
       lost.abort(new Error("the partition was assigned to another member"));
       this.#working.delete(key);
     }
@@ -121,6 +129,7 @@ export class KafkaReader {
     }
     try {
       await work.done;
+      if (work.isFromEarlierJoin) return false;
       const partitions = [{ partition, offset: String(next) }];
       await payload.commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });
       payload.resolveOffset(last);
@@ -143,7 +152,7 @@ export class KafkaReader {
     };
     const done = Promise.race([handle(), rejectWhenAborted(lost.signal)]);
     done.catch(() => {});
-    const work: Work = { ...fetched, next, start: started.resolve, done, resume: undefined };
+    const work: Work = { ...fetched, next, start: started.resolve, done, resume: undefined, isFromEarlierJoin: false };
     this.#working.set(keyOf(at), work);
     if (this.#arrived.length === 0) setImmediate(() => this.#startArrived());
     this.#arrived.push(work);
@@ -168,11 +177,13 @@ export class KafkaReader {
     const offset = String(work.next);
     try {
       await work.done;
+      if (work.isFromEarlierJoin) return;
       try {
         await consumer.commitOffsets([{ topic, partition, offset }]);
       } finally {
         // Last: a rebalance before the commit would reset the position.
-        if (this.#isCurrent(work)) consumer.seek({ topic, partition, offset });
+        if (this.#isCurrent(work) && !work.isFromEarlierJoin)
+          consumer.seek({ topic, partition, offset });
       }
     } catch (error) {
       if (!this.#isExpected(work)) onError(asError(error));
