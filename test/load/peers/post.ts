@@ -13,6 +13,9 @@ const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets:
 /** Longer than any request of a race waits. */
 const TIMEOUT_MS = 300_000;
 
+/** Closes the connections, which a server may close too while they are idle, just when the next request is sent. */
+export const closeConnections = (): void => agent.destroy();
+
 export function post(
   url: string,
   headers: Readonly<Record<string, string>>,

@@ -13,6 +13,7 @@ import { ACTIONS, type Contender, type Race, type Round } from "./contender.ts";
 import { installPeers } from "./install.ts";
 import type { Measured, Plan, RoundFigures, Series } from "./measured.ts";
 import { startMedusa } from "./medusa.ts";
+import { closeConnections } from "./post.ts";
 import { formatReport } from "./report.ts";
 import { startScrip } from "./scrip.ts";
 import { startVendure } from "./vendure.ts";
@@ -67,6 +68,7 @@ async function measure(plan: Plan): Promise<Measured> {
   const races: { system: string; race: Race }[] = [];
   for (const contender of contenders) {
     log(`${contender.name}: concurrent redemptions of a limited code`);
+    closeConnections();
     races.push({ system: contender.name, race: await contender.race(plan.attempts) });
   }
   const { version } = await postgres.durability(medusaUrl);
@@ -76,6 +78,7 @@ async function measure(plan: Plan): Promise<Measured> {
 async function warmUp(contenders: readonly Contender[], plan: Plan): Promise<void> {
   for (const contender of contenders) {
     log(`${contender.name}: warming up`);
+    closeConnections();
     for (const action of ACTIONS)
       await contender.measure({ action, clients: 8, seconds: plan.seconds });
   }
@@ -109,6 +112,7 @@ async function measureRound(
   round: Round,
 ): Promise<RoundFigures> {
   const used = () => ({ node: cpuSecondsOf(contender.pid), postgres: postgres.cpuSeconds() });
+  closeConnections();
   const before = used();
   const figures = await contender.measure(round);
   const after = used();
