@@ -79,7 +79,7 @@ export const MIGRATIONS = path.join(import.meta.dirname, "../migrations");
 const CONSUMERS_CLOSE_MS = 3_000;
 
 /** Services wait for a project that another replica has changed; changes are rare, so the relay is idle. */
-const RELAY_POLL_MS = 200;
+const RELAY_POLL_MS = 500;
 
 const DEFAULT_POOL_SIZE = 10;
 const DEFAULT_TOKEN_SECONDS = 900;

@@ -7,6 +7,8 @@ import { watchServer } from "./watchdog.ts";
 
 /** The server is not a child of this process, so its end is polled. */
 const POLL_MS = 250;
+/** After this many polls it is checked that the process is still the server: process numbers are not used again so soon. */
+const POLLS_PER_CHECK = 20;
 
 /** A full disk or a damaged file does not recover within milliseconds. */
 const RETRY_MS = 5_000;
@@ -48,7 +50,8 @@ async function keep(cluster: Cluster, first: RunningServer, keeping: Keeping): P
 
 async function untilEnd(pid: number, stop: AbortSignal): Promise<void> {
   const born = await startOf(pid);
-  while (!stop.aborted && isRunning(pid) && (await startOf(pid)) === born) {
+  for (let polls = 1; !stop.aborted && isRunning(pid); polls += 1) {
+    if (polls % POLLS_PER_CHECK === 0 && (await startOf(pid)) !== born) return;
     await pause(POLL_MS, stop);
   }
 }

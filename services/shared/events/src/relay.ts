@@ -44,7 +44,7 @@ const BATCH = 500;
 const TIMINGS: RelayTimings = {
   leaseMs: 10_000,
   idlePollMs: 1_000,
-  gatherMs: 50,
+  gatherMs: 150,
   maxBackOffMs: 5_000,
 };
 

@@ -83,6 +83,7 @@ const saveImportedStatement = buildStatement({
 
 const saveStatement = buildStatement({
   name: "save-orders",
+  planning: "indexLookups",
   parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
   text: ({ orders }) => `${savedOrders(orders)}
     insert into outbox (project_id, id, topic, key, type, payload)

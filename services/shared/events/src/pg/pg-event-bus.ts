@@ -37,7 +37,7 @@ const TIMINGS: ConsumerTimings = {
   leaseMs: 10_000,
   heartbeatMs: 3_000,
   idlePollMs: 1_000,
-  busyPollMs: 50,
+  busyPollMs: 150,
   busyForMs: 1_000,
 };
 
