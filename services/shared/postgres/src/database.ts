@@ -13,7 +13,7 @@ import { measureDatabase } from "./database-metrics.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
 import { exactTypes } from "./exact-types.ts";
 import { assertIdentifier } from "./identifier.ts";
-import { planLocally, planSession, planTransaction } from "./planning.ts";
+import { type Execution, planLocally, planSession, planTransaction } from "./planning.ts";
 import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
@@ -278,6 +278,16 @@ function singleStatements(source: ConnectionSource): ProjectQueryable {
 const planningOf = (statement: string | Statement): Planning | undefined =>
   typeof statement === "string" ? undefined : statement.planning;
 
+const executionOf = (statement: string | Statement): Execution => ({
+  planning: planningOf(statement),
+  isPrepared: typeof statement !== "string" && statement.name !== undefined,
+});
+
+const unpreparedExecutionOf = (statement: string | Statement): Execution => ({
+  planning: planningOf(statement),
+  isPrepared: false,
+});
+
 type ConnectionSource = {
   readonly pool: Pool;
   /** The role of its sessions. */
@@ -303,7 +313,7 @@ function runAlone<Row extends QueryResultRow>(
         reject(asError(connectError));
         return;
       }
-      planSession(client, planningOf(statement));
+      planSession(client, executionOf(statement));
       const done = (error: Error | undefined, result: QueryResult<Row>): void => {
         // As the `query` of the pool does: a failed connection is not reused.
         release(error ?? undefined);
@@ -360,7 +370,7 @@ async function runAsTenant<Row extends QueryResultRow>(
   try {
     const client = await pool.connect();
     const planning = planningOf(statement);
-    if (!isPooled) planSession(client, planning);
+    if (!isPooled) planSession(client, { planning, isPrepared: false });
     const planned = isPooled && planning !== undefined ? `; ${planLocally(planning)}` : "";
     const begin = `begin read only; ${tenant}${planned}`;
     return await runBehind(client, begin, unprepared(statement, values));
@@ -466,7 +476,7 @@ function statementsOf({
   };
   return {
     query<Row extends QueryResultRow>(statement: string | Statement, values?: readonly unknown[]) {
-      plan(planningOf(statement));
+      plan(isPooled ? unpreparedExecutionOf(statement) : executionOf(statement));
       return noted(isPooled ? send<Row>(statement, values) : run<Row>(client, statement, values));
     },
     inProject(projectId) {
@@ -476,7 +486,7 @@ function statementsOf({
           statement: string | Statement,
           values?: readonly unknown[],
         ) {
-          plan(planningOf(statement));
+          plan(unpreparedExecutionOf(statement));
           // After a failure, the transaction or its savepoint is rolled back, and with it these settings.
           void noted(client.query(tenant));
           const rows = noted(send<Row>(statement, values));

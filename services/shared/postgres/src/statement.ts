@@ -16,7 +16,7 @@ export type Statement = {
  *
  * `indexLookups`: without sequential scans, for prepared statements that look up rows of a table that grows. A connection
  * keeps the plan of a prepared statement, and one that was cached while the table filled a page or two would read all of
- * it for each row, until the next analyze.
+ * it for each row, until the next analyze. It keeps the plan from the first execution on, whatever the values are.
  *
  * `hashJoins`: without nested loops, for statements that join thousands of rows with thousands. Postgres expects one row
  * of a project that is younger than the statistics, and a nested loop would then compare each row with each other. Both

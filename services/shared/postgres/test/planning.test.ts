@@ -71,6 +71,38 @@ test("plans a statement that looks up rows without sequential scans, and others 
   expect(new Set(results.map((one) => one?.pid)).size).toBe(1);
 });
 
+test("plans a prepared lookup once, whatever its values are", async () => {
+  await using single = singleConnection();
+  const lookup = (names: readonly string[]) =>
+    ({
+      name: "lookup-once",
+      text: `select relation.oid
+               from unnest($1::text[]) as wanted (name)
+              cross join lateral (
+                      select oid from pg_class where relname = wanted.name order by relname limit 1
+                    ) as relation`,
+      values: [names],
+      planning: "indexLookups",
+    }) as const;
+  const plansOf = async (tx: Queryable) => {
+    const { rows } = await tx.query(
+      `select generic_plans::int, custom_plans::int from pg_prepared_statements
+        where name = 'lookup-once'`,
+    );
+    return rows[0];
+  };
+  for (let nth = 0; nth < 3; nth += 1) await single.query(lookup(["pg_class"]));
+  expect(await plansOf(single)).toEqual({ generic_plans: 3, custom_plans: 0 });
+  await single.transaction(async (tx) => {
+    for (let nth = 0; nth < 3; nth += 1) await tx.query(lookup(["pg_class", "pg_type"]));
+    // A statement without a name is planned for its values.
+    const mode = await tx.query("select current_setting('plan_cache_mode') as mode");
+    expect(mode.rows).toEqual([{ mode: "auto" }]);
+    await tx.query(lookup(["pg_class"]));
+  });
+  expect(await plansOf(single)).toEqual({ generic_plans: 7, custom_plans: 0 });
+});
+
 test("keeps the planning of a session correct when a transaction is rolled back", async () => {
   await using single = singleConnection();
   const text = "select current_setting('enable_seqscan') as setting";
