@@ -62,7 +62,7 @@ type Bench = {
 };
 
 /** Events that were published; each earns points once. */
-let nth = 0;
+let nth: number;
 
 const rows: string[][] = [];
 console.log(describeMachine());
@@ -70,6 +70,7 @@ for (const bus of options.bus.split(",")) await measure(bus);
 process.stdout.write(table(["events in", "measured", "value", "load of the machine"], rows));
 
 async function measure(bus: string): Promise<void> {
+  nth = 0;
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-accruals-"));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
