@@ -1,11 +1,16 @@
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import type { DeliveredEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { CampaignChangedSchema } from "@scrip/proto/scrip/events/v1/campaigns_pb";
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import type { ListRedemptionsRequestSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { CAMPAIGNS_TOPIC, onCampaign } from "../src/events/on-campaign.ts";
+import { routes } from "../src/routes.ts";
 import {
   commandOf,
   createCommit,
@@ -16,7 +21,7 @@ import {
   tierOf,
   voucherPart,
 } from "./builders.ts";
-import { NOON, startTestService } from "./deps.ts";
+import { depsOf, NOON, startTestService } from "./deps.ts";
 
 const service = await startTestService();
 afterAll(() => service[Symbol.asyncDispose]());
@@ -48,6 +53,8 @@ const DELIVERY = {
   topic: CAMPAIGNS_TOPIC,
   signal: new AbortController().signal,
 };
+
+const TEN_PERCENT = { type: DiscountType.PERCENT, percentOff: "10" };
 
 type Request = Omit<MessageInitShape<typeof ListRedemptionsRequestSchema>, "$typeName">;
 
@@ -264,6 +271,47 @@ describe("ListRedemptions", () => {
     );
     expect(total).toBe(0n);
   });
+});
+
+test("lists redemptions of the newest of the campaigns that have had a name", async () => {
+  await using shop = await startTestService();
+  const client = clientOf(CampaignVoucherService, createDirectTransport(routes(depsOf(shop.db))));
+  const redeem = async (part: ReturnType<typeof voucherPart> | ReturnType<typeof tierOf>) =>
+    committedRedemptions((await createCommit(shop)(stackOf(shop, [part])))[0]).map(({ id }) => id);
+  const redeemCodeOf = async (id: string) => {
+    const campaign = { id, name: "Spring", campaignType: "DISCOUNT_COUPONS", vouchersCount: 0n };
+    const voucher = { type: VoucherType.DISCOUNT_VOUCHER, discount: TEN_PERCENT };
+    const { outcomes } = await client.createVouchers(
+      { campaign, items: [{ voucher }] },
+      shop.call(),
+    );
+    const [created] = outcomes;
+    if (created?.outcome.case !== "voucher") throw new Error("no voucher");
+    return redeem(voucherPart(created.outcome.value, { campaignId: id }));
+  };
+  const listed = async () => {
+    const { redemptions } = await shop.redemptions.listRedemptions(
+      { campaign: "Spring" },
+      shop.call(),
+    );
+    return redemptions.map(({ id }) => id);
+  };
+
+  const oldest = await redeemCodeOf("camp_1");
+  expect(await listed()).toEqual(oldest);
+  const next = await redeemCodeOf("camp_2");
+  expect(await listed()).toEqual(next);
+  const promotion = {
+    projectId: shop.projectId,
+    campaignId: "camp_3",
+    name: "Spring",
+    campaignType: "PROMOTION",
+  };
+  await onCampaign(shop.db)([campaignEvent(promotion)], DELIVERY);
+  const ofTier = await redeem(tierOf("promo_1", "camp_3"));
+  expect(await listed()).toEqual(ofTier);
+  const newest = await redeemCodeOf("camp_4");
+  expect(await listed()).toEqual(newest);
 });
 
 test("ListVoucherRedemptions lists the parts of stacks", async () => {

@@ -14,6 +14,7 @@ import {
   isOfCampaign,
   isOfCustomer,
   listRedemptionEntries,
+  newestCampaignNamed,
   redemptionFilters,
 } from "../store/redemption-lists.ts";
 
@@ -61,16 +62,7 @@ async function conditionsOf(
   const { createdAt, result, campaign, customer, filters } = request;
   if (result !== undefined) conditions.push(resultCondition(result, bind));
   if (campaign !== undefined) {
-    const name = bind(campaign);
-    // Any voucher of a campaign has the id that belongs to the campaign's name.
-    const id = `coalesce((select v.campaign_id from voucher v
-                           where v.project_id = $1 and v.campaign_name = ${name}
-                           limit 1),
-                         (select c.campaign_id from promotion_campaign c
-                           where c.project_id = $1 and c.name = ${name}
-                           order by c.campaign_id desc
-                           limit 1), ${name})`;
-    conditions.push(isOfCampaign(id));
+    conditions.push(isOfCampaign(newestCampaignNamed(bind(campaign))));
   }
   if (customer !== undefined) {
     // An id also matches a deleted customer.

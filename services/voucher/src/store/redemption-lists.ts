@@ -21,6 +21,19 @@ export const isOfCampaign = (value: string): string => `e.campaign_key = ${keyFr
 export const isOfCustomer = (value: string): string => `e.customer_key = ${keyFrom("$1", value)}`;
 
 /**
+ * The id of the newest campaign with this name, or the name itself, which may be an id. Purged campaigns leave their
+ * name on the vouchers that record redemptions. Ids sort by creation time, so the newest voucher is one of the newest
+ * campaign.
+ */
+export const newestCampaignNamed = (name: string): string => `coalesce(greatest(
+    (select v.campaign_id from voucher v
+      where v.project_id = $1 and v.campaign_name = ${name}
+      order by v.id desc limit 1),
+    (select c.campaign_id from promotion_campaign c
+      where c.project_id = $1 and c.name = ${name}
+      order by c.campaign_id desc limit 1)), ${name})`;
+
+/**
  * The columns that redemptions and rollbacks share in lists. The views have the rows of the project, and the conditions
  * on them can use the indexes of keys, which those on a table with policies cannot.
  */
