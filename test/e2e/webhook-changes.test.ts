@@ -194,6 +194,25 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
     expect(new Set(ofVoucher.map(({ event }) => event.sequence))).toEqual(new Set([1, 2, 3]));
   });
 
+  test("announces the codes that are created together with their campaign", async () => {
+    const path = newCode("codes");
+    await createHook(path, ["campaign.vouchers.generation.completed"]);
+    const create = (vouchersCount: number): Promise<Json> =>
+      ok(
+        api.post("/v1/campaigns", {
+          name: newCode("camp"),
+          vouchers_count: vouchersCount,
+          voucher: { discount: { type: "AMOUNT", amount_off: 100 } },
+        }),
+      );
+    await create(0);
+    const { id } = await create(2);
+
+    const [completed] = await vi.waitFor(() => expectCount(path, 1), { timeout: 30_000 });
+    const { campaign } = JSON.parse(completed?.body ?? "").data;
+    expect(campaign).toMatchObject({ id, vouchers_count: 2, vouchers_generation_status: "DONE" });
+  });
+
   test("sends the ids of products and SKUs that were deleted by their source ids", async () => {
     const path = newCode("catalogue");
     await createHook(path, ["product.deleted", "sku.deleted"]);

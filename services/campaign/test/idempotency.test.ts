@@ -103,7 +103,8 @@ test("takes over the campaign lock of its own interrupted attempt, and counts it
   expect(await countVouchers(campaignId, unkeyed)).toBe(4n);
 });
 
-const CHANGED = { type: CampaignChangedSchema.typeName, count: 2n };
+/** The campaign was created, its code generated, and the campaign updated. */
+const CHANGED = { type: CampaignChangedSchema.typeName, count: 3n };
 const REQUESTED = { type: CampaignJobRequestedSchema.typeName, count: 1n };
 
 test.each([
