@@ -3884,7 +3884,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.ListVoucherRedemptionsRequest.limit": "Number of redemptions on a page, 1 to 100. Default: 10.",
   "scrip.voucher.v1.ListVoucherRedemptionsRequest.page": "Page number, 1 to 1000. Default: 1.",
   "scrip.voucher.v1.ListVouchersRequest.as_of": "Points of loyalty cards as they were at this time (ISO 8601). Default: now.",
-  "scrip.voucher.v1.ListVouchersRequest.campaign": "Only vouchers of the campaign with exactly this name.",
+  "scrip.voucher.v1.ListVouchersRequest.campaign": "Only vouchers of the campaign with this id or exact name.",
   "scrip.voucher.v1.ListVouchersRequest.campaign_id": "Only vouchers of the campaign with this id.",
   "scrip.voucher.v1.ListVouchersRequest.category": "Only vouchers of the category with this id or exact name; not together with `category_id`. An unknown category matches nothing. gRPC callers use `category_id`; this field is rejected with `invalid_query_params`.",
   "scrip.voucher.v1.ListVouchersRequest.category_id": "Only vouchers of the category with this id.",

@@ -116,8 +116,10 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       });
       expect(voucher["code"]).toMatch(/^SPRING-[0-9A-Za-z]{5}$/);
     }
-    const byName = await ok(api.get(`/v1/vouchers?campaign=${encodeURIComponent(name)}`));
-    expect(byName["total"]).toBe(3);
+    for (const campaign of [name, created["id"]]) {
+      const listed = await ok(api.get(`/v1/vouchers?campaign=${encodeURIComponent(campaign)}`));
+      expect(listed["total"]).toBe(3);
+    }
     expect(
       await rejected(api.post("/v1/campaigns", { name, voucher: created["voucher"] })),
     ).toMatchObject({

@@ -66,7 +66,11 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
     conditions.push(`v.category_id = ${bind(request.categoryId)}`);
   }
   if (request.campaign !== undefined) {
-    conditions.push(`v.campaign_name = ${bind(request.campaign)}`);
+    const campaign = bind(request.campaign);
+    const isNamed = `v.campaign_name = ${campaign}`;
+    // A name reads one index only.
+    const canBeId = request.campaign.startsWith("camp_");
+    conditions.push(canBeId ? `(${isNamed} or v.campaign_id = ${campaign})` : isNamed);
   }
   if (request.category !== undefined) {
     throw invalidQuery(

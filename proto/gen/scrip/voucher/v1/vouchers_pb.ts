@@ -983,7 +983,7 @@ export type ListVouchersRequest = Message<"scrip.voucher.v1.ListVouchersRequest"
   code?: string | undefined;
 
   /**
-   * Only vouchers of the campaign with exactly this name.
+   * Only vouchers of the campaign with this id or exact name.
    *
    * @generated from field: optional string campaign = 5;
    */
