@@ -105,9 +105,12 @@ describe.each(COMPOSITIONS)("customer segments (%s)", async (composition) => {
     expect((await ok(api.get(`/v1/customers?segment_id=${id}`)))["total"]).toBe(1);
   });
 
-  test("the segments of an unknown customer are not found", async () => {
-    const response = await api.get("/v1/customers/nobody-at-all/segments");
-    expect([response.status, response.body["resource_type"]]).toEqual([404, "customer"]);
+  test("the segments of an unknown customer are those that a customer without data matches", async () => {
+    const filter = { "summary.orders.total_count": { conditions: { $is: 0 } } };
+    const { id } = await ok(api.post("/v1/segments", { name: "New", type: "passive", filter }));
+    const response = await ok(api.get("/v1/customers/nobody-at-all/segments"));
+    expect(response).toMatchObject({ object: "list", data_ref: "data" });
+    expect(response["data"]).toContainEqual({ object: "segment", id, name: "New" });
   });
 
   test("segments are listed newest first, page by page, with filters", async () => {

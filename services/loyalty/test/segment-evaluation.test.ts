@@ -215,11 +215,15 @@ describe("ResolveCustomers with segments", () => {
 });
 
 describe("ListCustomerSegments", () => {
-  test("rejects an unknown customer with not_found, also if a filter would match them", async () => {
+  test("returns for an unknown customer the segments whose filter a customer without data matches", async () => {
     const { call } = await createCustomers();
-    const filter: JsonObject = { "summary.orders.total_count": is("$is", 0) };
-    await segments.createSegment({ name: "n", type: "passive", filter }, call);
-    const unknown = segments.listCustomerSegments({ customerId: "unknown" }, call);
-    await expect(unknown).rejects.toMatchObject({ key: "not_found" });
+    const create = (filter: JsonObject) =>
+      segments.createSegment({ name: "n", type: "passive", filter }, call);
+    const newcomers = await create({ "summary.orders.total_count": is("$is", 0) });
+    await create({ name: is("$has_value", "") });
+    await create({ source_id: is("$is", "unknown") });
+    const { data, total } = await segments.listCustomerSegments({ customerId: "unknown" }, call);
+    expect(data).toMatchObject([{ id: newcomers.id, name: "n" }]);
+    expect(total).toBe(1n);
   });
 });
