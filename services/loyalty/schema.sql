@@ -524,7 +524,7 @@ create table validation_rule (
 
 CREATE INDEX awaited_card_created_at ON awaited_card USING btree (created_at);
 
-CREATE INDEX custom_event_project_customer ON custom_event USING btree (project_id, customer_id, id);
+CREATE INDEX custom_event_of_customer ON custom_event USING btree (project_id, customer_id, name);
 
 CREATE UNIQUE INDEX custom_event_schema_name ON custom_event_schema USING btree (project_id, name);
 

@@ -1,6 +1,8 @@
 import { asAdmin, entriesRead, pagesRead, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
+import { createDeps } from "../src/deps.ts";
+import { evaluateSegments } from "../src/segment/evaluate-segments.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { shareLockCustomers } from "../src/store/customer-counts.ts";
 import { findProfiles } from "../src/store/customer-profiles.ts";
@@ -67,6 +69,29 @@ test("orders of a customer are found by index for their profile and their deleti
   expect((await entriesRead(db, "customer_order")) - before).toBeLessThanOrEqual(6);
   const { rows } = await db.query("select from customer_order where customer_id = 'cust_1'");
   expect(rows).toEqual([]);
+});
+
+test("custom events are counted only as far as segments compare their number", async () => {
+  await db.query(
+    `insert into custom_event (project_id, id, customer_id, name, metadata, created_at)
+     select 'proj_3', 'event_' || n, 'cust_1', 'visit_' || n % 2, '{}', now() from generate_series(1, ${ROWS}) n`,
+  );
+  await db.query(
+    "insert into customer (project_id, id, created_at) values ('proj_3', 'cust_1', now())",
+  );
+  const filter = { "events.visit_1.count": { conditions: { $more_than: [4] } } };
+  await db.query(
+    `insert into segment (project_id, id, name, type, filter, created_at)
+     values ('proj_3', 'seg_1', 'Regulars', 'passive', $1, now())`,
+    [JSON.stringify(filter)],
+  );
+  const before = await entriesRead(db, "custom_event");
+  const query = { projectId: "proj_3", customerId: "cust_1", input: undefined };
+  const found = await evaluateSegments(createDeps(db), [
+    { ...query, time: { now: 0, timeZone: "UTC" } },
+  ]);
+  expect(found).toEqual([[{ id: "seg_1", name: "Regulars" }]]);
+  expect((await entriesRead(db, "custom_event")) - before).toBeLessThanOrEqual(5);
 });
 
 test.each(["never analysed", "analysed while they were empty", "analysed while they were small"])(

@@ -62,13 +62,13 @@ export type CustomerProfile = Readonly<Record<CustomerField, string | null>> & {
   readonly summary: CustomerCounts;
 };
 
-/** What a customer has earned and done, as far as segments read it. */
+/** What a customer has earned and done, as far as filters of segments read it. */
 export type CustomerActivity = {
   /** On all cards. */
   readonly points: bigint;
   /** By the name of the program. */
   readonly pointsByProgram: ReadonlyMap<string, bigint>;
-  /** Number of custom events, by name. */
+  /** Number of custom events by name, up to the one that makes a difference. */
   readonly events: ReadonlyMap<string, bigint>;
 };
 

@@ -15,6 +15,7 @@ import {
   type CustomerField,
   type CustomerProfile,
 } from "./customer.ts";
+import { type ActivityReads, nameBefore } from "./segment-reads.ts";
 
 /** A customer whose segments are evaluated: stored, or known only from a request. */
 export type SegmentSubject = {
@@ -26,7 +27,7 @@ export type SegmentSubject = {
   readonly createdAt: number | null;
   readonly updatedAt: number | null;
   readonly summary: CustomerCounts;
-  /** Loaded only if a filter reads it. */
+  /** What filters read of it. */
   readonly activity: CustomerActivity;
 };
 
@@ -84,7 +85,7 @@ export type DynamicSegment = {
   readonly id: string;
   readonly name: string;
   readonly matches: Predicate<SegmentSubject>;
-  readonly readsActivity: boolean;
+  readonly reads: ActivityReads;
 };
 
 export const matchingSegments = (
@@ -99,16 +100,6 @@ const textField = (field: CustomerField) => ({
   type: "text" as const,
   read: ({ fields: known }: SegmentSubject) => known[field] ?? null,
 });
-
-const PREFIXES = ["loyalty.", "loyalty_points.", "events."] as const;
-
-/** Whether a filter has fields of points or custom events. */
-export const readsActivity = (filter: object | null): boolean =>
-  Object.keys(filter ?? {}).some((name) => PREFIXES.some((prefix) => name.startsWith(prefix)));
-
-/** The middle of a field such as `events.<name>.count`, after its prefix; undefined without its end. */
-export const nameBefore = (end: string, key: string): string | undefined =>
-  key.endsWith(end) && key.length > end.length ? key.slice(0, -end.length) : undefined;
 
 const activityOf =
   (end: string, amounts: (activity: CustomerActivity) => ReadonlyMap<string, bigint>) =>

@@ -6,16 +6,15 @@ import {
   UnreadableDefinition,
 } from "@scrip/postgres";
 
-import {
-  type DynamicSegment,
-  parseSegmentFilter,
-  readsActivity,
-} from "../domain/segment-matching.ts";
+import { type DynamicSegment, parseSegmentFilter } from "../domain/segment-matching.ts";
+import { type ActivityReads, activityReads, mergedReads, NO_READS } from "../domain/segment-reads.ts";
 import { findProjectSegments, type ProjectSegmentRows } from "../store/segments.ts";
 
 /** The segments of a project, prepared for evaluation. */
 export type ProjectSegments = {
   readonly dynamic: readonly DynamicSegment[];
+  /** Of all dynamic segments. */
+  readonly reads: ActivityReads;
   /** Whether memberships of static segments have to be read. */
   readonly hasStatic: boolean;
 };
@@ -43,7 +42,7 @@ export function createSegmentDefinitions(
   return async (projectId) => (await cache.get(projectId, "")) ?? NO_SEGMENTS;
 }
 
-const NO_SEGMENTS: ProjectSegments = { dynamic: [], hasStatic: false };
+const NO_SEGMENTS: ProjectSegments = { dynamic: [], reads: NO_READS, hasStatic: false };
 
 function projectSegmentsFromRows({
   dynamic: rows,
@@ -55,7 +54,7 @@ function projectSegmentsFromRows({
     if (read.kind === "violation") {
       return new UnreadableDefinition(`segment ${id} has an invalid filter: ${read.text}`);
     }
-    dynamic.push({ id, name, matches: read.matches, readsActivity: readsActivity(filter) });
+    dynamic.push({ id, name, matches: read.matches, reads: activityReads(filter) });
   }
-  return { dynamic, hasStatic };
+  return { dynamic, reads: mergedReads(dynamic.map(({ reads }) => reads)), hasStatic };
 }

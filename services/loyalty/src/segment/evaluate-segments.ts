@@ -35,23 +35,19 @@ export async function evaluateSegments(
   queries: readonly SegmentQuery[],
 ): Promise<readonly (readonly NamedSegment[])[]> {
   const projects = await loadDefinitions(deps, queries);
-  const storedCustomers = (needs: (project: ProjectSegments) => boolean) =>
-    queries.flatMap(({ projectId, customerId: id }) => {
-      const project = projects.get(projectId);
-      return id !== null && project !== undefined && needs(project) ? [{ projectId, id }] : [];
-    });
+  const stored = queries.flatMap(({ projectId, customerId: id }) => {
+    const project = projects.get(projectId);
+    return id !== null && project !== undefined ? [{ projectId, id, ...project }] : [];
+  });
   const [profiles, activity, memberships] = await Promise.all([
     findProfiles(
       deps.db,
-      storedCustomers(({ dynamic }) => dynamic.length > 0),
+      stored.filter(({ dynamic }) => dynamic.length > 0),
     ),
-    findActivity(
-      deps.db,
-      storedCustomers(({ dynamic }) => dynamic.some((segment) => segment.readsActivity)),
-    ),
+    findActivity(deps.db, stored),
     findMemberships(
       deps.db,
-      storedCustomers(({ hasStatic }) => hasStatic),
+      stored.filter(({ hasStatic }) => hasStatic),
     ),
   ]);
   const subjects = new Map(

@@ -7,10 +7,10 @@ import {
   type DynamicSegment,
   matchingSegments,
   parseSegmentFilter,
-  readsActivity,
   subjectFromProfile,
 } from "../domain/segment-matching.ts";
 import { membershipChanges, type SegmentMember } from "../domain/segment-members.ts";
+import { activityReads, mergedReads } from "../domain/segment-reads.ts";
 import { segmentMembershipEvent } from "../events/segment-membership.ts";
 import { type ChangedCustomer, takeChangedCustomers } from "../store/changed-customers.ts";
 import { findActivity } from "../store/customer-activity.ts";
@@ -88,13 +88,11 @@ async function evaluate(
   ]);
   const readable = segments.flatMap(readSegment);
   const ofProjects = Map.groupBy(readable, ({ projectId }) => projectId);
+  const readsOf = (projectId: string) =>
+    mergedReads((ofProjects.get(projectId) ?? []).map(({ reads }) => reads));
   const activity = await findActivity(
     tx,
-    existing.flatMap(({ projectId, customerId: id }) =>
-      ofProjects.get(projectId)?.some((segment) => segment.readsActivity)
-        ? [{ projectId, id }]
-        : [],
-    ),
+    existing.map(({ projectId, customerId: id }) => ({ projectId, id, reads: readsOf(projectId) })),
   );
   const matching = profiles.flatMap(({ projectId, profile }): SegmentMember[] => {
     const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
@@ -138,5 +136,5 @@ function readSegment({
 }: FollowedSegment): readonly (DynamicSegment & { readonly projectId: string })[] {
   const read = parseSegmentFilter(filter);
   if (read.kind === "violation") return [];
-  return [{ projectId, id, name, matches: read.matches, readsActivity: readsActivity(filter) }];
+  return [{ projectId, id, name, matches: read.matches, reads: activityReads(filter) }];
 }

@@ -2,6 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { CustomerActivity } from "../domain/customer.ts";
 import { keyOf } from "../domain/key.ts";
+import type { ActivityReads } from "../domain/segment-reads.ts";
 
 type Row = {
   readonly project_id: string;
@@ -10,7 +11,11 @@ type Row = {
   readonly amount: bigint;
 };
 
-type CustomerKey = { readonly projectId: string; readonly id: string };
+type CustomerReads = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly reads: ActivityReads;
+};
 
 /** SQL of the points on a card: one without entries has its initial points. */
 export const POINTS_OF_CARD = "coalesce(k.balance, m.initial_points)";
@@ -23,28 +28,22 @@ export const HELD_CARDS = `loyalty_member m
 /** Points by program and custom events by name, by `keyOf` of project and customer; those without any are absent. */
 export async function findActivity(
   db: Queryable,
-  customers: readonly CustomerKey[],
+  customers: readonly CustomerReads[],
 ): Promise<ReadonlyMap<string, CustomerActivity>> {
-  if (customers.length === 0) return new Map();
-  const values = [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)];
   const [points, events] = await Promise.all([
-    db.query<Row>(
-      `select m.project_id, m.customer_id, p.name, sum(${POINTS_OF_CARD})::bigint as amount
-         from ${HELD_CARDS}
-        where (m.project_id, m.customer_id) in (select * from unnest($1::text[], $2::text[]))
-        group by m.project_id, m.customer_id, p.name`,
-      values,
+    findPoints(
+      db,
+      customers.filter(({ reads }) => reads.points),
     ),
-    db.query<Row>(
-      `select project_id, customer_id, name, count(*) as amount
-         from custom_event
-        where (project_id, customer_id) in (select * from unnest($1::text[], $2::text[]))
-        group by project_id, customer_id, name`,
-      values,
+    countEvents(
+      db,
+      customers.flatMap(({ projectId, id, reads }) =>
+        [...reads.events].map(([name, limit]) => ({ projectId, id, name, limit })),
+      ),
     ),
   ]);
-  const pointsOf = Map.groupBy(points.rows, customerOf);
-  const eventsOf = Map.groupBy(events.rows, customerOf);
+  const pointsOf = Map.groupBy(points, customerOf);
+  const eventsOf = Map.groupBy(events, customerOf);
   return new Map(
     [...new Set([...pointsOf.keys(), ...eventsOf.keys()])].map((key) => {
       const cards = pointsOf.get(key) ?? [];
@@ -58,6 +57,52 @@ export async function findActivity(
       ];
     }),
   );
+}
+
+async function findPoints(
+  db: Queryable,
+  customers: readonly CustomerReads[],
+): Promise<readonly Row[]> {
+  if (customers.length === 0) return [];
+  const { rows } = await db.query<Row>(
+    `select m.project_id, m.customer_id, p.name, sum(${POINTS_OF_CARD})::bigint as amount
+       from ${HELD_CARDS}
+      where (m.project_id, m.customer_id) in (select * from unnest($1::text[], $2::text[]))
+      group by m.project_id, m.customer_id, p.name`,
+    [customers.map(({ projectId }) => projectId), customers.map(({ id }) => id)],
+  );
+  return rows;
+}
+
+type EventCount = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly limit: bigint;
+};
+
+/** Counts no further than the limits: customers may have sent events for years. */
+async function countEvents(
+  db: Queryable,
+  counts: readonly EventCount[],
+): Promise<readonly Row[]> {
+  if (counts.length === 0) return [];
+  const { rows } = await db.query<Row>(
+    `select w.project_id, w.customer_id, w.name,
+            (select count(*)
+               from (select from custom_event e
+                      where e.project_id = w.project_id and e.customer_id = w.customer_id and e.name = w.name
+                      limit w.most) counted) as amount
+       from unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+            as w (project_id, customer_id, name, most)`,
+    [
+      counts.map(({ projectId }) => projectId),
+      counts.map(({ id }) => id),
+      counts.map(({ name }) => name),
+      counts.map(({ limit }) => limit),
+    ],
+  );
+  return rows;
 }
 
 const customerOf = (row: Row): string => keyOf(row.project_id, row.customer_id);

@@ -1,7 +1,7 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
 
 import { ADDRESS_FIELDS } from "../domain/customer.ts";
-import { nameBefore } from "../domain/segment-matching.ts";
+import { nameBefore } from "../domain/segment-reads.ts";
 import { HELD_CARDS, POINTS_OF_CARD } from "./customer-activity.ts";
 
 const ofRedemptions = (column: string): string =>

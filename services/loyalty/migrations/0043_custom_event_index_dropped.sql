@@ -1,0 +1,3 @@
+-- without a transaction
+
+drop index concurrently if exists custom_event_project_customer;
