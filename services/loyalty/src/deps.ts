@@ -36,13 +36,17 @@ export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
   onEvents: () => work.afterCommit(deps.onEvents),
 });
 
-export function createDeps(db: Database, onEvents: () => void = () => {}): Deps {
+export function createDeps(
+  db: Database,
+  onEvents: () => void = () => {},
+  onError: (error: Error) => void = () => {},
+): Deps {
   const definitions = createDefinitionVersions({ db });
   return {
     db,
     newId,
     definitions,
-    segmentDefinitions: createSegmentDefinitions(db, definitions),
+    segmentDefinitions: createSegmentDefinitions(db, definitions, onError),
     eventSchemas: createEventSchemas(db, definitions),
     earning: createEarningDefinitions(db, definitions),
     tiers: createLoyaltyTiers(db, definitions),

@@ -87,7 +87,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     outboxTable(outboxRetention(retention), relay),
   ];
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
-  const deps = createDeps(db, relay.wake);
+  const deps = createDeps(db, relay.wake, onError);
   parts.use(startAwaitedCardTrim(db, onError));
   parts.use(startLedgerChaining(db, onError));
   for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {

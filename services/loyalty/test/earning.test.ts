@@ -280,6 +280,8 @@ test("EstimateEarnings sums the live rules of a program that hold, pending point
   expect(await estimate({})).toBe(112n);
   expect(await estimate({ customerMetadata: { kind: "wholesale" } })).toBe(1_112n);
   expect(await estimate({ segmentIds: ["seg_1"] })).toBe(1_112n);
+  const unreadable = { customerMetadata: { kind: "wholesale" }, unreadableSegmentIds: ["seg_1"] };
+  expect(await estimate(unreadable)).toBe(112n);
   expect(await estimate({ loyaltyTierIds: ["ltr_1"] })).toBe(5_112n);
   expect(await program.ledger()).toEqual([]);
 });

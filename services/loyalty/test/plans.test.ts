@@ -90,7 +90,7 @@ test("custom events are counted only as far as segments compare their number", a
   const found = await evaluateSegments(createDeps(db), [
     { ...query, time: { now: 0, timeZone: "UTC" } },
   ]);
-  expect(found).toEqual([[{ id: "seg_1", name: "Regulars" }]]);
+  expect(found).toMatchObject([{ segments: [{ id: "seg_1" }] }]);
   expect((await entriesRead(db, "custom_event")) - before).toBeLessThanOrEqual(5);
 });
 

@@ -1,6 +1,8 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { createDeps } from "../src/deps.ts";
+import { evaluateSegments } from "../src/segment/evaluate-segments.ts";
 import { newCall } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 
@@ -211,6 +213,40 @@ describe("ResolveCustomers with segments", () => {
       [],
       [],
     ]);
+  });
+});
+
+describe("a segment whose filter only a newer version can read", () => {
+  test("is reported to decisions by its id, and once to the log, while others are evaluated", async () => {
+    const { call, ids } = await createCustomers();
+    const projectId = call.project.id;
+    const gold = await segments.createSegment(
+      { name: "gold", type: "passive", filter: { "metadata.tier": is("$is", "gold") } },
+      call,
+    );
+    await db.query(
+      `insert into segment (project_id, id, name, type, filter, created_at)
+       values ($1, 'seg_bad', 'newer', 'passive', '{"shoe_size": {"conditions": {"$is": 40}}}', now())`,
+      [projectId],
+    );
+    const errors: Error[] = [];
+    const deps = createDeps(db, undefined, (error) => errors.push(error));
+    const query = { projectId, customerId: ids.ada, input: undefined };
+    const time = { now: call.now, timeZone: "UTC" };
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await evaluateSegments(deps, [{ ...query, time }])).toEqual([
+        { segments: [{ id: gold.id, name: "gold" }], unreadable: ["seg_bad"] },
+      ]);
+    }
+    expect(errors.map(({ message }) => message)).toEqual([
+      "segment seg_bad has an invalid filter: Unknown filter field shoe_size",
+    ]);
+    const resolve = { projectId, customer: { id: ids.ada }, withSegments: true };
+    const { results } = await loyalty.replica().resolveCustomers({ queries: [resolve] }, call);
+    expect(results).toMatchObject([{ segmentIds: [gold.id], unreadableSegmentIds: ["seg_bad"] }]);
+    const listed = await customers.listCustomers({ segmentId: gold.id }, call);
+    expect(listed.total).toBe(1n);
+    await expect(customers.listCustomers({ segmentId: "seg_bad" }, call)).rejects.toThrow();
   });
 });
 

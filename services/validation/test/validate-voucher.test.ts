@@ -1,3 +1,4 @@
+import { asAdmin } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createGiftCard, createVoucher, newCode } from "./builders-requests.ts";
@@ -111,6 +112,34 @@ describe("ValidateVoucher", () => {
     expect(
       await validations.validateVoucher({ code, order: { amount: 20_001n } }, call()),
     ).toMatchObject({ valid: true });
+  });
+
+  test("fails only for rules about a segment whose filter cannot be read", async () => {
+    const call = newProject();
+    const customer = { sourceId: "ann", metadata: { level: "gold" } };
+    const voucherFor = async (segmentId: string, filter: object) => {
+      await asAdmin(services.databaseUrl, (client) =>
+        client.query(
+          `insert into loyalty.segment (project_id, id, name, type, filter, created_at)
+           values ($1, $2, 'some', 'passive', $3, now())`,
+          [call().project.id, segmentId, JSON.stringify(filter)],
+        ),
+      );
+      const rules = { "1": { name: "customer.segment", conditions: { $is_not: [segmentId] } } };
+      const rule = await services.rules.createValidationRule({ rules }, call());
+      const { id, code } = await createVoucher(services, call());
+      await services.rules.createAssignment(
+        { validationRuleId: rule.id, relatedObjectType: "voucher", relatedObjectId: id },
+        call(),
+      );
+      return code;
+    };
+    const newer = await voucherFor("seg_newer", { shoe_size: { conditions: { $is: 40 } } });
+    const silver = await voucherFor("seg_silver", { "metadata.level": { conditions: { $is: 1 } } });
+    const validate = (code: string) =>
+      validations.validateVoucher({ code, order, customer }, call());
+    expect(await validate(silver)).toMatchObject({ valid: true });
+    expect(await rejectionKey(validate(newer))).toBe("internal_error");
   });
 
   test("returns the same result when repeated, because a validation has no side effects", async () => {

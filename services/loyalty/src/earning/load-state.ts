@@ -7,7 +7,7 @@ import type { EarningState, EarningTrigger } from "../domain/earning/grants.ts";
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import type { ProjectEarning } from "../loading/earning-definitions.ts";
-import { evaluateSegments } from "../segment/evaluate-segments.ts";
+import { evaluateSegments, type Memberships } from "../segment/evaluate-segments.ts";
 import { findCustomersBy } from "../store/customers.ts";
 import { findMembersOfCustomers } from "../store/loyalty-members.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
@@ -55,7 +55,8 @@ export async function loadStates(
         order,
         eventMetadata,
         customerMetadata: (customer?.metadata ?? {}) as Metadata,
-        segmentIds: segments.get(index) ?? [],
+        segmentIds: segments.get(index)?.segments.map(({ id }) => id) ?? [],
+        unreadableSegmentIds: segments.get(index)?.unreadable ?? [],
         tierIds: held.flatMap((member) => tierOf(member)?.id ?? []),
         time: times[index] ?? { now: trigger.at, timeZone: "UTC" },
       },
@@ -110,7 +111,7 @@ async function segmentsOf(
     readonly definitions: ReadonlyMap<string, ProjectEarning>;
     readonly times: readonly TimeContext[];
   },
-): Promise<ReadonlyMap<number, readonly string[]>> {
+): Promise<ReadonlyMap<number, Memberships | undefined>> {
   const reading = triggers.flatMap(({ trigger, rules }, index) => {
     const conditions = definitions.get(trigger.projectId)?.conditions;
     const readsSegments = rules.some(({ validationRuleId }) =>
@@ -130,5 +131,5 @@ async function segmentsOf(
       time: times[index] ?? { now: 0, timeZone: "UTC" },
     })),
   );
-  return new Map(reading.map(({ index }, at) => [index, (found[at] ?? []).map(({ id }) => id)]));
+  return new Map(reading.map(({ index }, at) => [index, found[at]]));
 }

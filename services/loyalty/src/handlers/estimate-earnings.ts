@@ -18,7 +18,15 @@ import { findHolderTiers, loadTiers } from "../tiers/holder-tiers.ts";
 export const estimateEarnings =
   (deps: Deps): Handler<typeof EarningRuleService.method.estimateEarnings> =>
   async (
-    { campaignId, order, customerMetadata = {}, segmentIds, loyaltyTierIds, cardId },
+    {
+      campaignId,
+      order,
+      customerMetadata = {},
+      segmentIds,
+      unreadableSegmentIds,
+      loyaltyTierIds,
+      cardId,
+    },
     call,
   ) => {
     const { id: projectId } = call.project;
@@ -36,6 +44,7 @@ export const estimateEarnings =
       order: order === undefined ? null : earningOrderFromProto(order),
       customerMetadata,
       segmentIds,
+      unreadableSegmentIds,
       tierIds: loyaltyTierIds,
       eventMetadata: null,
       time,

@@ -13,7 +13,7 @@ export const listCustomerSegments =
   (deps: Deps): Handler<typeof SegmentService.method.listCustomerSegments> =>
   async ({ customerId }, { project, now }) => {
     const id = await findCustomerId(deps.db, project.id, customerId);
-    const [segments = []] = await evaluateSegments(deps, [
+    const [{ segments } = { segments: [] }] = await evaluateSegments(deps, [
       {
         projectId: project.id,
         customerId: id ?? null,

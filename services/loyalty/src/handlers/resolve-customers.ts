@@ -16,7 +16,7 @@ import type { Deps } from "../deps.ts";
 import { customerKeyOf } from "../domain/customer.ts";
 import { keyOf } from "../domain/key.ts";
 import { storedCustomerToProto } from "../mapping/customer.ts";
-import { evaluateSegments } from "../segment/evaluate-segments.ts";
+import { evaluateSegments, type Memberships } from "../segment/evaluate-segments.ts";
 import type { StoredCustomer } from "../store/customers.ts";
 import { findTiersOfCustomers } from "../tiers/holder-tiers.ts";
 
@@ -33,8 +33,8 @@ export const resolveCustomers =
         now: requests[index]?.at.getTime() ?? call.now,
       }))
       .filter(({ query }) => query.withSegments);
-    const [segmentIds, tierIds] = await Promise.all([
-      segmentIdsOf(deps, resolved),
+    const [memberships, tierIds] = await Promise.all([
+      membershipsOf(deps, resolved),
       tierIdsOf(deps, resolved),
     ]);
     return create(ResolveCustomersResponseSchema, {
@@ -42,7 +42,8 @@ export const resolveCustomers =
         const customer = customers[index];
         return {
           ...(customer !== undefined && { customer: storedCustomerToProto(customer) }),
-          segmentIds: segmentIds.get(query) ?? [],
+          segmentIds: memberships.get(query)?.segments.map(({ id }) => id) ?? [],
+          unreadableSegmentIds: [...(memberships.get(query)?.unreadable ?? [])],
           loyaltyTierIds: tierIds.get(query) ?? [],
         };
       }),
@@ -75,12 +76,12 @@ type Resolved = {
   readonly now: number;
 };
 
-async function segmentIdsOf(
+async function membershipsOf(
   deps: Deps,
   resolved: readonly Resolved[],
-): Promise<ReadonlyMap<CustomerQuery, string[]>> {
+): Promise<ReadonlyMap<CustomerQuery, Memberships | undefined>> {
   if (resolved.length === 0) return new Map();
-  const segments = await evaluateSegments(
+  const memberships = await evaluateSegments(
     deps,
     resolved.map(({ query, customer, now }) => ({
       projectId: query.projectId,
@@ -89,9 +90,7 @@ async function segmentIdsOf(
       time: { now, timeZone: query.timeZone || "UTC", firstWeekday: query.firstWeekday },
     })),
   );
-  return new Map(
-    resolved.map(({ query }, index) => [query, (segments[index] ?? []).map(({ id }) => id)]),
-  );
+  return new Map(resolved.map(({ query }, index) => [query, memberships[index]]));
 }
 
 async function tierIdsOf(

@@ -3,11 +3,11 @@ import {
   type DefinitionCache,
   type DefinitionVersions,
   type Queryable,
-  UnreadableDefinition,
 } from "@scrip/postgres";
 
-import { type DynamicSegment, parseSegmentFilter } from "../domain/segment-matching.ts";
-import { type ActivityReads, activityReads, mergedReads, NO_READS } from "../domain/segment-reads.ts";
+import { readSegments } from "../domain/read-segments.ts";
+import type { DynamicSegment } from "../domain/segment-matching.ts";
+import { type ActivityReads, NO_READS } from "../domain/segment-reads.ts";
 import { findProjectSegments, type ProjectSegmentRows } from "../store/segments.ts";
 
 /** The segments of a project, prepared for evaluation. */
@@ -15,6 +15,8 @@ export type ProjectSegments = {
   readonly dynamic: readonly DynamicSegment[];
   /** Of all dynamic segments. */
   readonly reads: ActivityReads;
+  /** Ids of segments whose filters cannot be read; only what refers to them fails. */
+  readonly unreadable: readonly string[];
   /** Whether memberships of static segments have to be read. */
   readonly hasStatic: boolean;
 };
@@ -23,10 +25,11 @@ export type SegmentDefinitions = (projectId: string) => Promise<ProjectSegments>
 
 const MAX_PROJECTS = 5_000;
 
-/** Caches the segments of projects with their parsed filters. */
+/** Caches the segments of projects with their parsed filters. Each load reports those that cannot be read. */
 export function createSegmentDefinitions(
   db: Queryable,
   versions: DefinitionVersions,
+  onError: (error: Error) => void,
 ): SegmentDefinitions {
   const cache: DefinitionCache<ProjectSegments> = createDefinitionCache({
     versions,
@@ -37,24 +40,25 @@ export function createSegmentDefinitions(
           db,
           keys.map(({ projectId }) => projectId),
         )
-      ).map(projectSegmentsFromRows),
+      ).map((rows) => projectSegmentsFromRows(rows, onError)),
   });
   return async (projectId) => (await cache.get(projectId, "")) ?? NO_SEGMENTS;
 }
 
-const NO_SEGMENTS: ProjectSegments = { dynamic: [], reads: NO_READS, hasStatic: false };
+const NO_SEGMENTS: ProjectSegments = {
+  dynamic: [],
+  reads: NO_READS,
+  unreadable: [],
+  hasStatic: false,
+};
 
-function projectSegmentsFromRows({
-  dynamic: rows,
-  hasStatic,
-}: ProjectSegmentRows): ProjectSegments | UnreadableDefinition {
-  const dynamic: DynamicSegment[] = [];
-  for (const { id, name, filter } of rows) {
-    const read = parseSegmentFilter(filter);
-    if (read.kind === "violation") {
-      return new UnreadableDefinition(`segment ${id} has an invalid filter: ${read.text}`);
-    }
-    dynamic.push({ id, name, matches: read.matches, reads: activityReads(filter) });
+function projectSegmentsFromRows(
+  { dynamic: rows, hasStatic }: ProjectSegmentRows,
+  onError: (error: Error) => void,
+): ProjectSegments {
+  const { dynamic, reads, unreadable } = readSegments(rows);
+  for (const [id, text] of unreadable) {
+    onError(new Error(`segment ${id} has an invalid filter: ${text}`));
   }
-  return { dynamic, reads: mergedReads(dynamic.map(({ reads }) => reads)), hasStatic };
+  return { dynamic, reads, unreadable: [...unreadable.keys()], hasStatic };
 }

@@ -24,16 +24,21 @@ export type SegmentQuery = {
   readonly time: TimeContext;
 };
 
-export type NamedSegment = { readonly id: string; readonly name: string };
+export type Memberships = {
+  /** Ascending by id. */
+  readonly segments: readonly { readonly id: string; readonly name: string }[];
+  /** Ids of segments that cannot be read: whether the customer is in them is unknown. */
+  readonly unreadable: readonly string[];
+};
 
 /**
- * Returns the segments of each customer, ascending by id (docs/customers.md#segments). Two statements for the
- * whole batch, two more for filters by points or events, and none for projects without segments.
+ * Returns the segments of each customer (docs/customers.md#segments). Two statements for the whole batch, two more for
+ * filters by points or events, and none for projects without segments.
  */
 export async function evaluateSegments(
   deps: Deps,
   queries: readonly SegmentQuery[],
-): Promise<readonly (readonly NamedSegment[])[]> {
+): Promise<readonly Memberships[]> {
   const projects = await loadDefinitions(deps, queries);
   const stored = queries.flatMap(({ projectId, customerId: id }) => {
     const project = projects.get(projectId);
@@ -64,10 +69,13 @@ export async function evaluateSegments(
     const key = keyOf(projectId, customerId ?? "");
     const listed = (staticSegments.get(key) ?? []).map(({ segmentId: id, name }) => ({ id, name }));
     const subject = withRequestInput(subjects.get(key) ?? UNKNOWN_CUSTOMER, query.input);
-    const dynamic = matchingSegments(subject, projects.get(projectId)?.dynamic ?? [], time);
-    return [...listed, ...dynamic.map(({ id, name }) => ({ id, name }))].toSorted((a, b) =>
-      a.id < b.id ? -1 : 1,
-    );
+    const project = projects.get(projectId);
+    const dynamic = matchingSegments(subject, project?.dynamic ?? [], time);
+    const segments = [...listed, ...dynamic.map(({ id, name }) => ({ id, name }))];
+    return {
+      segments: segments.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      unreadable: project?.unreadable ?? [],
+    };
   });
 }
 

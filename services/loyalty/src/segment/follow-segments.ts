@@ -3,14 +3,10 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
-import {
-  type DynamicSegment,
-  matchingSegments,
-  parseSegmentFilter,
-  subjectFromProfile,
-} from "../domain/segment-matching.ts";
+import { readSegments } from "../domain/read-segments.ts";
+import { matchingSegments, subjectFromProfile } from "../domain/segment-matching.ts";
 import { membershipChanges, type SegmentMember } from "../domain/segment-members.ts";
-import { activityReads, mergedReads } from "../domain/segment-reads.ts";
+import { NO_READS } from "../domain/segment-reads.ts";
 import { segmentMembershipEvent } from "../events/segment-membership.ts";
 import { type ChangedCustomer, takeChangedCustomers } from "../store/changed-customers.ts";
 import { findActivity } from "../store/customer-activity.ts";
@@ -86,26 +82,33 @@ async function evaluate(
     findSegmentMembers(tx, existing),
     findCalendars(tx, projectIds),
   ]);
-  const readable = segments.flatMap(readSegment);
-  const ofProjects = Map.groupBy(readable, ({ projectId }) => projectId);
-  const readsOf = (projectId: string) =>
-    mergedReads((ofProjects.get(projectId) ?? []).map(({ reads }) => reads));
+  const definitions = new Map(
+    [...Map.groupBy(segments, ({ projectId }) => projectId)].map(([projectId, rows]) => [
+      projectId,
+      readSegments(rows),
+    ]),
+  );
   const activity = await findActivity(
     tx,
-    existing.map(({ projectId, customerId: id }) => ({ projectId, id, reads: readsOf(projectId) })),
+    existing.map(({ projectId, customerId: id }) => ({
+      projectId,
+      id,
+      reads: definitions.get(projectId)?.reads ?? NO_READS,
+    })),
   );
   const matching = profiles.flatMap(({ projectId, profile }): SegmentMember[] => {
     const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
     const time = { now: currentTime(calendar), timeZone: calendar.timeZone };
     const subject = subjectFromProfile(profile, activity.get(keyOf(projectId, profile.id)));
-    return matchingSegments(subject, ofProjects.get(projectId) ?? [], time).map(
+    return matchingSegments(subject, definitions.get(projectId)?.dynamic ?? [], time).map(
       ({ id: segmentId }) => ({ projectId, segmentId, customerId: profile.id }),
     );
   });
-  const unreadable = new Set(segments.map(segmentKey));
-  for (const segment of readable) unreadable.delete(segmentKey(segment));
+  // Nobody leaves a segment that cannot be read.
   const { entered, left } = membershipChanges(
-    known.filter(({ projectId, segmentId }) => !unreadable.has(keyOf(projectId, segmentId))),
+    known.filter(
+      ({ projectId, segmentId }) => !definitions.get(projectId)?.unreadable.has(segmentId),
+    ),
     matching,
   );
   await insertSegmentMembers(tx, entered);
@@ -126,15 +129,3 @@ async function evaluate(
 
 const segmentKey = ({ projectId, id }: Pick<FollowedSegment, "projectId" | "id">): string =>
   keyOf(projectId, id);
-
-/** Nobody enters or leaves a segment whose filter a newer version wrote in a form that this one cannot read. */
-function readSegment({
-  projectId,
-  id,
-  name,
-  filter,
-}: FollowedSegment): readonly (DynamicSegment & { readonly projectId: string })[] {
-  const read = parseSegmentFilter(filter);
-  if (read.kind === "violation") return [];
-  return [{ projectId, id, name, matches: read.matches, reads: activityReads(filter) }];
-}

@@ -75,6 +75,7 @@ export {
   type ValidationRuleDefinition,
 } from "./validation-rule/model/definition.ts";
 export type { ItemIdentity, ItemObject, ItemRef } from "./validation-rule/model/item-ref.ts";
+export { namedSegments } from "./validation-rule/model/named-segments.ts";
 export {
   type RuleClass,
   type RuleName,

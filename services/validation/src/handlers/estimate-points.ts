@@ -28,11 +28,12 @@ export const estimatePoints =
     if (sent === undefined) throw invalidPayload("Property .customer must be object");
     if (sentOrder === undefined) throw invalidPayload("Property .order must be object");
     requireIdentity(sent, ".customer");
-    const [campaign, order, { customer, segmentIds, loyaltyTierIds }] = await Promise.all([
-      requireActiveCampaign(deps, call, campaignId),
-      calculateOrder(deps, call, sentOrder),
-      resolveCustomer(deps, call, sent),
-    ]);
+    const [campaign, order, { customer, segmentIds, unreadableSegmentIds, loyaltyTierIds }] =
+      await Promise.all([
+        requireActiveCampaign(deps, call, campaignId),
+        calculateOrder(deps, call, sentOrder),
+        resolveCustomer(deps, call, sent),
+      ]);
     const card = await requireMembership(deps, call, { campaign, customerId: customer?.id });
     const { points } = await deps.clients.estimateEarnings(
       {
@@ -40,6 +41,7 @@ export const estimatePoints =
         order,
         customerMetadata: { ...customer?.metadata, ...sent.metadata },
         segmentIds,
+        unreadableSegmentIds,
         loyaltyTierIds,
         ...(card !== undefined && { cardId: card.id }),
       },

@@ -2,7 +2,7 @@ import { instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { CustomerResult } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Call } from "@scrip/rpc";
-import type { Rule, ValidationRule } from "@scrip/rules";
+import { namedSegments, type Rule, type ValidationRule } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import type { CatalogueLine } from "../domain/catalogue/product-collections.ts";
@@ -48,6 +48,7 @@ export async function loadRuleData(
       : [],
     loadCatalogueItems(deps, call, { names: itemNames, collectionIds }),
   ]);
+  if (memberships !== undefined) requireReadable(needs.rules, memberships);
   return {
     segments: memberships?.segmentIds ?? [],
     loyaltyTiers: memberships?.loyaltyTierIds ?? [],
@@ -76,6 +77,20 @@ async function loadMemberships(
     },
     call,
   );
+}
+
+/** A guess at whether the customer is in a segment that cannot be read could grant a discount. */
+function requireReadable(
+  rules: readonly ValidationRule[],
+  { unreadableSegmentIds: unreadable }: CustomerResult,
+): void {
+  if (unreadable.length === 0) return;
+  for (const rule of rules) {
+    const id = namedSegments(rule).find((segment) => unreadable.includes(segment));
+    if (id !== undefined) {
+      throw new Error(`validation rule ${rule.id} names segment ${id}, which cannot be read`);
+    }
+  }
 }
 
 const MEMBERSHIPS: ReadonlySet<string> = new Set(["customer.segment", "customer.loyalty.tier"]);

@@ -73,6 +73,9 @@ export async function findCustomerInSegment(
   };
   const [found] = (await customers.resolveCustomers(request, call)).results;
   if (found?.customer === undefined) return "unknown";
+  if (segmentId !== null && found.unreadableSegmentIds.includes(segmentId)) {
+    throw new Error(`segment ${segmentId} cannot be read`);
+  }
   const isOutside = segmentId !== null && !found.segmentIds.includes(segmentId);
   return isOutside ? "outside" : found.customer;
 }

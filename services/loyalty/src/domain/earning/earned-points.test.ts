@@ -43,6 +43,7 @@ const subject = (order: Partial<EarningOrder>, rest: Partial<EarningSubject> = {
   },
   customerMetadata: {},
   segmentIds: [],
+  unreadableSegmentIds: [],
   tierIds: [],
   eventMetadata: null,
   time: { now: 0, timeZone: "UTC" },

@@ -3,6 +3,7 @@ import {
   evaluateValidity,
   isWithinDates,
   type Metadata,
+  namedSegments,
   type ValidationRule,
 } from "@scrip/rules";
 
@@ -125,6 +126,10 @@ export function holds(
   if (validationRuleId === null) return true;
   const condition = conditionOf(validationRuleId);
   if (condition === undefined) return false;
+  const { unreadableSegmentIds: unreadable } = subject;
+  if (unreadable.length > 0 && namedSegments(condition).some((id) => unreadable.includes(id))) {
+    return false;
+  }
   return checkRule(condition, earningRuleReader(subject), "after_effect").status === "holds";
 }
 

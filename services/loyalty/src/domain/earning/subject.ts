@@ -30,6 +30,8 @@ export type EarningSubject = {
   readonly order: EarningOrder | null;
   readonly customerMetadata: Metadata;
   readonly segmentIds: readonly string[];
+  /** Segments of which it is not known whether the customer is in them. */
+  readonly unreadableSegmentIds: readonly string[];
   /** Of all cards of the customer, before the event. */
   readonly tierIds: readonly string[];
   /** Metadata of a custom event. */
