@@ -61,7 +61,8 @@ async function createCustomers() {
     [call.project.id, ada, bob],
   );
   await db.query(
-    `insert into loyalty_card (project_id, id, points, balance, opened_at) values ($1, 'v_1', 100, 100, now())`,
+    `insert into loyalty_card (project_id, id, points, redeemed_points, balance, opened_at)
+     values ($1, 'v_1', 130, 30, 100, now())`,
     [call.project.id],
   );
   await db.query(
@@ -119,6 +120,12 @@ describe("segment evaluation in memory and in SQL agrees", () => {
     ["last order amount", { "summary.orders.last_order_amount": is("$is", 501) }, ["ada"]],
     ["last order date", { "summary.orders.last_order_date": is("$yesterday", "") }, ["ada"]],
     ["points", { "loyalty.points": is("$is", 140) }, ["ada"]],
+    ["points to go", { "summary.redemptions.loyalty_card.points_to_go": is("$is", 140) }, ["ada"]],
+    [
+      "redeemed points",
+      { "summary.redemptions.loyalty_card.redeemed_points": is("$is", 30) },
+      ["ada"],
+    ],
     ["no points", { "loyalty.points": is("$less_than", 1) }, ["cy"]],
     [
       "points of a program",

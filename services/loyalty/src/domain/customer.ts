@@ -66,6 +66,8 @@ export type CustomerProfile = Readonly<Record<CustomerField, string | null>> & {
 export type CustomerActivity = {
   /** On all cards. */
   readonly points: bigint;
+  /** With all cards. */
+  readonly redeemedPoints: bigint;
   /** By the name of the program. */
   readonly pointsByProgram: ReadonlyMap<string, bigint>;
   /** Number of custom events by name, up to the one that makes a difference. */

@@ -31,7 +31,12 @@ export type SegmentSubject = {
   readonly activity: CustomerActivity;
 };
 
-const NO_ACTIVITY: CustomerActivity = { points: 0n, pointsByProgram: new Map(), events: new Map() };
+const NO_ACTIVITY: CustomerActivity = {
+  points: 0n,
+  redeemedPoints: 0n,
+  pointsByProgram: new Map(),
+  events: new Map(),
+};
 
 const NO_COUNTS: CustomerCounts = {
   redemptions: 0n,
@@ -118,6 +123,11 @@ const count = (read: (summary: CustomerCounts) => bigint) => ({
   read: ({ summary }: SegmentSubject) => read(summary),
 });
 
+const POINTS = {
+  type: "number" as const,
+  read: ({ activity }: SegmentSubject) => activity.points,
+};
+
 /** Fields of segment filters. Keep them equal to their SQL in store/segment-filters.ts. */
 const fields: RecordFields<SegmentSubject> = {
   named: {
@@ -138,6 +148,11 @@ const fields: RecordFields<SegmentSubject> = {
       ({ rollbacksRejected }) => rollbacksRejected,
     ),
     "summary.redemptions.gift.redeemed_amount": count(({ giftAmount }) => giftAmount),
+    "summary.redemptions.loyalty_card.redeemed_points": {
+      type: "number",
+      read: ({ activity }) => activity.redeemedPoints,
+    },
+    "summary.redemptions.loyalty_card.points_to_go": POINTS,
     "summary.orders.total_amount": count(({ ordersAmount }) => ordersAmount),
     "summary.orders.total_count": count(({ orders }) => orders),
     "summary.orders.average_amount": count(({ ordersAmount, orders }) =>
@@ -148,7 +163,7 @@ const fields: RecordFields<SegmentSubject> = {
       type: "date",
       read: ({ summary }) => summary.lastOrder?.at.getTime() ?? null,
     },
-    "loyalty.points": { type: "number", read: ({ activity }) => activity.points },
+    "loyalty.points": POINTS,
   },
   prefixed: {
     "loyalty_points.campaigns.": activityOf(".points", ({ pointsByProgram }) => pointsByProgram),

@@ -23,6 +23,7 @@ describe("activityReads", () => {
     const of = (field: string) => activityReads({ [field]: { conditions: { $is: 1 } } });
     expect(of("loyalty.points")).toEqual({ points: true, events: new Map() });
     expect(of("loyalty_points.campaigns.Club.points").points).toBe(true);
+    expect(of("summary.redemptions.loyalty_card.points_to_go").points).toBe(true);
     expect(of("events.a.count.count").events).toEqual(new Map([["a.count", 2n]]));
     for (const field of ["name", "metadata.events.a.count", "summary.orders.total_count"]) {
       expect(of(field)).toEqual({ points: false, events: new Map() });

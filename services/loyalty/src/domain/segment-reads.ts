@@ -25,7 +25,7 @@ export function activityReads(filter: object): ActivityReads {
   };
 }
 
-const POINTS = ["loyalty.", "loyalty_points."] as const;
+const POINTS = ["loyalty.", "loyalty_points.", "summary.redemptions.loyalty_card."] as const;
 const EVENTS = "events.";
 
 /** The data that any of several filters read. */

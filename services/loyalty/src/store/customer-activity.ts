@@ -11,6 +11,8 @@ type Row = {
   readonly amount: bigint;
 };
 
+type CardsRow = Row & { readonly redeemed: bigint };
+
 type CustomerReads = {
   readonly projectId: string;
   readonly id: string;
@@ -19,6 +21,9 @@ type CustomerReads = {
 
 /** SQL of the points on a card: one without entries has its initial points. */
 export const POINTS_OF_CARD = "coalesce(k.balance, m.initial_points)";
+
+/** SQL of the points that were redeemed with a card. */
+export const REDEEMED_POINTS = "coalesce(k.redeemed_points, 0)";
 
 /** SQL of the cards that customers hold. */
 export const HELD_CARDS = `loyalty_member m
@@ -51,6 +56,7 @@ export async function findActivity(
         key,
         {
           points: cards.reduce((sum, { amount }) => sum + amount, 0n),
+          redeemedPoints: cards.reduce((sum, { redeemed }) => sum + redeemed, 0n),
           pointsByProgram: byName(cards),
           events: byName(eventsOf.get(key) ?? []),
         },
@@ -62,10 +68,11 @@ export async function findActivity(
 async function findPoints(
   db: Queryable,
   customers: readonly CustomerReads[],
-): Promise<readonly Row[]> {
+): Promise<readonly CardsRow[]> {
   if (customers.length === 0) return [];
-  const { rows } = await db.query<Row>(
-    `select m.project_id, m.customer_id, p.name, sum(${POINTS_OF_CARD})::bigint as amount
+  const { rows } = await db.query<CardsRow>(
+    `select m.project_id, m.customer_id, p.name, sum(${POINTS_OF_CARD})::bigint as amount,
+            sum(${REDEEMED_POINTS})::bigint as redeemed
        from ${HELD_CARDS}
       where (m.project_id, m.customer_id) in (select * from unnest($1::text[], $2::text[]))
       group by m.project_id, m.customer_id, p.name`,
@@ -82,10 +89,7 @@ type EventCount = {
 };
 
 /** Counts no further than the limits: customers may have sent events for years. */
-async function countEvents(
-  db: Queryable,
-  counts: readonly EventCount[],
-): Promise<readonly Row[]> {
+async function countEvents(db: Queryable, counts: readonly EventCount[]): Promise<readonly Row[]> {
   if (counts.length === 0) return [];
   const { rows } = await db.query<Row>(
     `select w.project_id, w.customer_id, w.name,

@@ -2,7 +2,7 @@ import { type FilterFields, jsonMember } from "@scrip/filters";
 
 import { ADDRESS_FIELDS } from "../domain/customer.ts";
 import { nameBefore } from "../domain/segment-reads.ts";
-import { HELD_CARDS, POINTS_OF_CARD } from "./customer-activity.ts";
+import { HELD_CARDS, POINTS_OF_CARD, REDEEMED_POINTS } from "./customer-activity.ts";
 
 const ofRedemptions = (column: string): string =>
   `coalesce(
@@ -18,8 +18,8 @@ const ofLastOrder = (column: string): string =>
      where o.project_id = customer.project_id and o.customer_id = customer.id and o.paid
      order by o.changed_at desc limit 1)`;
 
-const pointsWhere = (condition: string): string =>
-  `(select coalesce(sum(${POINTS_OF_CARD}), 0) from ${HELD_CARDS}
+const ofCards = (points: string, condition = "true"): string =>
+  `(select coalesce(sum(${points}), 0) from ${HELD_CARDS}
      where m.project_id = customer.project_id and m.customer_id = customer.id and ${condition})`;
 
 const eventsNamed = (name: string): string =>
@@ -61,6 +61,14 @@ export const customerFilters: FilterFields = {
       type: "number",
       sql: ofRedemptions("gift_amount"),
     },
+    "summary.redemptions.loyalty_card.redeemed_points": {
+      type: "number",
+      sql: ofCards(REDEEMED_POINTS),
+    },
+    "summary.redemptions.loyalty_card.points_to_go": {
+      type: "number",
+      sql: ofCards(POINTS_OF_CARD),
+    },
     "summary.orders.total_amount": { type: "number", sql: ofOrders("coalesce(sum(o.amount), 0)") },
     "summary.orders.total_count": { type: "number", sql: ofOrders("count(*)") },
     "summary.orders.average_amount": {
@@ -75,14 +83,14 @@ export const customerFilters: FilterFields = {
       sql: `coalesce(${ofLastOrder("amount")}, 0)`,
     },
     "summary.orders.last_order_date": { type: "date", sql: ofLastOrder("changed_at") },
-    "loyalty.points": { type: "number", sql: pointsWhere("true") },
+    "loyalty.points": { type: "number", sql: ofCards(POINTS_OF_CARD) },
   },
   prefixed: {
     "loyalty_points.campaigns.": (key, bind) => {
       const name = nameBefore(".points", key);
       return name === undefined
         ? undefined
-        : { type: "number", sql: pointsWhere(`p.name = ${bind(name)}`) };
+        : { type: "number", sql: ofCards(POINTS_OF_CARD, `p.name = ${bind(name)}`) };
     },
     "events.": (key, bind) => {
       const name = nameBefore(".count", key);
