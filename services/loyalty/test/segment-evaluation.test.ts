@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { createDeps } from "../src/deps.ts";
 import { evaluateSegments } from "../src/segment/evaluate-segments.ts";
+import { followSegments } from "../src/segment/follow-segments.ts";
 import { newCall } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 
@@ -165,6 +166,67 @@ describe("segment evaluation in memory and in SQL agrees", () => {
   });
 });
 
+describe("a filter by segments", () => {
+  test.each<[string, (ids: Readonly<Record<"listed" | "gold", string>>) => JsonValue, string[]]>([
+    ["$in", ({ listed }) => [listed], ["bob", "cy"]],
+    ["$is", ({ listed, gold }) => [listed, gold], ["ada", "bob", "cy"]],
+    ["$contains", ({ gold }) => gold, ["ada"]],
+    ["$not_in", ({ gold }) => [gold], ["bob", "cy"]],
+    ["$is_not", ({ listed, gold }) => [gold, listed], []],
+    ["$not_contain", ({ listed }) => listed, ["ada"]],
+  ])("agrees in memory and in SQL for %s", async (operator, operands, expected) => {
+    const { call, ids } = await createCustomers();
+    const create = async (request: object): Promise<string> =>
+      (await segments.createSegment({ name: "some", ...request }, call)).id;
+    const named = {
+      listed: await create({ type: "static", customers: [ids.bob, ids.cy] }),
+      gold: await create({ type: "passive", filter: { "metadata.tier": is("$is", "gold") } }),
+    };
+    const filter = { segments: is(operator, operands(named)), source_id: is("$has_value", "") };
+    const id = await create({ type: "passive", filter });
+    const listed = await customers.listCustomers({ segmentId: id, order: "source_id" }, call);
+    expect(listed.customers.map(({ sourceId }) => sourceId)).toEqual(expected);
+    const members = await Promise.all(
+      ["ada", "bob", "cy"].map(async (customerId) => {
+        const { data } = await segments.listCustomerSegments({ customerId }, call);
+        return data.some((each) => each.id === id) ? [customerId] : [];
+      }),
+    );
+    expect(members.flat()).toEqual(expected);
+  });
+
+  test("is followed in segments of the type auto-update", async () => {
+    const call = newCall();
+    const { id: ada } = await customers.createCustomer({ sourceId: "ada" }, call);
+    const create = async (request: object): Promise<string> =>
+      (await segments.createSegment({ name: "some", ...request }, call)).id;
+    const named = [
+      await create({ type: "static", customers: [ada] }),
+      await create({ type: "passive", filter: { "metadata.tier": is("$is", "gold") } }),
+    ];
+    const filter = { segments: is("$in", named), phone: is("$has_value", "") };
+    const id = await create({ type: "auto-update", filter });
+    const deps = createDeps(db);
+    const members = async () => {
+      while (await followSegments(deps)) {
+        // There may be more.
+      }
+      const { rows } = await db.query<{ customer_id: string }>(
+        "select customer_id from segment_member where project_id = $1 and segment_id = $2",
+        [call.project.id, id],
+      );
+      return rows.map(({ customer_id: customerId }) => customerId).toSorted();
+    };
+    const { id: bob } = await customers.createCustomer({ sourceId: "bob", phone: "1" }, call);
+    expect(await members()).toEqual([]);
+    await customers.updateCustomer({ customerId: ada, phone: "2" }, call);
+    await customers.updateCustomer({ customerId: bob, metadata: { tier: "gold" } }, call);
+    expect(await members()).toEqual([ada, bob].toSorted());
+    await customers.updateCustomer({ customerId: bob, metadata: { tier: "plain" } }, call);
+    expect(await members()).toEqual([ada]);
+  });
+});
+
 describe("ResolveCustomers with segments", () => {
   test("returns segments only to queries that request them", async () => {
     const { call, ids } = await createCustomers();
@@ -233,7 +295,8 @@ describe("a segment whose filter only a newer version can read", () => {
     );
     await db.query(
       `insert into segment (project_id, id, name, type, filter, created_at)
-       values ($1, 'seg_bad', 'newer', 'passive', '{"shoe_size": {"conditions": {"$is": 40}}}', now())`,
+       values ($1, 'seg_bad', 'newer', 'passive', '{"shoe_size": {"conditions": {"$is": 40}}}', now()),
+              ($1, 'seg_naming', 'names it', 'passive', '{"segments": {"conditions": {"$not_in": ["seg_bad"]}}}', now())`,
       [projectId],
     );
     const errors: Error[] = [];
@@ -242,18 +305,23 @@ describe("a segment whose filter only a newer version can read", () => {
     const time = { now: call.now, timeZone: "UTC" };
     for (let turn = 0; turn < 2; turn += 1) {
       expect(await evaluateSegments(deps, [{ ...query, time }])).toEqual([
-        { segments: [{ id: gold.id, name: "gold" }], unreadable: ["seg_bad"] },
+        { segments: [{ id: gold.id, name: "gold" }], unreadable: ["seg_bad", "seg_naming"] },
       ]);
     }
     expect(errors.map(({ message }) => message)).toEqual([
       "segment seg_bad has an invalid filter: Unknown filter field shoe_size",
+      "segment seg_naming has an invalid filter: Segment seg_bad cannot be read",
     ]);
     const resolve = { projectId, customer: { id: ids.ada }, withSegments: true };
     const { results } = await loyalty.replica().resolveCustomers({ queries: [resolve] }, call);
-    expect(results).toMatchObject([{ segmentIds: [gold.id], unreadableSegmentIds: ["seg_bad"] }]);
+    expect(results).toMatchObject([
+      { segmentIds: [gold.id], unreadableSegmentIds: ["seg_bad", "seg_naming"] },
+    ]);
     const listed = await customers.listCustomers({ segmentId: gold.id }, call);
     expect(listed.total).toBe(1n);
-    await expect(customers.listCustomers({ segmentId: "seg_bad" }, call)).rejects.toThrow();
+    await expect(customers.listCustomers({ segmentId: "seg_bad" }, call)).rejects.toThrow(
+      "segment seg_bad has an invalid filter",
+    );
   });
 });
 

@@ -38,6 +38,10 @@ describe("CreateSegment", () => {
       { name: "s", type: "passive", filter: gold, customers: ["cust_1"] },
     ],
     [
+      "a filter by the number of segments",
+      { name: "s", type: "passive", filter: { segments: { conditions: { $count: 1 } } } },
+    ],
+    [
       "a filter with an unknown field",
       { name: "s", type: "passive", filter: { points: { conditions: { $is: 1 } } } },
     ],
@@ -140,6 +144,26 @@ describe("GetSegment and DeleteSegment", () => {
         (attempt) => expect(attempt).rejects.toMatchObject({ key: "not_found" }),
       ),
     );
+  });
+
+  test("keep a segment that the filter of another one names", async () => {
+    const call = newCall();
+    const create = (conditions: object, type = "auto-update") =>
+      segments.createSegment(
+        { name: "s", type, filter: { segments: { conditions } } } as never,
+        call,
+      );
+    const { id: segmentId } = await segments.createSegment({ name: "s", type: "static" }, call);
+    const naming = await create({ $not_in: ["seg_0", segmentId] }).catch((error: unknown) => error);
+    expect(naming).toMatchObject({ key: "not_found", options: { resourceId: "seg_0" } });
+    const { id } = await create({ $is: segmentId });
+    await expect(create({ $in: [id] })).rejects.toMatchObject({ key: "invalid_payload" });
+    await expect(segments.deleteSegment({ segmentId }, call)).rejects.toMatchObject({
+      key: "resource_in_use",
+      options: { related: { type: "segment", ids: [id], total: 1n } },
+    });
+    await segments.deleteSegment({ segmentId: id }, call);
+    await segments.deleteSegment({ segmentId }, call);
   });
 
   test("end the membership of customers immediately", async () => {

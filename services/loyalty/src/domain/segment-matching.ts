@@ -1,4 +1,5 @@
 import {
+  type CompiledPredicate,
   compilePredicate,
   memberOf,
   type TimeContext,
@@ -29,6 +30,8 @@ export type SegmentSubject = {
   readonly summary: CustomerCounts;
   /** What filters read of it. */
   readonly activity: CustomerActivity;
+  /** Segments of the customer that filters may name. */
+  readonly segmentIds: readonly string[];
 };
 
 const NO_ACTIVITY: CustomerActivity = {
@@ -58,12 +61,13 @@ export const UNKNOWN_CUSTOMER: SegmentSubject = {
   updatedAt: null,
   summary: NO_COUNTS,
   activity: NO_ACTIVITY,
+  segmentIds: [],
 };
 
 export const subjectFromProfile = (
   profile: CustomerProfile,
   activity = NO_ACTIVITY,
-): SegmentSubject => ({
+): Omit<SegmentSubject, "segmentIds"> => ({
   id: profile.id,
   sourceId: profile.sourceId,
   fields: profile,
@@ -91,13 +95,25 @@ export type DynamicSegment = {
   readonly name: string;
   readonly matches: Predicate<SegmentSubject>;
   readonly reads: ActivityReads;
+  /** Whether the filter names segments, none of whose filters does. */
+  readonly namesSegments: boolean;
 };
 
-export const matchingSegments = (
+/** The dynamic segments of a customer whose static ones are known. */
+export function matchingSegments(
   subject: SegmentSubject,
   segments: readonly DynamicSegment[],
   time: TimeContext,
-): readonly DynamicSegment[] => segments.filter(({ matches }) => matches(subject, time));
+): readonly DynamicSegment[] {
+  const plain = segments.filter((each) => !each.namesSegments && each.matches(subject, time));
+  if (plain.length === segments.length) return plain;
+  const segmentIds = [...subject.segmentIds, ...plain.map(({ id }) => id)];
+  const inSegments = { ...subject, segmentIds };
+  return [
+    ...plain,
+    ...segments.filter((each) => each.namesSegments && each.matches(inSegments, time)),
+  ];
+}
 
 const TEXTS = ["name", "description", "email", "phone"] as const;
 
@@ -164,6 +180,7 @@ const fields: RecordFields<SegmentSubject> = {
       read: ({ summary }) => summary.lastOrder?.at.getTime() ?? null,
     },
     "loyalty.points": POINTS,
+    segments: { type: "array", read: ({ segmentIds }) => segmentIds },
   },
   prefixed: {
     "loyalty_points.campaigns.": activityOf(".points", ({ pointsByProgram }) => pointsByProgram),
@@ -173,4 +190,22 @@ const fields: RecordFields<SegmentSubject> = {
 };
 
 /** Parses the filter of a segment; requests and the database use the same JSON. */
-export const parseSegmentFilter = (filter: unknown) => compilePredicate(filter, fields);
+export function parseSegmentFilter(filter: unknown): CompiledPredicate<SegmentSubject> {
+  const compiled = compilePredicate(filter, fields);
+  if (compiled.kind === "violation") return compiled;
+  const { segments } = filter as { readonly segments?: { readonly conditions: object } };
+  const other = Object.keys(segments?.conditions ?? {}).find((each) => !NAMING.has(each));
+  return other === undefined
+    ? compiled
+    : { kind: "violation", text: `Operator ${other} cannot be used on filter segments` };
+}
+
+/** Operators on `segments` that name the segments to evaluate. */
+const NAMING: ReadonlySet<string> = new Set([
+  "$is",
+  "$in",
+  "$contains",
+  "$is_not",
+  "$not_in",
+  "$not_contain",
+]);

@@ -47,8 +47,12 @@ function countLimit(operands: readonly unknown[]): bigint {
   return BigInt(Math.ceil(Math.max(0, ...numbers))) + 1n;
 }
 
-/** All operands of the conditions of a field. */
-export function operandsOf(tree: unknown): readonly unknown[] {
+/** Ids of the segments that a filter names: its customers are in them, or are not. */
+export const segmentsNamedIn = (filter: object): readonly string[] => [
+  ...new Set(operandsOf((filter as { readonly segments?: unknown }).segments).map(String)),
+];
+
+function operandsOf(tree: unknown): readonly unknown[] {
   const { conditions } = (tree ?? {}) as { readonly conditions?: object };
   return Object.values(conditions ?? {}).flat();
 }

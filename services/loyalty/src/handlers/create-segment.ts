@@ -8,11 +8,14 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { parseSegmentFilter } from "../domain/segment-matching.ts";
+import { segmentsNamedIn } from "../domain/segment-reads.ts";
 import { segmentToProto } from "../mapping/segment.ts";
 import {
   addToSegment,
   countSegments,
+  findSegments,
   insertSegment,
+  lockSegments,
   type SegmentRow,
   type SegmentType,
 } from "../store/segments.ts";
@@ -34,7 +37,9 @@ export const createSegment =
       sync_status: request.type === "auto-update" ? "IN_PROGRESS" : null,
     };
     await deps.definitions.write(project.id, async (tx) => {
+      await lockSegments(tx, project.id);
       await requireCapacity(tx, project.id, row);
+      await requireNamedSegments(tx, project.id, row);
       await insertSegment(tx, project.id, row);
       await addCustomers(tx, { projectId: project.id, segmentId: row.id }, request.customers);
     });
@@ -64,6 +69,28 @@ async function requireCapacity(tx: Queryable, projectId: string, row: SegmentRow
   }
   if (row.filter !== null && dynamic >= MAX_DYNAMIC) {
     throw invalidPayload(`A project cannot have more than ${MAX_DYNAMIC} segments with a filter`);
+  }
+}
+
+/** Segments exist before those that name them, and do not name others themselves: so there are neither cycles nor chains. */
+async function requireNamedSegments(
+  tx: Queryable,
+  projectId: string,
+  { filter }: SegmentRow,
+): Promise<void> {
+  const ids = segmentsNamedIn(filter ?? {});
+  const found = await findSegments(
+    tx,
+    ids.map((id) => ({ projectId, id })),
+  );
+  for (const id of ids) {
+    const named = found.find((segment) => segment.id === id);
+    if (named === undefined) throw notFound("segment", id);
+    if (segmentsNamedIn(named.filter ?? {}).length > 0) {
+      throw invalidPayload(
+        `Property .filter.segments cannot name segment '${id}', whose filter names segments`,
+      );
+    }
   }
 }
 

@@ -14,7 +14,6 @@ import { describeCustomers } from "../customer/describe-customers.ts";
 import type { Deps } from "../deps.ts";
 import { segmentCondition } from "../segment/segment-condition.ts";
 import { type CustomerSortOrder, listProfiles } from "../store/customer-profiles.ts";
-import { findSegment } from "../store/segments.ts";
 
 export const listCustomers =
   (deps: Deps): Handler<typeof CustomerService.method.listCustomers> =>
@@ -28,9 +27,11 @@ export const listCustomers =
     const values: unknown[] = [project.id];
     const conditions = fieldConditions(request, values);
     if (request.segmentId !== undefined) {
-      const segment = await findSegment(deps.db, project.id, request.segmentId);
+      const { segmentId } = request;
       const time = timeContextOf({ now, project });
-      conditions.push(segmentCondition(segment, { time, values }));
+      conditions.push(
+        await segmentCondition(deps.db, { projectId: project.id, segmentId }, { time, values }),
+      );
     }
     const { customers, total, hasMore } = await listProfiles(deps.db, {
       projectId: project.id,

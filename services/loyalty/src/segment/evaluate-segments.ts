@@ -40,19 +40,19 @@ export async function evaluateSegments(
   queries: readonly SegmentQuery[],
 ): Promise<readonly Memberships[]> {
   const projects = await loadDefinitions(deps, queries);
-  const stored = queries.flatMap(({ projectId, customerId: id }) => {
+  const customers = queries.flatMap(({ projectId, customerId: id }) => {
     const project = projects.get(projectId);
     return id !== null && project !== undefined ? [{ projectId, id, ...project }] : [];
   });
   const [profiles, activity, memberships] = await Promise.all([
     findProfiles(
       deps.db,
-      stored.filter(({ dynamic }) => dynamic.length > 0),
+      customers.filter(({ dynamic }) => dynamic.length > 0),
     ),
-    findActivity(deps.db, stored),
+    findActivity(deps.db, customers),
     findMemberships(
       deps.db,
-      stored.filter(({ hasStatic }) => hasStatic),
+      customers.filter(({ hasStatic }) => hasStatic),
     ),
   ]);
   const subjects = new Map(
@@ -68,7 +68,11 @@ export async function evaluateSegments(
     const { projectId, customerId, time } = query;
     const key = keyOf(projectId, customerId ?? "");
     const listed = (staticSegments.get(key) ?? []).map(({ segmentId: id, name }) => ({ id, name }));
-    const subject = withRequestInput(subjects.get(key) ?? UNKNOWN_CUSTOMER, query.input);
+    const stored = {
+      ...(subjects.get(key) ?? UNKNOWN_CUSTOMER),
+      segmentIds: listed.map(({ id }) => id),
+    };
+    const subject = withRequestInput(stored, query.input);
     const project = projects.get(projectId);
     const dynamic = matchingSegments(subject, project?.dynamic ?? [], time);
     const segments = [...listed, ...dynamic.map(({ id, name }) => ({ id, name }))];

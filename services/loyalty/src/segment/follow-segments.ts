@@ -3,10 +3,10 @@ import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
-import { readSegments } from "../domain/read-segments.ts";
+import { type ReadSegments, readSegments } from "../domain/read-segments.ts";
 import { matchingSegments, subjectFromProfile } from "../domain/segment-matching.ts";
 import { membershipChanges, type SegmentMember } from "../domain/segment-members.ts";
-import { NO_READS } from "../domain/segment-reads.ts";
+import { NO_READS, segmentsNamedIn } from "../domain/segment-reads.ts";
 import { segmentMembershipEvent } from "../events/segment-membership.ts";
 import { type ChangedCustomer, takeChangedCustomers } from "../store/changed-customers.ts";
 import { findActivity } from "../store/customer-activity.ts";
@@ -25,6 +25,7 @@ import {
   lockSegmentSync,
   saveSegmentSync,
 } from "../store/segment-members.ts";
+import { findMemberships, findSegments } from "../store/segments.ts";
 import { currentTime } from "../tiers/tier-programs.ts";
 
 type FollowingDeps = Pick<Deps, "db" | "newId" | "onEvents">;
@@ -74,42 +75,27 @@ async function evaluate(
   // Two evaluations of a customer follow each other, so that the later one sees the newer state.
   const held = await lockCustomers(tx, customers);
   const existing = customers.filter((one) => held.has(keyOf(one.projectId, one.customerId)));
-  const [profiles, known, calendars] = await Promise.all([
-    findProfiles(
-      tx,
-      existing.map(({ projectId, customerId: id }) => ({ projectId, id })),
-    ),
+  const [known, calendars, named] = await Promise.all([
     findSegmentMembers(tx, existing),
     findCalendars(tx, projectIds),
+    findNamedSegments(tx, segments),
   ]);
-  const definitions = new Map(
-    [...Map.groupBy(segments, ({ projectId }) => projectId)].map(([projectId, rows]) => [
-      projectId,
-      readSegments(rows),
-    ]),
+  const definitions: Definitions = new Map(
+    [...Map.groupBy([...segments, ...named], ({ projectId }) => projectId)].map(
+      ([projectId, rows]) => [
+        projectId,
+        readSegments(rows.filter(({ filter }) => filter !== null)),
+      ],
+    ),
   );
-  const activity = await findActivity(
-    tx,
-    existing.map(({ projectId, customerId: id }) => ({
-      projectId,
-      id,
-      reads: definitions.get(projectId)?.reads ?? NO_READS,
-    })),
-  );
-  const matching = profiles.flatMap(({ projectId, profile }): SegmentMember[] => {
-    const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
-    const time = { now: currentTime(calendar), timeZone: calendar.timeZone };
-    const subject = subjectFromProfile(profile, activity.get(keyOf(projectId, profile.id)));
-    return matchingSegments(subject, definitions.get(projectId)?.dynamic ?? [], time).map(
-      ({ id: segmentId }) => ({ projectId, segmentId, customerId: profile.id }),
-    );
-  });
+  const followed = new Set(segments.map(segmentKey));
+  const matching = await findMatches(tx, existing, { definitions, calendars });
   // Nobody leaves a segment that cannot be read.
   const { entered, left } = membershipChanges(
     known.filter(
       ({ projectId, segmentId }) => !definitions.get(projectId)?.unreadable.has(segmentId),
     ),
-    matching,
+    matching.filter(({ projectId, segmentId: id }) => followed.has(segmentKey({ projectId, id }))),
   );
   await insertSegmentMembers(tx, entered);
   await deleteSegmentMembers(tx, left);
@@ -125,6 +111,55 @@ async function evaluate(
   };
   const events = [...entered.flatMap(eventOf("entered")), ...left.flatMap(eventOf("left"))];
   if (events.length > 0) await enqueue(tx, events);
+}
+
+/** Static and passive segments that the filters of followed ones name. */
+async function findNamedSegments(tx: Queryable, followed: readonly FollowedSegment[]) {
+  const known = new Set(followed.map(segmentKey));
+  const named = followed
+    .flatMap(({ projectId, filter }) => segmentsNamedIn(filter).map((id) => ({ projectId, id })))
+    .filter((one) => !known.has(segmentKey(one)));
+  return findSegments(tx, named);
+}
+
+/** By project. */
+type Definitions = ReadonlyMap<string, ReadSegments>;
+
+/** The dynamic segments that each customer is in. */
+async function findMatches(
+  tx: Queryable,
+  customers: readonly ChangedCustomer[],
+  {
+    definitions,
+    calendars,
+  }: {
+    readonly definitions: Definitions;
+    readonly calendars: Awaited<ReturnType<typeof findCalendars>>;
+  },
+): Promise<readonly SegmentMember[]> {
+  const readers = customers.map(({ projectId, customerId: id }) => {
+    const { dynamic = [], reads = NO_READS } = definitions.get(projectId) ?? {};
+    return { projectId, id, reads, namesSegments: dynamic.some((each) => each.namesSegments) };
+  });
+  const [profiles, activity, listed] = await Promise.all([
+    findProfiles(tx, readers),
+    findActivity(tx, readers),
+    findMemberships(
+      tx,
+      readers.filter(({ namesSegments }) => namesSegments),
+    ),
+  ]);
+  const listedIn = Map.groupBy(listed, (one) => keyOf(one.projectId, one.customerId));
+  return profiles.flatMap(({ projectId, profile }): readonly SegmentMember[] => {
+    const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
+    const time = { now: currentTime(calendar), timeZone: calendar.timeZone };
+    const key = keyOf(projectId, profile.id);
+    const segmentIds = (listedIn.get(key) ?? []).map(({ segmentId }) => segmentId);
+    const subject = { ...subjectFromProfile(profile, activity.get(key)), segmentIds };
+    return matchingSegments(subject, definitions.get(projectId)?.dynamic ?? [], time).map(
+      ({ id: segmentId }) => ({ projectId, segmentId, customerId: profile.id }),
+    );
+  });
 }
 
 const segmentKey = ({ projectId, id }: Pick<FollowedSegment, "projectId" | "id">): string =>

@@ -34,12 +34,15 @@ const columns: ColumnTable<SegmentRow> = {
 
 const COLUMNS = `id, ${columnNames(columns)}`;
 
-/** Counts the segments of a project. Concurrent creations wait until the transaction ends, so that limits hold. */
+/** Creations and deletions of segments of a project wait until the transaction ends, so that limits and references hold. */
+export async function lockSegments(tx: Queryable, projectId: string): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`segment ${projectId}`]);
+}
+
 export async function countSegments(
   tx: Queryable,
   projectId: string,
 ): Promise<{ readonly total: bigint; readonly dynamic: bigint }> {
-  await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`segment ${projectId}`]);
   const { rows } = await tx.query<{ total: bigint; dynamic: bigint }>(
     `select count(*) as total, count(*) filter (where type <> 'static') as dynamic
        from segment where project_id = $1`,
@@ -100,6 +103,37 @@ export async function findSegment(
     [projectId, id],
   );
   return rows[0];
+}
+
+/** The segments that exist, of any projects. */
+export async function findSegments(
+  db: Queryable,
+  segments: readonly { readonly projectId: string; readonly id: string }[],
+): Promise<readonly (SegmentRow & { readonly projectId: string })[]> {
+  if (segments.length === 0) return [];
+  const { rows } = await db.query<SegmentRow & { projectId: string }>(
+    `select project_id as "projectId", ${COLUMNS} from segment
+      where (project_id, id) in (select * from unnest($1::text[], $2::text[]))`,
+    [segments.map(({ projectId }) => projectId), segments.map(({ id }) => id)],
+  );
+  return rows;
+}
+
+/** The first segments whose filter names a segment, and their number. */
+export async function findSegmentsNaming(
+  tx: Queryable,
+  projectId: string,
+  id: string,
+): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
+  const { rows } = await tx.query<{ id: string }>(
+    `select id from segment
+      where project_id = $1
+        and jsonb_path_exists(
+              filter, '$.segments.conditions.*[*] ? (@ == $id)', jsonb_build_object('id', $2::text))
+      order by id`,
+    [projectId, id],
+  );
+  return { ids: rows.slice(0, 10).map((row) => row.id), total: BigInt(rows.length) };
 }
 
 export type SegmentListing = {

@@ -112,9 +112,11 @@ export type CreateSegmentRequest = Message<"scrip.loyalty.v1.CreateSegmentReques
    * (docs/filters-and-listing.md#filters). Fields: `id`, `source_id`, `name`, `description`, `email`, `phone`,
    * `birthdate` (or `birthday`), `created_at`, `updated_at`, `address.<part>`, `metadata.<key>`,
    * `summary.redemptions.total_redeemed`, `.total_succeeded`, `.total_failed`, `.total_rolled_back`,
-   * `.total_rollback_succeeded`, `.total_rollback_failed` and `.gift.redeemed_amount`, `summary.orders.total_amount`,
-   * `.total_count`, `.average_amount`, `.last_order_amount` and `.last_order_date`, `loyalty.points`,
-   * `loyalty_points.campaigns.<name>.points` and `events.<name>.count`.
+   * `.total_rollback_succeeded`, `.total_rollback_failed`, `.gift.redeemed_amount`, `.loyalty_card.redeemed_points` and
+   * `.loyalty_card.points_to_go`, `summary.orders.total_amount`, `.total_count`, `.average_amount`, `.last_order_amount`
+   * and `.last_order_date`, `loyalty.points`, `loyalty_points.campaigns.<name>.points`, `events.<name>.count` and
+   * `segments`: ids of segments, whose filters do not name segments, with `$is`, `$in`, `$contains`, `$is_not`,
+   * `$not_in` or `$not_contain`.
    *
    * @generated from field: optional google.protobuf.Struct filter = 4;
    */
@@ -315,8 +317,8 @@ export const SegmentService: GenService<{
   /**
    * Creates a segment: a `static` one of up to 20,000 `customers`, or an `auto-update` or `passive` one of the
    * customers who match `filter` at the time of use. A project has at most 10,000 segments, 100 of them with a
-   * filter. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown customer); `invalid_payload` also
-   * for a filter that cannot be parsed and a project without room.
+   * filter. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown customer or, in the filter, segment);
+   * `invalid_payload` also for a filter that cannot be parsed and a project without room.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.CreateSegment
    */
@@ -347,7 +349,7 @@ export const SegmentService: GenService<{
   },
   /**
    * Deletes a segment, not its customers. Errors: `not_found`, also for a repeated request; `resource_in_use`
-   * (a validation rule or an earning rule references it).
+   * (a validation rule, an earning rule or the filter of another segment references it).
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.DeleteSegment
    */
