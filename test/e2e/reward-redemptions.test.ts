@@ -160,6 +160,11 @@ describe.each(COMPOSITIONS)("redemptions of rewards (%s)", async (composition) =
         },
       ]);
     expect(await card(active)).toMatchObject({ points: 1_500, balance: 300 });
+    const { data } = await ok(api.get(`/v1/loyalties/members/${active["code"]}/transactions`));
+    expect(data).toMatchObject([
+      { type: "POINTS_REDEMPTION", details: { balance: { operation_type: "AUTOMATIC" } } },
+      { type: "POINTS_ADDITION", details: { balance: { operation_type: "MANUAL" } } },
+    ]);
     await expect.poll(() => card(disabled)).toMatchObject({ balance: 1_500 });
     expect(await redemptions(disabled)).toEqual([]);
   });

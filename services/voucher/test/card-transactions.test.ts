@@ -34,6 +34,7 @@ const ENTRIES = ["vtx_3", "vtx_2", "vtx_1"].map((id, index) => ({
   type: "POINTS_ADDITION",
   points: 5n,
   balance: 15n - 5n * BigInt(index),
+  source: id === "vtx_2" ? "Automation" : "API",
 }));
 
 /** A loyalty service whose card has these ledger entries. */
@@ -97,6 +98,9 @@ describe("ListCardTransactions", () => {
     ]);
     expect(rest.data.map(({ id }) => id)).toEqual(["vtx_1"]);
     expect(rest.hasMore).toBe(false);
+    expect(
+      [...page.data, ...rest.data].map(({ details }) => details?.balance?.operationType),
+    ).toEqual(["MANUAL", "AUTOMATIC", "MANUAL"]);
   });
 
   test("lists nothing of a discount voucher", async () => {
@@ -124,9 +128,12 @@ describe("ListCardTransactions", () => {
 
     const all = await list({});
     expect(all.data.map(({ type, details }) => [type, details?.balance])).toMatchObject([
-      ["CREDITS_REFUND", { type: "gift_voucher", amount: 30n, balance: 100n, total: 100n }],
-      ["CREDITS_REDEMPTION", { amount: -30n, balance: 70n }],
-      ["CREDITS_ADDITION", { amount: 100n, balance: 100n }],
+      [
+        "CREDITS_REFUND",
+        { type: "gift_voucher", amount: 30n, balance: 100n, total: 100n, operationType: "MANUAL" },
+      ],
+      ["CREDITS_REDEMPTION", { amount: -30n, balance: 70n, operationType: "MANUAL" }],
+      ["CREDITS_ADDITION", { amount: 100n, balance: 100n, operationType: "MANUAL" }],
     ]);
     const [refund, spent, added] = all.data;
     expect(refund?.details).toMatchObject({

@@ -169,6 +169,7 @@ function giftTransaction(
         amount: entry.amount,
         balance: entry.balanceAfter,
         relatedObject: { id: voucherId, type: "voucher" },
+        operationType: operationTypeOf(entry, redemption),
       },
       ...(order !== undefined && { order }),
       ...(redemptionId !== null && { redemption: { id: redemptionId } }),
@@ -176,6 +177,20 @@ function giftTransaction(
     },
   });
 }
+
+/** Rollbacks are requested, also those of automatic redemptions. */
+function operationTypeOf(
+  { source, rollbackId }: Origin,
+  redemption: StoredRedemption | undefined,
+): "MANUAL" | "AUTOMATIC" {
+  const isAutomatic = redemption?.channelType === "AUTO_REDEEM" && (rollbackId ?? null) === null;
+  return source === "Automation" || isAutomatic ? "AUTOMATIC" : "MANUAL";
+}
+
+type Origin = {
+  readonly source?: string | null | undefined;
+  readonly rollbackId?: string | null | undefined;
+};
 
 function giftTransactionType({ redemptionId, amount }: GiftEntry): string {
   if (redemptionId === null) return amount < 0n ? "CREDITS_REMOVAL" : "CREDITS_ADDITION";
@@ -296,6 +311,7 @@ function toTransaction(
         points: entry.points,
         balance: entry.balance,
         relatedObject: { id: voucherId, type: "voucher" },
+        operationType: operationTypeOf(entry, redemption),
       },
       ...(order !== undefined && { order }),
       ...(entry.redemptionId !== undefined && { redemption: { id: entry.redemptionId } }),
