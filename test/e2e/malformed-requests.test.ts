@@ -90,4 +90,21 @@ describe.each(COMPOSITIONS)("malformed requests (%s)", async (composition) => {
       expect(String(response.body["resource_id"])).not.toMatch(/^rf_/);
     }
   });
+
+  test.each<[path: string, body: unknown, details: string]>([
+    [
+      "/v1/loyalties/camp_0/tiers",
+      [{ name: "Gold", points: { to: 5 } }],
+      "Property [0].points should have required property 'from'",
+    ],
+    [
+      "/v1/loyalties/members/CARD/pending-points/lopp_0/balance",
+      {},
+      "Payload should have required property 'points'",
+    ],
+  ])("do not count a missing number as zero: %s", async (path, body, details) => {
+    const response = await api.post(path, body);
+    expect(response.status, response.text).toBe(400);
+    expect(response.body).toMatchObject({ key: "invalid_payload", details });
+  });
 });

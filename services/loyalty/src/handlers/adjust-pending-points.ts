@@ -11,10 +11,11 @@ import { adjustPending, requireCardId } from "../points/change-pending.ts";
 export const adjustPendingPoints =
   (deps: Deps): Handler<typeof PendingPointsService.method.adjustPendingPoints> =>
   async (request, call) => {
-    const total = await adjustPending(deps, request, call);
+    const { points = 0n } = request;
+    const total = await adjustPending(deps, { ...request, points }, call);
     deps.onEvents();
     return create(PendingPointsAdjustmentSchema, {
-      points: request.points,
+      points,
       total,
       relatedObject: { type: "voucher", id: requireCardId(request) },
       operationType: "MANUAL",

@@ -55,7 +55,7 @@ function mappingToProto(mapping: PriceMapping) {
 }
 
 export function rangeFromProto(range: TierRange): Pick<Tier, "from" | "to"> {
-  const { from, to = null } = range;
+  const { from = 0n, to = null } = range;
   if (to !== null && to < from) {
     throw invalidPayload("Property .points.to cannot be lower than .points.from");
   }
