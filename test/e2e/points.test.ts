@@ -132,7 +132,7 @@ describe.each(COMPOSITIONS)("paying with points (%s)", async (composition) => {
     const stranger = { source_id: newCode("stranger") };
     const rejections: readonly (readonly [Json, number, Json])[] = [
       [{ reward: {} }, 400, { key: "missing_reward" }],
-      [{ reward: { id: "rew_none" } }, 404, { key: "not_found", resource_type: "reward" }],
+      [{ reward: { id: "rew_none" } }, 404, { resource_type: "reward_assignment" }],
       [
         { customer: stranger },
         400,

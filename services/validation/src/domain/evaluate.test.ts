@@ -127,7 +127,7 @@ describe("evaluate", () => {
     });
     expect(evaluated(redeemable)).toMatchObject({
       kind: "inapplicable",
-      rejection: { key: "not_found", resourceType: "reward", resourceId: "rew_1" },
+      rejection: { key: "not_found", resourceType: "reward_assignment", resourceId: "rew_1" },
     });
   });
 

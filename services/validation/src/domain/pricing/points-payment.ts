@@ -40,7 +40,7 @@ export function redeemLoyaltyCard(
   const { voucher, reward, customer } = redemption;
   if (reward === null) return rejected(missingReward);
   const { assignment } = reward;
-  if (assignment === null) return rejected(resourceNotFound("reward", reward.id));
+  if (assignment === null) return rejected(resourceNotFound("reward_assignment", reward.id));
   if (voucher.holderId === null || customer?.id !== voucher.holderId) {
     return rejected(notCardHolder(voucher.code));
   }
