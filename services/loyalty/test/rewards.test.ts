@@ -66,6 +66,11 @@ describe("CreateReward", () => {
       { type: "CAMPAIGN", parameters: { campaign: { id: "camp_1", type: "GIFT_VOUCHERS" } } },
       "invalid_balance",
     ],
+    [
+      "of a promotion, which has no vouchers to publish",
+      { type: "CAMPAIGN", parameters: { campaign: { id: "camp_1", type: "PROMOTION" } } },
+      "invalid_payload",
+    ],
   ])("rejects a reward %s", async (_name, request, key) => {
     const call = newCall();
     await expect(rewards.createReward(request, call)).rejects.toMatchObject({ key });

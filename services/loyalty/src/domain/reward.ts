@@ -41,6 +41,11 @@ export function checkReward(
     return invalid(`Property .stock does not belong to a ${type} reward`);
   }
   const kind = parameters.campaign?.type ?? "";
+  if (kind === "PROMOTION") {
+    return invalid(
+      "Property .parameters.campaign.id cannot be a PROMOTION campaign: it has no vouchers",
+    );
+  }
   const balance = BigInt(parameters.campaign?.balance ?? "0");
   if (WITH_BALANCE.has(kind) && balance <= 0n) {
     return {
