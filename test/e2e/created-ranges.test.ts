@@ -6,6 +6,10 @@ import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 describe.each(COMPOSITIONS)("lists by the time of creation (%s)", async (composition) => {
   const { api } = await newProject(await sharedStack(composition));
+  const counter =
+    (path: string, list: string) =>
+    async (range: string): Promise<number> =>
+      (await ok(api.get(`${path}?${range}`)))[list].length;
 
   test("list async actions, exports and entries of the bin that were created in a range", async () => {
     const product = await ok(api.post("/v1/products", { name: newCode("product") }));
@@ -17,12 +21,37 @@ describe.each(COMPOSITIONS)("lists by the time of creation (%s)", async (composi
       ["/v1/exports", "exports"],
       ["/v1/trash-bin", "data"],
     ] as const) {
-      const count = async (range: string): Promise<number> =>
-        (await ok(api.get(`${path}?${range}`)))[list].length;
+      const count = counter(path, list);
       await expect.poll(() => count("created_at[after]=2020-01-01")).toBe(1);
       expect(await count("created_at[before]=2020-01-01")).toBe(0);
       expect(await count("created_at[after]=2999-01-01")).toBe(0);
       expect(await count("created_at[after]=2020-01-01&created_at[before]=2999-01-01")).toBe(1);
+    }
+  });
+
+  test("list tiers, buckets and activities of a loyalty program that were created in a range", async () => {
+    const voucher = { loyalty_card: { points: 5 } };
+    const program = { name: newCode("Club"), type: "AUTO_UPDATE", voucher };
+    const { id } = await ok(api.post("/v1/loyalties", program));
+    await ok(api.post(`/v1/loyalties/${id}/tiers`, [{ name: "All", points: { from: 0 } }]));
+    const customer = newCode("ada");
+    const card = await ok(api.post(`/v1/loyalties/${id}/members`, { customer }));
+    const member = `/v1/loyalties/${id}/members/${card["code"]}`;
+    const points = { points: 3, expiration_type: "CUSTOM_DATE", expiration_date: "2999-12-31" };
+    await ok(api.post(`${member}/balance`, points));
+    for (const path of [
+      `/v1/loyalties/${id}/tiers`,
+      `${member}/points-expiration`,
+      `${member}/activity`,
+      `/v1/customers/${customer}/activity`,
+    ]) {
+      const count = counter(path, "data");
+      await expect
+        .poll(() => count("created_at[after]=2020-01-01"), { message: path })
+        .toBeGreaterThan(0);
+      expect(await count("created_at[before]=2999-01-01"), path).toBeGreaterThan(0);
+      expect(await count("created_at[before]=2020-01-01"), path).toBe(0);
+      expect(await count("created_at[after]=2999-01-01"), path).toBe(0);
     }
   });
 });

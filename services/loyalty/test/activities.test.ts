@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DeliveredEvent } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
@@ -192,6 +193,9 @@ test("lists the activities of a card under its program, by id and name", async (
     "customer.publication.succeeded",
   ]);
   expect((await list({ limit: 1n })).hasMore).toBe(true);
+  const later = { createdAt: { after: timestampFromMs(NOON + 86_400_000) } };
+  expect((await list(later)).data).toEqual([]);
+  expect((await list({ createdAt: { before: later.createdAt.after } })).data).toHaveLength(3);
   for (const request of [
     { campaignId: "other" },
     { voucher: { ...voucher, isLoyaltyCard: false } },

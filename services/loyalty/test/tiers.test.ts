@@ -106,6 +106,10 @@ describe("loyalty tiers", () => {
     await club.deliver();
     expect(club.changes).toEqual(["2026-03-01 joined Silver", "2026-03-01 joined Silver"]);
     const tierId = created[0]!.id;
+    const count = async (createdAt: object) =>
+      (await tiers.listLoyaltyTiers({ campaignId, createdAt }, call)).total;
+    expect(await count({ before: { seconds: 4_000_000_000n } })).toBe(1n);
+    expect(await count({ after: { seconds: 4_000_000_000n } })).toBe(0n);
     const points = { from: 200n, to: 400n };
     await tiers.updateLoyaltyTier(
       { campaignId, tierId, points, updateMask: { paths: ["points"] } },

@@ -29,7 +29,7 @@ function conditionsOf(request: ListCustomerActivitiesRequest, values: unknown[])
   const equal = (sql: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`${sql} = $${values.push(value)}`];
   return [
-    ...timeRangeConditions("created_at", { from, until }, values),
+    ...timeRangeConditions("created_at", { ...request.createdAt, from, until }, values),
     ...equal("type", request.type),
     ...equal("campaign_id", request.campaignId),
     ...equal("campaign_type", request.campaignType),

@@ -17,6 +17,7 @@ export const listLoyaltyTiers =
     const { tiers, total } = await listTiers(deps.db, {
       projectId: project.id,
       campaignId: request.campaignId,
+      createdAt: request.createdAt,
       order: orderByTime(request.order),
       ...parsePage(request),
     });

@@ -1,3 +1,4 @@
+import { timeRangeConditions } from "@scrip/filters";
 import type { ActivityService } from "@scrip/proto/scrip/loyalty/v1/activities_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -9,14 +10,13 @@ export const listMemberActivities =
   (deps: Deps): Handler<typeof ActivityService.method.listMemberActivities> =>
   async (request, { project }) => {
     const cardId = await requireMemberCard(deps, project.id, request);
-    const owner = {
-      projectId: project.id,
-      owners: [
-        cardId,
-        ...(request.voucher?.holderId === undefined ? [] : [request.voucher.holderId]),
-      ],
-      conditions: ["card_id = $3"],
-      values: [cardId],
-    };
+    const holderId = request.voucher?.holderId;
+    const owners = [cardId, ...(holderId === undefined ? [] : [holderId])];
+    const values: unknown[] = [project.id, owners, cardId];
+    const conditions = [
+      "card_id = $3",
+      ...timeRangeConditions("created_at", request.createdAt, values),
+    ];
+    const owner = { projectId: project.id, owners, conditions, values: values.slice(2) };
     return listPage(deps.db, owner, request);
   };

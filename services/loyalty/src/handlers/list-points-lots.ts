@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { TimeRange } from "@scrip/proto/scrip/common/v1/list_pb";
 import {
   type CardService,
   ListPointsLotsResponseSchema,
@@ -19,7 +20,7 @@ import { findLotTimes } from "../store/points-lots.ts";
 /** A card has as many lots as dates on which its points expire; its page is cut from all of them. */
 export const listPointsLots =
   (deps: Deps): Handler<typeof CardService.method.listPointsLots> =>
-  async ({ card: message, limit, offset }, call) => {
+  async ({ card: message, limit, offset, createdAt: range }, call) => {
     const reference = cardReferenceFromProto(message);
     const { projectId, cardId } = reference;
     const key = keyOf(projectId, cardId);
@@ -37,17 +38,22 @@ export const listPointsLots =
       availablePoints(withoutDueLots(account, today).card) -
       dated.reduce((sum, { points }) => sum + points, 0n);
     const undated = { id: neverExpiringId(cardId), points: rest, expiresOn: null };
-    const lots = [...dated, undated];
-    const page = lots.slice(Number(offset), Number(offset + limit));
+    const pageOf = <Item>(items: readonly Item[]): readonly Item[] =>
+      items.slice(Number(offset), Number(offset + limit));
+    const all = [...dated, undated];
     const times = await findLotTimes(
       deps.db,
       reference,
-      page.map(({ id }) => id),
+      (range === undefined ? pageOf(all) : all).map(({ id }) => id),
     );
+    const timesOf = (id: string) =>
+      times.get(id) ?? { createdAt: opened?.openedAt ?? null, updatedAt: null };
+    const lots =
+      range === undefined ? all : all.filter(({ id }) => isWithin(range, timesOf(id).createdAt));
     return create(ListPointsLotsResponseSchema, {
       total: BigInt(lots.length),
-      lots: page.map(({ id, points, expiresOn }) => {
-        const time = times.get(id) ?? { createdAt: opened?.openedAt ?? null, updatedAt: null };
+      lots: pageOf(lots).map(({ id, points, expiresOn }) => {
+        const time = timesOf(id);
         return {
           id,
           points,
@@ -58,6 +64,11 @@ export const listPointsLots =
       }),
     });
   };
+
+const isWithin = ({ after, before }: TimeRange, time: Date | null): boolean =>
+  time !== null &&
+  (after === undefined || time.getTime() > timestampMs(after)) &&
+  (before === undefined || time.getTime() < timestampMs(before));
 
 /** Points that never expire have no row; their id is derived from that of the card. */
 const neverExpiringId = (cardId: string): string => cardId.replace(/^v_/, "lopb_");

@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { parseDecimal } from "@scrip/money";
 import {
   column,
@@ -114,23 +115,30 @@ export async function listTiers(
   {
     projectId,
     campaignId,
+    createdAt,
     order,
     limit,
     offset,
   }: {
     readonly projectId: string;
     readonly campaignId: string;
+    readonly createdAt: TimeRange | undefined;
     readonly order: string;
     readonly limit: number;
     readonly offset: number;
   },
 ): Promise<{ readonly tiers: readonly Tier[]; readonly total: bigint }> {
+  const values: unknown[] = [projectId, campaignId];
+  const conditions = [
+    "project_id = $1 and campaign_id = $2 and not deleted",
+    ...timeRangeConditions("created_at", createdAt, values),
+  ];
   const { rows, total } = await readPage<TierRow>(db, {
     projectId,
     columns: COLUMNS,
-    from: "from loyalty_tier where project_id = $1 and campaign_id = $2 and not deleted",
+    from: `from loyalty_tier where ${conditions.join(" and ")}`,
     order,
-    values: [projectId, campaignId],
+    values,
     limit,
     offset,
   });

@@ -13,7 +13,10 @@ const DEFAULT_LIMIT = 10n;
 
 export const listPointsExpiration =
   (deps: Deps): Handler<typeof MemberService.method.listPointsExpiration> =>
-  async ({ memberId, campaignId: program, limit = DEFAULT_LIMIT, page = 1n }, call) => {
+  async (
+    { memberId, campaignId: program, limit = DEFAULT_LIMIT, page = 1n, createdAt: range },
+    call,
+  ) => {
     const card = await requireCard(deps, memberId, { call, campaignId: program });
     const { id: voucherId, campaignId } = card.definition;
     const { lots, total } = await deps.cards.listPointsLots(
@@ -22,6 +25,7 @@ export const listPointsExpiration =
         card: cardReferenceOf(card),
         limit,
         offset: (page - 1n) * limit,
+        ...(range !== undefined && { createdAt: range }),
       },
       call,
     );
