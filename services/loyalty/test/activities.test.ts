@@ -54,7 +54,7 @@ async function newMember() {
     );
   const list = async (filter: object = {}) => {
     const { data } = await activities.listCustomerActivities(
-      { customerId: "ada", ...filter },
+      { customerId: "ada", limit: 20n, ...filter },
       call,
     );
     return data.map(({ type }) => type.replace("customer.", ""));
@@ -90,6 +90,7 @@ test("lists what a customer did and what happened to them once, filtered and pag
   await handle(events);
   await handle([...events, ...events]);
   const types = [
+    "rewarded.loyalty_points",
     "voucher.loyalty_card.points_added",
     "order.paid",
     "redemption.failed",
@@ -103,16 +104,16 @@ test("lists what a customer did and what happened to them once, filtered and pag
   ];
   expect(await ada.list()).toEqual(types);
   expect(await ada.list({ order: "created_at" })).toEqual(types.toReversed());
-  const effects = [0, 4, 5, 8, 9].map((index) => types[index]);
+  const effects = [0, 1, 5, 6, 9, 10].map((index) => types[index]);
   expect(await ada.list({ category: "EFFECT" })).toEqual(effects);
   expect(await ada.list({ category: "ACTION" })).toEqual(
-    types.filter((_, index) => ![0, 4, 5, 8, 9].includes(index)),
+    types.filter((_, index) => ![0, 1, 5, 6, 9, 10].includes(index)),
   );
-  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual(types.slice(8));
+  expect(await ada.list({ campaignType: "LOYALTY_PROGRAM" })).toEqual(types.slice(9));
   expect(await ada.list({ campaignId: "camp_2" })).toEqual(["redemption.succeeded"]);
   expect(await ada.list({ productId: "prod_1" })).toEqual(["order.paid", "redemption.succeeded"]);
   expect(await ada.list({ type: "customer.order.paid" })).toEqual(["order.paid"]);
-  expect(await ada.list({ rewardId: "rew_1" })).toEqual(types.slice(4, 7));
+  expect(await ada.list({ rewardId: "rew_1" })).toEqual(types.slice(5, 8));
   expect(await ada.list({ rewardId: "rew_2" })).toEqual([]);
   const start = { seconds: BigInt(NOON / 1000), nanos: 3_000_000 };
   expect(await ada.list({ startDate: start, type: "customer.order.paid" })).toHaveLength(1);
@@ -188,6 +189,7 @@ test("lists the activities of a card under its program, by id and name", async (
   const { data, hasMore } = await list({ campaignId: "camp_1" });
   expect(hasMore).toBe(false);
   expect(data.map(({ type }) => type)).toEqual([
+    "customer.rewarded.loyalty_points",
     "customer.voucher.loyalty_card.points_added",
     "customer.holder.assignment.created",
     "customer.publication.succeeded",
@@ -195,7 +197,7 @@ test("lists the activities of a card under its program, by id and name", async (
   expect((await list({ limit: 1n })).hasMore).toBe(true);
   const later = { createdAt: { after: timestampFromMs(NOON + 86_400_000) } };
   expect((await list(later)).data).toEqual([]);
-  expect((await list({ createdAt: { before: later.createdAt.after } })).data).toHaveLength(3);
+  expect((await list({ createdAt: { before: later.createdAt.after } })).data).toHaveLength(4);
   for (const request of [
     { campaignId: "other" },
     { voucher: { ...voucher, isLoyaltyCard: false } },

@@ -115,6 +115,7 @@ const SOURCES = [
     customerId: undefined,
     cardId: event.cardId,
     type: `${CARD}.${pointsChange(event)}`,
+    ...(EARNED.has(event.type) && { also: ["customer.rewarded.loyalty_points"] }),
     data: {
       transaction: {
         id: event.transactionId,
@@ -276,6 +277,9 @@ function productsOf({ items }: Order) {
   const ids = [...new Set(items.flatMap(({ productId }) => productId ?? []))];
   return ids.length === 0 ? {} : { product_ids: ids };
 }
+
+/** Points of earning rules, also those that were pending. */
+const EARNED: ReadonlySet<string> = new Set(["POINTS_ACCRUAL", "PENDING_POINTS_ACTIVATION"]);
 
 function pointsChange({
   type,
