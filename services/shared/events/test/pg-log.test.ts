@@ -317,7 +317,7 @@ test("stores the leases of all members of a process in one statement each", asyn
   ]);
   expect(others).toEqual([[], [{ member: "rival", topics: [second] }]]);
   const ofTopic = (topic: string) => [0, 1].map((partition) => ({ topic, partition }));
-  const [inFirst = [], inSecond = []] = await Promise.all([
+  const [inFirst, inSecond] = await Promise.all([
     store.claim({ ...ofFirst, requested: ofTopic(first), leaseMs }),
     store.claim({ ...ofSecond, requested: [...ofTopic(first), ...ofTopic(second)], leaseMs }),
   ]);

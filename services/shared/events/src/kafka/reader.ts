@@ -152,7 +152,14 @@ export class KafkaReader {
     };
     const done = Promise.race([handle(), rejectWhenAborted(lost.signal)]);
     done.catch(() => {});
-    const work: Work = { ...fetched, next, start: started.resolve, done, resume: undefined, isFromEarlierJoin: false };
+    const work: Work = {
+      ...fetched,
+      next,
+      start: started.resolve,
+      done,
+      resume: undefined,
+      isFromEarlierJoin: false,
+    };
     this.#working.set(keyOf(at), work);
     if (this.#arrived.length === 0) setImmediate(() => this.#startArrived());
     this.#arrived.push(work);
