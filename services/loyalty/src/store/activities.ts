@@ -73,7 +73,13 @@ const insertStatement = buildStatement({
            reward_id, ${arrayOfJson("product_ids")}, data, created_at, occurred_at
       from ${activities.rows("item")}
      where customer_id is null
-        or exists (select from customer where project_id = item.project_id and id = item.customer_id)
+        -- A lookup for each: the plan is kept, and one for a small table would read all of a large one.
+        or (select true
+              from customer
+             where project_id = item.project_id
+               and id between item.customer_id and item.customer_id
+             order by id
+             limit 1)
         on conflict do nothing`,
 });
 

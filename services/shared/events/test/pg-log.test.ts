@@ -133,6 +133,37 @@ describe("the log", () => {
     );
   });
 
+  test("fails only the readers of a topic with a batch that cannot be decoded", async () => {
+    const [broken, intact] = [newTopic(), newTopic()];
+    const { read } = createLogReader(db);
+    await appendToLog(db, [...buildEvents(broken, "v_1", 2), ...buildEvents(intact, "v_1", 3)]);
+    await db.query("update bus_batch set events = '\\x99010203' where topic = $1", [broken]);
+    const [failed, found] = await Promise.allSettled(
+      [broken, intact].map((topic) => read(everyPartition(topic), 10)),
+    );
+    await db.query("delete from bus_batch where topic = $1", [broken]);
+    expect(failed.status).toBe("rejected");
+    expect(found.status === "fulfilled" && eventsOf(found.value)).toHaveLength(3);
+  });
+
+  test("finds the newest events for a reader beside one that is far behind", async () => {
+    const topic = newTopic();
+    const batches = 230;
+    for (let nth = 0; nth < batches; nth += 1)
+      await appendToLog(db, [buildEvent(topic, "v_1", nth)]);
+    const { read } = createLogReader(db);
+    const newest = everyPartition(topic).map((position) => ({
+      ...position,
+      offset: BigInt(batches - 1),
+    }));
+    const [behind, ahead] = await Promise.all([
+      read(everyPartition(topic), batches),
+      read(newest, 10),
+    ]);
+    expect(eventsOf(ahead).map(({ offset }) => offset)).toEqual([BigInt(batches - 1)]);
+    expect(eventsOf(behind)[0]?.offset).toBe(0n);
+  });
+
   test("reads again after a publication", async () => {
     const topic = newTopic();
     const { read, outdate } = createLogReader(db);
@@ -339,6 +370,46 @@ test("stores the leases of all members of a process in one statement each", asyn
   expect(moved).toMatchObject({ offset: 3n, epoch: 1n });
 });
 
+test("a locked row stops the claims of its group only", async () => {
+  const topic = newTopic();
+  const groups = ["locked", "free"];
+  for (const group of groups) await createOffsets(db, group, [topic]);
+  const store = createGroupStore(db);
+  const claim = (group: string) =>
+    store.claim({ group, member: "one", requested: [{ topic, partition: 0 }], leaseMs: 60_000 });
+  const [locked, free] = await db.transaction(async (tx) => {
+    await tx.query("select from bus_offset where consumer_group = 'locked' for update");
+    return Promise.allSettled(groups.map(claim));
+  });
+  expect(locked?.status).toBe("rejected");
+  expect(free?.status === "fulfilled" && free.value).toHaveLength(1);
+});
+
+test("commits of a member that lost its leases and claims of its successor do not deadlock", async () => {
+  const topic = newTopic();
+  const groups = Array.from({ length: 40 }, (_, nth) => `${topic}-${String(nth).padStart(2, "0")}`);
+  for (const group of groups) await createOffsets(db, group, [topic]);
+  const requested = everyPartition(topic).map(({ partition }) => ({ topic, partition }));
+  for (let round = 0; round < 6; round += 1) {
+    const [before, after] = [createGroupStore(db), createGroupStore(db)];
+    await db.query("update bus_offset set owner = null, expires_at = null where topic = $1", [
+      topic,
+    ]);
+    const claims = await Promise.all(
+      groups.map((group) => before.claim({ group, member: "before", requested, leaseMs: 60_000 })),
+    );
+    await db.query("update bus_offset set expires_at = now() where topic = $1", [topic]);
+    const commits = groups
+      .map((group, nth) => ({ group, member: "before", done: claims[nth] ?? [] }))
+      .toReversed();
+    const outcomes = await Promise.allSettled([
+      ...commits.map((commit) => before.commit(commit)),
+      ...groups.map((group) => after.claim({ group, member: "after", requested, leaseMs: 60_000 })),
+    ]);
+    expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
+  }
+});
+
 test("records a member again, and forgets the others of its group that are long gone", async () => {
   const store = createGroupStore(db);
   const group = newTopic();
@@ -348,8 +419,9 @@ test("records a member again, and forgets the others of its group that are long 
     "update bus_member set expires_at = now() - interval '2 minutes' where consumer_group = $1",
     [group],
   );
+  const restarted = createGroupStore(db);
   for (let beat = 0; beat < 2; beat += 1) {
-    expect(await store.heartbeat(member("alive"))).toEqual([]);
+    expect(await restarted.heartbeat(member("alive"))).toEqual([]);
   }
   const { rows } = await db.query("select member from bus_member where consumer_group = $1", [
     group,

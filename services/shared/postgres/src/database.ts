@@ -281,12 +281,18 @@ const planningOf = (statement: string | Statement): Planning | undefined =>
 const executionOf = (statement: string | Statement): Execution => ({
   planning: planningOf(statement),
   isPrepared: typeof statement !== "string" && statement.name !== undefined,
+  isText: false,
 });
 
 const unpreparedExecutionOf = (statement: string | Statement): Execution => ({
   planning: planningOf(statement),
   isPrepared: false,
+  isText: false,
 });
+
+const TEXT: Execution = { planning: undefined, isPrepared: false, isText: true };
+const isRollbackToSavepoint = (statement: string | Statement): boolean =>
+  typeof statement === "string" && statement.startsWith("rollback to");
 
 type ConnectionSource = {
   readonly pool: Pool;
@@ -467,7 +473,7 @@ function statementsOf({
 }: Pick<ConnectionSource, "role" | "isPooled" | "onFailure"> & {
   readonly client: PoolClient;
 }): ProjectQueryable {
-  const plan = planTransaction(client);
+  const { plan, forget } = planTransaction(client);
   const send = <Row extends QueryResultRow>(...statement: Parameters<typeof unprepared>) =>
     client.query<Row>(...unprepared(...statement));
   const noted = <Result>(result: Promise<Result>): Promise<Result> => {
@@ -476,7 +482,9 @@ function statementsOf({
   };
   return {
     query<Row extends QueryResultRow>(statement: string | Statement, values?: readonly unknown[]) {
-      plan(isPooled ? unpreparedExecutionOf(statement) : executionOf(statement));
+      if (typeof statement === "string" && values === undefined) plan(TEXT);
+      else plan(isPooled ? unpreparedExecutionOf(statement) : executionOf(statement));
+      if (isRollbackToSavepoint(statement)) forget();
       return noted(isPooled ? send<Row>(statement, values) : run<Row>(client, statement, values));
     },
     inProject(projectId) {

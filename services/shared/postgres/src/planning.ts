@@ -22,23 +22,27 @@ const settingsOf = (planning: Planning | undefined, isPrepared: boolean): Settin
   return isPrepared ? PREPARED_LOOKUPS : INDEX_LOOKUPS;
 };
 
-/** SQL that changes the settings; empty if they are the same. */
-const changesOf = (from: Settings, to: Settings, scope: "session" | "local"): string =>
-  NAMES.filter((name) => from[name] !== to[name])
+/** SQL that changes the settings; empty if they are the same. Those that are not known are all set. */
+const changesOf = (from: Settings | undefined, to: Settings, scope: "session" | "local"): string =>
+  NAMES.filter((name) => from === undefined || from[name] !== to[name])
     .map((name) => `set ${scope} ${name} to ${to[name] ?? "default"}`)
     .join("; ");
 
-/** How a statement is executed: planned how, and prepared or not. */
 export type Execution = {
   readonly planning: Planning | undefined;
   readonly isPrepared: boolean;
+  /** Without parameters: it has no values to plan for, so that nothing is set for it. */
+  readonly isText: boolean;
 };
 
 /** The settings of connections whose session has others than the default. */
 const sessions = new WeakMap<PoolClient, Settings>();
 
 /** Sent ahead of the statement, without a round trip of its own, only where the session has other settings. */
-export function planSession(client: PoolClient, { planning, isPrepared }: Execution): void {
+export function planSession(
+  client: PoolClient,
+  { planning, isPrepared }: Pick<Execution, "planning" | "isPrepared">,
+): void {
   const current = sessions.get(client) ?? DEFAULTS;
   const wanted = settingsOf(planning, isPrepared);
   if (wanted === current) return;
@@ -51,18 +55,26 @@ export function planSession(client: PoolClient, { planning, isPrepared }: Execut
  * As `planSession`, but until the transaction ends, because a rollback would undo a setting of the session. Prepared
  * statements behind an index lookup are planned like it, which saves changing the settings back.
  */
-export function planTransaction(client: PoolClient): (execution: Execution) => void {
-  let current = sessions.get(client) ?? DEFAULTS;
+export function planTransaction(client: PoolClient): {
+  readonly plan: (execution: Execution) => void;
+  /** After the rollback to a savepoint, which undoes the settings since then. */
+  readonly forget: () => void;
+} {
+  let current: Settings | undefined = sessions.get(client) ?? DEFAULTS;
   let lookups = false;
-  return ({ planning, isPrepared }) => {
-    lookups ||= planning === "indexLookups";
-    const wanted = {
-      ...settingsOf(planning, isPrepared),
-      ...(lookups && settingsOf("indexLookups", isPrepared)),
-    };
-    const changes = changesOf(current, wanted, "local");
-    current = wanted;
-    if (changes !== "") client.query(changes).catch(() => {});
+  return {
+    plan({ planning, isPrepared, isText }) {
+      lookups ||= planning === "indexLookups";
+      const keepsPlans = isPrepared || (isText && current?.plan_cache_mode !== undefined);
+      const wanted = {
+        ...settingsOf(planning, keepsPlans),
+        ...(lookups && settingsOf("indexLookups", keepsPlans)),
+      };
+      const changes = changesOf(current, wanted, "local");
+      current = wanted;
+      if (changes !== "") client.query(changes).catch(() => {});
+    },
+    forget: () => void (current = undefined),
   };
 }
 

@@ -96,7 +96,7 @@ test("plans a prepared lookup once, whatever its values are", async () => {
   await single.transaction(async (tx) => {
     for (let nth = 0; nth < 3; nth += 1) await tx.query(lookup(["pg_class", "pg_type"]));
     // A statement without a name is planned for its values.
-    const mode = await tx.query("select current_setting('plan_cache_mode') as mode");
+    const mode = await tx.query("select current_setting($1) as mode", ["plan_cache_mode"]);
     expect(mode.rows).toEqual([{ mode: "auto" }]);
     await tx.query(lookup(["pg_class"]));
   });
@@ -116,6 +116,27 @@ test("keeps the planning of a session correct when a transaction is rolled back"
   await expect(failing).rejects.toThrow("division by zero");
   expect((await single.query(text)).rows).toEqual([{ setting: "on" }]);
   expect((await single.query(lookup)).rows).toEqual([{ setting: "off" }]);
+});
+
+test("plans lookups without sequential scans after a rollback to a savepoint", async () => {
+  await using single = singleConnection();
+  const lookup = {
+    name: "lookup-after-rollback",
+    text: "select current_setting('enable_seqscan') || ' ' || current_setting('plan_cache_mode') as setting",
+    values: [],
+    planning: "indexLookups",
+  } as const;
+  const settings = await single.transaction(async (tx) => {
+    await tx.query("savepoint part");
+    const before = await tx.query(lookup);
+    await tx.query("rollback to savepoint part");
+    const after = await tx.query(lookup);
+    return [before, after].map(({ rows }) => rows[0]?.["setting"] as unknown);
+  });
+  expect(settings).toEqual(["off force_generic_plan", "off force_generic_plan"]);
+  expect((await single.query("select current_setting('enable_seqscan') as s")).rows).toEqual([
+    { s: "on" },
+  ]);
 });
 
 test("plans each statement that asks for hash joins without nested loops, and no other", async () => {

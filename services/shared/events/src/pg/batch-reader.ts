@@ -2,6 +2,7 @@ import { createBatcher } from "@scrip/batching";
 import type { Queryable } from "@scrip/postgres";
 
 import { type LogBatch, readBatches } from "./log.ts";
+import { SHARED_STATEMENTS } from "./shared-statements.ts";
 
 /** Consecutive batches of a topic. */
 export type Batches = readonly LogBatch[];
@@ -20,9 +21,6 @@ export type BatchReader = {
 
 /** Limit of the cached batches of a topic; more were read by a member that is behind. */
 const MAX_CACHED_BYTES = 262_144;
-/** So that a member that is far behind does not delay the others. */
-const LANES = 2;
-const MAX_TOPICS = 100;
 
 /** A statement that has begun or is about to, and its position in a topic. */
 type Reading = { readonly from: bigint; readonly found: Promise<ReadonlyMap<string, Batches>> };
@@ -41,44 +39,54 @@ export function createBatchReader(db: Queryable): BatchReader {
 
   /** Members wake at the same times: what they request in one iteration of the event loop is one statement. */
   const readTogether = createBatcher({
-    lanes: LANES,
-    maxBatch: MAX_TOPICS,
-    async send(wanted: readonly (readonly [topic: string, offset: bigint])[]) {
+    ...SHARED_STATEMENTS,
+    async send(wanted: readonly Wanted[]) {
       const found = await readBatches(db, lowestOf(wanted));
-      for (const [topic, batches] of found) store(topic, batches);
-      return wanted.map(() => found);
+      const beyond = new Set(wanted.filter((one) => isBeyond(one, found)));
+      const later = await readBatches(db, lowestOf(beyond));
+      for (const [topic, batches] of [...found, ...later]) store(topic, batches);
+      return wanted.map((one) => (beyond.has(one) ? later : found));
     },
   });
 
-  const start = (topic: string, from: bigint): void => {
-    const reading = { from, found: readTogether([topic, from]) };
-    readings.set(topic, reading);
+  const reading = (topic: string, from: bigint): Reading["found"] => {
+    const underWay = readings.get(topic);
+    if (underWay !== undefined && underWay.from <= from) return underWay.found;
+    const started = { from, found: readTogether([topic, from]) };
+    readings.set(topic, started);
     const forget = (): void => {
-      if (readings.get(topic) === reading) readings.delete(topic);
+      if (readings.get(topic) === started) readings.delete(topic);
     };
-    reading.found.then(forget, forget);
+    started.found.then(forget, forget);
+    return started.found;
   };
 
   return {
     cached: (topic) => cache.get(topic) ?? [],
     async load(from) {
-      const shared = [...from].map(([topic, offset]) => {
-        const underWay = readings.get(topic);
-        if (underWay === undefined || underWay.from > offset) start(topic, offset);
-        return [topic, readings.get(topic)?.found] as const;
-      });
+      const shared = [...from].map((one) => [one, reading(...one)] as const);
       const batches = new Map<string, Batches>();
-      for (const [topic, found] of shared) batches.set(topic, (await found)?.get(topic) ?? []);
+      for (const [one, found] of shared) {
+        const read = await found;
+        const own = isBeyond(one, read) ? await readTogether(one) : read;
+        batches.set(one[0], own.get(one[0]) ?? []);
+      }
       return batches;
     },
     outdate: () => readings.clear(),
   };
 }
 
+type Wanted = readonly [topic: string, offset: bigint];
+
+/** Whether the batches end before the offset, because they were read for a member that is far behind as well. */
+function isBeyond([topic, offset]: Wanted, found: ReadonlyMap<string, Batches>): boolean {
+  const batches = found.get(topic);
+  return batches !== undefined && endOf(batches) <= offset;
+}
+
 /** The lowest of the offsets of each topic. */
-export function lowestOf(
-  offsets: Iterable<readonly [topic: string, offset: bigint]>,
-): ReadonlyMap<string, bigint> {
+export function lowestOf(offsets: Iterable<Wanted>): ReadonlyMap<string, bigint> {
   const lowest = new Map<string, bigint>();
   for (const [topic, offset] of offsets) {
     const before = lowest.get(topic);

@@ -4,6 +4,7 @@ import { int4Array, type Queryable, textArray } from "@scrip/postgres";
 import type { PartitionLag } from "../bus.ts";
 import { PARTITIONS } from "../partition.ts";
 import { keyOf, type PartitionId, type Position } from "./log.ts";
+import { SHARED_STATEMENTS } from "./shared-statements.ts";
 
 export type Member = { readonly member: string; readonly topics: readonly string[] };
 
@@ -52,16 +53,24 @@ export type ClaimRequest = OfMember & {
 
 export type Commit = OfMember & { readonly done: readonly Claim[] };
 
-/** So that a statement that waits for a lock does not delay all members. */
-const LANES = 2;
-const MAX_MEMBERS = 100;
+/** Members without a heartbeat for a minute are looked for as often. */
+const GONE_MS = 60_000;
 
 export function createGroupStore(db: Queryable): GroupStore {
-  const limits = { lanes: LANES, maxBatch: MAX_MEMBERS };
+  const batcher = <Item, Result>(send: (items: readonly Item[]) => Promise<readonly Result[]>) =>
+    createBatcher({ ...SHARED_STATEMENTS, send });
+  let cleanAt = 0;
   return {
-    heartbeat: createBatcher({ ...limits, send: (beats) => recordHeartbeats(db, beats) }),
-    claim: createBatcher({ ...limits, send: (requests) => claimPartitions(db, requests) }),
-    commit: createBatcher({ ...limits, send: (commits) => commitOffsets(db, commits) }),
+    heartbeat: batcher<Heartbeat, readonly Member[]>(async (beats) => {
+      const others = await recordHeartbeats(db, beats);
+      if (performance.now() >= cleanAt) {
+        cleanAt = performance.now() + GONE_MS;
+        await deleteGoneMembers(db);
+      }
+      return others;
+    }),
+    claim: batcher<ClaimRequest, readonly Claim[]>((requests) => claimPartitions(db, requests)),
+    commit: batcher<Commit, readonly PartitionId[]>((commits) => commitOffsets(db, commits)),
   };
 }
 
@@ -84,14 +93,6 @@ async function recordHeartbeats(
               order by consumer_group, member
                  on conflict (consumer_group, member) do update
                 set expires_at = excluded.expires_at
-           ), gone as (
-             delete from bus_member
-              where (consumer_group, member) in (
-                    select other.consumer_group, other.member
-                      from bus_member as other join self using (consumer_group)
-                     where other.member <> self.member
-                       and other.expires_at < clock_timestamp() - interval '1 minute'
-                       for update of other skip locked)
            )
            select consumer_group, self.member, other.member as other, other.topics
              from self join bus_member as other using (consumer_group)
@@ -128,6 +129,18 @@ export function assignPartitions(members: readonly Member[], self: Member): Part
       ({ partition }) => partition % subscribers.length === place,
     );
   });
+}
+
+/** Apart from the heartbeats, which wait for the rows of living members and so must not hold those of others. */
+async function deleteGoneMembers(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from bus_member
+      where (consumer_group, member) in (
+            select consumer_group, member from bus_member
+             where expires_at < clock_timestamp() - $1 * interval '1 millisecond'
+               for update skip locked)`,
+    [GONE_MS],
+  );
 }
 
 async function claimPartitions(
@@ -186,12 +199,21 @@ async function commitOffsets(
   const { rows } = await db.query<OfRow & PartitionId>({
     name: "bus_commit",
     planning: "indexLookups",
-    text: `update bus_offset as o
-              set log_offset = greatest(o.log_offset, done.log_offset)
-             from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bigint[])
-                  as done (consumer_group, member, topic, partition, log_offset, epoch)
-            where o.consumer_group = done.consumer_group and o.owner = done.member
-              and o.topic = done.topic and o.partition = done.partition and o.epoch = done.epoch
+    text: `with held as (
+             select consumer_group, topic, partition, done.log_offset
+               from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::bigint[], $6::bigint[])
+                    as done (consumer_group, member, topic, partition, log_offset, epoch)
+               join bus_offset as o using (consumer_group, topic, partition)
+              where o.owner = done.member and o.epoch = done.epoch
+              -- As claims do, so that neither waits for the other.
+              order by consumer_group, topic, partition
+                for no key update of o
+           )
+           update bus_offset as o
+              set log_offset = greatest(o.log_offset, held.log_offset)
+             from held
+            where o.consumer_group = held.consumer_group
+              and o.topic = held.topic and o.partition = held.partition
            returning o.consumer_group, o.owner as member, o.topic, o.partition`,
     values: [
       textArray(all.map(({ group }) => group)),

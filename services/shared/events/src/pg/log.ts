@@ -22,7 +22,7 @@ export type Position = PartitionId & { readonly offset: bigint };
 
 /** A row holds a batch of at most this size, except for a single larger event. */
 const MAX_BATCH_BYTES = 262_144;
-/** How much of a topic is read into memory at once. */
+/** How much one statement reads into memory: each topic its part, and at least one batch. */
 const MAX_FETCH_BYTES = 4_194_304;
 const MAX_FETCH_ROWS = 200;
 
@@ -169,6 +169,7 @@ export async function readBatches(
   db: Queryable,
   from: ReadonlyMap<string, bigint>,
 ): Promise<ReadonlyMap<string, readonly LogBatch[]>> {
+  if (from.size === 0) return new Map();
   const { rows } = await db.query<BatchRow>({
     name: "bus_read_batches",
     planning: "indexLookups",
@@ -181,9 +182,9 @@ export async function readBatches(
                                    where topic = want.topic and last_offset >= want.log_offset
                                    order by last_offset
                                    limit ${MAX_FETCH_ROWS}) as l) as sized
-                   where bytes - size < ${MAX_FETCH_BYTES}) as batch
+                   where bytes - size < $3::bigint) as batch
             order by topic, last_offset`,
-    values: [[...from.keys()], [...from.values()]],
+    values: [[...from.keys()], [...from.values()], Math.ceil(MAX_FETCH_BYTES / from.size)],
   });
   const events = await readEvents(
     db,

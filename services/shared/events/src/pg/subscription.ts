@@ -239,7 +239,7 @@ class Consumer {
       idle.map(([, partition]) => partition),
       this.#options.batch,
     );
-    if (!this.#isRunning()) return;
+    if (!this.#isRunning() || performance.now() > this.#leaseEndsAt) return;
     const nextOffsets = new Map(batches.map((batch) => [keyOf(batch), batch.next]));
     const fetched = batches.flatMap((batch) => this.#take(batch));
     for (const fetchedGroup of groupSmallBatches(fetched, this.#options.batch)) {
