@@ -88,7 +88,7 @@ async function listViews(client: Client, schema: string): Promise<readonly strin
   const { rows } = await client.query<{ name: string }>(
     `select format('%I.%I', $1::text, c.relname) as name
        from pg_class c
-      where c.relnamespace = $1::regnamespace and c.relkind = 'v' and c.relname like '%\\_of\\_project'
+      where c.relnamespace = $1::regnamespace and c.relkind = 'v' and c.relname like '%\\_of\\_project' and ${WITH_PROJECT}
       order by c.relname`,
     [schema],
   );

@@ -41,6 +41,8 @@ const keyOf = ({ topic, partition }: TopicPartition): string => `${partition}:${
 export class KafkaReader {
   readonly #options: KafkaReaderOptions;
   readonly #working = new Map<string, Work>();
+  /** How often the member has joined the group. */
+  #joins = 0;
   /** The work of one fetch, whose partitions arrive together. */
   #arrived: Work[] = [];
 
@@ -61,7 +63,10 @@ export class KafkaReader {
       underway.resume = payload.pause();
       return;
     }
+    const joins = this.#joins;
     for (let start = 0; start < messages.length; start += size) {
+      // The rest of the fetch is that of an earlier assignment.
+      if (joins !== this.#joins) return;
       if (closing.aborted || !payload.isRunning() || payload.isStale()) return;
       if (start > 0) await payload.heartbeat();
       const records = messages.slice(start, start + size);
@@ -73,6 +78,7 @@ export class KafkaReader {
 
   /** Ends the work on partitions that are no longer assigned to this member. */
   assign(assignment: Readonly<Record<string, readonly number[]>>): void {
+    this.#joins += 1;
     for (const [key, work] of this.#working) {
       const { topic, partition, lost } = work.partition;
       if (assignment[topic]?.includes(partition) === true) {
