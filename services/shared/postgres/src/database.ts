@@ -13,7 +13,14 @@ import { measureDatabase } from "./database-metrics.ts";
 import { isConnectionLost, sqlState } from "./errors.ts";
 import { exactTypes } from "./exact-types.ts";
 import { assertIdentifier } from "./identifier.ts";
-import { type Execution, planLocally, planSession, planTransaction } from "./planning.ts";
+import {
+  executionOf,
+  isRollbackToSavepoint,
+  planLocally,
+  planningOf,
+  planSession,
+  planTransaction,
+} from "./planning.ts";
 import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
@@ -275,25 +282,6 @@ function singleStatements(source: ConnectionSource): ProjectQueryable {
   };
 }
 
-const planningOf = (statement: string | Statement): Planning | undefined =>
-  typeof statement === "string" ? undefined : statement.planning;
-
-const executionOf = (statement: string | Statement): Execution => ({
-  planning: planningOf(statement),
-  isPrepared: typeof statement !== "string" && statement.name !== undefined,
-  isText: false,
-});
-
-const unpreparedExecutionOf = (statement: string | Statement): Execution => ({
-  planning: planningOf(statement),
-  isPrepared: false,
-  isText: false,
-});
-
-const TEXT: Execution = { planning: undefined, isPrepared: false, isText: true };
-const isRollbackToSavepoint = (statement: string | Statement): boolean =>
-  typeof statement === "string" && statement.startsWith("rollback to");
-
 type ConnectionSource = {
   readonly pool: Pool;
   /** The role of its sessions. */
@@ -482,8 +470,7 @@ function statementsOf({
   };
   return {
     query<Row extends QueryResultRow>(statement: string | Statement, values?: readonly unknown[]) {
-      if (typeof statement === "string" && values === undefined) plan(TEXT);
-      else plan(isPooled ? unpreparedExecutionOf(statement) : executionOf(statement));
+      plan(executionOf(statement, { values, isPooled }));
       if (isRollbackToSavepoint(statement)) forget();
       return noted(isPooled ? send<Row>(statement, values) : run<Row>(client, statement, values));
     },
@@ -494,7 +481,7 @@ function statementsOf({
           statement: string | Statement,
           values?: readonly unknown[],
         ) {
-          plan(unpreparedExecutionOf(statement));
+          plan(executionOf(statement, { values, isPooled: true }));
           // After a failure, the transaction or its savepoint is rolled back, and with it these settings.
           void noted(client.query(tenant));
           const rows = noted(send<Row>(statement, values));

@@ -1,6 +1,6 @@
 import type { PoolClient } from "pg";
 
-import type { Planning } from "./statement.ts";
+import type { Planning, Statement } from "./statement.ts";
 
 const NAMES = ["enable_seqscan", "enable_nestloop", "plan_cache_mode"] as const;
 
@@ -34,6 +34,25 @@ export type Execution = {
   /** Without parameters: it has no values to plan for, so that nothing is set for it. */
   readonly isText: boolean;
 };
+
+/** Behind a pooler and as the tenant role, nothing is prepared. */
+export const executionOf = (
+  statement: string | Statement,
+  {
+    values,
+    isPooled = false,
+  }: { readonly values?: readonly unknown[] | undefined; readonly isPooled?: boolean } = {},
+): Execution => ({
+  planning: planningOf(statement),
+  isPrepared: !isPooled && typeof statement !== "string" && statement.name !== undefined,
+  isText: typeof statement === "string" && values === undefined,
+});
+
+export const planningOf = (statement: string | Statement): Planning | undefined =>
+  typeof statement === "string" ? undefined : statement.planning;
+
+export const isRollbackToSavepoint = (statement: string | Statement): boolean =>
+  typeof statement === "string" && statement.startsWith("rollback to");
 
 /** The settings of connections whose session has others than the default. */
 const sessions = new WeakMap<PoolClient, Settings>();

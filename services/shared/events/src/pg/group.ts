@@ -56,9 +56,10 @@ export type Commit = OfMember & { readonly done: readonly Claim[] };
 /** Members without a heartbeat for a minute are looked for as often. */
 const GONE_MS = 60_000;
 
+const batcher = <Item, Result>(send: (items: readonly Item[]) => Promise<readonly Result[]>) =>
+  createBatcher({ ...SHARED_STATEMENTS, send });
+
 export function createGroupStore(db: Queryable): GroupStore {
-  const batcher = <Item, Result>(send: (items: readonly Item[]) => Promise<readonly Result[]>) =>
-    createBatcher({ ...SHARED_STATEMENTS, send });
   let cleanAt = 0;
   return {
     heartbeat: batcher<Heartbeat, readonly Member[]>(async (beats) => {
