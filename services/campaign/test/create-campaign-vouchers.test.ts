@@ -209,6 +209,13 @@ describe("ImportCampaignVouchers", () => {
     };
     const { DONE, IN_PROGRESS } = CampaignStatus;
     const items = [{ voucher: { code: "BATCH" } }];
+    const during: unknown[] = [];
+    network.beforeResponse = async () => void during.push(await statuses());
+    const only = [{ voucher: { code: "ONLY" } }];
+    await service.imports.importCampaignVouchers({ campaignId, items: only }, call);
+    network.beforeResponse = async () => {};
+    expect(during).toEqual([[DONE, IN_PROGRESS]]);
+    expect(await statuses()).toEqual([DONE, DONE]);
     await service.imports.importCampaignVouchers({ campaignId, items, hasMore: true }, call);
     expect(await statuses()).toEqual([DONE, IN_PROGRESS]);
     expect(await service.imports.importCampaignVouchers({ campaignId }, call)).toMatchObject({

@@ -16,7 +16,7 @@ import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
 import { checkVoucherCreation } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
 import { inheritFromCampaign, voucherCampaignToProto } from "../mapping/campaign-voucher.ts";
-import { releaseCampaignLock } from "../store/campaign-lock.ts";
+import { releaseCampaignLock, showVoucherGeneration } from "../store/campaign-lock.ts";
 
 /** Under the campaign lock, so that vouchers imported during an update of the campaign have its new values. */
 export const importCampaignVouchers =
@@ -30,6 +30,7 @@ export const importCampaignVouchers =
     try {
       const violation = checkVoucherCreation(campaign);
       if (violation !== null) throw invalidCampaign(violation);
+      if (items.length > 0) await showVoucherGeneration(steps.db, lock);
       const batch = { campaign, items, updatesExisting };
       const outcomes = await importAll(deps, call, batch);
       const createdVouchers = outcomes.filter(isCreated).length;

@@ -69,6 +69,20 @@ export async function releaseCampaignLock(
   );
 }
 
+/** Shows readers that vouchers are being added, unless jobs of the campaign wait, whose statuses are shown then. */
+export async function showVoucherGeneration(
+  db: Queryable,
+  { projectId, campaignId }: Pick<CampaignLock, "projectId" | "campaignId">,
+): Promise<void> {
+  await db.query(
+    `update campaign
+        set vouchers_generation_status = 'IN_PROGRESS'
+      where project_id = $1 and id = $2
+        and creation_status = 'DONE' and vouchers_generation_status = 'DONE'`,
+    [projectId, campaignId],
+  );
+}
+
 /** Sets the status that concurrent readers of a locked campaign see. */
 export async function setCampaignStatus(
   tx: Queryable,
