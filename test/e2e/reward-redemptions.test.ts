@@ -160,8 +160,10 @@ describe.each(COMPOSITIONS)("redemptions of rewards (%s)", async (composition) =
         },
       ]);
     expect(await card(active)).toMatchObject({ points: 1_500, balance: 300 });
-    const { data } = await ok(api.get(`/v1/loyalties/members/${active["code"]}/transactions`));
-    expect(data).toMatchObject([
+    const transactions = async (): Promise<Json[]> =>
+      (await ok(api.get(`/v1/loyalties/members/${active["code"]}/transactions`)))["data"];
+    // The event of the redemption spends the points that it held.
+    await expect.poll(transactions).toMatchObject([
       { type: "POINTS_REDEMPTION", details: { balance: { operation_type: "AUTOMATIC" } } },
       { type: "POINTS_ADDITION", details: { balance: { operation_type: "MANUAL" } } },
     ]);
