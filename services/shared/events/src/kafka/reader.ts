@@ -28,11 +28,8 @@ type Work = Fetched & {
   readonly done: Promise<void>;
   /** Ends the pause of the partition, which lasts as long as the work. */
   resume: (() => void) | undefined;
-  /**
-   * Whether the member has joined the group again since. Its offset is not stored then: the topic may have been created
-   * anew, where it would skip events. Reading continues from the stored offset.
-   */
-  isFromEarlierJoin: boolean;
+  /** How often the member had joined the group when the work began. */
+  readonly join: number;
 };
 
 const keyOf = ({ topic, partition }: TopicPartition): string => `${partition}:${topic}`;
@@ -81,10 +78,7 @@ export class KafkaReader {
     this.#joins += 1;
     for (const [key, work] of this.#working) {
       const { topic, partition, lost } = work.partition;
-      if (assignment[topic]?.includes(partition) === true) {
-        work.isFromEarlierJoin = true;
-        continue;
-      }
+      if (assignment[topic]?.includes(partition) === true) continue;
       lost.abort(new Error("the partition was assigned to another member"));
       this.#working.delete(key);
     }
@@ -135,7 +129,7 @@ export class KafkaReader {
     }
     try {
       await work.done;
-      if (work.isFromEarlierJoin) return false;
+      if (this.#isFromEarlierJoin(work)) return false;
       const partitions = [{ partition, offset: String(next) }];
       await payload.commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });
       payload.resolveOffset(last);
@@ -164,7 +158,7 @@ export class KafkaReader {
       start: started.resolve,
       done,
       resume: undefined,
-      isFromEarlierJoin: false,
+      join: this.#joins,
     };
     this.#working.set(keyOf(at), work);
     if (this.#arrived.length === 0) setImmediate(() => this.#startArrived());
@@ -190,12 +184,12 @@ export class KafkaReader {
     const offset = String(work.next);
     try {
       await work.done;
-      if (work.isFromEarlierJoin) return;
+      if (this.#isFromEarlierJoin(work)) return;
       try {
         await consumer.commitOffsets([{ topic, partition, offset }]);
       } finally {
         // Last: a rebalance before the commit would reset the position.
-        if (this.#isCurrent(work) && !work.isFromEarlierJoin)
+        if (this.#isCurrent(work) && !this.#isFromEarlierJoin(work))
           consumer.seek({ topic, partition, offset });
       }
     } catch (error) {
@@ -208,6 +202,14 @@ export class KafkaReader {
   /** Whether a failure is that of a lost partition, or of the end of the subscription. */
   #isExpected(work: Work): boolean {
     return work.partition.lost.signal.aborted || this.#options.closing.aborted;
+  }
+
+  /**
+   * Whether the member has joined the group again since the work began. Its offset is not stored then: the topic may have
+   * been created anew, where it would skip events. Reading continues from the stored offset.
+   */
+  #isFromEarlierJoin({ join }: Work): boolean {
+    return join !== this.#joins;
   }
 
   #isCurrent(work: Work): boolean {

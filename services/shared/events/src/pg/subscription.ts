@@ -167,7 +167,6 @@ class Consumer {
   /** Computes the assignment and renews the leases. */
   async #beat(): Promise<void> {
     const { store, group, timings } = this.#options;
-    const self = { group, member: this.#self.member };
     // Taken before the statements: the leases end later than assumed, never earlier.
     const startedAt = performance.now();
     if (startedAt < this.#beatAt) return;
@@ -181,7 +180,7 @@ class Consumer {
       (partition) => !this.#assigned.has(keyOf(partition)),
     );
     const requested = [...assigned, ...finishing];
-    const claims = await store.claim({ ...self, requested, leaseMs });
+    const claims = await store.claim({ group, member: this.#self.member, requested, leaseMs });
     if (this.#state === "crashed") return;
     followClaims(this.#owned, claims);
     this.#leaseEndsAt = startedAt + leaseMs;
