@@ -34,7 +34,7 @@ export async function startCampaigns() {
     /** Another process of the service on the same database. */
     replica: () => startProcess(db, transport),
     vouchers: clientOf(VoucherService, voucher.transport),
-    /** While `isUp` is false, calls of the voucher service fail; they succeed unnoticed if `losesResponses`. `beforeResponse` runs after each call. */
+    /** While `isUp` is false, calls of the voucher service fail; they succeed unnoticed if `losesResponses`. `beforeResponse` runs behind each. */
     network,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -1,25 +1,18 @@
-import { createDatabase, type Database, migrate } from "@scrip/postgres";
-import { emptyDatabase } from "@scrip/testing";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { testDatabase } from "@scrip/testing";
+import { afterAll, expect, test, vi } from "vitest";
 
 import { PARTITIONS } from "../src/partition.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../src/pg/events-schema.ts";
 import { createGroupStore, createOffsets } from "../src/pg/group.ts";
 import { newTopic } from "./conformance/broker.ts";
 
-let parts: AsyncDisposableStack;
-let db: Database;
-
-beforeAll(async () => {
-  await using made = new AsyncDisposableStack();
-  const { url } = made.use(await emptyDatabase());
-  const events = { url, schema: EVENTS_SCHEMA, role: EVENTS_ROLE };
-  await migrate({ ...events, folder: EVENTS_MIGRATIONS });
-  db = createDatabase({ ...events, poolSize: 10, onError: () => {} });
-  made.defer(() => db.close());
-  parts = made.move();
+const db = await testDatabase({
+  schema: EVENTS_SCHEMA,
+  role: EVENTS_ROLE,
+  folder: EVENTS_MIGRATIONS,
+  poolSize: 10,
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => db[Symbol.asyncDispose]());
 
 test("stores the leases of all members of a process in one statement each", async () => {
   const [first = "", second = ""] = [newTopic(), newTopic()].toSorted();
