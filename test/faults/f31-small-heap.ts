@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 
+import { ok } from "../stack/rule-builders.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND } from "./load.ts";
 import { countOf, describeProbes, probe } from "./probes.ts";
@@ -17,6 +18,10 @@ export const smallHeap: Fault = {
   setup: { nodeArgs: ["--max-old-space-size=192"] },
   async run({ stack, shop }, { report }) {
     const pids = stack.pids();
+    const discount = { type: "PERCENT", percent_off: 1 };
+    const codes = Array.from({ length: CODES }, (_, at) => `HEAP-${at}`);
+    for (const code of codes)
+      await ok(shop.api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount }));
     const body = {
       order: {
         items: Array.from({ length: 100 }, (_, at) => ({
@@ -25,10 +30,7 @@ export const smallHeap: Fault = {
           quantity: 1,
         })),
       },
-      redeemables: Array.from({ length: CODES }, (_, at) => ({
-        object: "voucher",
-        id: `UNKNOWN-${at}`,
-      })),
+      redeemables: codes.map((id) => ({ object: "voucher", id })),
     };
     const load = shop.load(2 * PER_SECOND);
     const probes = await probe(LOAD_MS, CLIENTS, () => shop.api.post("/v1/validations", body));
