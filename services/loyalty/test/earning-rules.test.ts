@@ -182,6 +182,14 @@ describe("earning rules", () => {
     await expect(segments.deleteSegment({ segmentId: segment.id }, call)).rejects.toThrow(inUse);
   });
 
+  test("protect a schema that was created after them", async () => {
+    const { call, createRules } = setUp();
+    await createRules({ event: "viewed", loyalty: FIXED });
+    const { id: schemaId } = await customEvents.createCustomEventSchema({ name: "viewed" }, call);
+    const deletion = customEvents.deleteCustomEventSchema({ schemaId }, call);
+    await expect(deletion).rejects.toThrow(/in use/i);
+  });
+
   test("are at most a hundred in a project, also when they are created concurrently", async () => {
     const { call, campaignId, createRules } = setUp();
     const rules = Array.from({ length: 60 }, (): Rule => ({ event: "order.paid", loyalty: FIXED }));

@@ -5,19 +5,24 @@ import type { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_ev
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { deleteEventSchema } from "../store/custom-event-schemas.ts";
+import { deleteEventSchema, findEventSchema } from "../store/custom-event-schemas.ts";
 import { findRulesReferringTo } from "../store/earning-rules.ts";
 
 export const deleteCustomEventSchema =
   (deps: Deps): Handler<typeof CustomEventService.method.deleteCustomEventSchema> =>
   async ({ schemaId: id }, { project }) => {
-    const deleted = await deps.definitions.write(project.id, async (tx) => {
-      const rules = await findRulesReferringTo(tx, project.id, { column: "schema_id", id });
+    await deps.definitions.write(project.id, async (tx) => {
+      const schema = await findEventSchema(tx, { projectId: project.id, id, lock: true });
+      if (schema === undefined) throw notFound("custom_event_schema", id);
+      // By name: a rule may be older than the schema of its event.
+      const rules = await findRulesReferringTo(tx, project.id, {
+        column: "event",
+        id: schema.name,
+      });
       if (rules.total > 0n) {
         throw inUse("custom_event_schema", id, { ...rules, type: "earning_rule" });
       }
-      return deleteEventSchema(tx, project.id, id);
+      await deleteEventSchema(tx, project.id, id);
     });
-    if (!deleted) throw notFound("custom_event_schema", id);
     return create(EmptySchema);
   };

@@ -77,12 +77,11 @@ export async function deleteEventSchema(
   tx: Queryable,
   projectId: string,
   id: string,
-): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    "delete from custom_event_schema where project_id = $1 and id = $2",
-    [projectId, id],
-  );
-  return rowCount === 1;
+): Promise<void> {
+  await tx.query("delete from custom_event_schema where project_id = $1 and id = $2", [
+    projectId,
+    id,
+  ]);
 }
 
 /** All schemas of a project, newest first: at most a hundred. */

@@ -218,11 +218,11 @@ export async function findProjectEarningRules(
   return new Map([...byProject].map(([projectId, of]) => [projectId, of.map(ruleFromRow)]));
 }
 
-/** Ids of rules that refer to a segment, a loyalty tier or a custom event schema: at most ten, and their number. */
+/** Ids of rules that refer to a segment, a loyalty tier or an event by its name: at most ten, and their number. */
 export async function findRulesReferringTo(
   tx: Queryable,
   projectId: string,
-  reference: { readonly column: "segment_id" | "schema_id" | "tier_id"; readonly id: string },
+  reference: { readonly column: "segment_id" | "event" | "tier_id"; readonly id: string },
 ): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
   const { rows } = await tx.query<{ id: string }>(
     `select id from earning_rule where project_id = $1 and ${reference.column} = $2 order by id`,
