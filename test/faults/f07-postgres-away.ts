@@ -9,8 +9,10 @@ import { describeLoad, PER_SECOND, WARM_UP_MS } from "./load.ts";
 import { countOf, describeProbes, probe, slowest } from "./probes.ts";
 import { until } from "./shop.ts";
 
-const AWAY_MS = 60_000;
+const AWAY_MS = 180_000;
 const WARM_AWAY_MS = 20_000;
+/** Garbage collections of the old generation are a minute or more apart: the least memory of a longer time is compared. */
+const SAMPLE_MS = 1_000;
 const PROBES = 8;
 const MAX_RESPONSE_MS = 3_500;
 const MAX_RECOVERY_MS = 5_000;
@@ -18,7 +20,7 @@ const MAX_GROWTH_MIB = 50;
 
 export const postgresAway: Fault = {
   id: "F07",
-  title: "PostgreSQL rejects all connections for a minute",
+  title: "PostgreSQL rejects all connections for three minutes",
   criterion:
     "each request gets 503 with Retry-After within 3.5 s, /readyz fails, memory does not grow",
   inEveryRun: false,
@@ -41,9 +43,11 @@ export const postgresAway: Fault = {
     const readiness = probe(AWAY_MS, 1, () => shop.api.get("/readyz"));
     // A process that had little to do until now first grows to what its load needs.
     await sleep(WARM_AWAY_MS);
-    const [before] = memoryOf(stack).values();
-    const [written, ready] = await Promise.all([writes, readiness]);
-    const [after] = memoryOf(stack).values();
+    const memory: number[] = [];
+    const sampling = setInterval(() => memory.push(...memoryOf(stack).values()), SAMPLE_MS);
+    const [written, ready] = await Promise.all([writes, readiness]).finally(() =>
+      clearInterval(sampling),
+    );
     await proxy.open();
     const returnedAt = performance.now();
     await until(
@@ -51,10 +55,12 @@ export const postgresAway: Fault = {
         (await shop.api.post("/v1/customers", { source_id: newCode("probe") })).status === 200,
     );
     const recoveryMs = performance.now() - returnedAt;
-    const growth = (after ?? 0) - (before ?? 0);
+    const half = Math.floor(memory.length / 2);
+    const before = Math.min(...memory.slice(0, half));
+    const after = Math.min(...memory.slice(half));
     report(`writes: ${describeProbes(written)}; /readyz: ${describeProbes(ready)}`);
     report(
-      `memory after ${WARM_AWAY_MS / 1_000} s and at the end: ${before?.toFixed(0)} → ${after?.toFixed(0)} MiB`,
+      `least memory in the first and in the second half: ${before.toFixed(0)} → ${after.toFixed(0)} MiB`,
     );
     report(`a write succeeds ${recoveryMs.toFixed(0)} ms after the return`);
     report(describeLoad(await load.stop()));
@@ -63,7 +69,7 @@ export const postgresAway: Fault = {
     assert(withoutRetryAfter === 0, "a response had no Retry-After");
     assert(slowest(written) < MAX_RESPONSE_MS, "a request waited for too long");
     assert(countOf(ready, 200) === 0, "the process called itself ready");
-    assert(growth < MAX_GROWTH_MIB, "the memory has grown");
+    assert(after - before < MAX_GROWTH_MIB, "the memory has grown");
     assert(recoveryMs < MAX_RECOVERY_MS, "the connections have not recovered in time");
   },
 };
