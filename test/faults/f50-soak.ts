@@ -12,8 +12,8 @@ const CALM_MS = 20_000;
 const AWAY_MS = 10_000;
 /** Per minute. */
 const MAX_SLOPE_MIB = 1;
-/** What callers have to expect while a process or the broker is away. */
-const EXPLAINED = /^(503|504|429) /;
+/** What callers have to expect while a process or the broker is away; 409: the attempt before is still at work. */
+const EXPLAINED = /^(503|504|429|409 (idempotency_in_progress|multiple_requests)) ?/;
 
 export const soak: Fault = {
   id: "F50",

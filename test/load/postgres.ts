@@ -58,7 +58,7 @@ async function readDurability(url: string): Promise<Durability> {
   return { version: String(version), fsync, synchronousCommit };
 }
 
-async function postmasterPid(url: string): Promise<number> {
+export async function postmasterPid(url: string): Promise<number> {
   const [row] = await query(
     url,
     "select split_part(pg_read_file('postmaster.pid'), chr(10), 1) as pid",

@@ -89,7 +89,7 @@ async function profileOne(
   return { title: `${kind}, ${codes}`, ...(await readProfile(profiles, Number(since))) };
 }
 
-async function readProfile(folder: string, since: number): Promise<Omit<Profile, "title">> {
+export async function readProfile(folder: string, since: number): Promise<Omit<Profile, "title">> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".cpuprofile"));
   const texts = await Promise.all(files.map((name) => readFile(path.join(folder, name), "utf8")));
   // Worker threads write profiles of their own; the main thread's is the largest.
