@@ -43,8 +43,9 @@ const NO_HEADERS = new Headers();
 
 /** gRPC over HTTP/2 to one service, with the call in the headers and a service token. */
 export function createServiceTransport(options: ServiceTransportOptions): Transport & Disposable {
-  // A process that is busy for some seconds is not dead; one that is, is noticed after 13 seconds.
-  const pings = { pingIntervalMs: 5_000, pingTimeoutMs: 8_000 };
+  // A process that is busy for some seconds is not dead. One that is, is noticed after six, while its calls have time left
+  // to be repeated on another replica.
+  const pings = { pingIntervalMs: 2_000, pingTimeoutMs: 4_000 };
   const { baseUrl, tls } = options;
   const sessions = new Sessions([baseUrl, pings, sessionOptions(tls, MAX_MESSAGE_BYTES)]);
   const streamSessions = new Sessions(
