@@ -47,7 +47,7 @@ export type TenantSettings = Pick<
 
 /** What a principal is made of. */
 export type PrincipalSource = {
-  readonly key: Pick<ApiKey, "id" | "kind" | "secretHash" | "allowedIps">;
+  readonly key: Pick<ApiKey, "id" | "kind" | "name" | "secretHash" | "allowedIps">;
   readonly project: TenantSettings & Pick<Project, "clientTrustedDomains" | "clientFeatures">;
   /** Absent: the key alone was presented. */
   readonly token?: Credentials["token"];
@@ -64,7 +64,7 @@ export function toPrincipal({ key, project, token }: PrincipalSource): Principal
     token === undefined || token.keyId === key.id ? undefined : addressFilter(token.allowedIps);
   return {
     ...toTenant(project),
-    caller: { side: key.kind, id: key.id },
+    caller: { side: key.kind, id: key.id, name: key.name },
     keyId: key.id,
     kind: key.kind,
     secretHash: key.secretHash,

@@ -83,7 +83,7 @@ export function createSharedCredentials(options: SharedCredentialsOptions): Shar
 
 /** The number grows with each change of what an entry contains: releases read their own entries only. */
 const entryName = ({ keyId, tokenPrint }: PresentedPair): string =>
-  `scrip:credentials:1:${tokenPrint}:${keyId}`;
+  `scrip:credentials:2:${tokenPrint}:${keyId}`;
 
 const markName = ({ kind, name }: Eviction): string => `scrip:evicted:${kind}:${name}`;
 
@@ -115,6 +115,7 @@ function encode({ source: { key, project, token }, until }: SharedEntry): Buffer
     key: {
       id: key.id,
       kind: key.kind,
+      name: key.name,
       allowedIps: key.allowedIps,
       secretHash: Buffer.from(key.secretHash).toString("base64"),
     },

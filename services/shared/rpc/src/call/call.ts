@@ -15,6 +15,8 @@ export type Call = {
    */
   readonly now: number;
   readonly caller: Caller;
+  /** The caller of the request because of which a service makes this call for itself. */
+  readonly initiator?: Caller | undefined;
   readonly idempotency?: RequestIdempotency | undefined;
   /**
    * The idempotency of a call that this request makes: the same at each repetition. Set for handlers of
@@ -78,6 +80,8 @@ export type Caller = {
   readonly side: "server" | "client" | "management" | "service";
   /** The application id, or the name of the calling service. */
   readonly id: string;
+  /** The name of the API key; absent in calls of processes of an earlier release. */
+  readonly name?: string | undefined;
 };
 
 /** How transports pass the call; handlers receive it as their second argument. */

@@ -15,7 +15,7 @@ const call: Call = {
   requestId: "v-0123456789abcdef01",
   deadline: 1_500,
   now: 77,
-  caller: { side: "client", id: "app_1" },
+  caller: { side: "client", id: "app_1", name: "Shop: Łódź, 100 %" },
   idempotency: { key: "POST /v1/ä 1", requestHash: new Uint8Array([1, 2, 255]) },
 };
 
@@ -32,6 +32,22 @@ test("passes a call to another Scrip service, with the version of its project fo
     projectVersion: 7n,
     idempotency: { key: "POST /v1/ä 1", requestHash: Buffer.from([1, 2, 255]) },
   });
+});
+
+test("passes who caused a call that a service makes for itself", () => {
+  const initiator = { side: "server" as const, id: "app_2", name: "POS" };
+  const own: Call = { ...call, caller: { side: "service", id: "voucher" }, initiator };
+  const sent = new Headers(toHeaders(own));
+  const arrived = fromHeaders(sent, { internal: true, callerName: "voucher" }, clock);
+  expect(arrived).toMatchObject({ caller: { side: "service", id: "voucher" }, initiator });
+  const external = fromHeaders(sent, { internal: false, callerName: "till" }, clock);
+  expect(external).not.toHaveProperty("initiator");
+});
+
+test("reads callers of an earlier release, which have no name", () => {
+  const sent = new Headers({ "x-scrip-caller": "server:app_1" });
+  const { caller } = fromHeaders(sent, { internal: true, callerName: "gateway" }, clock);
+  expect(caller).toEqual({ side: "server", id: "app_1" });
 });
 
 test("trusts an external service for its project id only", () => {

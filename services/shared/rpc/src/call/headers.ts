@@ -11,6 +11,7 @@ const NAMES = {
   now: "x-scrip-now",
   requestId: "x-scrip-request-id",
   caller: "x-scrip-caller",
+  initiator: "x-scrip-initiator",
   idempotencyKey: "x-scrip-idempotency-key",
   requestHash: "x-scrip-request-hash",
   rejection: "x-scrip-rejection-bin",
@@ -36,8 +37,9 @@ export function toHeaders(call: Call): Readonly<Record<string, string>> {
     [NAMES.project]: call.project.id,
     [NAMES.requestId]: call.requestId,
     [NAMES.now]: String(call.now),
-    [NAMES.caller]: `${call.caller.side}:${call.caller.id}`,
+    [NAMES.caller]: callerToText(call.caller),
   };
+  if (call.initiator !== undefined) headers[NAMES.initiator] = callerToText(call.initiator);
   const { version } = call.project;
   if (version !== undefined) headers[NAMES.projectVersion] = String(version);
   if (call.idempotency !== undefined) {
@@ -62,6 +64,7 @@ export function fromHeaders(
 ): ReceivedCall {
   const internal = (name: string): string | null => (trust.internal ? headers.get(name) : null);
   const idempotencyKey = internal(NAMES.idempotencyKey);
+  const initiator = internal(NAMES.initiator);
   return {
     projectId: headers.get(NAMES.project) ?? "",
     projectVersion: versionOf(internal(NAMES.projectVersion)),
@@ -69,8 +72,9 @@ export function fromHeaders(
     deadline: clock.now + Math.min(clock.timeoutMs ?? REQUEST_DEADLINE_MS, REQUEST_DEADLINE_MS),
     now: timeOf(internal(NAMES.now)),
     caller: trust.internal
-      ? callerOf(headers.get(NAMES.caller))
+      ? callerFromText(headers.get(NAMES.caller))
       : { side: "service", id: trust.callerName },
+    ...(initiator !== null && { initiator: callerFromText(initiator) }),
     ...(idempotencyKey !== null && {
       idempotency: {
         key: decodeHeader(idempotencyKey),
@@ -124,9 +128,16 @@ function requestIdOf(text: string | null): string {
 
 const SIDES: ReadonlySet<string> = new Set(["server", "client", "management", "service"]);
 
-function callerOf(text: string | null): Caller {
-  const [side = "", id = ""] = (text ?? "").split(":", 2);
-  return SIDES.has(side)
-    ? { side: side as Caller["side"], id }
-    : { side: "service", id: "unknown" };
+// Processes of an earlier release neither send nor read the name.
+const callerToText = ({ side, id, name }: Caller): string =>
+  name === undefined ? `${side}:${id}` : `${side}:${id}:${encodeURIComponent(name)}`;
+
+function callerFromText(text: string | null): Caller {
+  const [side = "", id = "", name] = (text ?? "").split(":", 3);
+  if (!SIDES.has(side)) return { side: "service", id: "unknown" };
+  return {
+    side: side as Caller["side"],
+    id,
+    ...(name !== undefined && { name: decodeHeader(name) }),
+  };
 }
