@@ -24,7 +24,11 @@ test("publishes the events of a service again", async () => {
   const bus = await createPgEventBus({ url: database.url, onError });
   const topic = "scrip.redemptions.v1";
   const payload = Buffer.from("");
-  await enqueue(db, [{ projectId: "proj_1", id: "event_1", topic, key: "v_1", payload }]);
+  await enqueue(
+    db,
+    [{ projectId: "proj_1", id: "event_1", topic, key: "v_1", payload }],
+    undefined,
+  );
   const publish = async (): Promise<number> => (await publishPending(db, bus, 10)).published;
   expect(await publish()).toBe(1);
   await publish();

@@ -44,6 +44,7 @@ create table awaited_card (
   payload bytea not null,
   requested boolean not null,
   created_at timestamp with time zone default now() not null,
+  origin jsonb,
   constraint awaited_card_pkey PRIMARY KEY (project_id, customer_id, campaign_id, event_id)
 );
 

@@ -268,7 +268,7 @@ async function publish({ orders, members }: Bench, events: number): Promise<void
       nth += 1;
       return paidEvent(members[(nth * 7_919) % members.length]!, nth);
     });
-    await enqueue(orders, batch);
+    await enqueue(orders, batch, undefined);
   }
 }
 

@@ -9,7 +9,7 @@ export async function publishProjects(
   tx: Queryable,
   projects: readonly PublishedProject[],
 ): Promise<void> {
-  await enqueue(tx, projects.map(projectChangedEvent));
+  await enqueue(tx, projects.map(projectChangedEvent), undefined);
   await markPublished(
     tx,
     projects.map(({ id }) => id),

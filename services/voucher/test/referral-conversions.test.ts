@@ -1,5 +1,5 @@
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import type { DeliveredEvent } from "@scrip/events";
+import type { DeliveredEvent, Origin } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
@@ -27,6 +27,10 @@ import { takeDueRewards } from "../src/store/referral-rewards.ts";
 import { commandOf, committedRedemptions, createCommit } from "./builders.ts";
 import { checkInvariants, depsOf, NOON, startTestService, type TestService } from "./deps.ts";
 
+const ORIGIN: Origin = {
+  requestId: "v-0123456789abcdef01",
+  caller: { side: "server", id: "app_1", name: "POS" },
+};
 const TEN_PERCENT = {
   voucher: {
     type: VoucherType.DISCOUNT_VOUCHER,
@@ -94,6 +98,7 @@ describe("referral conversions", () => {
       customerId,
       cause: { type: "redemption", id },
       at: NOON,
+      origin: ORIGIN,
     });
   const payAll = async (): Promise<void> => {
     while ((await payDueRewards(deps)) > 0);
@@ -309,6 +314,7 @@ describe("referral conversions", () => {
         customerId,
         cause: { type: "event", id: newId("event"), name, schemaId },
         at: NOON,
+        origin: ORIGIN,
       });
     await convert(code, "cust_redeemer");
     await send("cust_other", "looked_around");

@@ -20,8 +20,9 @@ export async function setCampaignActive(
   await deps.definitions.write(project.id, async (tx) => {
     if (!(await updateCampaignActive(tx, project.id, { id, active, at: now }))) return;
     const change = CampaignChanged_Change[active ? "ENABLED" : "DISABLED"];
-    await enqueue(tx, [campaignChanged(deps.newId("event"), found.campaign, { call, change })]);
-    await announceLoyaltyProgram(tx, project.id, { id, at: now });
+    const event = campaignChanged(deps.newId("event"), found.campaign, { call, change });
+    await enqueue(tx, [event], call);
+    await announceLoyaltyProgram(tx, call, { id });
   });
   deps.onEvents();
   // Conversions and rewards of referral programs need it, also when a request is repeated.

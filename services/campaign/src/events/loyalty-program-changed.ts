@@ -4,6 +4,7 @@ import { newId } from "@scrip/ids";
 import { instantToProto, validityToProto } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import { LoyaltyProgramChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
+import type { Call } from "@scrip/rpc";
 
 import type { Campaign, Json } from "../domain/campaign.ts";
 import { findCampaigns } from "../store/campaigns.ts";
@@ -15,45 +16,43 @@ import { CAMPAIGNS_TOPIC } from "./campaign-events.ts";
  */
 export async function announceLoyaltyProgram(
   tx: Queryable,
-  projectId: string,
+  call: Call,
   change: {
     readonly id: string;
-    readonly at: number;
     /** Applies changed rules to the tiers that members have. */
     readonly recalculateTiers?: boolean;
   },
 ): Promise<void> {
-  const [record] = await findCampaigns(tx, [{ projectId, key: change.id }]);
+  const [record] = await findCampaigns(tx, [{ projectId: call.project.id, key: change.id }]);
   if (record?.campaign.campaignType !== "LOYALTY_PROGRAM") return;
-  const { id, at, recalculateTiers = false } = change;
-  await announce(tx, projectId, { id, recalculateTiers, ...programToProto(record.campaign, at) });
+  const { id, recalculateTiers = false } = change;
+  const program = programToProto(record.campaign, call.now);
+  await announce(tx, call, { id, recalculateTiers, ...program });
 }
 
 /** Announces the deletion of a loyalty program in its transaction. */
-export const announceDeletedProgram = (
-  tx: Queryable,
-  projectId: string,
-  { id, at }: { readonly id: string; readonly at: number },
-): Promise<void> => announce(tx, projectId, { id, deleted: true, date: instantToProto(at) });
+export const announceDeletedProgram = (tx: Queryable, call: Call, id: string): Promise<void> =>
+  announce(tx, call, { id, deleted: true, date: instantToProto(call.now) });
 
 const announce = (
   tx: Queryable,
-  projectId: string,
+  call: Call,
   { id, ...state }: { readonly id: string } & MessageInitShape<typeof LoyaltyProgramChangedSchema>,
-): Promise<void> =>
-  enqueue(tx, [
-    {
-      projectId,
-      id: newId("event"),
-      topic: CAMPAIGNS_TOPIC,
-      type: LoyaltyProgramChangedSchema.typeName,
-      key: id,
-      payload: toBinary(
-        LoyaltyProgramChangedSchema,
-        create(LoyaltyProgramChangedSchema, { projectId, campaignId: id, ...state }),
-      ),
-    },
-  ]);
+): Promise<void> => {
+  const projectId = call.project.id;
+  const event = {
+    projectId,
+    id: newId("event"),
+    topic: CAMPAIGNS_TOPIC,
+    type: LoyaltyProgramChangedSchema.typeName,
+    key: id,
+    payload: toBinary(
+      LoyaltyProgramChangedSchema,
+      create(LoyaltyProgramChangedSchema, { projectId, campaignId: id, ...state }),
+    ),
+  };
+  return enqueue(tx, [event], call);
+};
 
 function programToProto(campaign: Campaign, at: number) {
   const { name, active, autoJoin, validity, voucher, loyaltyTiersExpiration } = campaign;

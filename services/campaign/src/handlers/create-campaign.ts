@@ -110,9 +110,10 @@ async function insert(deps: Deps, call: Call, { plan, tiers, lock }: NewCampaign
       throw duplicate("campaign", "name", campaign.name);
     }
     for (const tier of tiers) await insertTier(tx, projectId, tier);
-    await announceLoyaltyProgram(tx, projectId, { id: campaign.id, at: call.now });
+    await announceLoyaltyProgram(tx, call, { id: campaign.id });
     const change = CampaignChanged_Change.CREATED;
-    await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);
+    const event = campaignChanged(deps.newId("event"), campaign, { call, change });
+    await enqueue(tx, [event], call);
     if (plan.jobCount > 0n) {
       const request = { id: deps.newId("aa"), campaignId: campaign.id, total: plan.jobCount };
       await addJob(tx, { deps, call }, { ...request, type: "GENERATE" });
@@ -146,7 +147,7 @@ async function createCodes(
   await deps.definitions.write(lock.projectId, async (tx) => {
     await deleteCampaign(tx, lock.projectId, lock.campaignId);
     if (campaign.campaignType !== "LOYALTY_PROGRAM") return;
-    await announceDeletedProgram(tx, lock.projectId, { id: campaign.id, at: call.now });
+    await announceDeletedProgram(tx, call, campaign.id);
   });
   deps.onEvents();
   throw created;
@@ -169,7 +170,8 @@ async function finish(
     await releaseCampaignLock(tx, lock, { status: "DONE", createdVouchers });
     if (createdVouchers === 0) return;
     const change = CampaignChanged_Change.VOUCHERS_GENERATED;
-    await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);
+    const event = campaignChanged(deps.newId("event"), campaign, { call, change });
+    await enqueue(tx, [event], call);
   });
   deps.onEvents();
 }

@@ -35,9 +35,10 @@ export const requestDeletion =
         ]);
       }
       const change = CampaignChanged_Change.DELETED;
-      await enqueue(tx, [campaignChanged(deps.newId("event"), { id, name }, { call, change })]);
+      const event = campaignChanged(deps.newId("event"), { id, name }, { call, change });
+      await enqueue(tx, [event], call);
       if (record.campaign.campaignType === "LOYALTY_PROGRAM") {
-        await announceDeletedProgram(tx, projectId, { id, at: call.now });
+        await announceDeletedProgram(tx, call, id);
       }
       const request = { id: jobId, campaignId: id, type: "DELETE", total, permanent } as const;
       return addJob(tx, { deps, call }, request);

@@ -57,14 +57,14 @@ export const updateCampaign =
       const isJob = changesVouchers(voucherUpdate) && (await needsJob(steps, projectId, campaign));
       await steps.definitions.write(projectId, async (tx) => {
         await storeCampaign(tx, projectId, campaign);
-        await announceLoyaltyProgram(tx, projectId, {
+        await announceLoyaltyProgram(tx, call, {
           id: campaign.id,
-          at: call.now,
           recalculateTiers: request.options?.["recalculate_tiers"] === true,
         });
         if (voucherUpdate !== undefined) await setCampaignStatus(tx, lock, "MODIFYING");
         const change = CampaignChanged_Change.UPDATED;
-        await enqueue(tx, [campaignChanged(deps.newId("event"), campaign, { call, change })]);
+        const event = campaignChanged(deps.newId("event"), campaign, { call, change });
+        await enqueue(tx, [event], call);
         if (isJob) await addUpdateJob(tx, { deps, call }, campaign, request);
       });
       deps.onEvents();

@@ -26,6 +26,6 @@ export async function addJob(
     createdAt: call.now,
   };
   await insertJob(tx, call.project.id, job);
-  await enqueue(tx, [jobRequested(deps.newId("event"), job, call)]);
+  await enqueue(tx, [jobRequested(deps.newId("event"), job, call)], call);
   return job;
 }

@@ -25,9 +25,8 @@ export async function endFailedJob(
     if (job.type !== "GENERATE" || campaign === undefined) return;
     const change = CampaignChanged_Change.VOUCHERS_GENERATION_FAILED;
     const { name } = campaign;
-    await enqueue(tx, [
-      campaignChanged(newId("event"), { id: campaignId, name }, { call, change, jobId: job.id }),
-    ]);
+    const failed = { call, change, jobId: job.id };
+    await enqueue(tx, [campaignChanged(newId("event"), { id: campaignId, name }, failed)], call);
   });
   onEvents();
 }

@@ -135,7 +135,6 @@ async function finish(
   if (job.type === "UPDATE") return;
   const change = CampaignChanged_Change.VOUCHERS_GENERATED;
   const campaign = { id: campaignId, name: before.name };
-  await enqueue(tx, [
-    campaignChanged(deps.newId("event"), campaign, { call, change, jobId: job.id }),
-  ]);
+  const event = campaignChanged(deps.newId("event"), campaign, { call, change, jobId: job.id });
+  await enqueue(tx, [event], call);
 }

@@ -42,7 +42,7 @@ export const exportJob = (deps: Deps) => {
       // The export was deleted concurrently.
       if (!stored) await files.remove(key);
       const written = stored ? await findExport(db, project.id, id) : undefined;
-      if (written !== undefined) await announceExport(deps, project.id, written);
+      if (written !== undefined) await announceExport(deps, call("announce"), written);
       return { processed: counter.rows(), total: counter.rows(), next: null };
     },
     result: () => ({}),

@@ -1,4 +1,4 @@
-import type { DeliveredEvent } from "@scrip/events";
+import { type DeliveredEvent, eventSourceOf, originOf } from "@scrip/events";
 
 import type { Subscriber } from "../store/webhooks.ts";
 import type { WebhookEvent } from "./event-sources.ts";
@@ -6,7 +6,7 @@ import type { WebhookEvent } from "./event-sources.ts";
 export type DeliveryContent = {
   readonly id: string;
   readonly name: string;
-  readonly event: Pick<DeliveredEvent, "id" | "projectId" | "key">;
+  readonly event: Pick<DeliveredEvent, "id" | "projectId" | "key" | "headers">;
   readonly seen: Omit<WebhookEvent, "names" | "loadData">;
   readonly webhook: Subscriber;
   /** JSON text. */
@@ -30,6 +30,9 @@ export function deliveryBody({
     created_at: seen.date,
     type: name,
   });
+  const origin = originOf(event);
+  const { channel, api_key } =
+    origin === undefined ? { channel: seen.channel, api_key: null } : eventSourceOf(origin);
   const tail = JSON.stringify({
     source: { object: "webhook", webhook: { id: webhook.id, target_url: webhook.target_url } },
     event: {
@@ -39,8 +42,8 @@ export function deliveryBody({
       entity_id: seen.entityId,
       aggregate_id: event.key,
       sequence: Number(sequence),
-      group_id: seen.groupId ?? event.id,
-      event_source: { channel: seen.channel, user: null, api_key: null },
+      group_id: origin?.requestId ?? seen.groupId ?? event.id,
+      event_source: { channel, user: null, api_key },
     },
   });
   return `${head.slice(0, -1)},"data":${data},${tail.slice(1)}`;

@@ -73,8 +73,9 @@ export type WebhookEvent = {
   readonly date: Date;
   /** Id of the resource that the event is about. */
   readonly entityId: string;
+  /** The channel of an event without an origin. */
   readonly channel: string;
-  /** What caused the event. Default: the event itself. */
+  /** What caused an event without an origin. Default: the event itself. */
   readonly groupId?: string;
   /** `data` of the body as JSON text: resources by their type. Loaded only for events that somebody receives. */
   readonly loadData: (call: Call) => Promise<string>;

@@ -9,12 +9,13 @@ import { requireCustomerId } from "./require-customer.ts";
 /** Deletes a customer by id or source id and writes the event; returns the id and what was removed with them. */
 export async function deleteAndAnnounce(
   deps: Deps,
-  { project, now }: Pick<Call, "project" | "now">,
+  call: Pick<Call, "project" | "now" | "requestId" | "caller">,
   { customerId, permanent }: { readonly customerId: string; readonly permanent: boolean },
 ) {
+  const { project, now } = call;
   const id = await requireCustomerId(deps.db, project.id, customerId);
   const event = customerDeletedEvent({ projectId: project.id, customerId: id, at: now, permanent });
-  const removed = await deleteCustomer(deps.db, project.id, id, event);
+  const removed = await deleteCustomer(deps.db, project.id, id, { ...event, origin: call });
   if (removed === undefined) throw notFound("customer", customerId);
   deps.onEvents();
   return { id, removed };

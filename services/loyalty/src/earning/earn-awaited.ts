@@ -1,4 +1,4 @@
-import type { EventEnvelope } from "@scrip/events";
+import { type EventEnvelope, originHeaders } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -52,6 +52,7 @@ const envelopeOf = ({
   topic,
   type,
   payload,
+  origin,
 }: AwaitedCard): EventEnvelope => ({
   id: eventId,
   topic,
@@ -59,6 +60,6 @@ const envelopeOf = ({
   projectId,
   type,
   payload,
-  headers: {},
+  headers: origin === undefined ? {} : originHeaders(origin),
   occurredAt: new Date(0),
 });

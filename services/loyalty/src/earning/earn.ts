@@ -1,4 +1,4 @@
-import { enqueue, type EventEnvelope } from "@scrip/events";
+import { enqueue, type EventEnvelope, type Origin, originOf } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -69,7 +69,9 @@ export async function earn(
   await grant(
     tx,
     deps,
-    final.flatMap(({ grants }) => grants),
+    final.flatMap(({ item, grants }) =>
+      grants.map((one) => ({ ...one, origin: originOf(item.event) })),
+    ),
   );
   await awaitCards(
     tx,
@@ -91,9 +93,12 @@ export async function currentDefinitions(
   return new Map(await Promise.all([...projectIds].map(definitionsOf)));
 }
 
+/** A grant, and what caused its event. */
+type CausedGrant = Grant & { readonly origin: Origin | undefined };
+
 const reference = ({ member }: Grant) => member;
 
-async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promise<void> {
+async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]): Promise<void> {
   if (grants.length === 0) return;
   // All cards together, in key order: the two writers below lock subsets of them.
   await openCards(
@@ -127,6 +132,7 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promi
         at: one.trigger.at,
         expiredBefore: one.today,
         details: JSON.stringify(grantDetails(one)),
+        origin: one.origin,
       })),
   );
   await addPendingPoints(
@@ -144,9 +150,10 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly Grant[]): Promi
         activatesOn: one.activatesOn ?? one.today,
         cause: one.cause,
         ruleId: one.rule.id,
-        details: pendingDetails(one),
+        details: pendingDetails(one, one.origin),
         createdAt: one.trigger.at,
       },
+      origin: one.origin,
     })),
   );
 }
@@ -168,17 +175,19 @@ async function awaitCards(
       type: event.type ?? "",
       payload: event.payload,
       requested: program.autoJoin,
+      origin: originOf(event),
     })),
   );
   const requests = missing
     .filter(({ program }) => program.autoJoin)
-    .map(({ item: { trigger }, program }) =>
-      cardRequestedEvent(deps.newId("event"), {
+    .map(({ item: { trigger, event }, program }) => ({
+      ...cardRequestedEvent(deps.newId("event"), {
         projectId: trigger.projectId,
         customerId: trigger.customerId,
         campaignId: program.id,
         at: trigger.at,
       }),
-    );
-  if (requests.length > 0) await enqueue(tx, requests);
+      origin: originOf(event),
+    }));
+  if (requests.length > 0) await enqueue(tx, requests, undefined);
 }

@@ -1,5 +1,5 @@
 import type { EventHandler } from "@scrip/events";
-import { enqueue, eventMessage } from "@scrip/events";
+import { enqueue, eventMessage, originOf } from "@scrip/events";
 import { validityFromProto } from "@scrip/mapping";
 import {
   type LoyaltyProgramChanged,
@@ -17,22 +17,26 @@ export const CAMPAIGNS_TOPIC = "scrip.campaigns.v1";
 export const onLoyaltyProgram =
   ({ db, newId, onEvents }: Pick<Deps, "db" | "newId" | "onEvents">): EventHandler =>
   async (events) => {
-    const changes = events.flatMap(
-      (event) => eventMessage(event, LoyaltyProgramChangedSchema) ?? [],
+    const changes = events.flatMap((event) => {
+      const program = eventMessage(event, LoyaltyProgramChangedSchema);
+      return program === undefined ? [] : [{ program, origin: originOf(event) }];
+    });
+    const latest = new Map(
+      changes.map(({ program }) => [keyOf(program.projectId, program.campaignId), program]),
     );
-    const latest = new Map(changes.map((one) => [keyOf(one.projectId, one.campaignId), one]));
-    const recalculated = changes.filter(({ recalculateTiers }) => recalculateTiers);
+    const recalculated = changes.filter(({ program }) => program.recalculateTiers);
     await db.transaction(async (tx) => {
       await savePrograms(tx, [...latest.values()].map(programFromProto));
-      const tierChanges = recalculated.map(({ projectId, campaignId }) =>
-        loyaltyTiersChangedEvent(newId("event"), {
+      const tierChanges = recalculated.map(({ program: { projectId, campaignId }, origin }) => ({
+        ...loyaltyTiersChangedEvent(newId("event"), {
           projectId,
           campaignId,
           recalculate: true,
           afterCardId: "",
         }),
-      );
-      if (tierChanges.length > 0) await enqueue(tx, tierChanges);
+        origin,
+      }));
+      if (tierChanges.length > 0) await enqueue(tx, tierChanges, undefined);
     });
     if (recalculated.length > 0) onEvents();
   };

@@ -1,5 +1,11 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import {
+  type DeliveredEvent,
+  type EventHandler,
+  eventMessage,
+  type Origin,
+  originOf,
+} from "@scrip/events";
 import { optionalInstantFromProto } from "@scrip/mapping";
 import {
   CampaignVouchersDeletedSchema,
@@ -12,6 +18,7 @@ import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import type { LoyaltyMember } from "../domain/loyalty-program.ts";
 import { earnAwaited, lockHolders } from "../earning/earn-awaited.ts";
+import { originsOfCards } from "../points/card-origins.ts";
 import { settleCards } from "../points/settle-cards.ts";
 import { deleteCardStates, saveCardStates, type VersionedState } from "../store/card-states.ts";
 import { type CardKey, deleteMembers, saveMembers } from "../store/loyalty-members.ts";
@@ -22,7 +29,11 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 /** Cards that one statement deletes: a campaign can have millions. */
 const DELETED_CARDS = 5_000;
 
-type MemberChange = { readonly card: CardKey; readonly member: LoyaltyMember | null };
+type MemberChange = {
+  readonly card: CardKey;
+  readonly member: LoyaltyMember | null;
+  readonly origin: Origin | undefined;
+};
 
 /**
  * Stores who holds which loyalty card and when it can be used, until the card is deleted, and earns the points that wait for
@@ -53,11 +64,13 @@ export const onMember =
     });
     // A card can start with the points of a tier. Points that moved before have found no member: after the commit, either
     // they are seen here, or their event sees the member.
-    await deps.db.transaction((tx) => settleCards(tx, deps, members, { movedOnly: true }));
+    const options = { movedOnly: true, originOf: originsOfCards(latest) };
+    await deps.db.transaction((tx) => settleCards(tx, deps, members, options));
     deps.onEvents();
   };
 
 function changesOf(event: DeliveredEvent): readonly MemberChange[] {
+  const origin = originOf(event);
   const published = eventMessage(event, VoucherPublishedSchema);
   if (published !== undefined) {
     const { projectId, voucherId: cardId, campaignId, customerId, loyaltyPoints, date } = published;
@@ -71,18 +84,19 @@ function changesOf(event: DeliveredEvent): readonly MemberChange[] {
       initialPoints: loyaltyPoints,
       joinedAt,
     };
-    return [{ card, member }];
+    return [{ card, member, origin }];
   }
   const deleted = eventMessage(event, VoucherDeletedSchema);
-  if (deleted !== undefined) return [deletionOf(deleted.projectId, deleted.voucherId)];
+  if (deleted !== undefined) {
+    return [
+      { card: { projectId: deleted.projectId, cardId: deleted.voucherId }, member: null, origin },
+    ];
+  }
   const vouchers = eventMessage(event, CampaignVouchersDeletedSchema);
-  return vouchers?.voucherIds.map((cardId) => deletionOf(vouchers.projectId, cardId)) ?? [];
+  if (vouchers === undefined) return [];
+  const { projectId, voucherIds } = vouchers;
+  return voucherIds.map((cardId) => ({ card: { projectId, cardId }, member: null, origin }));
 }
-
-const deletionOf = (projectId: string, cardId: string): MemberChange => ({
-  card: { projectId, cardId },
-  member: null,
-});
 
 function stateOf(event: DeliveredEvent): VersionedState | undefined {
   const changed = eventMessage(event, LoyaltyCardChangedSchema);

@@ -1,4 +1,4 @@
-import { enqueue, type EventHandler, eventMessage } from "@scrip/events";
+import { enqueue, type EventHandler, eventMessage, type Origin, originOf } from "@scrip/events";
 import {
   type LoyaltyTiersChanged,
   LoyaltyTiersChangedSchema,
@@ -7,6 +7,7 @@ import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
+import { originsOfCards } from "../points/card-origins.ts";
 import { settleCards } from "../points/settle-cards.ts";
 import { type CardKey, findCardsOfProgram, queueHolders } from "../store/loyalty-members.ts";
 import { followCards } from "../tiers/follow-cards.ts";
@@ -19,34 +20,45 @@ const SLICE = 500;
 export const onPointsMoved =
   (deps: Deps): EventHandler =>
   async (events) => {
-    const moved = events.flatMap((event) => eventMessage(event, PointsMovedSchema) ?? []);
+    const moved = events.flatMap((event) => {
+      const card = eventMessage(event, PointsMovedSchema);
+      return card === undefined ? [] : [{ card, origin: originOf(event) }];
+    });
     // Segments count the points of all cards.
-    await queueHolders(deps.db, moved);
+    await queueHolders(
+      deps.db,
+      moved.map(({ card }) => card),
+    );
     // A card outside programs has no tier.
-    const ofPrograms = moved.filter(({ campaignId }) => campaignId !== undefined);
+    const ofPrograms = moved.filter(({ card }) => card.campaignId !== undefined);
     const cards = new Map(
-      ofPrograms.map(({ projectId, cardId }): [string, CardKey] => [
+      ofPrograms.map(({ card: { projectId, cardId } }): [string, CardKey] => [
         keyOf(projectId, cardId),
         { projectId, cardId },
       ]),
     );
     if (cards.size > 0) {
-      await deps.db.transaction((tx) => settleCards(tx, deps, [...cards.values()]));
+      const options = { originOf: originsOfCards(ofPrograms) };
+      await deps.db.transaction((tx) => settleCards(tx, deps, [...cards.values()], options));
     }
     for (const event of events) {
       const change = eventMessage(event, LoyaltyTiersChangedSchema);
-      if (change !== undefined) await evaluateSlice(deps, change);
+      if (change !== undefined) await evaluateSlice(deps, change, originOf(event));
     }
     deps.onEvents();
   };
 
-const evaluateSlice = (deps: Deps, change: LoyaltyTiersChanged): Promise<void> =>
+const evaluateSlice = (
+  deps: Deps,
+  change: LoyaltyTiersChanged,
+  origin: Origin | undefined,
+): Promise<void> =>
   deps.db.transaction(async (tx) => {
     const cards = await findCardsOfProgram(tx, { ...change, limit: SLICE });
     const program = change.recalculate ? "recalculate" : "requalify";
-    await followCards(tx, deps, cards, { program });
+    await followCards(tx, deps, cards, { program, originOf: () => origin });
     const last = cards.at(-1);
     if (cards.length < SLICE || last === undefined) return;
     const next = { ...change, afterCardId: last.cardId };
-    await enqueue(tx, [loyaltyTiersChangedEvent(deps.newId("event"), next)]);
+    await enqueue(tx, [loyaltyTiersChangedEvent(deps.newId("event"), next)], origin);
   });

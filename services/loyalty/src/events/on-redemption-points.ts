@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, eventMessage, originOf } from "@scrip/events";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
@@ -8,7 +8,9 @@ import {
 } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 
 import type { Deps } from "../deps.ts";
+import { keyOf } from "../domain/key.ts";
 import type { HoldResolution, PointsRefund } from "../domain/resolve-holds.ts";
+import { originsOfCards } from "../points/card-origins.ts";
 import { resolveHolds } from "../points/resolve-holds.ts";
 import { settleCards } from "../points/settle-cards.ts";
 import { type PointsRelease, releaseLocks } from "../store/points-locks.ts";
@@ -27,11 +29,23 @@ export const onRedemptionPoints =
   (deps: Pick<Deps, "db" | "newId" | "tiers" | "onEvents">): EventHandler =>
   async (events) => {
     const effects = events.map(effectsOf);
+    const origins = new Map(
+      events.flatMap((event, index) =>
+        [...(effects[index]?.resolutions ?? []), ...(effects[index]?.refunds ?? [])].map(
+          ({ projectId, holdId }) => [keyOf(projectId, holdId), originOf(event)] as const,
+        ),
+      ),
+    );
     const resolutions = effects.flatMap((effect) => effect.resolutions);
     const refunds = effects.flatMap((effect) => effect.refunds);
     if (resolutions.length + refunds.length > 0) {
       const cards = await resolveHolds(deps, { resolutions, refunds });
-      await deps.db.transaction((tx) => settleCards(tx, deps, cards));
+      const causes = cards.map((card) => ({
+        card,
+        origin: origins.get(keyOf(card.projectId, card.id)),
+      }));
+      const options = { originOf: originsOfCards(causes) };
+      await deps.db.transaction((tx) => settleCards(tx, deps, cards, options));
       deps.onEvents();
     }
     await releaseLocks(

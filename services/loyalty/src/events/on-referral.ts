@@ -1,5 +1,11 @@
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import {
+  type DeliveredEvent,
+  type EventHandler,
+  eventMessage,
+  type Origin,
+  originOf,
+} from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import {
   type ReferralConverted,
@@ -37,7 +43,8 @@ export const onReferral =
     );
     for (const event of events) {
       const reward = eventMessage(event, ReferralRewardedSchema);
-      if (reward?.points !== undefined) await addPoints(deps, reward, reward.points);
+      if (reward?.points !== undefined)
+        await addPoints(deps, reward, { points: reward.points, origin: originOf(event) });
     }
   };
 
@@ -77,7 +84,7 @@ const customersOf = ({ projectId, refereeId, referrerId }: NewReferral) =>
 async function addPoints(
   deps: ReferralDeps,
   reward: ReferralRewarded,
-  points: bigint,
+  { points, origin }: { readonly points: bigint; readonly origin: Origin | undefined },
 ): Promise<void> {
   const { projectId, voucherId: cardId, initialPoints = 0n, rewardKey, date } = reward;
   const deadline = Date.now() + REQUEST_DEADLINE_MS;
@@ -99,6 +106,7 @@ async function addPoints(
         expiresOn: expiryDate(program?.expirationRules ?? null, today),
         source: "Automation",
         reason: "Referral reward",
+        origin,
       },
     ]),
   );

@@ -30,6 +30,7 @@ export const adjustPoints =
       expiredBefore: today,
       sourceId,
       reason,
+      origin: call,
     };
     const [decision] = await deps.db.transaction((tx) =>
       movePoints(tx, deps, [

@@ -49,7 +49,7 @@ export const createCustomEvent =
       // The lock of the customer orders the events of the key.
       if (!(await lockCustomer(tx, projectId, buyer.id))) throw notFound("customer", buyer.id);
       await insertCustomEvent(tx, projectId, row);
-      await enqueue(tx, [customEventReceived(projectId, row, converted)]);
+      await enqueue(tx, [customEventReceived(projectId, row, converted)], call);
       return buyer;
     });
     deps.onEvents();

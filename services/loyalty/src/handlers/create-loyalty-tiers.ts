@@ -23,7 +23,8 @@ const MAX_TIERS = 100;
 
 export const createLoyaltyTiers =
   (deps: Deps): Handler<typeof LoyaltyTierService.method.createLoyaltyTiers> =>
-  async ({ campaignId, tiers: requests }, { project, now }) => {
+  async ({ campaignId, tiers: requests }, call) => {
+    const { project, now } = call;
     const program = { projectId: project.id, campaignId };
     const created = requests.map((request): Tier => {
       if (request.points === undefined) {
@@ -44,7 +45,7 @@ export const createLoyaltyTiers =
     });
     // Members are evaluated by the rules of the program.
     await findProgram(deps, project.id, campaignId);
-    await changeTiers(deps, program, async (tx, tiers) => {
+    await changeTiers(deps, { call, campaignId }, async (tx, tiers) => {
       const all = [...tiers, ...created];
       if (all.filter(({ deleted }) => !deleted).length > MAX_TIERS) {
         throw invalidPayload(`A loyalty program cannot have more than ${MAX_TIERS} tiers`);

@@ -12,10 +12,10 @@ import type { Deps } from "../deps.ts";
 import { availablePoints, type Card, type CardReference } from "../domain/card.ts";
 import { expiryDate } from "../domain/expiry-date.ts";
 import { localDateAt, type LocalDate } from "../domain/local-date.ts";
-import type { MovementRejection, PointsMovement } from "../domain/move-points.ts";
+import type { MovementRejection } from "../domain/move-points.ts";
 import { cardReferenceFromProto } from "../mapping/card-reference.ts";
 import { findProgram } from "../points/find-program.ts";
-import { movePoints } from "../points/move-points.ts";
+import { type CausedMovement, movePoints } from "../points/move-points.ts";
 
 /** Thrown to roll the transaction back: all transfers are made, or none. */
 class TransferRejected extends Error {
@@ -68,11 +68,11 @@ function movementsOf(
     readonly today: LocalDate;
     readonly expiresOn: LocalDate | null;
   },
-): readonly PointsMovement[] {
-  return transfers.flatMap((transfer, index): readonly PointsMovement[] => {
+): readonly CausedMovement[] {
+  return transfers.flatMap((transfer, index): readonly CausedMovement[] => {
     const source = cardReferenceFromProto(transfer.source);
     const { points, sourceId = null, reason = null } = transfer;
-    const shared = { points, at: call.now, expiredBefore: today, sourceId, reason };
+    const shared = { points, at: call.now, expiredBefore: today, sourceId, reason, origin: call };
     const cause = `transfer:${operationId}:${index}`;
     return [
       {

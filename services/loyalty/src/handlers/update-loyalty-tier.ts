@@ -18,10 +18,11 @@ import { changeTiers, requireMapped } from "../tiers/write-tiers.ts";
 
 export const updateLoyaltyTier =
   (deps: Deps): Handler<typeof LoyaltyTierService.method.updateLoyaltyTier> =>
-  async (request, { project, now }) => {
+  async (request, call) => {
+    const { project, now } = call;
     const { campaignId, tierId } = request;
     const program = { projectId: project.id, campaignId };
-    const tier = await changeTiers(deps, program, async (tx, tiers) => {
+    const tier = await changeTiers(deps, { call, campaignId }, async (tx, tiers) => {
       const before = tiers.find(({ id, deleted }) => id === tierId && !deleted);
       if (before === undefined) throw notFound("loyalty_tier", tierId);
       const after = updated(before, request, now);

@@ -1,3 +1,5 @@
+import { INTERNAL } from "@scrip/events";
+
 import { activateEntries } from "../points/change-pending.ts";
 import { settleCards } from "../points/settle-cards.ts";
 import { lockCards } from "../store/cards.ts";
@@ -25,8 +27,13 @@ export const activatePendingPointsStep: NightlyStep = {
           await lockCards(tx, cards);
           // After the lock, which orders all changes of the cards' entries.
           const entries = await findDuePendingPoints(tx, { ...due, cardIds });
-          const activation = { at, today: date, expiredBefore, source: "Automation" } as const;
-          await activateEntries(tx, { newId }, entries, activation);
+          await activateEntries(tx, { newId }, entries, {
+            at,
+            today: date,
+            expiredBefore,
+            source: "Automation",
+            origin: INTERNAL,
+          });
           await settleCards(tx, deps, cards, { time, expiredBefore });
         });
         onEvents();

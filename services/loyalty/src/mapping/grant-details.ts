@@ -1,19 +1,24 @@
+import { eventSourceOf, type Origin } from "@scrip/events";
+
 import { isCustomEvent } from "../domain/earning/earning-rule.ts";
 import type { Grant } from "../domain/earning/grants.ts";
 
 /** What pending points show of a grant: more of the event than transactions do. */
-export const pendingDetails = (grant: Grant): Readonly<Record<string, unknown>> => {
+export const pendingDetails = (
+  grant: Grant,
+  origin: Origin | undefined,
+): Readonly<Record<string, unknown>> => {
   const { eventId, eventType, customerId, order, at } = grant.trigger;
   return {
     ...grantDetails(grant),
     event: {
       id: eventId,
       type: eventType,
-      group_id: eventId,
+      group_id: origin?.requestId ?? eventId,
       entity_id: order?.id ?? customerId,
       created_at: new Date(at).toISOString(),
       category: "EFFECT",
-      event_source: { channel: "API" },
+      event_source: origin === undefined ? { channel: "API" } : eventSourceOf(origin),
     },
   };
 };

@@ -1,5 +1,5 @@
 import { ApiError, notFound } from "@scrip/errors";
-import { enqueue } from "@scrip/events";
+import { enqueue, type Origin } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 import type { EventVoucher } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import type { Call } from "@scrip/rpc";
@@ -69,19 +69,22 @@ const record = (
   tx: Queryable,
   { newId }: Pick<Deps, "newId">,
   changes: readonly PendingPointsChange[],
+  origin: Origin,
 ): Promise<void> =>
   enqueue(
     tx,
     changes.map((change) => pendingPointsChangedEvent(newId("event"), change)),
+    origin,
   );
 
 /** Adds points to an entry or takes them; returns the pending points of the card. */
 export const adjustPending = (
   deps: Deps,
   request: PendingRequest & { readonly points: bigint },
-  { project, now }: Call,
+  call: Call,
 ): Promise<bigint> =>
   deps.db.transaction(async (tx) => {
+    const { project, now } = call;
     const purpose = "updated";
     const { entry, card } = await lockPending(tx, request, { projectId: project.id, purpose });
     const points = entry.points + request.points;
@@ -92,23 +95,22 @@ export const adjustPending = (
     const pendingPoints = card.pendingPoints + request.points;
     await updatePendingPoints(tx, [after], now);
     await saveCards(tx, [{ ...card, pendingPoints }]);
-    await record(tx, deps, [{ entry: after, change: "UPDATED", points: request.points, at: now }]);
+    const change = { entry: after, change: "UPDATED", points: request.points, at: now } as const;
+    await record(tx, deps, [change], call);
     return pendingPoints;
   });
 
 /** Takes an entry off the card; its points are never credited. */
-export const cancelPending = (
-  deps: Deps,
-  request: PendingRequest,
-  { project, now }: Call,
-): Promise<void> =>
+export const cancelPending = (deps: Deps, request: PendingRequest, call: Call): Promise<void> =>
   deps.db.transaction(async (tx) => {
+    const { project, now } = call;
     const purpose = "canceled";
     const { entry, card } = await lockPending(tx, request, { projectId: project.id, purpose });
     const after = { ...entry, status: "CANCELED" as const };
     await updatePendingPoints(tx, [after], now);
     await saveCards(tx, [{ ...card, pendingPoints: card.pendingPoints - entry.points }]);
-    await record(tx, deps, [{ entry: after, change: "CANCELED", points: -entry.points, at: now }]);
+    const change = { entry: after, change: "CANCELED", points: -entry.points, at: now } as const;
+    await record(tx, deps, [change], call);
   });
 
 export type Activation = {
@@ -121,15 +123,17 @@ export type Activation = {
 export const activatePending = (
   deps: Deps,
   request: PendingRequest,
-  { project, now }: Call,
+  call: Call,
 ): Promise<Activation> =>
   deps.db.transaction(async (tx) => {
+    const { project, now } = call;
     const purpose = "activated";
     const { entry } = await lockPending(tx, request, { projectId: project.id, purpose });
     const [card] = await activateEntries(tx, deps, [entry], {
       at: now,
       today: localDateAt(project.timeZone, now),
       source: null,
+      origin: call,
     });
     if (card === undefined) throw new Error("an activated entry has a card");
     return { points: entry.points, total: totalPoints(card), balance: availablePoints(card) };
@@ -149,12 +153,14 @@ export async function activateEntries(
     today,
     expiredBefore = today,
     source,
+    origin,
   }: {
     readonly at: number;
     readonly today: LocalDate;
     /** Points of the cards that expired before this date are deducted first. */
     readonly expiredBefore?: LocalDate;
     readonly source: "Automation" | null;
+    readonly origin: Origin;
   },
 ): Promise<readonly Card[]> {
   const projectIds = [...new Set(entries.map(({ projectId }) => projectId))];
@@ -181,6 +187,7 @@ export async function activateEntries(
       at,
       expiredBefore,
       source,
+      origin,
       details: JSON.stringify({ ...entry.details, pending_points: { id: entry.id } }),
     })),
   );
@@ -194,6 +201,7 @@ export async function activateEntries(
     tx,
     deps,
     activated.map((entry) => ({ entry, change: "ACTIVATED", points: -entry.points, at })),
+    origin,
   );
   return decisions.flatMap((decision) => (decision.kind === "moved" ? [decision.card] : []));
 }

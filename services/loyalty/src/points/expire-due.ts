@@ -1,4 +1,4 @@
-import { enqueue } from "@scrip/events";
+import { enqueue, INTERNAL } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -52,6 +52,7 @@ export async function expireDue(
     enqueue(
       tx,
       entries.map((entry) => pointsMovedEvent(deps.newId("event"), entry)),
+      INTERNAL,
     ),
   ]);
   return new Map([...cards].map(([key, card]) => [key, after.get(key)?.card ?? card]));

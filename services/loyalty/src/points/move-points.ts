@@ -1,4 +1,4 @@
-import { enqueue } from "@scrip/events";
+import { enqueue, INTERNAL, type Origin } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -15,6 +15,9 @@ import { findLocksOfCards } from "../store/points-locks.ts";
 import { loadAccounts, saveAccounts } from "./accounts.ts";
 import { trimLocks } from "./trim-locks.ts";
 
+/** A movement, and the request that caused it; absent: an event without an origin did. */
+export type CausedMovement = PointsMovement & { readonly origin?: Origin | undefined };
+
 /**
  * Moves points in the caller's transaction: the one way to credit a card, and to debit it other than by a redemption
  * (services/decisions/0038-lots-and-movements.md). Locks the cards in key order, expires what is past its date, and writes
@@ -25,7 +28,7 @@ import { trimLocks } from "./trim-locks.ts";
 export async function movePoints(
   tx: Queryable,
   { newId }: Pick<Deps, "newId">,
-  movements: readonly PointsMovement[],
+  movements: readonly CausedMovement[],
 ): Promise<readonly MovementDecision[]> {
   if (movements.length === 0) return [];
   const references = movements.map(({ card }) => card);
@@ -54,12 +57,23 @@ export async function movePoints(
     newId: () => newId("vtx"),
     newLotId: () => newId("lopb"),
   });
+  // Points that expired before have no movement.
+  const origins = new Map(
+    movements.flatMap(({ origin }, index) => {
+      const decision = decisions[index];
+      return decision?.kind === "moved" ? [[decision.entry.id, origin] as const] : [];
+    }),
+  );
   await Promise.all([
     saveAccounts(tx, { before, after: accounts, entries, at: timeOf }),
     trimLocks(tx, { accounts, locks, now: timeOf }),
     enqueue(
       tx,
-      entries.map((entry) => pointsMovedEvent(newId("event"), entry)),
+      entries.map((entry) => ({
+        ...pointsMovedEvent(newId("event"), entry),
+        origin: origins.has(entry.id) ? origins.get(entry.id) : INTERNAL,
+      })),
+      undefined,
     ),
   ]);
   return decisions;

@@ -1,4 +1,4 @@
-import { enqueue, type OutboxEvent } from "@scrip/events";
+import { enqueue, type Origin, type OutboxEvent } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -13,6 +13,7 @@ import { insertPendingPoints, type PendingPoints } from "../store/pending-points
 export type NewPendingPoints = {
   readonly card: CardReference;
   readonly entry: Omit<PendingPoints, "id" | "status">;
+  readonly origin: Origin | undefined;
 };
 
 /**
@@ -36,9 +37,10 @@ export async function addPendingPoints(
   const inserted = await insertPendingPoints(
     tx,
     requests
-      .filter(({ entry }) => !granted.has(keyOf(entry.projectId, entry.cardId, entry.cause)))
+      .filter(({ entry }) => !granted.has(grantKey(entry)))
       .map(({ entry }) => ({ ...entry, id: newId("lopp"), status: "PENDING" as const })),
   );
+  const origins = new Map(requests.map(({ entry, origin }) => [grantKey(entry), origin]));
   const added = Map.groupBy(inserted, ({ projectId, cardId }) => keyOf(projectId, cardId));
   await Promise.all([
     saveCards(
@@ -51,18 +53,26 @@ export async function addPendingPoints(
     ),
     enqueueAll(
       tx,
-      inserted.map((entry) =>
-        pendingPointsChangedEvent(newId("event"), {
+      inserted.map((entry) => ({
+        ...pendingPointsChangedEvent(newId("event"), {
           entry,
           change: "ADDED",
           points: entry.points,
           at: entry.createdAt,
         }),
-      ),
+        origin: origins.get(grantKey(entry)),
+      })),
     ),
   ]);
   return inserted;
 }
 
+const grantKey = ({
+  projectId,
+  cardId,
+  cause,
+}: Pick<PendingPoints, "projectId" | "cardId" | "cause">): string =>
+  keyOf(projectId, cardId, cause);
+
 const enqueueAll = (tx: Queryable, events: readonly OutboxEvent[]): Promise<void> =>
-  events.length === 0 ? Promise.resolve() : enqueue(tx, events);
+  events.length === 0 ? Promise.resolve() : enqueue(tx, events, undefined);

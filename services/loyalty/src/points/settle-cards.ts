@@ -17,5 +17,5 @@ export async function settleCards(
   // A card that is published concurrently is settled with its publication, in both steps.
   const members = await findMembers(tx, cards);
   await autoRedeem(tx, deps, members, options);
-  await followCards(tx, deps, members);
+  await followCards(tx, deps, members, { originOf: options.originOf });
 }

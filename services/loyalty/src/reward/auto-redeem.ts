@@ -22,6 +22,7 @@ import {
   type MemberCard,
 } from "../domain/loyalty-program.ts";
 import { type AutoRedemption, autoRedemptionHeldEvent } from "../events/auto-redemption-held.ts";
+import { internally, type OriginOf } from "../points/card-origins.ts";
 import { expireDue } from "../points/expire-due.ts";
 import { countAutoRedemption, findAutoRedeemed } from "../store/auto-redemptions.ts";
 import { lockCards, openCards, saveBalances } from "../store/cards.ts";
@@ -43,6 +44,8 @@ export type AutoRedeemOptions = {
   readonly expiredBefore?: LocalDate | undefined;
   /** Only cards whose points have moved, not those with the points that they were created with. */
   readonly movedOnly?: boolean;
+  /** What moved the points of the cards; default: a job redeems by itself. */
+  readonly originOf?: OriginOf | undefined;
 };
 
 /**
@@ -54,7 +57,7 @@ export async function autoRedeem(
   tx: Queryable,
   deps: AutoRedeemDeps,
   cards: readonly CardKey[],
-  { time, expiredBefore, movedOnly = false }: AutoRedeemOptions = {},
+  { time, expiredBefore, movedOnly = false, originOf = internally }: AutoRedeemOptions = {},
 ): Promise<number> {
   const members = await findMembers(tx, cards);
   const assignments = await findAutoRedeemed(tx, members.map(programOf));
@@ -106,7 +109,7 @@ export async function autoRedeem(
     takeFromStock(left, redemption.hold);
     redemptions.push(redemption);
   }
-  await write(tx, deps, redemptions);
+  await write(tx, deps, redemptions, originOf);
   return redemptions.length;
 }
 
@@ -242,6 +245,7 @@ async function write(
   tx: Queryable,
   { newId }: AutoRedeemDeps,
   redemptions: readonly AutoRedemption[],
+  originOf: OriginOf,
 ): Promise<void> {
   if (redemptions.length === 0) return;
   const holds = redemptions.map(({ hold }) => hold);
@@ -258,6 +262,10 @@ async function write(
   );
   await enqueue(
     tx,
-    redemptions.map((one) => autoRedemptionHeldEvent(newId("event"), one)),
+    redemptions.map((one) => ({
+      ...autoRedemptionHeldEvent(newId("event"), one),
+      origin: originOf(one.hold),
+    })),
+    undefined,
   );
 }

@@ -1,4 +1,4 @@
-import { enqueue } from "@scrip/events";
+import { enqueue, INTERNAL } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -110,7 +110,7 @@ async function evaluate(
     return [segmentMembershipEvent(newId("event"), change, { ...member, segmentName, at })];
   };
   const events = [...entered.flatMap(eventOf("entered")), ...left.flatMap(eventOf("left"))];
-  if (events.length > 0) await enqueue(tx, events);
+  if (events.length > 0) await enqueue(tx, events, INTERNAL);
 }
 
 /** Static and passive segments that the filters of followed ones name. */

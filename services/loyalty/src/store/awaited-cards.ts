@@ -1,4 +1,5 @@
-import { byteaArray, type Queryable, textArray } from "@scrip/postgres";
+import { type EventEnvelope, type Origin, originOf, storedHeaders } from "@scrip/events";
+import { byteaArray, type Queryable, sparseText, textArray } from "@scrip/postgres";
 
 /** An event of a customer who has no card of a program that has a rule for it. */
 export type AwaitedCard = {
@@ -10,6 +11,8 @@ export type AwaitedCard = {
   readonly type: string;
   readonly payload: Uint8Array;
   readonly requested: boolean;
+  /** The request that caused the event. */
+  readonly origin: Origin | undefined;
 };
 
 /** The customers must be locked. Repeatable. */
@@ -19,9 +22,9 @@ export async function insertAwaitedCards(
 ): Promise<void> {
   if (cards.length === 0) return;
   await tx.query(
-    `insert into awaited_card (project_id, customer_id, campaign_id, event_id, topic, type, payload, requested)
+    `insert into awaited_card (project_id, customer_id, campaign_id, event_id, topic, type, payload, requested, origin)
      select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
-                          $8::bool[])
+                          $8::bool[], $9::text[]::jsonb[])
          on conflict do nothing`,
     [
       textArray(cards.map(({ projectId }) => projectId)),
@@ -32,6 +35,7 @@ export async function insertAwaitedCards(
       textArray(cards.map(({ type }) => type)),
       byteaArray(cards.map(({ payload }) => payload)),
       cards.map(({ requested }) => requested),
+      sparseText(cards.map(({ origin }) => storedHeaders(undefined, origin))),
     ],
   );
 }
@@ -55,6 +59,7 @@ export async function takeAwaitedCards(
     type: string;
     payload: Uint8Array;
     requested: boolean;
+    origin: EventEnvelope["headers"] | null;
   }>(
     `delete from awaited_card
       where (project_id, customer_id, campaign_id) in (select * from unnest($1::text[], $2::text[], $3::text[]))
@@ -75,6 +80,7 @@ export async function takeAwaitedCards(
       type: row.type,
       payload: row.payload,
       requested: row.requested,
+      origin: originOf({ headers: row.origin ?? {} }),
     }))
     .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1));
 }

@@ -300,7 +300,7 @@ export async function deleteCustomer(
     await tx.query(`delete from awaited_card ${ofCustomer}`, [projectId, id]);
     const [removed] = rows;
     if (removed === undefined) return undefined;
-    if (event !== null) await enqueue(tx, [event]);
+    if (event !== null) await enqueue(tx, [event], undefined);
     const paidOrders = BigInt(orders.filter(({ paid }) => paid).length);
     return { segments: removed.segments, orders: paidOrders, events };
   });

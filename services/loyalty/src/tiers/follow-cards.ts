@@ -16,6 +16,7 @@ import {
 } from "../domain/tiers/follow-ledger.ts";
 import { heldOfBalance } from "../domain/tiers/held-points.ts";
 import { loyaltyTierChangedEvent } from "../events/loyalty-tier-changed.ts";
+import { internally, type OriginOf } from "../points/card-origins.ts";
 import { type CardKey, findMembers } from "../store/loyalty-members.ts";
 import { findEntriesAfter, lockMemberTiers, saveMemberTiers } from "../store/member-tiers.ts";
 import { findAutomaticHolds } from "../store/points-holds.ts";
@@ -36,6 +37,8 @@ export type FollowOptions = {
   readonly until?: LocalDate;
   /** The tiers of the program changed: evaluates all cards again, or also calculates the ends of their tiers anew. */
   readonly program?: "requalify" | "recalculate";
+  /** What moved the points of the cards, or changed the tiers; default: a job follows them by itself. */
+  readonly originOf?: OriginOf | undefined;
 };
 
 /**
@@ -71,7 +74,7 @@ export async function followCards(
       change,
     });
   }
-  await save(tx, deps, { before, followed, programOf });
+  await save(tx, deps, { before, followed, programOf, originOf: options.originOf ?? internally });
 }
 
 /** A card as far as it is followed; its changes have the time that events show. */
@@ -183,10 +186,12 @@ async function save(
     before,
     followed,
     programOf,
+    originOf,
   }: {
     readonly before: ReadonlyMap<string, TierState>;
     readonly followed: ReadonlyMap<string, Followed>;
     readonly programOf: ProgramOf;
+    readonly originOf: OriginOf;
   },
 ): Promise<void> {
   const changed = [...followed].flatMap(([key, card]) =>
@@ -201,9 +206,12 @@ async function save(
     ),
   );
   const events = changed.flatMap(({ state, changes }): OutboxEvent[] =>
-    changes.map((change) => loyaltyTierChangedEvent(newId("event"), state, change)),
+    changes.map((change) => ({
+      ...loyaltyTierChangedEvent(newId("event"), state, change),
+      origin: originOf(state),
+    })),
   );
-  if (events.length > 0) await enqueue(tx, events);
+  if (events.length > 0) await enqueue(tx, events, undefined);
 }
 
 /** Whether a state differs from the stored one only by what is not stored. */

@@ -1,6 +1,7 @@
 import { invalidPayload, notFound } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
+import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
@@ -11,6 +12,9 @@ import { lockTiers } from "../store/loyalty-tiers.ts";
 import { findAssignments } from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
 
+/** A request that changes the tiers of a program. */
+export type TierChangeRequest = { readonly call: Call; readonly campaignId: string };
+
 export type ProgramKey = { readonly projectId: string; readonly campaignId: string };
 
 /**
@@ -19,7 +23,7 @@ export type ProgramKey = { readonly projectId: string; readonly campaignId: stri
  */
 export async function changeTiers<Result>(
   deps: Deps,
-  program: ProgramKey,
+  { call, campaignId }: TierChangeRequest,
   change: (
     tx: Queryable,
     tiers: readonly Tier[],
@@ -29,6 +33,7 @@ export async function changeTiers<Result>(
     readonly result: Result;
   }>,
 ): Promise<Result> {
+  const program = { projectId: call.project.id, campaignId };
   const result = await deps.definitions.write(program.projectId, async (tx) => {
     const changed = await change(tx, await lockTiers(tx, program));
     const overlap = overlappingTiers(changed.tiers);
@@ -38,7 +43,7 @@ export async function changeTiers<Result>(
     }
     if (changed.evaluates) {
       const event = { ...program, recalculate: false, afterCardId: "" };
-      await enqueue(tx, [loyaltyTiersChangedEvent(deps.newId("event"), event)]);
+      await enqueue(tx, [loyaltyTiersChangedEvent(deps.newId("event"), event)], call);
     }
     return changed.result;
   });

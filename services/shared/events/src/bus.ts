@@ -20,7 +20,7 @@ export type EventEnvelope = {
   /** Counts the histories of the publishing database: a restored backup begins another one. Absent: the first one. */
   readonly epoch?: number;
   readonly payload: Uint8Array;
-  /** `traceparent`, where the request is traced. */
+  /** The origin (see `originOf`), where it is known, and `traceparent`, where the request is traced. */
   readonly headers: Readonly<Record<string, string>>;
   readonly occurredAt: Date;
 };

@@ -16,6 +16,15 @@ export {
 } from "./bus.ts";
 export { inboxHandler, inboxTable, type InboxWork } from "./inbox.ts";
 export { eventMessage } from "./event-message.ts";
+export {
+  eventSourceOf,
+  INTERNAL,
+  type Origin,
+  type OriginCaller,
+  originHeaders,
+  originOf,
+  storedHeaders,
+} from "./origin.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
 export { outboxTable } from "./outbox-table.ts";
 export { createEventBus, type EventBusOptions, withEventBus } from "./process-bus.ts";

@@ -3,6 +3,7 @@ import { exportedTraceparent } from "@scrip/telemetry";
 
 import type { EventBus, EventEnvelope, ReadableOutbox, Unpublished } from "./bus.ts";
 import type { StoredEvent } from "./event-codec.ts";
+import { type Origin, storedHeaders } from "./origin.ts";
 import {
   advance,
   isFromLaterDatabase,
@@ -14,16 +15,22 @@ import {
 import { partitionOf } from "./partition.ts";
 
 /** An event as a service writes it; the clock of the database sets its time, and the bus the epoch. */
-export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt" | "epoch"> &
-  Partial<Pick<EventEnvelope, "headers">>;
+export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt" | "epoch"> & {
+  /** Default: the origin of all events that are written together. */
+  readonly origin?: Origin | undefined;
+};
 
 /**
  * Inserts events into the service's `outbox`. Call it in the transaction of the change, after that
- * transaction has locked the row of `key`: the lock orders the events of a key (see `publishPending`).
+ * transaction has locked the row of `key`: the lock orders the events of a key (see `publishPending`). `origin` is what
+ * caused the events: the call of a handler, the origin of the event of a consumer, or `INTERNAL`.
  */
-export async function enqueue(tx: Queryable, events: readonly OutboxEvent[]): Promise<void> {
+export async function enqueue(
+  tx: Queryable,
+  events: readonly OutboxEvent[],
+  origin: Origin | undefined,
+): Promise<void> {
   const traceparent = exportedTraceparent();
-  const traced = traceparent === undefined ? null : JSON.stringify({ traceparent });
   await tx.query({
     name: "outbox_enqueue",
     text: `insert into outbox (project_id, id, topic, key, type, schema_version, entity_version, headers, payload)
@@ -37,7 +44,7 @@ export async function enqueue(tx: Queryable, events: readonly OutboxEvent[]): Pr
       events.map((event) => event.type ?? null),
       events.map((event) => event.schemaVersion ?? null),
       events.map((event) => event.entityVersion ?? null),
-      events.map(({ headers }) => (headers === undefined ? traced : JSON.stringify(headers))),
+      events.map((event) => storedHeaders(traceparent, event.origin ?? origin)),
       events.map((event) => event.payload),
     ],
   });

@@ -53,7 +53,7 @@ test("metrics tell which events are not published, not handled or set aside", as
   };
   const relay = startRelay({ db, bus: closed, onError });
   expect(await figureOf("outbox_oldest_seconds")).toBe(0);
-  await enqueue(db, [buildEvent(topic, "v_1", 1)]);
+  await enqueue(db, [buildEvent(topic, "v_1", 1)], undefined);
   await db.query("update outbox set created_at = created_at - interval '1 hour'");
   expect(await figureOf("outbox_oldest_seconds")).toBeGreaterThanOrEqual(3_600);
   expect(await figureOf("outbox_rows")).toBe(1);

@@ -70,7 +70,7 @@ async function published(topic: string): Promise<string[]> {
 }
 
 const write = (tx: Queryable, topic: string, nth: number) =>
-  enqueue(tx, [buildEvent(topic, "v_1", nth)]);
+  enqueue(tx, [buildEvent(topic, "v_1", nth)], undefined);
 
 /** A transaction that has begun to write, and commits when it is told to. */
 async function begin(work: (tx: Queryable) => Promise<void>) {
@@ -92,7 +92,7 @@ async function begin(work: (tx: Queryable) => Promise<void>) {
 describe("an outbox that consumers read in place", () => {
   test("is published without its events, which remain in it", async () => {
     const topic = newTopic();
-    await enqueue(db, buildEvents(topic, "v_1", 20));
+    await enqueue(db, buildEvents(topic, "v_1", 20), undefined);
     await publishPending(db, bus, 500);
     const { rows } = await log.query<{ events: Uint8Array }>(
       "select events from bus_batch where topic = $1",
@@ -161,7 +161,7 @@ describe("an outbox that consumers read in place", () => {
 
   test("publishes a long queue in parts, each row once", async () => {
     const topic = newTopic();
-    await enqueue(db, buildEvents(topic, "v_1", 25));
+    await enqueue(db, buildEvents(topic, "v_1", 25), undefined);
     const counts: number[] = [];
     for (let round = 0; round < 5; round += 1) {
       counts.push((await publishPending(db, bus, 10)).published);
@@ -221,9 +221,9 @@ describe("an outbox that consumers read in place", () => {
 
   test("publishes again what a cluster with smaller transaction ids was restored with", async () => {
     const topic = newTopic();
-    await enqueue(db, buildEvents(topic, "v_1", 3));
+    await enqueue(db, buildEvents(topic, "v_1", 3), undefined);
     await publishPending(db, bus, 500);
-    await enqueue(db, [buildEvent(topic, "v_1", 4)]);
+    await enqueue(db, [buildEvent(topic, "v_1", 4)], undefined);
     const far = "pg_current_xact_id()::text::bigint + 1000000";
     await db.query(`update outbox set xid = (${far})::text::xid8`);
     await db.query(

@@ -23,17 +23,18 @@ export type Made = { readonly request: Message; readonly response: Message; read
 export type StoreEntry = (tx: Queryable, entry: ChangeAudited) => Promise<void>;
 
 /** Publishes the entry; the export service stores those of all services (services/decisions/0060). */
-export const publishEntry: StoreEntry = (tx, entry) =>
-  enqueue(tx, [
-    {
-      projectId: entry.projectId,
-      id: entry.id,
-      topic: AUDIT_TOPIC,
-      key: entry.projectId,
-      type: ChangeAuditedSchema.typeName,
-      payload: toBinary(ChangeAuditedSchema, entry),
-    },
-  ]);
+export const publishEntry: StoreEntry = (tx, entry) => {
+  const event = {
+    projectId: entry.projectId,
+    id: entry.id,
+    topic: AUDIT_TOPIC,
+    key: entry.projectId,
+    type: ChangeAuditedSchema.typeName,
+    payload: toBinary(ChangeAuditedSchema, entry),
+  };
+  // The entry itself says who made the request.
+  return enqueue(tx, [event], undefined);
+};
 
 /** Compiles how calls of an RPC are described in the audit log; undefined for an RPC that leaves no entry. */
 export function compileEntry(method: DescMethod): ((made: Made) => ChangeAudited) | undefined {

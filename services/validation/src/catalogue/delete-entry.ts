@@ -31,7 +31,8 @@ export async function deleteOrBin(
     if ((await findEntry(tx, kind, { projectId, key, lock: "deletion" })) === undefined) return;
     if (!force) {
       await reserveSourceIds(tx, kind, { projectId, id });
-      await enqueue(tx, [catalogueEntryBinned(newId("event"), { projectId, ...entry }, now)]);
+      const event = catalogueEntryBinned(newId("event"), { projectId, ...entry }, now);
+      await enqueue(tx, [event], call);
     }
     await deleteEntry(tx, kind, { projectId, id });
     const change = { ...deleted(kind, id), names: [`${kind}.deleted`] };

@@ -1,5 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import { type EventHandler, eventMessage } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, eventMessage, originOf } from "@scrip/events";
 import {
   type RedemptionMade,
   RedemptionMadeSchema,
@@ -23,24 +23,24 @@ export const onRedemption =
   (deps: OverrideDeps): EventHandler =>
   async (events) => {
     const { db } = deps;
-    const orders = events.flatMap((event) => orderIn(eventMessage(event, RedemptionMadeSchema)));
+    const orders = events.flatMap((event) => orderIn(event, RedemptionMadeSchema));
     const plain = orders.filter(({ overrides }) => overrides.length === 0);
     if (plain.length > 0) await repairOrders(db, plain);
     for (const one of orders) {
       if (one.overrides.length > 0) await repairOrder(deps, one);
     }
-    const rolledBack = events.flatMap((event) =>
-      orderIn(eventMessage(event, RedemptionRolledBackSchema)),
-    );
+    const rolledBack = events.flatMap((event) => orderIn(event, RedemptionRolledBackSchema));
     if (rolledBack.length > 0) await repairRolledBackOrders(db, rolledBack);
   };
 
 /** Only one event of a stack carries the order; events of failed redemptions carry none. */
 const orderIn = (
-  event: RedemptionMade | RedemptionRolledBack | undefined,
+  event: DeliveredEvent,
+  schema: typeof RedemptionMadeSchema | typeof RedemptionRolledBackSchema,
 ): readonly OverridingOrder[] => {
-  if (event?.order === undefined || event.date === undefined) return [];
-  const { projectId, order, date } = event;
-  const overrides = "overrides" in event ? event.overrides : [];
-  return [{ projectId, order, at: timestampDate(date), overrides }];
+  const message: RedemptionMade | RedemptionRolledBack | undefined = eventMessage(event, schema);
+  if (message?.order === undefined || message.date === undefined) return [];
+  const { projectId, order, date } = message;
+  const overrides = "overrides" in message ? message.overrides : [];
+  return [{ projectId, order, at: timestampDate(date), overrides, origin: originOf(event) }];
 };

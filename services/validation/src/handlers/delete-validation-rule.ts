@@ -81,10 +81,10 @@ function rejectInUse(ruleId: string, inUse: readonly AssignmentRow[], total: big
 /** Returns whether the rule was deleted; false while further assignments have to be checked. */
 async function deleteRuleAndOrphans(
   { definitions, newId }: Deps,
-  { project, now }: Call,
+  call: Call,
   { ruleId, orphaned }: { readonly ruleId: string; readonly orphaned: readonly AssignmentRow[] },
 ): Promise<boolean> {
-  const projectId = project.id;
+  const projectId = call.project.id;
   try {
     await definitions.write(projectId, async (tx) => {
       // Locks the rule first: concurrent assignments lock it too, and wait for the deletions.
@@ -97,8 +97,8 @@ async function deleteRuleAndOrphans(
       );
       if (orphaned.length === BATCH_SIZE) return;
       await deleteRule(tx, projectId, ruleId);
-      const change = { projectId, ruleId, rules: null, at: now };
-      await enqueue(tx, [validationRuleChanged(newId("event"), change)]);
+      const change = { projectId, ruleId, rules: null, at: call.now };
+      await enqueue(tx, [validationRuleChanged(newId("event"), change)], call);
     });
     return orphaned.length < BATCH_SIZE;
   } catch (error) {

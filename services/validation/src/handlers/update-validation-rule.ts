@@ -28,7 +28,7 @@ export const updateValidationRule =
       parseRule(row);
       await saveRule(tx, project.id, row);
       const change = { projectId: project.id, ruleId: id, rules: row.rules, at: now };
-      await enqueue(tx, [validationRuleChanged(deps.newId("event"), change)]);
+      await enqueue(tx, [validationRuleChanged(deps.newId("event"), change)], call);
       return { ...row, assignments_count: stored.assignments_count };
     });
     deps.onEvents();

@@ -25,6 +25,7 @@ import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
 import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
+import { webhookOriginOf } from "../mapping/origin.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
@@ -102,10 +103,11 @@ async function save(
       const free = await setSourceId(tx, { projectId, id: claim.id, sourceId });
       if (!free) throw duplicate("order", "id", sourceId);
     }
-    await saveAll(tx, [{ projectId, order, at: new Date(call.now) }]);
+    const origin = webhookOriginOf(call);
+    await saveAll(tx, [{ projectId, order, at: new Date(call.now), origin }]);
     const edit = { projectId, before: claim.stored, order, at: call.now };
     const edited = orderEdited(deps.newId("event"), edit);
-    if (edited !== undefined) await enqueue(tx, [edited]);
+    if (edited !== undefined) await enqueue(tx, [edited], call);
   });
   deps.onEvents();
 }

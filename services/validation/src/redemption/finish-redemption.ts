@@ -11,6 +11,7 @@ import type { Call } from "@scrip/rpc";
 
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
+import { webhookOriginOf } from "../mapping/origin.ts";
 import { replayDataFromBytes } from "../mapping/replay-data.ts";
 import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";
@@ -45,7 +46,12 @@ export async function finishRedemption(
       const committed = outcome.outcome.value;
       const redemption = parentOrOnly(committed);
       if (redemption.order !== undefined) {
-        const order = { projectId: call.project.id, order: redemption.order, overrides };
+        const order = {
+          projectId: call.project.id,
+          order: redemption.order,
+          overrides,
+          origin: webhookOriginOf(call),
+        };
         const storing = storeRedeemedOrder(
           deps,
           call,

@@ -18,6 +18,7 @@ import type { DecisionContext } from "../mapping/decision-context.ts";
 import { rejectionToProto } from "../mapping/error.ts";
 import { explanationToProto } from "../mapping/explanation.ts";
 import { orderToProto } from "../mapping/order.ts";
+import { callerToProto } from "../mapping/origin.ts";
 import { tierSummaryToProto } from "../mapping/promotion-tier.ts";
 import { redeemedOrder } from "../mapping/redeemed-order.ts";
 import type { OrderClaim } from "../order/order-claim.ts";
@@ -195,5 +196,6 @@ function commandBase(
     ...(metadata !== undefined && { metadata }),
     ...(session?.key !== undefined && { sessionKey: session.key }),
     ...(traceparent !== undefined && { traceparent }),
+    ...callerToProto(call),
   };
 }

@@ -17,6 +17,7 @@ import { commitWithRetry } from "../commit/commit-retry.ts";
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
+import { callerToProto, webhookOriginOf } from "../mapping/origin.ts";
 import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type CommitState, type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";
@@ -153,6 +154,7 @@ function buildRollbackCommand(
       idempotency: { $typeName: "scrip.voucher.v1.IdempotencyKey", ...call.idempotency },
     }),
     ...(traceparent !== undefined && { traceparent }),
+    ...callerToProto(call),
     ...(reason !== undefined && { reason }),
     ...(tracking !== undefined && { trackingId: tracking }),
     ...(metadata !== undefined && { metadata }),
@@ -177,7 +179,8 @@ async function finishRollback(
       if (rollback?.order !== undefined) {
         const { order, date } = rollback;
         const at = new Date(date === undefined ? call.now : instantFromProto(date));
-        const stored = { projectId: call.project.id, order, at };
+        const origin = webhookOriginOf(call);
+        const stored = { projectId: call.project.id, order, at, origin };
         const storing =
           outcome.replayed || !isStored
             ? repairOrders(deps.db, [stored])

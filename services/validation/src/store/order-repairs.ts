@@ -167,9 +167,9 @@ const paidEventsStatement = buildStatement({
          and stored.paid_event_id is null
       returning stored.paid_event_id
     )
-    insert into outbox (project_id, id, topic, key, type, payload)
+    insert into outbox (project_id, id, topic, key, type, payload, headers)
     select repaired.project_id, repaired.paid_event_id, '${ORDERS_TOPIC}', repaired.event_key,
-           '${ORDER_PAID}', repaired.event
+           '${ORDER_PAID}', repaired.event, repaired.event_headers
       from repaired
       join marked using (paid_event_id)`,
 });

@@ -1,5 +1,6 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Origin, storedHeaders } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { column, type ColumnTable, packBytes } from "@scrip/postgres";
 import {
@@ -11,7 +12,13 @@ import {
 
 import { orderPaid, orderPaidKey } from "../events/order-paid.ts";
 
-export type StoredOrder = { readonly projectId: string; readonly order: Order; readonly at: Date };
+export type StoredOrder = {
+  readonly projectId: string;
+  readonly order: Order;
+  readonly at: Date;
+  /** What changed the order, if the event that it is paid has to tell. */
+  readonly origin?: Origin | undefined;
+};
 
 /** An order with its lines that override the catalogue. */
 export type OverridingOrder = StoredOrder & { readonly overrides: readonly OrderItemInput[] };
@@ -56,6 +63,7 @@ export const paidEventColumns: ColumnTable<StoredOrder> = {
   paid_event_id: column.text((row) => (isPaid(row) ? newId("event") : null)),
   event_key: column.text(({ order }) => orderPaidKey(order)),
   event: column.bytea((row) => (isPaid(row) ? orderPaid(row.projectId, row.order, row.at) : null)),
+  event_headers: column.json((row) => (isPaid(row) ? storedHeaders(undefined, row.origin) : null)),
 };
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {

@@ -86,9 +86,9 @@ const saveStatement = buildStatement({
   planning: "indexLookups",
   parts: { orders: batchOf({ ...orderColumns, ...paidEventColumns }) },
   text: ({ orders }) => `${savedOrders(orders)}
-    insert into outbox (project_id, id, topic, key, type, payload)
+    insert into outbox (project_id, id, topic, key, type, payload, headers)
     select new_order.project_id, new_order.paid_event_id, '${ORDERS_TOPIC}', new_order.event_key,
-           '${ORDER_PAID}', new_order.event
+           '${ORDER_PAID}', new_order.event, new_order.event_headers
       from new_order
       join saved using (paid_event_id)`,
 });

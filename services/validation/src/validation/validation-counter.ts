@@ -56,7 +56,7 @@ export function startValidationCounter(options: {
     }
     if (unpublished.length === 0) return;
     try {
-      await enqueue(db, unpublished);
+      await enqueue(db, unpublished, undefined);
       unpublished = [];
       onEvents();
     } catch (error) {

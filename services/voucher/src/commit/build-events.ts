@@ -3,6 +3,7 @@ import type { RedeemedPoints, Redemption } from "@scrip/proto/scrip/voucher/v1/r
 
 import { encodeRedemptionMade, REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
 import { referralCodeRedeemed } from "../events/referrals.ts";
+import { originFromProto } from "../mapping/origin.ts";
 import type { OrderWithRedemption } from "./build-orders.ts";
 import type { CommitBuild } from "./draft.ts";
 import { type Command, requireNow } from "./parse-command.ts";
@@ -24,6 +25,7 @@ export function addRedemptionEvents(
     readonly build: CommitBuild;
   },
 ): void {
+  const origin = originFromProto(message);
   for (const [part, redemption] of redemptions.entries()) {
     const one = sent[part];
     if (one === undefined) throw new Error("the command has no such part");
@@ -35,7 +37,7 @@ export function addRedemptionEvents(
       const date = requireNow(message);
       const redeemed = { projectId, redemptionId: redemption.id, voucherId, customerId, date };
       const event = referralCodeRedeemed(context.newId("event"), redeemed);
-      draft.events.push({ ...event, traceparent: message.traceparent });
+      draft.events.push({ ...event, traceparent: message.traceparent, origin });
     }
     draft.events.push({
       projectId,
@@ -44,6 +46,7 @@ export function addRedemptionEvents(
       type: RedemptionMadeSchema.typeName,
       key: voucherId ?? tierId ?? "",
       traceparent: message.traceparent,
+      origin,
       payload: encodeRedemptionMade({
         projectId,
         redemptionId: redemption.id,

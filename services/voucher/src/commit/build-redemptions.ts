@@ -8,6 +8,7 @@ import {
 import { countIncrementOf } from "../domain/commit.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
 import { rowKey, type VoucherUsage } from "../domain/usage.ts";
+import { originFromProto } from "../mapping/origin.ts";
 import { pointsFromProto, pointsToProto, withRedeemedPoints } from "../mapping/points.ts";
 import { relatedObject } from "../mapping/redemption.ts";
 import { cachedVoucherToProto, type CachedDefinition } from "../mapping/voucher.ts";
@@ -117,14 +118,21 @@ function buildRedemption(command: Command, part: number, built: BuiltPart): Rede
 
 /** What the redemption of a MATERIAL or CAMPAIGN reward owes. */
 function rewardRedemptionOf(
-  { projectId, customerId, at }: Command,
+  { projectId, customerId, at, message }: Command,
   redemptionId: string,
   points: RedeemedPoints | null,
 ): RewardRedemption | null {
   const reward = points?.reward ?? null;
   if (reward === null || customerId === null) return null;
   const { type, quantity, parameters } = reward;
-  const owed = { projectId, redemptionId, customerId, quantity, at };
+  const owed = {
+    projectId,
+    redemptionId,
+    customerId,
+    quantity,
+    at,
+    origin: originFromProto(message),
+  };
   const { campaign } = parameters ?? {};
   if (type === "MATERIAL") return { ...owed, type, campaignId: null, amount: null };
   if (type !== "CAMPAIGN" || campaign === undefined) return null;

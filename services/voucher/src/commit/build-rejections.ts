@@ -6,6 +6,7 @@ import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb
 
 import type { ConflictingPart } from "../domain/commit.ts";
 import { REDEMPTIONS_TOPIC } from "../events/redemption-made.ts";
+import { originFromProto } from "../mapping/origin.ts";
 import { redemptionToRow } from "./build-rows.ts";
 import type { CommitBuild } from "./draft.ts";
 import { type Command, requireNow } from "./parse-command.ts";
@@ -117,6 +118,7 @@ function addFailedEvent(
     type: RedemptionFailedSchema.typeName,
     key: voucherId ?? tierId ?? "",
     traceparent: command.message.traceparent,
+    origin: originFromProto(command.message),
     payload: toBinary(RedemptionFailedSchema, event),
   });
 }

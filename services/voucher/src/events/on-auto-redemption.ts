@@ -1,7 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import { create } from "@bufbuild/protobuf";
-import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import {
+  type DeliveredEvent,
+  type EventHandler,
+  eventMessage,
+  type Origin,
+  originOf,
+} from "@scrip/events";
 import {
   type AutoRedemptionHeld,
   AutoRedemptionHeldSchema,
@@ -41,7 +47,8 @@ export function onAutoRedemption(deps: Deps): EventHandler {
       const held = eventMessage(event, AutoRedemptionHeldSchema);
       if (held === undefined) continue;
       const { projectId, holdId } = held;
-      const isDone = !isLate(event) && (await redeem(deps, commit, { held, signal }));
+      const isDone =
+        !isLate(event) && (await redeem(deps, commit, { held, origin: originOf(event), signal }));
       if (!isDone) await releasePointsHolds(deps, [{ projectId, holdId }]);
     }
   };
@@ -54,11 +61,19 @@ const isLate = ({ occurredAt }: DeliveredEvent): boolean =>
 async function redeem(
   deps: Deps,
   commit: ReturnType<typeof commitRedemptions>,
-  { held, signal }: { readonly held: AutoRedemptionHeld; readonly signal: AbortSignal },
+  {
+    held,
+    origin,
+    signal,
+  }: {
+    readonly held: AutoRedemptionHeld;
+    readonly origin: Origin | undefined;
+    readonly signal: AbortSignal;
+  },
 ): Promise<boolean> {
   const { projectId, holdId } = held;
   for (let attempt = 0; ; attempt += 1) {
-    const call = await ownCall(deps, projectId);
+    const call = await ownCall(deps, projectId, origin);
     if (call === undefined) return true;
     const [claim] = await findHoldClaims(deps.db, [{ projectId, holdId }]);
     if (claim !== undefined) return claim.redemptionId !== null;
@@ -104,6 +119,7 @@ const commandOf = (
         customerId: held.customerId,
         customer: { id: held.customerId },
         channel: { channelId: CHANNEL, channelType: CHANNEL },
+        ...(call.project.webhookEvents !== undefined && { caller: call.initiator ?? call.caller }),
         ...(held.date !== undefined && { now: held.date }),
         parts: [
           {

@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { type EventHandler, eventMessage } from "@scrip/events";
+import { type EventHandler, eventMessage, type Origin, originOf } from "@scrip/events";
 import { type CardRequested, CardRequestedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
 import type { Deps } from "../deps.ts";
@@ -17,15 +17,16 @@ export const onCardRequested =
   async (events) => {
     for (const event of events) {
       const requested = eventMessage(event, CardRequestedSchema);
-      if (requested !== undefined) await publishCard(deps, requested);
+      if (requested !== undefined) await publishCard(deps, requested, originOf(event));
     }
   };
 
 async function publishCard(
   deps: Deps,
   { projectId, customerId, campaignId }: CardRequested,
+  origin: Origin | undefined,
 ): Promise<void> {
-  const call = await ownCall(deps, projectId);
+  const call = await ownCall(deps, projectId, origin);
   if (call === undefined) return;
   const [campaign, customer] = await Promise.all([
     findCampaign(deps.db, projectId, campaignId),

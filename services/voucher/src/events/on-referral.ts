@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, type EventHandler, eventMessage } from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, eventMessage, originOf } from "@scrip/events";
 import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import { ReferralCodeRedeemedSchema } from "@scrip/proto/scrip/events/v1/referrals_pb";
@@ -51,22 +51,24 @@ async function convertByOrders(
         customerId,
         cause,
         at: timestampMs(date),
+        origin: originOf(event),
       });
     }
   }
 }
 
 function conversionOf(event: DeliveredEvent): ConversionRequest | undefined {
+  const origin = originOf(event);
   const redeemed = eventMessage(event, ReferralCodeRedeemedSchema);
   if (redeemed?.date !== undefined) {
     const { projectId, voucherId, customerId, redemptionId, date } = redeemed;
     const cause = { type: "redemption" as const, id: redemptionId };
-    return { projectId, voucherId, customerId, cause, at: timestampMs(date) };
+    return { projectId, voucherId, customerId, cause, at: timestampMs(date), origin };
   }
   const received = eventMessage(event, CustomEventReceivedSchema);
   if (received?.referral === undefined || received.date === undefined) return undefined;
   const { projectId, customerId, eventId, name, schemaId = null, referral, date } = received;
   const { voucherId } = referral;
   const cause = { type: "event" as const, id: eventId, name, schemaId };
-  return { projectId, voucherId, customerId, cause, at: timestampMs(date) };
+  return { projectId, voucherId, customerId, cause, at: timestampMs(date), origin };
 }

@@ -4,6 +4,7 @@ import { RedemptionRolledBackSchema } from "@scrip/proto/scrip/events/v1/redempt
 import type { RollbackCommand } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { RollbackTarget } from "../domain/decide-rollbacks.ts";
+import { originFromProto } from "../mapping/origin.ts";
 import type { NewEvent } from "../store/commit-statement.ts";
 import type { NewRollback } from "../store/rollbacks.ts";
 import { REDEMPTIONS_TOPIC } from "./redemption-made.ts";
@@ -13,18 +14,19 @@ export function redemptionRolledBack(
   row: NewRollback,
   {
     id,
-    command: { now, traceparent },
+    command,
     order,
     rolledBack,
   }: {
     readonly id: string;
-    readonly command: Pick<RollbackCommand, "now" | "traceparent">;
+    readonly command: Pick<RollbackCommand, "now" | "traceparent" | "requestId" | "caller">;
     readonly order: Order | undefined;
     /** The redemption that is rolled back; undefined for a failed rollback. */
     readonly rolledBack: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
   },
 ): NewEvent {
   const { projectId, tierId, campaignId, customerId, amount, parentId, points } = row;
+  const { now, traceparent } = command;
   const message = create(RedemptionRolledBackSchema, {
     projectId,
     rollbackId: row.id,
@@ -52,5 +54,6 @@ export function redemptionRolledBack(
     key: row.voucherId ?? tierId ?? row.redemptionId,
     payload: toBinary(RedemptionRolledBackSchema, message),
     traceparent,
+    origin: originFromProto(command),
   };
 }

@@ -42,7 +42,7 @@ export const adjustBalance =
         adjustment,
         voucher.definition.campaignId,
       );
-      await Promise.all([writeAdjustment(tx, adjustment), enqueue(tx, [event])]);
+      await Promise.all([writeAdjustment(tx, adjustment), enqueue(tx, [event], call)]);
       return adjusted;
     });
     deps.onEvents();

@@ -10,7 +10,11 @@ import { lockRewardRedemption } from "../store/reward-redemptions.ts";
 /** Marks a MATERIAL reward as handed out; a repeated request changes nothing. */
 export const completeReward =
   (deps: Deps): Handler<typeof RedemptionService.method.completeReward> =>
-  async ({ redemptionId }, { project: { id: projectId }, now: at }) => {
+  async ({ redemptionId }, call) => {
+    const {
+      project: { id: projectId },
+      now: at,
+    } = call;
     await deps.db.transaction(async (tx) => {
       const reward = await lockRewardRedemption(tx, { projectId, redemptionId });
       if (reward === undefined || reward.type !== "MATERIAL") {
@@ -26,7 +30,8 @@ export const completeReward =
         });
       }
       if (reward.status === "PENDING") {
-        await recordCompletion(tx, deps, reward, { voucherId: null, ledgerVersion: null, at });
+        const given = { voucherId: null, ledgerVersion: null, at };
+        await recordCompletion(tx, { deps, call }, reward, given);
       }
     });
     deps.onEvents();

@@ -32,7 +32,7 @@ export const deleteHolder =
       const customerId = await deleteReferee(tx, key);
       if (customerId === undefined) throw notFound("redeemable_holder", holderId);
       const referee = { projectId, voucherId, campaignId, customerId, id: holderId };
-      await enqueue(tx, [holderRemoved(deps.newId("event"), referee, call.now)]);
+      await enqueue(tx, [holderRemoved(deps.newId("event"), referee, call.now)], call);
     });
     deps.onEvents();
     return create(EmptySchema);

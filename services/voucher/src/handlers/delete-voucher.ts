@@ -15,13 +15,14 @@ export const deleteVoucher =
     await deps.db.transaction(async (tx) => {
       const freed = force ? await freeCode(tx, name) : undefined;
       if (freed !== undefined) {
-        await enqueue(tx, [voucherPurged(deps.newId("event"), call.project.id, freed)]);
+        const purged = voucherPurged(deps.newId("event"), call.project.id, freed);
+        await enqueue(tx, [purged], call);
         return;
       }
       const { definition, usage } = await lockVoucher(tx, call.project.id, code);
       await markDeleted(tx, definition, { at: call.now, freesCode: force });
       const deleted = { ...definition, permanent: force, balance: usage.balance };
-      await enqueue(tx, [voucherDeleted(deps.newId("event"), deleted, call.now)]);
+      await enqueue(tx, [voucherDeleted(deps.newId("event"), deleted, call.now)], call);
     });
     deps.onEvents();
     return { $typeName: "google.protobuf.Empty" };

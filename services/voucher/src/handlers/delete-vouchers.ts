@@ -28,14 +28,9 @@ export const deleteVouchers =
       const live = await markVouchersDeleted(tx, { ...slice, ids });
       if (purge) await purgeVouchers(tx, projectId, ids);
       if (live.length > 0) {
-        const voucherIds = live;
-        await enqueue(tx, [
-          campaignVouchersDeleted(
-            deps.newId("event"),
-            { projectId, campaignId, voucherIds },
-            call.now,
-          ),
-        ]);
+        const vouchers = { projectId, campaignId, voucherIds: live };
+        const event = campaignVouchersDeleted(deps.newId("event"), vouchers, call.now);
+        await enqueue(tx, [event], call);
       }
       return { ids, live };
     });

@@ -143,7 +143,7 @@ async function updateExisting(
   if (cards.length > 0) {
     const changed = (card: CardDefinition) =>
       loyaltyCardChanged(deps.newId("event"), card, call.now);
-    await enqueue(tx, cards.map(changed));
+    await enqueue(tx, cards.map(changed), call);
   }
   return new Set([...ofItem].flatMap(([index, id]) => (live.has(id) ? [index] : [])));
 }

@@ -167,7 +167,7 @@ async function write(
       campaignType: vouchers[index]?.definition.campaignType ?? null,
     }),
   );
-  await enqueue(tx, [...states, ...publications]);
+  await enqueue(tx, [...states, ...publications], call);
   return { kind: "published", publication, vouchers };
 }
 

@@ -32,6 +32,7 @@ export async function assignReferees(
     await enqueue(
       tx,
       holders.map((holder) => holderAssigned(deps.newId("event"), holder)),
+      call,
     );
     return holders;
   });

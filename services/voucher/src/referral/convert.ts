@@ -1,4 +1,4 @@
-import { enqueue } from "@scrip/events";
+import { enqueue, type Origin } from "@scrip/events";
 
 import type { Deps } from "../deps.ts";
 import { type ConversionCause, isConversion, rewardsOf } from "../domain/referral.ts";
@@ -22,6 +22,8 @@ export type ConversionRequest = {
   readonly customerId: string;
   readonly cause: ConversionCause;
   readonly at: number;
+  /** What caused the event that converts. */
+  readonly origin: Origin | undefined;
 };
 
 /**
@@ -30,7 +32,7 @@ export type ConversionRequest = {
  */
 export async function convertReferral(
   deps: Pick<Deps, "db" | "newId" | "onEvents">,
-  { projectId, voucherId, customerId: refereeId, cause, at }: ConversionRequest,
+  { projectId, voucherId, customerId: refereeId, cause, at, origin }: ConversionRequest,
 ): Promise<void> {
   const isNew = await deps.db.transaction(async (tx) => {
     const [voucher] = await findVouchersById(tx, [{ projectId, id: voucherId }]);
@@ -55,15 +57,17 @@ export async function convertReferral(
         referrerId,
         refereeId,
         at,
+        origin,
       })),
     );
     const referee = { id: deps.newId("rh"), customerId: refereeId, metadata: {}, createdAt: at };
     const holder = refereeOf(voucher.definition, referee);
     const assigned = await insertHolders(tx, [holder]);
-    await enqueue(tx, [
+    const events = [
       referralConverted(deps.newId("event"), conversion),
       ...(assigned.size > 0 ? [holderAssigned(deps.newId("event"), holder)] : []),
-    ]);
+    ];
+    await enqueue(tx, events, origin);
     return true;
   });
   if (isNew) deps.onEvents();

@@ -27,7 +27,7 @@ import { lockVoucher } from "../voucher/edit-voucher.ts";
  * repeated attempt finds them.
  */
 export async function payReward(deps: Deps, reward: DueReward): Promise<void> {
-  const call = await ownCall(deps, reward.projectId);
+  const call = await ownCall(deps, reward.projectId, reward.origin);
   if (call === undefined) return cancelReward(deps.db, reward, "the project was deleted");
   const found = await findCustomerInSegment(deps, reward, call);
   if (found === "unknown") return cancelReward(deps.db, reward, "the customer was deleted");
@@ -91,7 +91,7 @@ async function credit(
     await markPaid(tx, reward, { voucherId, ledgerVersion, at });
     const payment = { voucherId, initialPoints: definition.loyaltyPoints, at };
     events.push(referralRewarded(deps.newId("event"), reward, payment));
-    await enqueue(tx, events);
+    await enqueue(tx, events, call);
   });
   deps.onEvents();
 }

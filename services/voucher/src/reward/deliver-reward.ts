@@ -66,7 +66,7 @@ const asError = (error: unknown): Error =>
 async function deliver(deps: Deps, reward: RewardRedemption, deadline: number): Promise<void> {
   const { projectId, campaignId, customerId, amount } = reward;
   if (campaignId === null) return;
-  const own = await ownCall(deps, projectId);
+  const own = await ownCall(deps, projectId, reward.origin);
   if (own === undefined) throw new ApiError("not_found", { details: "the project was deleted" });
   const call = { ...own, deadline: Math.min(own.deadline, deadline) };
   const customer = (await findCustomers(deps, [customerId], call)).get(customerId);
@@ -97,15 +97,15 @@ async function liveCampaign(deps: Deps, projectId: string, id: string): Promise<
 }
 
 async function publish(deps: Deps, reward: RewardRedemption, to: Recipient): Promise<void> {
-  const { projectId, redemptionId: sourceId, quantity } = reward;
+  const { redemptionId: sourceId, quantity } = reward;
   const [voucherId = null] = await publishUnderSource(deps, {
     ...to,
     sourceId,
     count: Number(quantity),
   });
-  const status = await complete(deps, reward, { voucherId, at: to.call.now });
+  const status = await complete(deps, reward, { voucherId, call: to.call });
   // Rolled back while it was published. Another attempt may have completed it, with the same vouchers.
-  if (status === "ROLLED_BACK") await takeBack(deps, { projectId, redemptionId: sourceId });
+  if (status === "ROLLED_BACK") await takeBack(deps, reward);
 }
 
 /** The customer's voucher of the campaign gets the points or credits; one is published when they have none. */
@@ -141,9 +141,9 @@ const creditGiftVoucher = (deps: Deps, { reward, voucherId, call }: Credit): Pro
     };
     await writeAdjustment(tx, adjustment);
     const event = giftBalanceAdjusted(deps.newId("event"), adjustment, definition.campaignId);
-    await enqueue(tx, [event]);
+    await enqueue(tx, [event], call);
     const { ledgerVersion } = adjusted;
-    await recordCompletion(tx, deps, reward, { voucherId, ledgerVersion, at: call.now });
+    await recordCompletion(tx, { deps, call }, reward, { voucherId, ledgerVersion, at: call.now });
   });
 
 /**
@@ -171,19 +171,20 @@ async function creditLoyaltyCard(deps: Deps, { reward, voucherId, call }: Credit
   if (outcome.case !== "moved") {
     throw rejectionError(outcome.value, { code: card.definition.code, removes: false });
   }
-  await complete(deps, reward, { voucherId, at: call.now });
+  await complete(deps, reward, { voucherId, call });
 }
 
 /** Completes a reward that was given, unless it was completed or rolled back meanwhile; returns its status before. */
 const complete = (
   deps: Deps,
   reward: RewardRedemption,
-  given: { readonly voucherId: string | null; readonly at: number },
+  { voucherId, call }: { readonly voucherId: string | null; readonly call: Call },
 ): Promise<RewardStatus | undefined> =>
   deps.db.transaction(async (tx) => {
     const status = (await lockRewardRedemption(tx, reward))?.status;
     if (status === "PENDING" || status === "FAILED") {
-      await recordCompletion(tx, deps, reward, { ...given, ledgerVersion: null });
+      const given = { voucherId, ledgerVersion: null, at: call.now };
+      await recordCompletion(tx, { deps, call }, reward, given);
     }
     return status;
   });
@@ -191,10 +192,10 @@ const complete = (
 /** Disables the vouchers of a reward that was rolled back, unless they were redeemed. */
 async function takeBack(
   deps: Deps,
-  reward: Pick<RewardRedemption, "projectId" | "redemptionId">,
+  reward: Pick<RewardRedemption, "projectId" | "redemptionId" | "origin">,
 ): Promise<void> {
-  const { projectId, redemptionId } = reward;
-  const call = await ownCall(deps, projectId);
+  const { projectId, redemptionId, origin } = reward;
+  const call = await ownCall(deps, projectId, origin);
   if (call !== undefined) {
     for (const id of await findPublishedUnder(deps.db, projectId, redemptionId)) {
       await disableUnused(deps, id, call);
@@ -203,12 +204,12 @@ async function takeBack(
   await settleRewardRedemption(deps.db, reward);
 }
 
-async function disableUnused(deps: Deps, id: string, { project, now }: Call): Promise<void> {
+async function disableUnused(deps: Deps, id: string, call: Call): Promise<void> {
   try {
     await editVoucher(deps, id, {
-      projectId: project.id,
+      call,
       edit: (voucher) =>
-        voucher.usage.redeemedQuantity > 0n ? undefined : editActive(voucher, false, now),
+        voucher.usage.redeemedQuantity > 0n ? undefined : editActive(voucher, false, call.now),
     });
   } catch (error) {
     const isDeleted = error instanceof ApiError && error.key === "not_found";

@@ -1,3 +1,4 @@
+import { type Origin, storedHeaders } from "@scrip/events";
 import {
   batchOf,
   type BatchSql,
@@ -69,6 +70,7 @@ export type NewEvent = {
   readonly payload: Uint8Array;
   /** The span of the request that caused it, if that is traced. */
   readonly traceparent?: string | undefined;
+  readonly origin?: Origin | undefined;
 };
 
 /** The response to a request with an idempotency key, which replays return. */
@@ -173,9 +175,7 @@ const eventColumns: ColumnTable<NewEvent> = {
   type: column.sparseText(({ type }) => (type === USUAL_TYPE ? null : type)),
   key: column.text(({ key }) => key),
   payload: column.bytea(({ payload }) => payload),
-  headers: column.json(({ traceparent }) =>
-    traceparent === undefined ? null : JSON.stringify({ traceparent }),
-  ),
+  headers: column.json(({ traceparent, origin }) => storedHeaders(traceparent, origin)),
 };
 
 const responseColumns: ColumnTable<NewStoredResponse> = {

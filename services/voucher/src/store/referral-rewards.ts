@@ -1,3 +1,4 @@
+import { type Origin, originOf, storedHeaders } from "@scrip/events";
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { PlannedReward, RewardTerms } from "../domain/referral.ts";
@@ -9,6 +10,7 @@ export type NewReward = PlannedReward & {
   readonly referrerId: string;
   readonly refereeId: string;
   readonly at: number;
+  readonly origin: Origin | undefined;
 };
 
 /** A reward that is not paid yet. */
@@ -22,6 +24,8 @@ export type DueReward = RewardTerms & {
   readonly referrerId: string;
   readonly refereeId: string;
   readonly customerId: string;
+  /** What caused the reward. */
+  readonly origin: Origin | undefined;
 };
 
 /** Inserts rewards to be paid immediately; those whose key exists were planned before. */
@@ -45,6 +49,7 @@ const insertStatement = buildStatement({
       voucher_type: column.text(({ voucherType }) => voucherType),
       amount: column.int8(({ amount }) => amount),
       created_at: column.timestamp(({ at }) => at),
+      origin: column.json(({ origin }) => storedHeaders(undefined, origin)),
     }),
   },
   text: ({ rewards }) => `
@@ -66,6 +71,7 @@ type DueRow = {
   campaign_id: string;
   voucher_type: RewardTerms["voucherType"];
   amount: bigint;
+  origin: Readonly<Record<string, string>> | null;
 };
 
 /** A process that takes a reward and ends leaves it alone for this long: longer than an attempt takes. */
@@ -107,6 +113,7 @@ export async function takeDueRewards(db: Queryable, limit: number): Promise<read
     campaignId: row.campaign_id,
     voucherType: row.voucher_type,
     amount: row.amount,
+    origin: originOf({ headers: row.origin ?? {} }),
   }));
 }
 

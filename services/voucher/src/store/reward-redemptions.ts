@@ -1,3 +1,4 @@
+import { type Origin, originOf, storedHeaders } from "@scrip/events";
 import { batchOf, buildStatement, column, type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/usage.ts";
@@ -15,6 +16,8 @@ export type RewardRedemption = RewardRedemptionKey & {
   /** Points or credits of one reward; null: a voucher is published. */
   readonly amount: bigint | null;
   readonly at: number;
+  /** The request that redeemed it, in projects with webhooks. */
+  readonly origin: Origin | undefined;
 };
 
 export type RewardStatus = "PENDING" | "COMPLETED" | "ROLLED_BACK" | "FAILED";
@@ -45,6 +48,7 @@ const insertStatement = buildStatement({
       campaign_id: column.text(({ campaignId }) => campaignId),
       amount: column.int8(({ amount }) => amount),
       created_at: column.timestamp(({ at }) => at),
+      origin: column.json(({ origin }) => storedHeaders(undefined, origin)),
     }),
   },
   text: ({ rewards }) => `
@@ -90,6 +94,7 @@ type Row = {
   created_at: Date;
   voucher_id: string | null;
   shown_as_given: boolean | null;
+  origin: Readonly<Record<string, string>> | null;
 };
 
 export type StoredRewardRedemption = RewardRedemption & {
@@ -266,4 +271,5 @@ const rewardFromRow = (row: Row): StoredRewardRedemption => ({
   at: row.created_at.getTime(),
   voucherId: row.voucher_id,
   shownAsGiven: row.shown_as_given,
+  origin: originOf({ headers: row.origin ?? {} }),
 });

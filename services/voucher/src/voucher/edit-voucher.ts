@@ -35,7 +35,7 @@ export async function editWithBalance(
   const found = await findVoucher(deps.db, projectId, code);
   if (found === undefined) throw notFound("voucher", code);
   const withBalance = await loadBalancesOf(deps, [voucherToProto(found)], call);
-  return withBalance(voucherToProto(await editVoucher(deps, code, { projectId, edit })));
+  return withBalance(voucherToProto(await editVoucher(deps, code, { call, edit })));
 }
 
 /**
@@ -45,17 +45,17 @@ export async function editWithBalance(
 export async function editVoucher(
   deps: Deps,
   code: string,
-  change: { readonly projectId: string; readonly edit: Edit },
+  { call, edit: editOf }: { readonly call: Call; readonly edit: Edit },
 ): Promise<StoredVoucher> {
   return deps.db.transaction(async (tx) => {
-    const voucher = await lockVoucher(tx, change.projectId, code);
-    const edit = change.edit(voucher);
+    const voucher = await lockVoucher(tx, call.project.id, code);
+    const edit = editOf(voucher);
     if (edit === undefined) return voucher;
     const definition = { ...edit.definition, version: voucher.usage.definitionVersion + 1n };
     await updateVoucher(tx, definition, edit.quantity);
     if (changesCard(voucher.definition, definition)) {
       const at = definition.updatedAt ?? definition.createdAt;
-      await enqueue(tx, [loyaltyCardChanged(deps.newId("event"), definition, at)]);
+      await enqueue(tx, [loyaltyCardChanged(deps.newId("event"), definition, at)], call);
     }
     return {
       definition,

@@ -9,6 +9,8 @@ import {
   type EventBus,
   inboxHandler,
   type InboxWork,
+  type Origin,
+  originHeaders,
   OUTBOX_READER,
   publishPending,
   startRelay,
@@ -40,6 +42,11 @@ async function openService(url: string): Promise<Database & AsyncDisposable> {
   const db = createDatabase({ url, ...SERVICE, poolSize: 10, onError: () => {} });
   return { ...db, [Symbol.asyncDispose]: () => db.close() };
 }
+
+const ORIGIN: Origin = {
+  requestId: "v-0123456789abcdef01",
+  caller: { side: "client", id: "client_1", name: 'Łódź "shop", 100 %' },
+};
 
 const TIMINGS = { leaseMs: 3_000, idlePollMs: 50, gatherMs: 5, maxBackOffMs: 50 };
 
@@ -107,7 +114,7 @@ export function effectConformance(broker: () => Broker, databaseUrl?: () => stri
     test("applies an event once when a relay dies between publishing and storing its position", async () => {
       const bus = await broker().connect();
       const [topic, group] = [newTopic(), newGroup()];
-      await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 3)));
+      await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 3), undefined));
       const dying = publishingThrough(bus, async (publish) => {
         await publish();
         throw new Error("killed");
@@ -131,9 +138,9 @@ export function effectConformance(broker: () => Broker, databaseUrl?: () => stri
         ...buildEvent(topic, "v_1", 1),
         schemaVersion: 2,
         entityVersion: 41n,
-        headers: { traceparent: "00-ab-cd-01" },
+        headers: originHeaders(ORIGIN),
       };
-      await db.transaction((tx) => enqueue(tx, [event]));
+      await db.transaction((tx) => enqueue(tx, [event], ORIGIN));
       await publishPending(db, bus, 500);
       const { seen, handler } = recorder();
       await bus.subscribe({ group, topics: [topic], handler });
@@ -207,7 +214,7 @@ export function effectConformance(broker: () => Broker, databaseUrl?: () => stri
         onError,
         timings: TIMINGS,
       });
-      await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 2)));
+      await db.transaction((tx) => enqueue(tx, buildEvents(topic, "v_1", 2), undefined));
       relay.wake();
       await soon(() => expect(seenErrors.map((error) => error.message)).toContain("away"));
       expect(await countPending(db)).toBe(2);
@@ -225,7 +232,7 @@ export function effectConformance(broker: () => Broker, databaseUrl?: () => stri
       const bus = await broker().connect();
       const topic = newTopic();
       const doomed = db.transaction(async (tx) => {
-        await enqueue(tx, [buildEvent(topic, "v_1", 1)]);
+        await enqueue(tx, [buildEvent(topic, "v_1", 1)], undefined);
         throw new Error("refused");
       });
       await expect(doomed).rejects.toThrow("refused");
@@ -286,7 +293,7 @@ async function writeConcurrently(
         );
         const id = randomUUID();
         committed.get(key)![Number(rows[0]!.value) - 1] = id;
-        await enqueue(tx, [{ ...buildEvent(topic, key, 1), id }]);
+        await enqueue(tx, [{ ...buildEvent(topic, key, 1), id }], undefined);
       });
     }
   };
