@@ -88,8 +88,12 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
         entity_id: redeemed["id"],
         aggregate_id: voucherId,
         sequence: expect.any(Number),
-        group_id: expect.any(String),
-        event_source: { channel: "API", user: null, api_key: null },
+        group_id: expect.stringMatching(/^v-/),
+        event_source: {
+          channel: "API",
+          user: null,
+          api_key: { name: expect.any(String), app_id: api.headers["x-app-id"] },
+        },
       },
     });
     const log = await vi.waitFor(async () => {
