@@ -1,5 +1,5 @@
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
-import type { DeliveredEvent, Origin } from "@scrip/events";
+import { type DeliveredEvent, type Origin, originOf } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
@@ -215,6 +215,30 @@ describe("referral conversions", () => {
     expect(await takeDueRewards(service.db, 10)).toEqual([]);
     await Promise.all([...due, ...due, ...due].map((reward) => payReward(deps, reward)));
     expect(await balances(gifts.id)).toEqual([["cust_crash", 150n, 150n]]);
+  });
+
+  test("a conversion and its rewards name the request that caused them", async () => {
+    const gifts = await campaign("GIFT_VOUCHERS", { item: GIFT });
+    const { code } = await program({
+      conversionEventType: "redemption",
+      refereeReward: gift(gifts.id),
+    });
+    await service.db.query("delete from outbox");
+    await convert(code, "cust_origin");
+    await payAll();
+    const { rows } = await service.db.query<{ type: string; headers: Record<string, string> }>(
+      "select type, headers from outbox",
+    );
+    expect(new Set(rows.map(({ type }) => type.split(".").at(-1)))).toEqual(
+      new Set([
+        "ReferralConverted",
+        "HolderAssigned",
+        "VoucherPublished",
+        "GiftBalanceAdjusted",
+        "ReferralRewarded",
+      ]),
+    );
+    for (const { headers } of rows) expect(originOf({ headers })).toEqual(ORIGIN);
   });
 
   test("points are announced for the card that the customer has or gets", async () => {
