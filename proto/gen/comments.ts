@@ -1742,7 +1742,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.loyalty.v1.Activity.category": "`ACTION`: the customer did it. `EFFECT`: it happened to them.",
   "scrip.loyalty.v1.Activity.created_at": "Time on the project's clock (ISO 8601, UTC).",
   "scrip.loyalty.v1.Activity.data": "The resources by their type: ids and figures.",
-  "scrip.loyalty.v1.Activity.group_id": "Id of the cause.",
+  "scrip.loyalty.v1.Activity.group_id": "Id of the request (`v-…`) that caused it; of the event (`event_…`) when no request did or it is not known.",
   "scrip.loyalty.v1.Activity.id": "Id (`evcus_…`).",
   "scrip.loyalty.v1.Activity.type": "Type, such as `customer.redemption.succeeded` (docs/customers.md#activity).",
   "scrip.loyalty.v1.ActivityList.data": "The activities of this page.",

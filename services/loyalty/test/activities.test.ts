@@ -1,5 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { DeliveredEvent } from "@scrip/events";
+import { type DeliveredEvent, originHeaders } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
@@ -256,6 +256,28 @@ test("lists activities that processes of an earlier release stored, each once", 
     expect(await list({ limit: 2n })).toEqual(expected[0]?.slice(0, 2));
   }
   expect(await list({ startingAfterId: "evcus_x", limit: 1n })).toEqual(expected[0]?.slice(0, 1));
+});
+
+test("groups what one request caused by its id, in nine bytes, and other events by their own", async () => {
+  const ada = await newMember();
+  const requestIds = ["v-019aa8f3c2d1000001", "v-7fffffffffffffffff", "v-8_a_foreign_id"];
+  const caused = requestIds.map((requestId) => ({
+    ...ada.redeemed({}),
+    headers: originHeaders({ requestId, caller: { side: "server", id: "app_1" } }),
+  }));
+  const foreign = { ...ada.redeemed({}), id: "event_8000000000000000ff" };
+  const plain = ada.redeemed({});
+  await handle(inOrder([...caused, foreign, plain]));
+  const { data } = await activities.listCustomerActivities(
+    { customerId: ada.id, order: "created_at" },
+    ada.call,
+  );
+  expect(data.map(({ groupId }) => groupId)).toEqual([...requestIds, foreign.id, plain.id]);
+  const { rows } = await db.query<{ bytes: number }>(
+    "select length(group_id) as bytes from customer_activity where project_id = $1 order by id",
+    [ada.projectId],
+  );
+  expect(rows.map(({ bytes }) => bytes)).toEqual([9, 9, 17, 25, 9]);
 });
 
 test("deletes activities with their customer, and stores none of unknown ones", async () => {

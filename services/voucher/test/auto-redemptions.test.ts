@@ -1,8 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { DeliveredEvent } from "@scrip/events";
+import { type DeliveredEvent, type Origin, originHeaders } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { AutoRedemptionHeldSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import {
   CardService,
   type ResolvePointsHoldsRequest,
@@ -21,7 +22,15 @@ const { db, projectId } = service;
 const HOUR_MS = 3_600_000;
 
 /** A card whose points loyalty has held, and the consumer of the event about it. */
-async function setUp({ ageMs = 0 } = {}) {
+async function setUp({
+  ageMs = 0,
+  origin,
+  webhookEvents,
+}: {
+  readonly ageMs?: number;
+  readonly origin?: Origin;
+  readonly webhookEvents?: readonly string[];
+} = {}) {
   const card = await service.vouchers.createVoucher(
     { type: VoucherType.LOYALTY_CARD, loyaltyCard: { points: 100n } },
     service.call(),
@@ -42,7 +51,7 @@ async function setUp({ ageMs = 0 } = {}) {
       },
     },
   };
-  const { project } = service.call();
+  const project = { ...service.call().project, webhookEvents };
   const handle = onAutoRedemption({
     ...depsOf(db),
     cards: clientOf(CardService, createDirectTransport([loyalty])),
@@ -70,7 +79,7 @@ async function setUp({ ageMs = 0 } = {}) {
         assignmentId: "rewa_1",
       }),
     ),
-    headers: {},
+    headers: origin === undefined ? {} : originHeaders(origin),
     occurredAt: new Date(Date.now() - ageMs),
     partition: 0,
     offset: 0n,
@@ -98,6 +107,26 @@ const claims = async (holdId: string) => {
   return rows.map((row) => row.redemption_id);
 };
 const REDEMPTION: unknown = expect.stringMatching(/^r_/);
+
+test("an automatic redemption names the request that moved the points, in projects with webhooks", async () => {
+  const origin: Origin = {
+    requestId: "v-0123456789abcdef01",
+    caller: { side: "server", id: "app_1", name: "POS" },
+  };
+  const headersOf = async ({ id }: { readonly id: string }) => {
+    const { rows } = await db.query<{ headers: Record<string, string> | null }>(
+      "select headers from outbox where key = $1 and type = $2",
+      [id, RedemptionMadeSchema.typeName],
+    );
+    return rows.map(({ headers }) => headers);
+  };
+  const watched = await setUp({ origin, webhookEvents: ["redemption.succeeded"] });
+  await watched.deliver();
+  expect(await headersOf(watched.card)).toEqual([originHeaders(origin)]);
+  const unwatched = await setUp({ origin });
+  await unwatched.deliver();
+  expect(await headersOf(unwatched.card)).toEqual([null]);
+});
 
 test("an automatic redemption is committed once, although its event is delivered again", async () => {
   const { deliver, holdId, released } = await setUp();

@@ -2,7 +2,9 @@ import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 
 import { create, toBinary } from "@bufbuild/protobuf";
+import { originOf } from "@scrip/events";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import {
   type AdjustPointsRequest,
   AdjustPointsResponseSchema,
@@ -201,6 +203,20 @@ describe("coupons", () => {
     await attemptDelivery(deps, reward);
     expect(await publishedFor(reward)).toMatchObject({ active: [true, true] });
     expect(await stored(reward)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("name the request that redeemed the reward", async () => {
+    const caller = { side: "server", id: "app_1", name: "POS" };
+    const command = await commandFor(campaignReward(await createCoupons()), { caller });
+    const [outcome] = await createCommit(service)(command);
+    const reward = await stored(rewardOf(outcome));
+    await attemptDelivery(processWith().deps, reward);
+    const { rows } = await service.db.query<{ headers: Record<string, string> }>(
+      "select headers from outbox where headers->>'request-id' = $1 and type = $2",
+      [command.requestId, VoucherPublishedSchema.typeName],
+    );
+    const origin = { requestId: command.requestId, caller };
+    expect(rows.map(({ headers }) => originOf({ headers }))).toEqual([origin, origin]);
   });
 
   test("are disabled when the redemption was rolled back while they were published", async () => {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
-import { type DeliveredEvent, eventMessage } from "@scrip/events";
+import { type DeliveredEvent, eventMessage, originOf } from "@scrip/events";
 import type { Order } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomEventReceivedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { LoyaltyTierChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
@@ -206,7 +206,7 @@ export function activitiesOfEvent(event: DeliveredEvent): readonly Activity[] {
     id: idOf(event, { occurredAt, index }),
     type,
     cardId,
-    groupId: event.id,
+    groupId: originOf(event)?.requestId ?? event.id,
     ...splitData(data),
     createdAt: date === undefined ? occurredAt : timestampMs(date),
     occurredAt,

@@ -56,7 +56,7 @@ const insertStatement = buildStatement({
       id: column.bytea(({ id }) => activityIdToBytes(id)),
       type: column.text(({ type }) => type.slice(TYPE_PREFIX.length)),
       card_id: column.text(({ cardId }) => cardId),
-      group_id: column.bytea(({ groupId }) => idToBytes(EVENT_PREFIX, groupId)),
+      group_id: column.bytea(({ groupId }) => groupToBytes(groupId)),
       campaign_id: column.text(({ campaignId }) => campaignId),
       campaign_type: column.text(({ campaignType }) => campaignType),
       reward_id: column.text(({ rewardId }) => rewardId),
@@ -104,15 +104,36 @@ function idToBytes(prefix: string, id: string): Uint8Array {
   const digits = id.slice(prefix.length);
   return id.startsWith(prefix) && DIGITS.test(digits)
     ? Buffer.from(digits, "hex")
-    : Buffer.concat([Buffer.of(AS_TEXT), Buffer.from(id)]);
+    : textToBytes(id);
 }
+
+const textToBytes = (id: string): Buffer => Buffer.concat([Buffer.of(AS_TEXT), Buffer.from(id)]);
 
 const idFromBytes = (prefix: string, bytes: Buffer): string =>
   bytes[0] === AS_TEXT ? bytes.toString("utf8", 1) : prefix + bytes.toString("hex");
 
 const ownerToBytes = (id: string): Uint8Array => idToBytes("cust_", id);
 
+const GROUP = /^(event_|v-)((?!00)[0-7][0-9a-f]{17})$/;
 const EVENT_PREFIX = "event_";
+const REQUEST_PREFIX = "v-";
+const REQUEST_BIT = 0x80;
+
+/** The id of a request or event in 9 bytes. Both begin with the time, so their first bit is free to tell which. */
+function groupToBytes(id: string): Uint8Array {
+  const [, prefix, digits] = GROUP.exec(id) ?? [];
+  if (digits === undefined) return textToBytes(id);
+  const bytes = Buffer.from(digits, "hex");
+  if (prefix === REQUEST_PREFIX) bytes.writeUInt8(bytes.readUInt8() | REQUEST_BIT);
+  return bytes;
+}
+
+function groupFromBytes(bytes: Buffer): string {
+  const first = bytes.readUInt8();
+  if (first < REQUEST_BIT) return idFromBytes(EVENT_PREFIX, bytes);
+  const digits = Buffer.concat([Buffer.of(first - REQUEST_BIT), bytes.subarray(1)]);
+  return REQUEST_PREFIX + digits.toString("hex");
+}
 
 export type ActivityListing = {
   readonly projectId: string;
@@ -197,8 +218,7 @@ export async function listActivities(
 const activityFromRow = (row: Row): StoredActivity => ({
   id: row.id,
   type: row.type,
-  groupId:
-    row.group_bytes === null ? (row.group_id ?? "") : idFromBytes(EVENT_PREFIX, row.group_bytes),
+  groupId: row.group_bytes === null ? (row.group_id ?? "") : groupFromBytes(row.group_bytes),
   createdAt: row.created_at,
   campaignId: row.campaign_id,
   campaignType: row.campaign_type,

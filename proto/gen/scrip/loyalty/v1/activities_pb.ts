@@ -55,7 +55,7 @@ export type Activity = Message<"scrip.loyalty.v1.Activity"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Id of the cause.
+   * Id of the request (`v-…`) that caused it; of the event (`event_…`) when no request did or it is not known.
    *
    * @generated from field: string group_id = 5;
    */
