@@ -53,6 +53,15 @@ create table campaign (
   constraint campaign_type_known CHECK (campaign_type = ANY (ARRAY['LOYALTY_PROGRAM'::text, 'GIFT_VOUCHERS'::text, 'DISCOUNT_COUPONS'::text, 'PROMOTION'::text, 'REFERRAL_PROGRAM'::text]))
 );
 
+create table campaign_import (
+  project_id text not null,
+  campaign_id text not null,
+  id text not null,
+  ended_at timestamp with time zone,
+  constraint campaign_import_pkey PRIMARY KEY (project_id, campaign_id, id),
+  constraint campaign_import_of_a_campaign FOREIGN KEY (project_id, campaign_id) REFERENCES campaign(project_id, id) ON DELETE CASCADE
+);
+
 create table campaign_job (
   project_id text not null,
   id text not null,

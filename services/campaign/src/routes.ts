@@ -11,6 +11,7 @@ import type { Implementation } from "@scrip/rpc";
 
 import { bindToRequest, type Deps } from "./deps.ts";
 import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
+import { beginImport } from "./handlers/begin-import.ts";
 import { continueJob } from "./handlers/continue-job.ts";
 import { createCampaignVouchers } from "./handlers/create-campaign-vouchers.ts";
 import { createCampaign } from "./handlers/create-campaign.ts";
@@ -29,6 +30,7 @@ import { disableReferralTier } from "./handlers/disable-referral-tier.ts";
 import { enableCampaign } from "./handlers/enable-campaign.ts";
 import { enablePromotionTier } from "./handlers/enable-promotion-tier.ts";
 import { enableReferralTier } from "./handlers/enable-referral-tier.ts";
+import { endImport } from "./handlers/end-import.ts";
 import { failJob } from "./handlers/fail-job.ts";
 import { getBinEntry } from "./handlers/get-bin-entry.ts";
 import { getCampaignSummary } from "./handlers/get-campaign-summary.ts";
@@ -107,7 +109,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
     }),
     implement(
       CampaignImportService,
-      { importCampaignVouchers },
+      { importCampaignVouchers, beginImport, endImport },
       { importCampaignVouchers: "steps" },
     ),
     implement(

@@ -200,28 +200,45 @@ describe("ImportCampaignVouchers", () => {
     expect(await vouchers.getVoucher({ code: "I-2" }, call)).toMatchObject({ active: true });
   });
 
-  test("shows the generation in progress until the last batch", async () => {
+  test("shows the generation in progress from the announcement of an import to its end, in any order of calls", async () => {
     const call = newCall();
     const { id: campaignId } = await newCoupons(service, call);
+    const { imports } = service;
     const statuses = async () => {
       const campaign = await campaigns.getCampaign({ campaignId }, call);
       return [campaign.creationStatus, campaign.vouchersGenerationStatus];
     };
     const { DONE, IN_PROGRESS } = CampaignStatus;
+    const importing = [DONE, IN_PROGRESS];
+    const [one, two] = [
+      { campaignId, importId: "aa_1" },
+      { campaignId, importId: "aa_2" },
+    ];
+    for (const announced of [one, one, two]) await imports.beginImport(announced, call);
+    expect(await statuses()).toEqual(importing);
     const items = [{ voucher: { code: "BATCH" } }];
-    const during: unknown[] = [];
-    network.beforeResponse = async () => void during.push(await statuses());
-    const only = [{ voucher: { code: "ONLY" } }];
-    await service.imports.importCampaignVouchers({ campaignId, items: only }, call);
-    network.beforeResponse = async () => {};
-    expect(during).toEqual([[DONE, IN_PROGRESS]]);
+    await imports.importCampaignVouchers({ campaignId, items }, call);
+    const description = "updated while codes are imported";
+    await campaigns.updateCampaign(
+      { campaignId, description, updateMask: { paths: ["description"] } },
+      call,
+    );
+    await imports.endImport(one, call);
+    expect(await statuses()).toEqual(importing);
+    const filters = { vouchers_generation_status: { conditions: { $is: ["IN_PROGRESS"] } } };
+    const { campaigns: found } = await campaigns.listCampaigns({ filters }, call);
+    expect(found.map(({ id }) => id)).toEqual([campaignId]);
+    for (const ended of [two, two]) await imports.endImport(ended, call);
     expect(await statuses()).toEqual([DONE, DONE]);
-    await service.imports.importCampaignVouchers({ campaignId, items, hasMore: true }, call);
-    expect(await statuses()).toEqual([DONE, IN_PROGRESS]);
-    expect(await service.imports.importCampaignVouchers({ campaignId }, call)).toMatchObject({
-      outcomes: [],
-    });
+    // The announcement of a request that was slower than its import.
+    await imports.beginImport(two, call);
+    const early = { campaignId, importId: "aa_3" };
+    await imports.endImport(early, call);
+    await imports.beginImport(early, call);
     expect(await statuses()).toEqual([DONE, DONE]);
+    const unknown = { campaignId: "camp_0", importId: "aa_4" };
+    await imports.beginImport(unknown, call);
+    await imports.endImport(unknown, call);
   });
 
   test("counts the vouchers of a batch once when the response of the voucher service is lost", async () => {

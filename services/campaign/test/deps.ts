@@ -25,7 +25,7 @@ export async function startCampaigns() {
   await using parts = new AsyncDisposableStack();
   const db = parts.use(await testDatabase({ schema: SCHEMA, role: ROLE, folder: MIGRATIONS }));
   const voucher = parts.use(await startVoucherService());
-  const network: Network = { isUp: true, losesResponses: false, beforeResponse: async () => {} };
+  const network: Network = { isUp: true, losesResponses: false };
   const transport = throughNetwork(voucher.transport, network);
   const running = parts.move();
   return {
@@ -34,7 +34,7 @@ export async function startCampaigns() {
     /** Another process of the service on the same database. */
     replica: () => startProcess(db, transport),
     vouchers: clientOf(VoucherService, voucher.transport),
-    /** While `isUp` is false, calls of the voucher service fail; they succeed unnoticed if `losesResponses`. `beforeResponse` runs behind each. */
+    /** While `isUp` is false, calls of the voucher service fail; they succeed unnoticed if `losesResponses`. */
     network,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -86,13 +86,12 @@ async function startVoucherService() {
   };
 }
 
-type Network = { isUp: boolean; losesResponses: boolean; beforeResponse: () => Promise<void> };
+type Network = { isUp: boolean; losesResponses: boolean };
 
 const throughNetwork = (transport: Transport, network: Network): Transport => ({
   // oxlint-disable-next-line max-params -- the signature is Connect's
   unary: async (...call) => {
     const response = network.isUp ? await transport.unary(...call) : undefined;
-    await network.beforeResponse();
     if (response !== undefined && !network.losesResponses) return response;
     throw new ConnectError("the voucher service is unreachable", Code.Unimplemented);
   },

@@ -18,6 +18,8 @@ export type Deps = Clients & {
   /** Looks for due deliveries now, instead of within a second. */
   readonly wakeWebhooks: () => void;
   readonly importKinds: ImportKinds;
+  /** Set for a request with an idempotency key: commits each step by itself. */
+  readonly stepDb?: Database;
 };
 
 /** The dependencies for a request with an idempotency key. */
@@ -25,4 +27,5 @@ export const bindToRequest = (deps: Deps, work: KeyedWork): Deps => ({
   ...deps,
   db: work.db,
   newId: work.newId,
+  stepDb: deps.db,
 });

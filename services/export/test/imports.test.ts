@@ -1,6 +1,12 @@
 import { toErrorResponse } from "@scrip/errors";
 import { newId } from "@scrip/ids";
 import {
+  CampaignService,
+  CampaignStatus,
+  CampaignType,
+} from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
   AsyncActionService,
   AsyncActionStatus,
 } from "@scrip/proto/scrip/export/v1/async_actions_pb";
@@ -18,6 +24,7 @@ afterAll(() => platform[Symbol.asyncDispose]());
 const asyncActions = platform.client(AsyncActionService);
 const imports = platform.client(ImportService);
 const exports = platform.client(ExportService);
+const campaigns = platform.client(CampaignService);
 
 const keyOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
@@ -114,6 +121,43 @@ test("rejects imports into unknown campaigns, and a file that another import has
   );
   await imports.importVouchersCsv({ fileId }, call);
   expect(await keyOf(imports.importVouchersCsv({ fileId }, call))).toBe("invalid_payload");
+});
+
+test("a campaign shows that vouchers are added from the response until the import has ended or failed", async () => {
+  const call = newCall();
+  const { id: campaignId } = await campaigns.createCampaign(
+    {
+      name: "Imported",
+      campaignType: CampaignType.DISCOUNT_COUPONS,
+      vouchersCount: 0n,
+      voucher: { discount: { type: DiscountType.PERCENT, percentOff: "10" } },
+    },
+    call,
+  );
+  const generation = async () =>
+    (await campaigns.getCampaign({ campaignId }, call)).vouchersGenerationStatus;
+  expect(await generation()).toBe(CampaignStatus.DONE);
+  // Jobs of a project that the service does not know yet wait.
+  const keyed = { ...call, idempotency: { key: "k", requestHash: new Uint8Array([1]) } };
+  const request = { campaignId, vouchers: [{ code: "IMPORTED" }] };
+  const first = await imports.importCampaignVouchers(request, keyed);
+  expect(await generation()).toBe(CampaignStatus.IN_PROGRESS);
+  expect(await imports.importCampaignVouchers(request, keyed)).toEqual(first);
+  await addProject(platform, call);
+  const { DONE, FAILED } = AsyncActionStatus;
+  const ended = async ({ asyncActionId }: ImportStarted) => {
+    const get = async () => (await asyncActions.getAsyncAction({ asyncActionId }, call)).status;
+    await expect
+      .poll(get, { timeout: 20_000 })
+      .toSatisfy((status) => [DONE, FAILED].includes(status));
+    return get();
+  };
+  expect(await ended(first)).toBe(DONE);
+  expect(await generation()).toBe(CampaignStatus.DONE);
+  const fileId = await fileOf(call, 'Code\n"never closed\n');
+  const failing = await imports.importCampaignVouchersCsv({ campaignId, fileId }, call);
+  expect(await ended(failing)).toBe(FAILED);
+  expect(await generation()).toBe(CampaignStatus.DONE);
 });
 
 test("starts one import for a key", async () => {

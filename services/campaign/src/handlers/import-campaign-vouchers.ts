@@ -16,25 +16,23 @@ import { type Campaign, voucherTypeOf } from "../domain/campaign.ts";
 import { checkVoucherCreation } from "../domain/check-campaign.ts";
 import { invalidCampaign, invalidCampaignParams } from "../domain/errors.ts";
 import { inheritFromCampaign, voucherCampaignToProto } from "../mapping/campaign-voucher.ts";
-import { releaseCampaignLock, showVoucherGeneration } from "../store/campaign-lock.ts";
+import { releaseCampaignLock } from "../store/campaign-lock.ts";
 
 /** Under the campaign lock, so that vouchers imported during an update of the campaign have its new values. */
 export const importCampaignVouchers =
   (deps: Deps): Handler<typeof CampaignImportService.method.importCampaignVouchers> =>
-  async ({ campaignId, items, updatesExisting, hasMore }, call) => {
+  async ({ campaignId, items, updatesExisting }, call) => {
     const steps = stepDeps(deps);
     const { lock, record } = await acquireCampaignLock(steps, call, campaignId);
     const { campaign } = record;
     const status = statusAfterAddingVouchers(campaign.creationStatus);
-    const generation = hasMore && status === "DONE" ? "IN_PROGRESS" : status;
     try {
       const violation = checkVoucherCreation(campaign);
       if (violation !== null) throw invalidCampaign(violation);
-      if (items.length > 0) await showVoucherGeneration(steps.db, lock);
       const batch = { campaign, items, updatesExisting };
       const outcomes = await importAll(deps, call, batch);
       const createdVouchers = outcomes.filter(isCreated).length;
-      await releaseCampaignLock(deps.db, lock, { status, generation, createdVouchers });
+      await releaseCampaignLock(deps.db, lock, { status, createdVouchers });
       return { $typeName: "scrip.campaign.v1.ImportCampaignVouchersResponse", outcomes };
     } catch (error) {
       await releaseCampaignLock(steps.db, lock, { status, createdVouchers: 0 });

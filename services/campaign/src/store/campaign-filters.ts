@@ -1,5 +1,7 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
 
+import { GENERATION_STATUS } from "./campaign-imports.ts";
+
 const started = (now: string): string => `(p.start_date is null or p.start_date <= ${now})`;
 const notEnded = (now: string): string =>
   `(p.expiration_date is null or p.expiration_date >= ${now})`;
@@ -35,7 +37,7 @@ export const campaignFilters: FilterFields = {
     status: { type: "text", sql: "p.creation_status", states: { ...states, ...creation } },
     campaign_status: { type: "text", sql: "p.creation_status", states: { ...states, ...creation } },
     creation_status: { type: "text", sql: "p.creation_status", states: creation },
-    vouchers_generation_status: { type: "text", sql: "p.vouchers_generation_status" },
+    vouchers_generation_status: { type: "text", sql: `(${GENERATION_STATUS})` },
     auto_join: { type: "boolean", sql: "p.auto_join" },
     join_once: { type: "boolean", sql: "p.join_once" },
     protected: { type: "boolean", sql: "p.protected" },

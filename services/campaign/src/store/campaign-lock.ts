@@ -39,8 +39,6 @@ export async function tryAcquireCampaignLock(
 
 export type CampaignLockRelease = {
   readonly status: CampaignStatus;
-  /** Default: `status`. */
-  readonly generation?: CampaignStatus | undefined;
   readonly createdVouchers: number;
 };
 
@@ -51,35 +49,21 @@ export type CampaignLockRelease = {
 export async function releaseCampaignLock(
   db: Queryable,
   { projectId, campaignId, token }: CampaignLock,
-  { status, generation = status, createdVouchers }: CampaignLockRelease,
+  { status, createdVouchers }: CampaignLockRelease,
 ): Promise<void> {
   await db.query(
     `update campaign
         set turn = case when turn = $3 then null else turn end,
             creation_status = case when waiting.jobs then creation_status else $4 end,
             vouchers_generation_status =
-              case when waiting.jobs then vouchers_generation_status else $6 end,
+              case when waiting.jobs then vouchers_generation_status else $4 end,
             vouchers_count = vouchers_count + $5
        from (select exists (
                       select from campaign_job
                        where project_id = $1 and campaign_id = $2 and status = 'PENDING') as jobs
             ) waiting
       where project_id = $1 and id = $2`,
-    [projectId, campaignId, token, status, createdVouchers, generation],
-  );
-}
-
-/** Shows readers that vouchers are being added, unless jobs of the campaign wait, whose statuses are shown then. */
-export async function showVoucherGeneration(
-  db: Queryable,
-  { projectId, campaignId }: Pick<CampaignLock, "projectId" | "campaignId">,
-): Promise<void> {
-  await db.query(
-    `update campaign
-        set vouchers_generation_status = 'IN_PROGRESS'
-      where project_id = $1 and id = $2
-        and creation_status = 'DONE' and vouchers_generation_status = 'DONE'`,
-    [projectId, campaignId],
+    [projectId, campaignId, token, status, createdVouchers],
   );
 }
 

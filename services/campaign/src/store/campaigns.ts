@@ -19,6 +19,7 @@ import type {
 } from "../domain/campaign.ts";
 import type { Category } from "../domain/category.ts";
 import { referralProgramFromJson, referralProgramToJson } from "../domain/referral-program-json.ts";
+import { GENERATION_STATUS } from "./campaign-imports.ts";
 import {
   CATEGORY_COLUMNS,
   type CategoryColumns,
@@ -92,12 +93,17 @@ const permanentColumns: ColumnTable<Campaign> = {
   use_voucher_metadata_schema: column.bool((campaign) => campaign.useVoucherMetadataSchema),
   active: column.bool(({ active }) => active),
   creation_status: column.text(({ creationStatus }) => creationStatus),
-  vouchers_generation_status: column.text(({ generationStatus }) => generationStatus),
   vouchers_count: column.int8(({ vouchersCount }) => vouchersCount),
   created_at: column.timestamp(({ createdAt }) => createdAt),
 };
 
-const COLUMNS = `p.id, p.protected, ${columnNames({ ...editableColumns, ...permanentColumns }, "p")}`;
+/** Read as `GENERATION_STATUS`. */
+const statusColumns: ColumnTable<Campaign> = {
+  vouchers_generation_status: column.text(({ generationStatus }) => generationStatus),
+};
+
+const COLUMNS = `p.id, p.protected, ${columnNames({ ...editableColumns, ...permanentColumns }, "p")},
+  ${GENERATION_STATUS} as vouchers_generation_status`;
 
 /** Columns of `campaign p` and its category `c`. */
 export const CAMPAIGN_COLUMNS = `${COLUMNS}, ${CATEGORY_COLUMNS}`;
@@ -168,7 +174,7 @@ const insertStatement = buildStatement({
   parts: {
     key: rowKeyPart,
     editable: rowOf(editableColumns),
-    permanent: rowOf(permanentColumns),
+    permanent: rowOf({ ...permanentColumns, ...statusColumns }),
     lock: rowOf<string | null>({ turn: column.text((token) => token) }),
   },
   text: ({ key, editable, permanent, lock }) => `

@@ -1,7 +1,6 @@
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import { compileCheck } from "@scrip/contract";
 import { csvLines, guardText } from "@scrip/exports";
-import { finalErrorOf } from "@scrip/idempotency";
 import { metadataFaults, type Schemas, schemasFromJson } from "@scrip/metadata";
 import type { Database } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
@@ -46,6 +45,7 @@ export function importJob(
     result,
     slice: async (slice) => {
       const { input } = slice;
+      if (slice.position === null) await kind.begin?.(slice);
       const schemas = schemasFromJson((input.schemas ?? {}) as never);
       const batch = await (input.columns === undefined
         ? readBatch(db, kind, slice)
@@ -65,14 +65,7 @@ export function importJob(
       const report = reportOf(batch, faults, outcomes);
       return { ...outcome, report: slice.position === null ? REPORT_HEADER + report : report };
     },
-    onFailed: async (slice) => {
-      try {
-        await kind.end?.(slice);
-      } catch (error) {
-        // What made the import fail, such as a deleted campaign, makes this fail too.
-        if (finalErrorOf(error, slice.call("end").requestId) === undefined) throw error;
-      }
-    },
+    onFailed: async (slice) => kind.end?.(slice),
   });
 }
 

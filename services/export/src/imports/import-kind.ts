@@ -6,7 +6,12 @@ import type { JsonObject as Name } from "../domain/job.ts";
 import type { CsvRow } from "./csv-row.ts";
 
 /** A slice of an import: its input, and the call of each of its steps. */
-type ImportStep = { readonly call: (step: string) => Call; readonly input: ImportInput };
+type ImportStep = {
+  /** Id of the import. */
+  readonly id: string;
+  readonly call: (step: string) => Call;
+  readonly input: ImportInput;
+};
 
 /** What is imported, and how its owner receives it. */
 export type ImportKind<Item extends Message = Message> = {
@@ -26,7 +31,9 @@ export type ImportKind<Item extends Message = Message> = {
   };
   /** Calls the owner with at most 500 items, under the key of the slice; one outcome for each. */
   readonly send: (items: readonly Item[], slice: ImportStep) => Promise<readonly ItemOutcome[]>;
-  /** Called once no batch follows, also when the import fails. */
+  /** Called before the first batch, and again if that is repeated. */
+  readonly begin?: (slice: ImportStep) => Promise<void>;
+  /** Called once no batch follows, also when the import fails, and again if the last batch is repeated. */
   readonly end?: (slice: ImportStep) => Promise<void>;
   /** Only for kinds that CSV files hold. */
   readonly csv?: {

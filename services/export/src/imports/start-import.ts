@@ -14,6 +14,8 @@ import type { CsvKind, ImportInput, ImportKind } from "./import-kind.ts";
 import { readCsv } from "./read-csv.ts";
 
 type Start = {
+  /** Default: a new id. */
+  readonly id?: string;
   readonly type: ImportType;
   readonly schemas?: JsonObject | undefined;
   readonly campaignId?: string;
@@ -31,8 +33,7 @@ export async function startItems<Item extends Message>(
     readonly metadata?: JsonObject | undefined;
   },
 ): Promise<ImportStarted> {
-  const { type, kind, items, perBatch = ITEMS_PER_BATCH, metadata } = start;
-  const id = deps.newId("aa");
+  const { type, kind, items, perBatch = ITEMS_PER_BATCH, metadata, id = deps.newId("aa") } = start;
   const file = { projectId: call.project.id, fileId: id };
   const batches = Math.ceil(items.length / perBatch);
   await deps.db.transaction(async (tx) => {
@@ -70,7 +71,7 @@ export async function startFile(
   call: Call,
   start: Start & { readonly kind: CsvKind; readonly fileId: string },
 ): Promise<ImportStarted> {
-  const { type, kind, fileId } = start;
+  const { type, kind, fileId, id = deps.newId("aa") } = start;
   if (fileId === "") throw invalidPayload("Payload should have required property 'file'");
   const file = { projectId: call.project.id, fileId };
   const read = (from: number) => readBytes(deps.db, file, { start: from, length: HEADER_BYTES });
@@ -81,7 +82,6 @@ export async function startFile(
   } = await readCsv(read, { start: 0, limit: 1 });
   if (header === undefined) throw invalidPayload("The file must have a header");
   requireColumns(kind, header.cells);
-  const id = deps.newId("aa");
   await deps.db.transaction(async (tx) => {
     const claimed = await claimFile(tx, file, id);
     if (claimed === undefined)

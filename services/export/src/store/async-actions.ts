@@ -27,6 +27,18 @@ export const startAction = (
   action: Omit<JobStart, "queue">,
 ): Promise<void> => startJob(tx, call, { ...action, queue: "bulk" });
 
+export async function isActionStarted(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<boolean> {
+  const { rows } = await db.query("select from job where project_id = $1 and id = $2", [
+    projectId,
+    id,
+  ]);
+  return rows.length > 0;
+}
+
 /** Whether an async action of this type waits or runs. */
 export async function isActionUnfinished(
   db: Queryable,

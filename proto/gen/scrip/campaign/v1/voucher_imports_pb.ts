@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/campaign/v1/voucher_imports.proto.
  */
 export const file_scrip_campaign_v1_voucher_imports: GenFile = /*@__PURE__*/
-  fileDesc("CidzY3JpcC9jYW1wYWlnbi92MS92b3VjaGVyX2ltcG9ydHMucHJvdG8SEXNjcmlwLmNhbXBhaWduLnYxIpsBCh1JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRI5CgVpdGVtcxgCIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuSW1wb3J0ZWRWb3VjaGVyQgeatRgDSOgHEhgKEHVwZGF0ZXNfZXhpc3RpbmcYAyABKAgSEAoIaGFzX21vcmUYBCABKAgiUAoeSW1wb3J0Q2FtcGFpZ25Wb3VjaGVyc1Jlc3BvbnNlEi4KCG91dGNvbWVzGAEgAygLMhwuc2NyaXAuY29tbW9uLnYxLkl0ZW1PdXRjb21lMo4CChVDYW1wYWlnbkltcG9ydFNlcnZpY2US9AEKFkltcG9ydENhbXBhaWduVm91Y2hlcnMSMC5zY3JpcC5jYW1wYWlnbi52MS5JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBoxLnNjcmlwLmNhbXBhaWduLnYxLkltcG9ydENhbXBhaWduVm91Y2hlcnNSZXNwb25zZSJ1orUYCW5vdF9mb3VuZKK1GBBpbnZhbGlkX2NhbXBhaWduqrUYD2R1cGxpY2F0ZV9mb3VuZKq1GA9pbnZhbGlkX3ZvdWNoZXKqtRgXaW52YWxpZF9jYW1wYWlnbl9wYXJhbXOqtRgPaW52YWxpZF9wYXlsb2FkYgZwcm90bzM", [file_scrip_common_v1_items, file_scrip_options_v1_options, file_scrip_voucher_v1_voucher_imports]);
+  fileDesc("CidzY3JpcC9jYW1wYWlnbi92MS92b3VjaGVyX2ltcG9ydHMucHJvdG8SEXNjcmlwLmNhbXBhaWduLnYxIpkBCh1JbXBvcnRDYW1wYWlnblZvdWNoZXJzUmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRI5CgVpdGVtcxgCIAMoCzIhLnNjcmlwLnZvdWNoZXIudjEuSW1wb3J0ZWRWb3VjaGVyQgeatRgDSOgHEhgKEHVwZGF0ZXNfZXhpc3RpbmcYAyABKAhKBAgEEAVSCGhhc19tb3JlIlAKHkltcG9ydENhbXBhaWduVm91Y2hlcnNSZXNwb25zZRIuCghvdXRjb21lcxgBIAMoCzIcLnNjcmlwLmNvbW1vbi52MS5JdGVtT3V0Y29tZSI8ChJCZWdpbkltcG9ydFJlcXVlc3QSEwoLY2FtcGFpZ25faWQYASABKAkSEQoJaW1wb3J0X2lkGAIgASgJIhUKE0JlZ2luSW1wb3J0UmVzcG9uc2UiOgoQRW5kSW1wb3J0UmVxdWVzdBITCgtjYW1wYWlnbl9pZBgBIAEoCRIRCglpbXBvcnRfaWQYAiABKAkiEwoRRW5kSW1wb3J0UmVzcG9uc2UyxAMKFUNhbXBhaWduSW1wb3J0U2VydmljZRL0AQoWSW1wb3J0Q2FtcGFpZ25Wb3VjaGVycxIwLnNjcmlwLmNhbXBhaWduLnYxLkltcG9ydENhbXBhaWduVm91Y2hlcnNSZXF1ZXN0GjEuc2NyaXAuY2FtcGFpZ24udjEuSW1wb3J0Q2FtcGFpZ25Wb3VjaGVyc1Jlc3BvbnNlInWitRgJbm90X2ZvdW5korUYEGludmFsaWRfY2FtcGFpZ26qtRgPZHVwbGljYXRlX2ZvdW5kqrUYD2ludmFsaWRfdm91Y2hlcqq1GBdpbnZhbGlkX2NhbXBhaWduX3BhcmFtc6q1GA9pbnZhbGlkX3BheWxvYWQSXAoLQmVnaW5JbXBvcnQSJS5zY3JpcC5jYW1wYWlnbi52MS5CZWdpbkltcG9ydFJlcXVlc3QaJi5zY3JpcC5jYW1wYWlnbi52MS5CZWdpbkltcG9ydFJlc3BvbnNlElYKCUVuZEltcG9ydBIjLnNjcmlwLmNhbXBhaWduLnYxLkVuZEltcG9ydFJlcXVlc3QaJC5zY3JpcC5jYW1wYWlnbi52MS5FbmRJbXBvcnRSZXNwb25zZWIGcHJvdG8z", [file_scrip_common_v1_items, file_scrip_options_v1_options, file_scrip_voucher_v1_voucher_imports]);
 
 /**
  * @generated from message scrip.campaign.v1.ImportCampaignVouchersRequest
@@ -41,13 +41,6 @@ export type ImportCampaignVouchersRequest = Message<"scrip.campaign.v1.ImportCam
    * @generated from field: bool updates_existing = 3;
    */
   updatesExisting: boolean;
-
-  /**
-   * `true`: further batches of the import follow, so `vouchers_generation_status` of the campaign is IN_PROGRESS afterwards.
-   *
-   * @generated from field: bool has_more = 4;
-   */
-  hasMore: boolean;
 };
 
 /**
@@ -77,6 +70,84 @@ export const ImportCampaignVouchersResponseSchema: GenMessage<ImportCampaignVouc
   messageDesc(file_scrip_campaign_v1_voucher_imports, 1);
 
 /**
+ * @generated from message scrip.campaign.v1.BeginImportRequest
+ */
+export type BeginImportRequest = Message<"scrip.campaign.v1.BeginImportRequest"> & {
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * Id of the import and of its async action (`aa_…`).
+   *
+   * @generated from field: string import_id = 2;
+   */
+  importId: string;
+};
+
+/**
+ * Describes the message scrip.campaign.v1.BeginImportRequest.
+ * Use `create(BeginImportRequestSchema)` to create a new message.
+ */
+export const BeginImportRequestSchema: GenMessage<BeginImportRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_campaign_v1_voucher_imports, 2);
+
+/**
+ * @generated from message scrip.campaign.v1.BeginImportResponse
+ */
+export type BeginImportResponse = Message<"scrip.campaign.v1.BeginImportResponse"> & {
+};
+
+/**
+ * Describes the message scrip.campaign.v1.BeginImportResponse.
+ * Use `create(BeginImportResponseSchema)` to create a new message.
+ */
+export const BeginImportResponseSchema: GenMessage<BeginImportResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_campaign_v1_voucher_imports, 3);
+
+/**
+ * @generated from message scrip.campaign.v1.EndImportRequest
+ */
+export type EndImportRequest = Message<"scrip.campaign.v1.EndImportRequest"> & {
+  /**
+   * Id of the campaign (`camp_…`).
+   *
+   * @generated from field: string campaign_id = 1;
+   */
+  campaignId: string;
+
+  /**
+   * Id of the import and of its async action (`aa_…`).
+   *
+   * @generated from field: string import_id = 2;
+   */
+  importId: string;
+};
+
+/**
+ * Describes the message scrip.campaign.v1.EndImportRequest.
+ * Use `create(EndImportRequestSchema)` to create a new message.
+ */
+export const EndImportRequestSchema: GenMessage<EndImportRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_campaign_v1_voucher_imports, 4);
+
+/**
+ * @generated from message scrip.campaign.v1.EndImportResponse
+ */
+export type EndImportResponse = Message<"scrip.campaign.v1.EndImportResponse"> & {
+};
+
+/**
+ * Describes the message scrip.campaign.v1.EndImportResponse.
+ * Use `create(EndImportResponseSchema)` to create a new message.
+ */
+export const EndImportResponseSchema: GenMessage<EndImportResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_campaign_v1_voucher_imports, 5);
+
+/**
  * Imports vouchers of campaigns in batches, in the project of the call. Internal: jobs of the export service call it.
  *
  * @generated from service scrip.campaign.v1.CampaignImportService
@@ -97,6 +168,27 @@ export const CampaignImportService: GenService<{
     methodKind: "unary";
     input: typeof ImportCampaignVouchersRequestSchema;
     output: typeof ImportCampaignVouchersResponseSchema;
+  },
+  /**
+   * Announces an import: `vouchers_generation_status` of the campaign is IN_PROGRESS until EndImport. Idempotent, also
+   * after EndImport, which it does not undo. An unknown campaign is ignored. Internal.
+   *
+   * @generated from rpc scrip.campaign.v1.CampaignImportService.BeginImport
+   */
+  beginImport: {
+    methodKind: "unary";
+    input: typeof BeginImportRequestSchema;
+    output: typeof BeginImportResponseSchema;
+  },
+  /**
+   * Ends an import that was or will be announced. Idempotent. An unknown campaign is ignored. Internal.
+   *
+   * @generated from rpc scrip.campaign.v1.CampaignImportService.EndImport
+   */
+  endImport: {
+    methodKind: "unary";
+    input: typeof EndImportRequestSchema;
+    output: typeof EndImportResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_campaign_v1_voucher_imports, 0);

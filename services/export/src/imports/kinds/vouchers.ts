@@ -41,16 +41,17 @@ export const campaignVouchers = (clients: Clients): ImportKind<ImportedVoucher> 
         campaignId: input.campaignId ?? "",
         items: [...resolved],
         updatesExisting: input.columns !== undefined,
-        hasMore: true,
       },
       call("import"),
     );
     return outcomes;
   },
-  // Without a further batch, the status of the campaign is that of its vouchers again.
-  end: async ({ call, input }) => {
-    const { campaignId = "" } = input;
-    await clients.campaignImports.importCampaignVouchers({ campaignId }, call("end"));
+  // The request has announced it already, unless its process ended before.
+  begin: async ({ id: importId, call, input: { campaignId = "" } }) => {
+    await clients.campaignImports.beginImport({ campaignId, importId }, call("begin"));
+  },
+  end: async ({ id: importId, call, input: { campaignId = "" } }) => {
+    await clients.campaignImports.endImport({ campaignId, importId }, call("end"));
   },
   csv: {
     columns: [...SHARED_COLUMNS, "loyalty_points", "gift_amount"],
