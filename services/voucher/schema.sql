@@ -393,6 +393,7 @@ create table voucher_ledger_entry (
   source_id text,
   reason text,
   total_after bigint,
+  campaign_id text,
   constraint voucher_ledger_entry_pkey PRIMARY KEY (project_id, voucher_id, version),
   constraint voucher_ledger_entry_counts_from_one CHECK (version >= 1),
   constraint voucher_ledger_entry_not_overdrawn CHECK (balance_after >= 0)
@@ -503,6 +504,8 @@ CREATE INDEX voucher_project_standalone ON voucher USING btree (project_id, crea
 CREATE INDEX voucher_campaign_project_converts_orders ON voucher_campaign USING btree (project_id, campaign_id) WHERE converts_orders;
 
 CREATE INDEX voucher_campaign_project_name ON voucher_campaign USING btree (project_id, name, campaign_id);
+
+CREATE INDEX voucher_ledger_entry_campaign_created_at ON voucher_ledger_entry USING btree (project_id, campaign_id, created_at, voucher_id, version) WHERE campaign_id IS NOT NULL;
 
 create view redemption_of_project as
  SELECT project_id,

@@ -12,9 +12,12 @@ import {
   VoucherType,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { asAdmin, entriesRead } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { routes } from "../src/routes.ts";
+import { SCHEMA } from "../src/service.ts";
+import { giftEntryId, listGiftEntries } from "../src/store/gift-ledger.ts";
 import {
   commandOf,
   committedRedemptions,
@@ -161,10 +164,15 @@ describe("ListCampaignTransactions", () => {
   const ofCampaign = (request: Parameters<typeof transactions.listCampaignTransactions>[0]) =>
     transactions.listCampaignTransactions(request, service.call());
 
-  test("lists the ledgers of all gift vouchers of a campaign page by page", async () => {
+  test("lists the ledgers of all gift vouchers of a campaign by time, page by page", async () => {
     const ids = await createInCampaign("camp_gifts", [gift(100n), gift(200n), gift(300n)]);
     await createInCampaign("camp_others", [gift(400n)]);
-    await transactions.adjustBalance({ code: ids[1] ?? "", amount: -50n }, service.call());
+    const [code = "", other = ""] = ids;
+    const adjust = (request: { code: string; amount: bigint }, now: number) =>
+      transactions.adjustBalance(request, { ...service.call(), now });
+    await adjust({ code, amount: -50n }, NOON + 1_000);
+    await adjust({ code: other, amount: 5n }, NOON + 2_000);
+    await adjust({ code, amount: -1n }, NOON + 3_000);
 
     for (const order of ["id", "-id"]) {
       const pages: [string, bigint | undefined][] = [];
@@ -187,17 +195,56 @@ describe("ListCampaignTransactions", () => {
       const expected = [
         [ids[0], 100n],
         [ids[1], 200n],
-        [ids[1], -50n],
         [ids[2], 300n],
+        [ids[0], -50n],
+        [ids[1], 5n],
+        [ids[0], -1n],
       ];
       expect(pages).toEqual(order === "id" ? expected : expected.toReversed());
     }
     const filters = { voucher_id: { conditions: { $in: [ids[1] ?? ""] } } };
     const ofOne = await ofCampaign({ campaignId: "camp_gifts", filters });
     expect(ofOne).toMatchObject({ hasMore: false, data: [{ campaignId: "camp_gifts" }, {}] });
+    const newest = (await ofCampaign({ campaignId: "camp_gifts", limit: 100n })).data;
+    const all = newest.map(({ id }) => id);
+    expect(all).toEqual(all.toSorted().toReversed());
     // A cursor is a position: an id of no transaction works, too.
+    const shortened = all[2]?.slice(0, 20) ?? "";
+    const older = await ofCampaign({ campaignId: "camp_gifts", startingAfterId: shortened });
+    expect(older.data.map(({ id }) => id)).toEqual(all.slice(3));
     const behindAll = await ofCampaign({ campaignId: "camp_gifts", startingAfterId: "vtx_" });
     expect(behindAll.data).toEqual([]);
+  });
+
+  test("reads a page of a large campaign by an index", async () => {
+    const { projectId, db } = service;
+    const limit = 10;
+    await db.query(
+      `insert into voucher_ledger_entry (project_id, voucher_id, campaign_id, version, amount,
+              balance_after, created_at)
+       select $1, 'v_' || lpad(n::text, 18, '0'), 'camp_large', 1, 1, 1,
+              to_timestamp((n * 7919) % 20000)
+         from generate_series(1, 20000) n`,
+      [projectId],
+    );
+    await asAdmin(db.url, (client) => client.query(`analyze ${SCHEMA}.voucher_ledger_entry`));
+    const listing = {
+      projectId,
+      of: "campaign" as const,
+      conditions: ["true"],
+      values: [projectId, "camp_large"],
+      limit,
+    };
+    const middle = giftEntryId({ at: 10_000_000, voucherId: `v_${"0".repeat(18)}`, version: 1n });
+    const before = await entriesRead(db, "voucher_ledger_entry");
+    for (const descending of [true, false]) {
+      for (const after of [null, middle]) {
+        const entries = await listGiftEntries(db, { ...listing, descending, after });
+        expect(entries).toHaveLength(limit);
+        expect(Math.abs(Number(entries[0]?.createdAt) - 10_000_000) <= 1_000).toBe(after !== null);
+      }
+    }
+    expect((await entriesRead(db, "voucher_ledger_entry")) - before).toBeLessThanOrEqual(5 * limit);
   });
 
   test("lists the ledger of a loyalty program, and nothing of other campaigns", async () => {

@@ -100,7 +100,8 @@ function buildRedemption(command: Command, part: number, built: BuiltPart): Rede
   }
   const reward = rewardRedemptionOf(command, id, points);
   if (reward !== null) build.draft.rewards.push(reward);
-  if (usage !== null) recordUsage(command, { id, usage, credits, build });
+  if (usage !== null)
+    recordUsage(command, { id, usage, campaignId: one.campaignId, credits, build });
   return redemptionMessage(command, {
     id,
     order,
@@ -152,11 +153,13 @@ function recordUsage(
   {
     id,
     usage,
+    campaignId,
     credits,
     build: { draft },
   }: {
     readonly id: string;
     readonly usage: VoucherUsage;
+    readonly campaignId: string | null;
     readonly credits: bigint | null;
     readonly build: CommitBuild;
   },
@@ -166,6 +169,7 @@ function recordUsage(
   draft.ledgerEntries.push({
     projectId,
     voucherId: usage.voucherId,
+    campaignId,
     version: usage.ledgerVersion,
     amount: -credits,
     balanceAfter: usage.balance ?? 0n,

@@ -23,7 +23,7 @@ export const giftBalanceAdjusted = (
       projectId: usage.projectId,
       voucherId: usage.voucherId,
       ...(campaignId !== null && { campaignId }),
-      transactionId: giftEntryId(usage.voucherId, usage.ledgerVersion),
+      transactionId: giftEntryId({ at, voucherId: usage.voucherId, version: usage.ledgerVersion }),
       amount: change,
       total: usage.amount,
       balance: usage.balance,

@@ -83,7 +83,7 @@ export const giftTransactions = (
   options: { readonly request: TransactionsRequest; readonly call: Call },
 ): Promise<CardTransactions> => giftPage(deps, { of: "voucher", id, campaignId }, options);
 
-/** The same of all gift vouchers of a campaign, sorted by voucher and then by time. */
+/** The same of all gift vouchers of a campaign. */
 export const giftCampaignTransactions = (
   deps: Deps,
   campaignId: string,

@@ -116,6 +116,7 @@ function addReturnedValue(
   draft.ledgerEntries.push({
     projectId,
     voucherId: usage.voucherId,
+    campaignId: part.campaignId,
     version: usage.ledgerVersion,
     amount: part.amount,
     balanceAfter: usage.balance ?? 0n,

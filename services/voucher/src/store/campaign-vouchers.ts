@@ -172,13 +172,15 @@ export async function changeGiftAmounts(
   await tx.query({
     planning: "hashJoins",
     text: `with before as (
-       select project_id, voucher_id, amount, ledger_version
-         from voucher_usage
-        where project_id = $1 and voucher_id = any($2::text[]) and amount <> $3
+       select u.project_id, u.voucher_id, v.campaign_id, u.amount, u.ledger_version
+         from voucher_usage u
+         join voucher v on v.id = u.voucher_id
+        where u.project_id = $1 and u.voucher_id = any($2::text[]) and u.amount <> $3
+          and v.project_id = $1 and v.id = any($2::text[])
      ), entry as (
-       insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
-              created_at)
-       select project_id, voucher_id, ledger_version + 1, $3::int8 - amount, $3::int8, $4
+       insert into voucher_ledger_entry (project_id, voucher_id, campaign_id, version, amount,
+              balance_after, created_at)
+       select project_id, voucher_id, campaign_id, ledger_version + 1, $3::int8 - amount, $3::int8, $4
          from before
      )
      update voucher_usage u

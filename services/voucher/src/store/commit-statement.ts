@@ -17,6 +17,7 @@ import { IDEMPOTENCY_EVERY_MS } from "./partitions.ts";
 export type LedgerEntry = {
   readonly projectId: string;
   readonly voucherId: string;
+  readonly campaignId: string | null;
   readonly version: bigint;
   readonly amount: bigint;
   readonly balanceAfter: bigint;
@@ -158,6 +159,7 @@ const redemptionColumns: ColumnTable<NewRedemption> = {
 const ledgerColumns: ColumnTable<LedgerEntry> = {
   project_id: column.text(({ projectId }) => projectId),
   voucher_id: column.text(({ voucherId }) => voucherId),
+  campaign_id: column.text(({ campaignId }) => campaignId),
   version: column.int8(({ version }) => version),
   amount: column.int8(({ amount }) => amount),
   balance_after: column.int8(({ balanceAfter }) => balanceAfter),

@@ -4,6 +4,7 @@ import { unpackBytes } from "@scrip/postgres";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
+import { GIFT_ENTRY_ID } from "./gift-ledger.ts";
 import { voucherFilters } from "./voucher-filters.ts";
 
 const statesOf = (field: string) => {
@@ -155,17 +156,12 @@ const REDEMPTIONS: ExportTable = {
   orders: { created_at: "e.created_at" },
 };
 
-/** Entries have no id of their own: it is made of the voucher and the version, and sorts by the version. */
-const ENTRY_ID = `('vtx_' || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
-
 const GIFT_TRANSACTIONS: ExportTable = {
-  from: `from voucher_ledger_entry l
-         join voucher v on v.project_id = l.project_id and v.id = l.voucher_id
-        where l.project_id = $1`,
-  id: ENTRY_ID,
-  scopes: { campaign: "v.campaign_id", voucher: "l.voucher_id" },
+  from: "from voucher_ledger_entry l where l.project_id = $1",
+  id: GIFT_ENTRY_ID,
+  scopes: { campaign: "l.campaign_id", voucher: "l.voucher_id" },
   columns: {
-    id: { sql: ENTRY_ID },
+    id: { sql: GIFT_ENTRY_ID },
     type: {
       sql: `(case when l.redemption_id is null then case when l.amount < 0 then 'CREDITS_REMOVAL' else 'CREDITS_ADDITION' end
                   when l.amount < 0 then 'CREDITS_REDEMPTION' else 'CREDITS_REFUND' end)`,
@@ -176,7 +172,7 @@ const GIFT_TRANSACTIONS: ExportTable = {
     balance: { sql: "l.balance_after" },
     amount: { sql: "l.amount" },
     created_at: { sql: "l.created_at" },
-    campaign_id: { sql: "v.campaign_id" },
+    campaign_id: { sql: "l.campaign_id" },
     voucher_id: { sql: "l.voucher_id" },
     related_transaction_id: { sql: "null::text" },
     details: {

@@ -47,7 +47,7 @@ const insertStatement = buildStatement({
       select ${identities.columns}, ${permanent.values}, ${editable.values}
         from ${identities.rows("generated")}
           on conflict (project_id, code_key) do nothing
-      returning project_id, id, definition_version, created_at
+      returning project_id, id, campaign_id, definition_version, created_at
     ), usage as (
       insert into voucher_usage (project_id, voucher_id, definition_version, quantity, amount,
              balance, ledger_version)
@@ -56,9 +56,9 @@ const insertStatement = buildStatement({
              case when ${usage.value("amount")} > 0 then 1 else 0 end
         from inserted
     ), ledger as (
-      insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
-             created_at)
-      select project_id, id, 1, ${usage.value("amount")}, ${usage.value("amount")}, created_at
+      insert into voucher_ledger_entry (project_id, voucher_id, campaign_id, version, amount,
+             balance_after, created_at)
+      select project_id, id, campaign_id, 1, ${usage.value("amount")}, ${usage.value("amount")}, created_at
         from inserted
        where ${usage.value("amount")} > 0
     )

@@ -35,16 +35,34 @@ type GiftEntryRow = {
   created_at: Date;
 };
 
-const ID_PREFIX = "vtx_";
-/** Characters of a voucher's id behind its prefix. */
-const OPAQUE_LENGTH = 18;
+/**
+ * SQL: the id of `voucher_ledger_entry l`. Entries have no id of their own: it is made of the time in milliseconds, the
+ * voucher and the version, and sorts by them.
+ */
+export const GIFT_ENTRY_ID = `('vtx_' || lpad(to_hex((extract(epoch from l.created_at) * 1000)::int8), 12, '0')
+  || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
 
-/** Entries have no id of their own: it is made of the voucher and the version, and sorts by both. */
-const ID = `('${ID_PREFIX}' || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
+type Position = { readonly at: number; readonly voucherId: string; readonly version: bigint };
+
+const hex = (value: bigint | number, length: number): string =>
+  value.toString(16).padStart(length, "0");
 
 /** The same id, for an entry that is written. */
-export const giftEntryId = (voucherId: string, version: bigint): string =>
-  `vtx_${voucherId.slice(2)}${version.toString(16).padStart(8, "0")}`;
+export const giftEntryId = ({ at, voucherId, version }: Position): string =>
+  `vtx_${hex(at, 12)}${voucherId.slice(2)}${hex(version, 8)}`;
+
+const ID_FORMAT = /^vtx_([0-9a-f]{12})([0-9a-z]{18})([0-9a-f]{8})$/;
+
+/** What an id is made of; undefined for a text that is not one. */
+function positionOf(id: string): Position | undefined {
+  const [, at, opaque, version] = ID_FORMAT.exec(id) ?? [];
+  if (at === undefined || opaque === undefined || version === undefined) return undefined;
+  return {
+    at: Number.parseInt(at, 16),
+    voucherId: `v_${opaque}`,
+    version: BigInt(`0x${version}`),
+  };
+}
 
 /**
  * Redemptions and rollbacks store the amount of the voucher; creation and campaign updates write entries of vouchers
@@ -54,7 +72,7 @@ const TOTAL_AFTER = "coalesce(l.total_after, b.amount_after, r.amount_after, l.b
 
 export const giftEntryFilters: FilterFields = {
   named: {
-    id: { type: "text", sql: ID },
+    id: { type: "text", sql: GIFT_ENTRY_ID },
     created_at: { type: "date", sql: "l.created_at" },
   },
 };
@@ -77,13 +95,17 @@ export type GiftEntryListing = {
   readonly limit: number;
 };
 
+/** By time, in the order of an index. Versions show the order even when the clocks of two processes differ. */
 const SCOPES = {
-  voucher: { join: "", condition: "l.voucher_id = $2", order: ["l.version"] },
-  // The vouchers are read in the order of their index, so that a page does not read the whole campaign.
+  voucher: {
+    condition: "l.voucher_id = $2",
+    order: ["l.version"],
+    valuesOf: ({ version }: Position) => [version],
+  },
   campaign: {
-    join: "join voucher v on v.project_id = l.project_id and v.id = l.voucher_id",
-    condition: "v.project_id = $1 and v.campaign_id = $2",
-    order: ["v.id", "l.version"],
+    condition: "l.campaign_id = $2",
+    order: ["l.created_at", "l.voucher_id", "l.version"],
+    valuesOf: ({ at, voucherId, version }: Position) => [new Date(at), voucherId, version],
   },
 } as const;
 
@@ -92,31 +114,36 @@ export async function listGiftEntries(
   db: ProjectQueryable,
   { projectId, of, conditions, values, descending, after, limit }: GiftEntryListing,
 ): Promise<readonly GiftEntry[]> {
-  const { join, condition, order } = SCOPES[of];
+  const { condition, order, valuesOf } = SCOPES[of];
   const direction = descending ? "desc" : "asc";
   const where = ["l.project_id = $1", condition, ...conditions];
   const allValues = [...values];
   if (after !== null) {
-    allValues.push(after);
-    where.push(`${ID} collate "C" ${descending ? "<" : ">"} $${allValues.length}`);
+    const comparison = descending ? "<" : ">";
+    const position = positionOf(after);
+    const parameters = (position === undefined ? [after] : valuesOf(position)).map(
+      (value) => `$${allValues.push(value)}`,
+    );
+    where.push(
+      position === undefined
+        ? `${GIFT_ENTRY_ID} collate "C" ${comparison} ${parameters.join("")}`
+        : `(${order.join(", ")}) ${comparison} (${parameters.join(", ")})`,
+    );
   }
-  // Implied by the position, in a form that the index of the campaign's vouchers can use.
-  if (after?.startsWith(ID_PREFIX) === true && of === "campaign") {
-    allValues.push(`v_${after.slice(ID_PREFIX.length, ID_PREFIX.length + OPAQUE_LENGTH)}`);
-    where.push(`v.id ${descending ? "<=" : ">="} $${allValues.length}`);
-  }
+  const sorted = order.map((column) => `${column} ${direction}`).join(", ");
+  // The page is read before its redemptions are looked up.
   const { rows } = await db.inProject(projectId).query<GiftEntryRow>(
-    `select ${ID} as id, l.voucher_id, l.amount, l.balance_after, ${TOTAL_AFTER} as total_after,
+    `select ${GIFT_ENTRY_ID} as id, l.voucher_id, l.amount, l.balance_after, ${TOTAL_AFTER} as total_after,
             l.redemption_id, b.id as rollback_id, l.source, l.source_id, l.reason, l.created_at
-       from voucher_ledger_entry l
-       ${join}
+       from (select * from voucher_ledger_entry l
+              where ${where.join(" and ")}
+              order by ${sorted}
+              limit ${limit}) l
        left join redemption r on r.project_id = l.project_id and r.id = l.redemption_id
        left join redemption_rollback b
          on b.project_id = l.project_id and b.redemption_id = l.redemption_id
         and b.status = 'SUCCEEDED' and l.amount > 0
-      where ${where.join(" and ")}
-      order by ${order.map((column) => `${column} ${direction}`).join(", ")}
-      limit ${limit}`,
+      order by ${sorted}`,
     allValues,
   );
   return rows.map((row) => ({
@@ -156,10 +183,12 @@ export async function writeAdjustment(
         where project_id = $1 and voucher_id = $2
        returning project_id, voucher_id, ledger_version, balance, amount
      )
-     insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
-            total_after, source, source_id, reason, created_at)
-     select project_id, voucher_id, ledger_version, $7, balance, amount, $8, $9, $10, $11
-       from usage`,
+     insert into voucher_ledger_entry (project_id, voucher_id, campaign_id, version, amount,
+            balance_after, total_after, source, source_id, reason, created_at)
+     select u.project_id, u.voucher_id, v.campaign_id, u.ledger_version, $7, u.balance, u.amount,
+            $8, $9, $10, $11
+       from usage u
+       join voucher v on v.project_id = u.project_id and v.id = u.voucher_id`,
     [
       usage.projectId,
       usage.voucherId,

@@ -112,7 +112,7 @@ const insertStatement = buildStatement({
       insert into voucher (${identity.columns}, ${permanent.columns}, ${editable.columns})
       values (${identity.values}, ${permanent.values}, ${editable.values})
           on conflict (project_id, code_key) do nothing
-      returning project_id, id, definition_version, created_at
+      returning project_id, id, campaign_id, definition_version, created_at
     ), usage as (
       insert into voucher_usage (project_id, voucher_id, definition_version, quantity, amount,
              balance, ledger_version)
@@ -121,9 +121,9 @@ const insertStatement = buildStatement({
              case when ${usage.value("amount")} > 0 then 1 else 0 end
         from inserted
     ), ledger as (
-      insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
-             created_at)
-      select project_id, id, 1, ${usage.value("amount")}, ${usage.value("amount")}, created_at
+      insert into voucher_ledger_entry (project_id, voucher_id, campaign_id, version, amount,
+             balance_after, created_at)
+      select project_id, id, campaign_id, 1, ${usage.value("amount")}, ${usage.value("amount")}, created_at
         from inserted
        where ${usage.value("amount")} > 0
     )
@@ -166,7 +166,7 @@ const insertManyStatement = buildStatement({
       insert into voucher (${vouchers.columns})
       select ${withCasts(vouchers.columns)} from ${vouchers.rows("v")}
           on conflict (project_id, code_key) do nothing
-      returning project_id, id, definition_version, created_at
+      returning project_id, id, campaign_id, definition_version, created_at
     ), used as (
       select i.*, u.quantity, u.amount, u.redeemed_quantity, u.redeemed_amount,
              u.amount - u.redeemed_amount as balance
@@ -179,9 +179,9 @@ const insertManyStatement = buildStatement({
              redeemed_amount, case when balance > 0 then 1 else 0 end
         from used
     ), ledger as (
-      insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after,
-             total_after, created_at)
-      select project_id, id, 1, balance, balance, amount, created_at
+      insert into voucher_ledger_entry (project_id, voucher_id, campaign_id, version, amount,
+             balance_after, total_after, created_at)
+      select project_id, id, campaign_id, 1, balance, balance, amount, created_at
         from used
        where balance > 0
     ), imported as (

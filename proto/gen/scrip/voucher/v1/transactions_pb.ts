@@ -771,9 +771,8 @@ export const TransactionService: GenService<{
     output: typeof CardTransactionsSchema;
   },
   /**
-   * Lists the transactions of all vouchers of a campaign: of the cards of a loyalty program in the order of time, of
-   * gift vouchers in the order in which the vouchers were created and, for each of them, in the order of time. `id`
-   * reverses both; newest first by default. Other campaigns have none. Errors: `not_found` (an unknown campaign).
+   * Lists the transactions of all cards of a loyalty program, or of all gift vouchers of a campaign, newest first unless
+   * `order` is `id`. Other campaigns have none. Errors: `not_found` (an unknown campaign).
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.ListCampaignTransactions
    */
