@@ -147,17 +147,19 @@ describe.each(COMPOSITIONS)("imports (%s)", async (composition) => {
       `${other},true,,,,,,`,
       `${b},false,99,,,,,`,
       `,true,,,,,,`,
+      `${"L".repeat(256)},true,,,,,,`,
     ].join("\r\n");
     const started = await upload(`/v1/campaigns/${gifts["id"]}/importCSV`, csv);
     expect(started.status, started.text).toBe(200);
     const { result } = await finished(started);
-    expect(result.message).toBe("3 voucher(s) imported successfully, 5 failed.");
+    expect(result.message).toBe("3 voucher(s) imported successfully, 6 failed.");
     expect(result.failed.map(({ row, reason }: Json) => [row, reason])).toEqual([
       [3, "active: must be true or false (actual value is 'maybe')"],
       [4, "Expiration Date: must be a date (ISO 8601) (actual value is '31.12.2099')"],
       [5, "size: must be a number (actual value is 'large')"],
       [6, `Duplicated voucher exists with id ${other}`],
       [8, "Code: must be present"],
+      [9, "Property .code must NOT have more than 255 characters"],
     ]);
     expect((await api.get(`/v1/vouchers/${a}`)).body).toMatchObject({
       gift: { amount: 2000, balance: 1500 },

@@ -39,7 +39,7 @@ export function importJob(
   { db }: { readonly db: Database },
   { type, kind, hasReport, result }: ImportJob,
 ): AnyJobDefinition {
-  const check = compileCheck(kind.schema);
+  const check = createItemCheck(kind);
   return defineJob<ImportInput & JsonObject, ImportPosition>({
     type,
     result,
@@ -67,6 +67,16 @@ export function importJob(
     },
     onFailed: async (slice) => kind.end?.(slice),
   });
+}
+
+/** Details name a property as the client sent it. */
+function createItemCheck({
+  schema,
+  content,
+}: Pick<ImportKind, "schema" | "content">): (item: Message) => string | undefined {
+  const check = compileCheck(schema);
+  if (content === undefined) return check;
+  return (item) => check(item)?.replace(`Property .${content}.`, "Property .");
 }
 
 export type ImportJob = {

@@ -17,6 +17,8 @@ type ImportStep = {
 export type ImportKind<Item extends Message = Message> = {
   /** Item as the owner receives it. */
   readonly schema: DescMessage;
+  /** Field of the item that contains what the client sent. Default: the item itself. */
+  readonly content?: string;
   readonly noun: "voucher" | "customer" | "product" | "sku" | "order";
   /** Field that identifies the item in a failure. */
   readonly nameOf: (item: Item) => Name;

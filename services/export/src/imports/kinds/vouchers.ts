@@ -95,6 +95,7 @@ export const standaloneVouchers = (clients: Clients): ImportKind<ImportedVoucher
 
 const vouchers = {
   schema: ImportedVoucherSchema,
+  content: "voucher",
   noun: "voucher",
   nameOf: ({ voucher }: ImportedVoucher) => ({ code: voucher?.code ?? null }),
   metadataOf: ({ voucher }: ImportedVoucher, { campaignId }: ImportInput) => ({
