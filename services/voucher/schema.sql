@@ -91,6 +91,7 @@ create table promotion_campaign (
   project_id text not null,
   campaign_id text not null,
   name text not null,
+  deleted boolean default false not null,
   constraint promotion_campaign_pkey PRIMARY KEY (project_id, campaign_id)
 );
 

@@ -1,5 +1,9 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import {
+  CampaignChanged_Change,
+  CampaignChangedSchema,
+} from "@scrip/proto/scrip/events/v1/campaigns_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
@@ -8,10 +12,11 @@ import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { CAMPAIGNS_TOPIC, onCampaign } from "../src/events/on-campaign.ts";
 import { onCustomerDeleted } from "../src/events/on-customer-deleted.ts";
 import { routes } from "../src/routes.ts";
 import { deleteHoldings } from "../src/store/deleted-customers.ts";
-import { depsOf, startTestService } from "./deps.ts";
+import { depsOf, NOON, startTestService } from "./deps.ts";
 
 const service = await startTestService();
 afterAll(() => service[Symbol.asyncDispose]());
@@ -53,6 +58,40 @@ const idOf = async (campaign: { readonly id: string }): Promise<string> => {
   );
   return rows[0]?.id ?? "";
 };
+
+test("a promotion has no vouchers to publish, and is unknown once it is deleted", async () => {
+  const { DELETED, CREATED } = CampaignChanged_Change;
+  const promotion = { id: "camp_promotion", name: "promotion" };
+  const receive = (change: CampaignChanged_Change, campaignType?: string) => {
+    const { id: campaignId, name } = promotion;
+    const message = { projectId, campaignId, name, change, ...(campaignType && { campaignType }) };
+    const payload = toBinary(CampaignChangedSchema, create(CampaignChangedSchema, message));
+    const topic = CAMPAIGNS_TOPIC;
+    const event = {
+      id: `event_${change}`,
+      topic,
+      key: campaignId,
+      projectId,
+      type: CampaignChangedSchema.typeName,
+      payload,
+      headers: {},
+      occurredAt: new Date(NOON),
+      partition: 0,
+      offset: 0n,
+    };
+    const { signal } = new AbortController();
+    return onCampaign(service.db)([event], { group: "voucher-campaigns", topic, signal });
+  };
+  await receive(CREATED, "PROMOTION");
+  for (const name of [promotion.id, promotion.name]) {
+    await expect(publish("cust_1", { name })).rejects.toMatchObject({
+      key: "no_voucher_suitable_for_publication",
+      options: { details: `Campaign ${name} is a promotion, which has no vouchers to publish` },
+    });
+  }
+  await receive(DELETED);
+  await expect(publish("cust_1", promotion)).rejects.toMatchObject({ key: "not_found" });
+});
 
 describe("the stored campaign", () => {
   test("is stored without vouchers too, and replaced by later versions", async () => {

@@ -7,6 +7,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { Metadata } from "../domain/voucher.ts";
 import { findCampaign, type StoredCampaign } from "../store/campaigns.ts";
+import { isPromotion } from "../store/promotion-campaigns.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVoucher } from "../store/vouchers.ts";
 
@@ -67,6 +68,13 @@ export const customerIdentity = ({ $typeName, id, sourceId }: Customer): Custome
   ...(sourceId !== undefined && { sourceId }),
 });
 
+/** A promotion exists, but has no vouchers. */
+async function rejectionOf(db: Deps["db"], projectId: string, idOrName: string): Promise<ApiError> {
+  if (!(await isPromotion(db, projectId, idOrName))) return notFound("campaign", idOrName);
+  const details = `Campaign ${idOrName} is a promotion, which has no vouchers to publish`;
+  return new ApiError("no_voucher_suitable_for_publication", { details });
+}
+
 /** Looked up before the customer, who must not be created for a request that fails. */
 async function findSource(
   { db }: Deps,
@@ -84,6 +92,6 @@ async function findSource(
     throw new ApiError("missing_vouchers", { details: "Either Campaign or Voucher is required" });
   }
   const known = await findCampaign(db, project.id, campaign.name);
-  if (known === undefined) throw notFound("campaign", campaign.name);
+  if (known === undefined) throw await rejectionOf(db, project.id, campaign.name);
   return { kind: "campaign", campaign: known, count: Number(campaign.count ?? 1n) };
 }

@@ -22,3 +22,32 @@ export async function insertPromotionCampaigns(
     ],
   );
 }
+
+/** Marks those of the campaigns as deleted that are promotions. */
+export async function markPromotionsDeleted(
+  db: Queryable,
+  campaigns: readonly Pick<PromotionCampaign, "projectId" | "campaignId">[],
+): Promise<void> {
+  await db.query(
+    `update promotion_campaign p
+        set deleted = true
+       from unnest($1::text[], $2::text[]) as one (project_id, campaign_id)
+      where p.project_id = one.project_id and p.campaign_id = one.campaign_id`,
+    [campaigns.map(({ projectId }) => projectId), campaigns.map(({ campaignId }) => campaignId)],
+  );
+}
+
+/** Whether a promotion has this id or exact name. */
+export async function isPromotion(
+  db: Queryable,
+  projectId: string,
+  idOrName: string,
+): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from promotion_campaign
+      where project_id = $1 and (campaign_id = $2 or name = $2) and not deleted
+      limit 1`,
+    [projectId, idOrName],
+  );
+  return rows.length > 0;
+}
