@@ -92,6 +92,20 @@ describe("a job that generates vouchers", () => {
     expect(await read(call, id)).toMatchObject({ vouchersCount: 2050n });
   });
 
+  test("waits for an attempt of the same slice that another caller has begun", async () => {
+    const call = newCall();
+    const { id } = await newCoupons(service, call, { vouchersCount: 1000n });
+    const [jobId = ""] = await pendingJobs(call);
+    const replica = service.replica().jobs;
+    const attempts = [jobs, replica, jobs, replica].map((each) =>
+      each.continueJob({ jobId }, call),
+    );
+    for (const job of await Promise.all(attempts)) {
+      expect(job).toMatchObject({ done: 1000n, finished: true });
+    }
+    expect(await read(call, id)).toMatchObject({ vouchersCount: 1000n });
+  });
+
   test("adds vouchers with the values of the request, once for each idempotency key", async () => {
     const call = newCall();
     const { id } = await newCoupons(service, call);

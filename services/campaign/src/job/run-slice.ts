@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { create, fromBinary } from "@bufbuild/protobuf";
+import { toErrorResponse } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 import {
@@ -38,7 +40,8 @@ export const SLICE = 2_000;
  */
 export async function runSlice(deps: Deps, call: Call, job: CampaignJob): Promise<CampaignJob> {
   const projectId = call.project.id;
-  const advance = await SLICES[job.type](deps, call, job);
+  const advance = await attemptSlice(deps, call, job);
+  if ("id" in advance) return advance;
   await deps.db.transaction(async (tx) => {
     if (!(await advanceJob(tx, projectId, { job, ...advance }))) return;
     const { campaignId } = job;
@@ -49,6 +52,37 @@ export async function runSlice(deps: Deps, call: Call, job: CampaignJob): Promis
   deps.onEvents();
   return (await findJob(deps.db, projectId, job.id)) ?? job;
 }
+
+const POLL_MS = 50;
+/** Waiting stops when less than this is left before the deadline of the call. */
+const MIN_REMAINING_MS = 2_000;
+
+/**
+ * A slice of a small job is carried out by its request and, concurrently, by its async action. The second attempt waits
+ * for the first, and returns the job after it.
+ */
+async function attemptSlice(
+  deps: Deps,
+  call: Call,
+  job: CampaignJob,
+): Promise<Advance | CampaignJob> {
+  for (;;) {
+    try {
+      return await SLICES[job.type](deps, call, job);
+    } catch (error) {
+      const isRunning = toErrorResponse(error, call.requestId).error.key === IN_PROGRESS;
+      if (!isRunning || call.deadline - Date.now() < MIN_REMAINING_MS) throw error;
+    }
+    await sleep(POLL_MS);
+    const current = await findJob(deps.db, call.project.id, job.id);
+    if (current === undefined || hasAdvanced(job, current)) return current ?? job;
+  }
+}
+
+const IN_PROGRESS = "idempotency_in_progress";
+
+const hasAdvanced = (job: CampaignJob, { done, position, status }: CampaignJob): boolean =>
+  done !== job.done || position !== job.position || status !== job.status;
 
 type RunSlice = (deps: Deps, call: Call, job: CampaignJob) => Promise<Advance>;
 
