@@ -255,8 +255,13 @@ describe("a job that deletes vouchers", () => {
     const call = newCall();
     const { id, name } = await newCoupons(service, call, { vouchersCount: 4100n });
     await carryOutAll(call);
+    const { vouchers: listed } = await vouchers.listVouchers({ campaignId: id, limit: 100n }, call);
     const job = await jobs.requestDeletion({ jobId: newId("aa"), campaignId: name }, call);
-    expect(job).toMatchObject({ type: "CAMPAIGN.VOUCHERS_DELETE", total: 4100n, done: 0n });
+    expect(job).toMatchObject({ type: "CAMPAIGN.VOUCHERS_DELETE", total: 4100n, done: 2000n });
+    expect(await total(call, id)).toBe(2100n);
+    for (const { code } of listed) {
+      expect(await rejectionKey(vouchers.getVoucher({ code }, call))).toBe("not_found");
+    }
     expect(await rejectionKey(read(call, id))).toBe("not_found");
     expect((await campaigns.listCampaigns({}, call)).total).toBe(0n);
     expect(await carryOut(call, job.id)).toMatchObject({ done: 4100n });

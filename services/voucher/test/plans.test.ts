@@ -9,7 +9,7 @@ import { readCounts } from "../src/store/counts.ts";
 import { findStoredResponses } from "../src/store/idempotency.ts";
 import { lockUnpublishedVouchers } from "../src/store/unpublished-vouchers.ts";
 import { lockUsages } from "../src/store/usages.ts";
-import { findVouchers, findVouchersById } from "../src/store/vouchers.ts";
+import { findVoucher, findVouchers, findVouchersById } from "../src/store/vouchers.ts";
 import { startTestService } from "./deps.ts";
 
 const ROWS = 6_000;
@@ -74,6 +74,7 @@ const lookups: Readonly<Record<string, Lookup>> = {
     NAMES.map((n) => countOf({ scope: { kind: "voucher", id: `v_${n}` }, since: 1 })),
   ),
   codes: named((n) => ({ projectId: "p", code: `CODE${n}` }), findVouchers),
+  code: { names: 1, run: (tx) => findVoucher(tx, "p", "CODE22") },
   ids: named((n) => ({ projectId: "p", id: `v_${n}` }), findVouchersById),
   usages: named((n) => ({ projectId: "p", voucherId: `v_${n}` }), lockUsages),
   keys: named((n) => ({ projectId: "p", key: `key${n}` }), findStoredResponses),

@@ -8,7 +8,7 @@ import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
-import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { VoucherService, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -23,6 +23,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const transport = createDirectTransport(routes(depsOf(service.db)));
 const campaigns = clientOf(CampaignVoucherService, transport);
 const publications = clientOf(PublicationService, transport);
+const codes = clientOf(VoucherService, transport);
 const { projectId } = service;
 
 const item = {
@@ -91,6 +92,27 @@ test("a promotion has no vouchers to publish, and is unknown once it is deleted"
   }
   await receive(DELETED);
   await expect(publish("cust_1", promotion)).rejects.toMatchObject({ key: "not_found" });
+});
+
+test("codes of a deleted campaign that wait for their deletion can neither be read nor published", async () => {
+  const campaign = await createCampaign(2);
+  const { rows } = await service.db.query<{ code: string }>(
+    "select code from voucher where project_id = $1 and campaign_id = $2 order by id",
+    [projectId, campaign.id],
+  );
+  const request = { campaignId: campaign.id, limit: 1n };
+  expect(await campaigns.deleteVouchers(request, service.call())).toMatchObject({
+    deletedCount: 1n,
+  });
+  const code = rows[1]?.code ?? "";
+  const left = await service.db.query("select deleted_at from voucher where code = $1", [code]);
+  expect(left.rows).toEqual([{ deleted_at: null }]);
+  for (const rejected of [
+    codes.getVoucher({ code }, service.call()),
+    publications.createPublication({ customer: { id: "cust_1" }, voucher: code }, service.call()),
+  ]) {
+    await expect(rejected).rejects.toMatchObject({ key: "not_found" });
+  }
 });
 
 describe("the stored campaign", () => {

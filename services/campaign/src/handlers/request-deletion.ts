@@ -10,7 +10,7 @@ import type { Deps } from "../deps.ts";
 import { campaignChanged } from "../events/campaign-events.ts";
 import { announceDeletedProgram } from "../events/loyalty-program-changed.ts";
 import { addJob } from "../job/add-job.ts";
-import { runSmallJob } from "../job/run-small-job.ts";
+import { runFirstSlice } from "../job/run-first-slice.ts";
 import { campaignJobToProto } from "../mapping/campaign-job.ts";
 import { insertBinEntries } from "../store/bin-entries.ts";
 import { failPending } from "../store/campaign-jobs.ts";
@@ -44,5 +44,5 @@ export const requestDeletion =
       return addJob(tx, { deps, call }, request);
     });
     deps.onEvents();
-    return campaignJobToProto(await runSmallJob(deps, call, job));
+    return campaignJobToProto(await runFirstSlice(deps, call, job));
   };

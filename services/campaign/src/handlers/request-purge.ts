@@ -4,7 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { addJob } from "../job/add-job.ts";
-import { runSmallJob } from "../job/run-small-job.ts";
+import { runSmallJob } from "../job/run-first-slice.ts";
 import { campaignJobToProto } from "../mapping/campaign-job.ts";
 import { deleteBinEntriesOf } from "../store/bin-entries.ts";
 import { freeName } from "../store/deleted-campaigns.ts";

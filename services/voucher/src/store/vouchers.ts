@@ -23,26 +23,34 @@ export async function findVouchers(
     name: "find-vouchers",
     planning: "indexLookups",
     text: FIND_VOUCHERS,
-    values: [
-      int4Array(names.map((_, position) => position)),
-      textArray(names.map(({ projectId }) => projectId)),
-      textArray(names.map(({ code }) => code)),
-      textArray(names.map(({ code }) => foldedKeyOf(code))),
-    ],
+    values: lookupValues(names),
   });
   const found: (StoredVoucher | undefined)[] = names.map(() => undefined);
   for (const row of rows) found[row.position] = voucherFromRow(row);
   return found;
 }
 
+/** The vouchers of a deleted campaign are not found, also while they wait for their deletion. */
 export async function findVoucher(
   db: Queryable,
   projectId: string,
   code: string,
 ): Promise<StoredVoucher | undefined> {
-  const [voucher] = await findVouchers(db, [{ projectId, code }]);
-  return voucher;
+  const { rows } = await db.query<VoucherRow>({
+    name: "find-voucher",
+    planning: "indexLookups",
+    text: FIND_VOUCHER,
+    values: lookupValues([{ projectId, code }]),
+  });
+  return rows[0] && voucherFromRow(rows[0]);
 }
+
+const lookupValues = (names: readonly VoucherLookup[]): readonly unknown[] => [
+  int4Array(names.map((_, position) => position)),
+  textArray(names.map(({ projectId }) => projectId)),
+  textArray(names.map(({ code }) => code)),
+  textArray(names.map(({ code }) => foldedKeyOf(code))),
+];
 
 /** Number of these keys that codes have, also codes of deleted vouchers that are reserved. */
 export async function countCodeKeys(
@@ -110,6 +118,13 @@ const FIND_VOUCHERS = `
             limit 1
          ) u
    where v.deleted_at is null`;
+
+/** Decisions know deleted campaigns from the campaign service. */
+const FIND_VOUCHER = `${FIND_VOUCHERS}
+     and (select deleted_at from voucher_campaign
+           where project_id = v.project_id and campaign_id between v.campaign_id and v.campaign_id
+           order by campaign_id
+           limit 1) is null`;
 
 const FIND_VOUCHERS_BY_ID = `
   select ${VOUCHER_COLUMNS}
