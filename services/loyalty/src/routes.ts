@@ -53,6 +53,7 @@ import { getLoyaltyTier } from "./handlers/get-loyalty-tier.ts";
 import { getRewardAssignment } from "./handlers/get-reward-assignment.ts";
 import { getReward } from "./handlers/get-reward.ts";
 import { getSegment } from "./handlers/get-segment.ts";
+import { hasChangedCards } from "./handlers/has-changed-cards.ts";
 import { holdPoints } from "./handlers/hold-points.ts";
 import { importCustomers } from "./handlers/import-customers.ts";
 import { listCustomEventSchemas } from "./handlers/list-custom-event-schemas.ts";
@@ -126,6 +127,7 @@ const cardHandlers = {
   listLedgerEntries,
   listPendingPointsHolds,
   getCardBalances,
+  hasChangedCards,
   refundPoints,
   releasePoints,
   reservePoints,

@@ -3,7 +3,7 @@ import type { Call } from "@scrip/rpc";
 import { parse } from "csv-parse";
 
 import type { Clients } from "../clients.ts";
-import { foreignFields, type OwnerRow } from "./foreign-fields.ts";
+import { type ForeignField, lookedUpFields, type OwnerRow } from "./foreign-fields.ts";
 import { splitFilters, type SplitFilters } from "./foreign-filters.ts";
 import type { ExportInput } from "./parameters.ts";
 import { ownersOf, type RowOwner, rowsRequest } from "./row-sources.ts";
@@ -19,7 +19,7 @@ export async function* fileContent(
 ): AsyncIterable<Uint8Array> {
   yield csvLines([input.fields.map(headerOf)]);
   const owners = ownersOf(clients, input);
-  const foreign = foreignFields(input.object);
+  const foreign = await lookedUpFields(clients, input, call);
   const filters = splitFilters(input);
   const [only] = owners;
   if (
@@ -32,7 +32,7 @@ export async function* fileContent(
     for await (const { csv } of only(request, call)) yield csv;
     return;
   }
-  const source = { input, filters, call };
+  const source = { input, foreign, filters, call };
   for await (const rows of batches(mergedRows(owners, source))) {
     const lines = await completeRows(clients, rows, source);
     if (lines.length > 0) yield csvLines(lines);
@@ -41,6 +41,8 @@ export async function* fileContent(
 
 type Source = {
   readonly input: ExportInput;
+  /** Fields that are looked up. */
+  readonly foreign: ReadonlyMap<string, ForeignField>;
   readonly filters: SplitFilters;
   readonly call: Call;
 };
@@ -51,9 +53,9 @@ const MARK = "#matches";
 /** The fields to read from an owner: those of the file, what lookups need, and the order. */
 function ownerFields({
   input: { object, fields, order },
+  foreign,
   filters,
-}: Pick<Source, "input" | "filters">): readonly string[] {
-  const foreign = foreignFields(object);
+}: Pick<Source, "input" | "foreign" | "filters">): readonly string[] {
   return [
     ...new Set([
       ...[...fields, ...filters.foreign].flatMap((field) => foreign.get(field)?.needs ?? [field]),
@@ -125,9 +127,8 @@ async function* batches(rows: AsyncIterable<OwnerRow>): AsyncIterable<readonly O
 async function completeRows(
   clients: Clients,
   rows: readonly OwnerRow[],
-  { input, filters, call }: Source,
+  { input, foreign, filters, call }: Source,
 ): Promise<readonly (readonly (string | null)[])[]> {
-  const foreign = foreignFields(input.object);
   const lookUp = async (all: readonly OwnerRow[], fields: readonly string[]) =>
     new Map(
       await Promise.all(

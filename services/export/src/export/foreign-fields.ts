@@ -1,4 +1,5 @@
 import type { ExportedObject } from "@scrip/exports";
+import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
@@ -46,20 +47,9 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
     },
     loyalty_balance: {
       needs: ["id", "voucher_type", "value"],
-      async lookUp({ cards }, rows, call) {
-        const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
-        const { balances } = await cards.getCardBalances(
-          {
-            cards: loyalty.map(({ id = "", value = "0" }) => ({
-              projectId: call.project.id,
-              cardId: id,
-              initialPoints: BigInt(value || "0"),
-            })),
-          },
-          batchOf(call),
-        );
-        const points = new Map(loyalty.map(({ id }, at) => [id, `${balances[at]?.balance ?? 0n}`]));
-        return rows.map(({ id }) => points.get(id) ?? null);
+      async lookUp(clients, rows, call) {
+        const balances = await balancesOf(clients, rows, call);
+        return rows.map(({ id = "" }) => balances.get(id)?.balance.toString() ?? null);
       },
     },
     validation_rules_id: {
@@ -99,10 +89,63 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
 
 const NONE: ReadonlyMap<string, ForeignField> = new Map();
 
+/**
+ * What the owner of vouchers knows of a card are its initial points; filters compare those. Other vouchers keep their
+ * value.
+ */
+const VALUE_OF_VOUCHER: ForeignField = {
+  needs: ["id", "voucher_type", "value"],
+  async lookUp(clients, rows, call) {
+    const points = await balancesOf(clients, rows, call);
+    return rows.map(({ id = "", value = "" }) => {
+      const current = points.get(id);
+      return current === undefined ? value || null : `${current.points}`;
+    });
+  },
+};
+
 /** The fields of an object that are looked up in other services than the owner of its rows. */
 export function foreignFields(object: ExportedObject): ReadonlyMap<string, ForeignField> {
   const fields = FOREIGN[object];
   return fields === undefined ? NONE : new Map(Object.entries(fields));
+}
+
+/** The fields to look up for a file: also those that only some values of the owner are wrong for. */
+export async function lookedUpFields(
+  { cards }: Clients,
+  { object, fields }: { readonly object: ExportedObject; readonly fields: readonly string[] },
+  call: Call,
+): Promise<ReadonlyMap<string, ForeignField>> {
+  const foreign = foreignFields(object);
+  if (object !== "voucher" || !fields.includes("value")) return foreign;
+  const { hasChanged } = await cards.hasChangedCards({}, { ...call, idempotency: undefined });
+  return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;
+}
+
+/** Balances of those of the vouchers that are loyalty cards, by id. */
+async function balancesOf(
+  { cards }: Pick<Clients, "cards">,
+  rows: readonly OwnerRow[],
+  call: Call,
+): Promise<ReadonlyMap<string, CardBalances>> {
+  const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
+  if (loyalty.length === 0) return new Map();
+  const { balances } = await cards.getCardBalances(
+    {
+      cards: loyalty.map(({ id = "", value = "" }) => ({
+        projectId: call.project.id,
+        cardId: id,
+        initialPoints: BigInt(value || "0"),
+      })),
+    },
+    batchOf(call),
+  );
+  return new Map(
+    loyalty.flatMap(({ id = "" }, at) => {
+      const found = balances[at];
+      return found === undefined ? [] : [[id, found] as const];
+    }),
+  );
 }
 
 const batchOf = ({ requestId, now }: Call): Call =>

@@ -32,6 +32,14 @@ export const findCards = (
   names: readonly CardName[],
 ): Promise<ReadonlyMap<string, Card>> => selectCards(db, names, "");
 
+/** Whether any card of the project is open, which the first change of its points does. */
+export async function hasCards(db: Queryable, projectId: string): Promise<boolean> {
+  const { rows } = await db.query("select from loyalty_card where project_id = $1 limit 1", [
+    projectId,
+  ]);
+  return rows.length > 0;
+}
+
 /**
  * Locks cards until the transaction ends, in key order. Every change of points does this first; rewards are
  * locked after the cards.

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/loyalty/v1/cards.proto.
  */
 export const file_scrip_loyalty_v1_cards: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxInYKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIo8CCgxDYXJkQmFsYW5jZXMSDgoGcG9pbnRzGAEgASgDEg8KB2JhbGFuY2UYAiABKAMSFwoPcmVkZWVtZWRfcG9pbnRzGAMgASgDEhYKDmV4cGlyZWRfcG9pbnRzGAQgASgDEhkKEXN1YnRyYWN0ZWRfcG9pbnRzGAUgASgDEhYKDnBlbmRpbmdfcG9pbnRzGAYgASgDEiEKFG5leHRfZXhwaXJhdGlvbl9kYXRlGAcgASgJSACIAQESIwoWbmV4dF9leHBpcmF0aW9uX3BvaW50cxgIIAEoA0gBiAEBQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyKLAQoWR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBI3CgVjYXJkcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZUIHmrUYA0joBxIuCgVhc19vZhgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUIICgZfYXNfb2YiSwoXR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USMAoIYmFsYW5jZXMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkNhcmRCYWxhbmNlcyJKChBMb2FkQ2FyZHNSZXF1ZXN0EjYKB3F1ZXJpZXMYASADKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkNhcmRzUXVlcnlCB5q1GANI6Aci0QEKCkNhcmRzUXVlcnkSEgoKcHJvamVjdF9pZBgBIAEoCRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC3Nlc3Npb25fa2V5GAMgASgJSACIAQESGAoLcmVxdWVzdF9rZXkYBCABKAlIAYgBARIyCgVjYXJkcxgFIAMoCzIbLnNjcmlwLmxveWFsdHkudjEuQ2FyZFF1ZXJ5QgaatRgCSB5CDgoMX3Nlc3Npb25fa2V5Qg4KDF9yZXF1ZXN0X2tleSKEAQoJQ2FyZFF1ZXJ5Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSGAoLY2FtcGFpZ25faWQYAyABKAlIAIgBARIWCglyZXdhcmRfaWQYBCABKAlIAYgBAUIOCgxfY2FtcGFpZ25faWRCDAoKX3Jld2FyZF9pZCJDChFMb2FkQ2FyZHNSZXNwb25zZRIuCgdyZXN1bHRzGAEgAygLMh0uc2NyaXAubG95YWx0eS52MS5DYXJkc1Jlc3VsdCI6CgtDYXJkc1Jlc3VsdBIrCgVjYXJkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuTG9hZGVkQ2FyZCKNAgoKTG9hZGVkQ2FyZBIwCghiYWxhbmNlcxgBIAEoCzIeLnNjcmlwLmxveWFsdHkudjEuQ2FyZEJhbGFuY2VzEhUKDWxvY2tlZF9wb2ludHMYAiABKAMSLQoGcmV3YXJkGAMgASgLMhguc2NyaXAubG95YWx0eS52MS5SZXdhcmRIAIgBARI7Cgphc3NpZ25tZW50GAQgASgLMiIuc2NyaXAubG95YWx0eS52MS5SZXdhcmRBc3NpZ25tZW50SAGIAQESHAoPbG95YWx0eV90aWVyX2lkGAUgASgJSAKIAQFCCQoHX3Jld2FyZEINCgtfYXNzaWdubWVudEISChBfbG95YWx0eV90aWVyX2lkIlMKEUhvbGRQb2ludHNSZXF1ZXN0Ej4KCGNvbW1hbmRzGAEgAygLMiMuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzQ29tbWFuZEIHmrUYA0joByLdAQoRSG9sZFBvaW50c0NvbW1hbmQSEgoKcHJvamVjdF9pZBgBIAEoCRInCgNub3cYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKC3JlcXVlc3Rfa2V5GAMgASgJSACIAQESGAoLc2Vzc2lvbl9rZXkYBCABKAlIAYgBARI3CgVwYXJ0cxgFIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFBhcnRCBpq1GAJIHkIOCgxfcmVxdWVzdF9rZXlCDgoMX3Nlc3Npb25fa2V5IqMBCg5Qb2ludHNIb2xkUGFydBIPCgdjYXJkX2lkGAEgASgJEhYKDmluaXRpYWxfcG9pbnRzGAIgASgDEhYKBnBvaW50cxgDIAEoA0IGmrUYAhgBEhEKCXJld2FyZF9pZBgEIAEoCRITCgt0YWtlc19zdG9jaxgFIAEoCBIYCgtjYW1wYWlnbl9pZBgGIAEoCUgAiAEBQg4KDF9jYW1wYWlnbl9pZCJLChJIb2xkUG9pbnRzUmVzcG9uc2USNQoIb3V0Y29tZXMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNPdXRjb21lIocBChFIb2xkUG9pbnRzT3V0Y29tZRIsCgRoZWxkGAEgASgLMhwuc2NyaXAubG95YWx0eS52MS5IZWxkUG9pbnRzSAASOQoIcmVqZWN0ZWQYAiABKAsyJS5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c0hvbGRSZWplY3Rpb25IAEIJCgdvdXRjb21lIjkKCkhlbGRQb2ludHMSKwoFaG9sZHMYASADKAsyHC5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c0hvbGQiSgoKUG9pbnRzSG9sZBIKCgJpZBgBIAEoCRIwCghiYWxhbmNlcxgCIAEoCzIeLnNjcmlwLmxveWFsdHkudjEuQ2FyZEJhbGFuY2VzIjAKE1BvaW50c0hvbGRSZWplY3Rpb24SDAoEcGFydBgBIAEoBRILCgNrZXkYAiABKAkiYQoZUmVzb2x2ZVBvaW50c0hvbGRzUmVxdWVzdBJECgtyZXNvbHV0aW9ucxgBIAMoCzImLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlc29sdXRpb25CB5q1GANI6AciaQoUUG9pbnRzSG9sZFJlc29sdXRpb24SEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdob2xkX2lkGAIgASgJEhoKDXJlZGVtcHRpb25faWQYAyABKAlIAIgBAUIQCg5fcmVkZW1wdGlvbl9pZCIcChpSZXNvbHZlUG9pbnRzSG9sZHNSZXNwb25zZSJQCh1MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVxdWVzdBIVCg1vbGRlcl90aGFuX21zGAEgASgDEhgKBWxpbWl0GAIgASgDQgmatRgFGAEg6AciVAoeTGlzdFBlbmRpbmdQb2ludHNIb2xkc1Jlc3BvbnNlEjIKBWhvbGRzGAEgAygLMiMuc2NyaXAubG95YWx0eS52MS5QZW5kaW5nUG9pbnRzSG9sZCI4ChFQZW5kaW5nUG9pbnRzSG9sZBISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkiTwoTUmVmdW5kUG9pbnRzUmVxdWVzdBI4CgdyZWZ1bmRzGAEgAygLMh4uc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZWZ1bmRCB5q1GANI6AciiAEKDFBvaW50c1JlZnVuZBISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSFQoNcmVkZW1wdGlvbl9pZBgDIAEoCRITCgtyb2xsYmFja19pZBgEIAEoCRInCgNub3cYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhYKFFJlZnVuZFBvaW50c1Jlc3BvbnNlIl0KFFJlc2VydmVQb2ludHNSZXF1ZXN0EkUKCGNvbW1hbmRzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbkNvbW1hbmRCB5q1GANI6AcirwEKGFBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEhMKC3Nlc3Npb25fa2V5GAIgASgJEicKA25vdxgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASQQoMcmVzZXJ2YXRpb25zGAQgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbkIGmrUYAkg8InwKEVBvaW50c1Jlc2VydmF0aW9uEg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSDgoGcG9pbnRzGAMgASgDEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlUKFVJlc2VydmVQb2ludHNSZXNwb25zZRI8CghvdXRjb21lcxgBIAMoCzIqLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lImMKGFBvaW50c1Jlc2VydmF0aW9uT3V0Y29tZRIQCghyZXNlcnZlZBgBIAEoCBI1CghwcmV2aW91cxgCIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzUmVzZXJ2YXRpb24i+wEKE0FkanVzdFBvaW50c1JlcXVlc3QSLQoEY2FyZBgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRIUCgxvcGVyYXRpb25faWQYAiABKAkSDgoGcG9pbnRzGAMgASgDEhcKD2V4cGlyYXRpb25fdHlwZRgEIAEoCRIcCg9leHBpcmF0aW9uX2RhdGUYBSABKAlIAIgBARIWCglzb3VyY2VfaWQYBiABKAlIAYgBARITCgZyZWFzb24YByABKAlIAogBAUISChBfZXhwaXJhdGlvbl9kYXRlQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiKKAQoUQWRqdXN0UG9pbnRzUmVzcG9uc2USLgoFbW92ZWQYASABKAsyHS5zY3JpcC5sb3lhbHR5LnYxLk1vdmVkUG9pbnRzSAASNwoIcmVqZWN0ZWQYAiABKAsyIy5zY3JpcC5sb3lhbHR5LnYxLk1vdmVtZW50UmVqZWN0aW9uSABCCQoHb3V0Y29tZSJFCgtNb3ZlZFBvaW50cxIWCg50cmFuc2FjdGlvbl9pZBgBIAEoCRINCgV0b3RhbBgCIAEoAxIPCgdiYWxhbmNlGAMgASgDIj0KEU1vdmVtZW50UmVqZWN0aW9uEgsKA2tleRgBIAEoCRINCgVsaW1pdBgCIAEoAxIMCgRwYXJ0GAMgASgFItwBChVUcmFuc2ZlclBvaW50c1JlcXVlc3QSNAoLZGVzdGluYXRpb24YASABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRSZWZlcmVuY2USOAoQZGVzdGluYXRpb25fY2FyZBgCIAEoCzIeLnNjcmlwLmxveWFsdHkudjEuVHJhbnNmZXJDYXJkEhQKDG9wZXJhdGlvbl9pZBgDIAEoCRI9Cgl0cmFuc2ZlcnMYBCADKAsyIC5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1RyYW5zZmVyQgiatRgEQAFIFCLMAQoOUG9pbnRzVHJhbnNmZXISLwoGc291cmNlGAEgASgLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlEjMKC3NvdXJjZV9jYXJkGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlckNhcmQSDgoGcG9pbnRzGAMgASgDEhYKCXNvdXJjZV9pZBgEIAEoCUgAiAEBEhMKBnJlYXNvbhgFIAEoCUgBiAEBQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiJACgxUcmFuc2ZlckNhcmQSDAoEY29kZRgBIAEoCRIVCghjYW1wYWlnbhgCIAEoCUgAiAEBQgsKCV9jYW1wYWlnbiJhChZUcmFuc2ZlclBvaW50c1Jlc3BvbnNlEjoKCHJlamVjdGVkGAEgASgLMiMuc2NyaXAubG95YWx0eS52MS5Nb3ZlbWVudFJlamVjdGlvbkgAiAEBQgsKCV9yZWplY3RlZCKzAQoVTGlzdFBvaW50c0xvdHNSZXF1ZXN0Ei0KBGNhcmQYASABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRSZWZlcmVuY2USFwoFbGltaXQYAiABKANCCJq1GAQYASBkEg4KBm9mZnNldBgDIAEoAxIzCgpjcmVhdGVkX2F0GAQgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgAiAEBQg0KC19jcmVhdGVkX2F0IlIKFkxpc3RQb2ludHNMb3RzUmVzcG9uc2USKQoEbG90cxgBIAMoCzIbLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzTG90Eg0KBXRvdGFsGAIgASgDIq8BCglQb2ludHNMb3QSCgoCaWQYASABKAkSDgoGcG9pbnRzGAIgASgDEhcKCmV4cGlyZXNfYXQYAyABKAlIAIgBARIuCgpjcmVhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEINCgtfZXhwaXJlc19hdCKoAgoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIXCgVsaW1pdBgDIAEoA0IImrUYBBgBIGUSEgoKZGVzY2VuZGluZxgEIAEoCBIVCghhZnRlcl9pZBgFIAEoCUgAiAEBEigKB2ZpbHRlcnMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYByABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAGIAQESGAoLY2FtcGFpZ25faWQYCCABKAlIAogBAUILCglfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXRCDgoMX2NhbXBhaWduX2lkIloKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USLgoHZW50cmllcxgBIAMoCzIdLnNjcmlwLmxveWFsdHkudjEuTGVkZ2VyRW50cnkSDQoFdG90YWwYAiABKAMitwMKC0xlZGdlckVudHJ5EgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkSDgoGcG9pbnRzGAMgASgDEg8KB2JhbGFuY2UYBCABKAMSGgoNcmVkZW1wdGlvbl9pZBgFIAEoCUgAiAEBEhgKC3JvbGxiYWNrX2lkGAYgASgJSAGIAQESLgoKY3JlYXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHY2FyZF9pZBgIIAEoCRISCgV0b3RhbBgJIAEoA0gCiAEBEhMKBnNvdXJjZRgKIAEoCUgDiAEBEhYKCXNvdXJjZV9pZBgLIAEoCUgEiAEBEhMKBnJlYXNvbhgMIAEoCUgFiAEBEhcKCnJlbGF0ZWRfaWQYDSABKAlIBogBARIoCgdkZXRhaWxzGA4gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIQCg5fcmVkZW1wdGlvbl9pZEIOCgxfcm9sbGJhY2tfaWRCCAoGX3RvdGFsQgkKB19zb3VyY2VCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uQg0KC19yZWxhdGVkX2lkIlIKFFJlbGVhc2VQb2ludHNSZXF1ZXN0EjoKCHJlbGVhc2VzGAEgAygLMh8uc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZWxlYXNlQgeatRgDSOgHIoUBCg1Qb2ludHNSZWxlYXNlEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSFAoHY2FyZF9pZBgDIAEoCUgAiAEBEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIKCghfY2FyZF9pZCIXChVSZWxlYXNlUG9pbnRzUmVzcG9uc2UipwEKFlN1bW1hcml6ZUxlZGdlclJlcXVlc3QSGwoLY2FtcGFpZ25faWQYASABKAlCBpq1GAIIARItCgRmcm9tGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEi4KBXVudGlsGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgBiAEBQgcKBV9mcm9tQggKBl91bnRpbCKSAQoXU3VtbWFyaXplTGVkZ2VyUmVzcG9uc2USRwoHZmlndXJlcxgBIAMoCzI2LnNjcmlwLmxveWFsdHkudjEuU3VtbWFyaXplTGVkZ2VyUmVzcG9uc2UuRmlndXJlc0VudHJ5Gi4KDEZpZ3VyZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAM6AjgBMu4KCgtDYXJkU2VydmljZRJmCg9HZXRDYXJkQmFsYW5jZXMSKC5zY3JpcC5sb3lhbHR5LnYxLkdldENhcmRCYWxhbmNlc1JlcXVlc3QaKS5zY3JpcC5sb3lhbHR5LnYxLkdldENhcmRCYWxhbmNlc1Jlc3BvbnNlElQKCUxvYWRDYXJkcxIiLnNjcmlwLmxveWFsdHkudjEuTG9hZENhcmRzUmVxdWVzdBojLnNjcmlwLmxveWFsdHkudjEuTG9hZENhcmRzUmVzcG9uc2USkAEKCkhvbGRQb2ludHMSIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNSZXF1ZXN0GiQuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzUmVzcG9uc2UiN6q1GBxsb3lhbHR5X2NhcmRfcG9pbnRzX2V4Y2VlZGVkqrUYE3Jld2FyZF9vdXRfb2Zfc3RvY2sSbwoSUmVzb2x2ZVBvaW50c0hvbGRzEisuc2NyaXAubG95YWx0eS52MS5SZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0Giwuc2NyaXAubG95YWx0eS52MS5SZXNvbHZlUG9pbnRzSG9sZHNSZXNwb25zZRJ7ChZMaXN0UGVuZGluZ1BvaW50c0hvbGRzEi8uc2NyaXAubG95YWx0eS52MS5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVxdWVzdBowLnNjcmlwLmxveWFsdHkudjEuTGlzdFBlbmRpbmdQb2ludHNIb2xkc1Jlc3BvbnNlEl0KDFJlZnVuZFBvaW50cxIlLnNjcmlwLmxveWFsdHkudjEuUmVmdW5kUG9pbnRzUmVxdWVzdBomLnNjcmlwLmxveWFsdHkudjEuUmVmdW5kUG9pbnRzUmVzcG9uc2USYAoNUmVzZXJ2ZVBvaW50cxImLnNjcmlwLmxveWFsdHkudjEuUmVzZXJ2ZVBvaW50c1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLlJlc2VydmVQb2ludHNSZXNwb25zZRJsChFMaXN0TGVkZ2VyRW50cmllcxIqLnNjcmlwLmxveWFsdHkudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gisuc2NyaXAubG95YWx0eS52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEl0KDEFkanVzdFBvaW50cxIlLnNjcmlwLmxveWFsdHkudjEuQWRqdXN0UG9pbnRzUmVxdWVzdBomLnNjcmlwLmxveWFsdHkudjEuQWRqdXN0UG9pbnRzUmVzcG9uc2USYwoOVHJhbnNmZXJQb2ludHMSJy5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyUG9pbnRzUmVxdWVzdBooLnNjcmlwLmxveWFsdHkudjEuVHJhbnNmZXJQb2ludHNSZXNwb25zZRJjCg5MaXN0UG9pbnRzTG90cxInLnNjcmlwLmxveWFsdHkudjEuTGlzdFBvaW50c0xvdHNSZXF1ZXN0Giguc2NyaXAubG95YWx0eS52MS5MaXN0UG9pbnRzTG90c1Jlc3BvbnNlEmYKD1N1bW1hcml6ZUxlZGdlchIoLnNjcmlwLmxveWFsdHkudjEuU3VtbWFyaXplTGVkZ2VyUmVxdWVzdBopLnNjcmlwLmxveWFsdHkudjEuU3VtbWFyaXplTGVkZ2VyUmVzcG9uc2USYAoNUmVsZWFzZVBvaW50cxImLnNjcmlwLmxveWFsdHkudjEuUmVsZWFzZVBvaW50c1JlcXVlc3QaJy5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
+  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxInYKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIo8CCgxDYXJkQmFsYW5jZXMSDgoGcG9pbnRzGAEgASgDEg8KB2JhbGFuY2UYAiABKAMSFwoPcmVkZWVtZWRfcG9pbnRzGAMgASgDEhYKDmV4cGlyZWRfcG9pbnRzGAQgASgDEhkKEXN1YnRyYWN0ZWRfcG9pbnRzGAUgASgDEhYKDnBlbmRpbmdfcG9pbnRzGAYgASgDEiEKFG5leHRfZXhwaXJhdGlvbl9kYXRlGAcgASgJSACIAQESIwoWbmV4dF9leHBpcmF0aW9uX3BvaW50cxgIIAEoA0gBiAEBQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyKLAQoWR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBI3CgVjYXJkcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZUIHmrUYA0joBxIuCgVhc19vZhgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUIICgZfYXNfb2YiSwoXR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USMAoIYmFsYW5jZXMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkNhcmRCYWxhbmNlcyIYChZIYXNDaGFuZ2VkQ2FyZHNSZXF1ZXN0Ii4KF0hhc0NoYW5nZWRDYXJkc1Jlc3BvbnNlEhMKC2hhc19jaGFuZ2VkGAEgASgIIkoKEExvYWRDYXJkc1JlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNRdWVyeUIHmrUYA0joByLRAQoKQ2FyZHNRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLc2Vzc2lvbl9rZXkYAyABKAlIAIgBARIYCgtyZXF1ZXN0X2tleRgEIAEoCUgBiAEBEjIKBWNhcmRzGAUgAygLMhsuc2NyaXAubG95YWx0eS52MS5DYXJkUXVlcnlCBpq1GAJIHkIOCgxfc2Vzc2lvbl9rZXlCDgoMX3JlcXVlc3Rfa2V5IoQBCglDYXJkUXVlcnkSDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKCXJld2FyZF9pZBgEIAEoCUgBiAEBQg4KDF9jYW1wYWlnbl9pZEIMCgpfcmV3YXJkX2lkIkMKEUxvYWRDYXJkc1Jlc3BvbnNlEi4KB3Jlc3VsdHMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkNhcmRzUmVzdWx0IjoKC0NhcmRzUmVzdWx0EisKBWNhcmRzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5Mb2FkZWRDYXJkIo0CCgpMb2FkZWRDYXJkEjAKCGJhbGFuY2VzGAEgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMSFQoNbG9ja2VkX3BvaW50cxgCIAEoAxItCgZyZXdhcmQYAyABKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEgAiAEBEjsKCmFzc2lnbm1lbnQYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRIAYgBARIcCg9sb3lhbHR5X3RpZXJfaWQYBSABKAlIAogBAUIJCgdfcmV3YXJkQg0KC19hc3NpZ25tZW50QhIKEF9sb3lhbHR5X3RpZXJfaWQiUwoRSG9sZFBvaW50c1JlcXVlc3QSPgoIY29tbWFuZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNDb21tYW5kQgeatRgDSOgHIt0BChFIb2xkUG9pbnRzQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLcmVxdWVzdF9rZXkYAyABKAlIAIgBARIYCgtzZXNzaW9uX2tleRgEIAEoCUgBiAEBEjcKBXBhcnRzGAUgAygLMiAuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUGFydEIGmrUYAkgeQg4KDF9yZXF1ZXN0X2tleUIOCgxfc2Vzc2lvbl9rZXkiowEKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIEhgKC2NhbXBhaWduX2lkGAYgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiL7AQoTQWRqdXN0UG9pbnRzUmVxdWVzdBItCgRjYXJkGAEgASgLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlEhQKDG9wZXJhdGlvbl9pZBgCIAEoCRIOCgZwb2ludHMYAyABKAMSFwoPZXhwaXJhdGlvbl90eXBlGAQgASgJEhwKD2V4cGlyYXRpb25fZGF0ZRgFIAEoCUgAiAEBEhYKCXNvdXJjZV9pZBgGIAEoCUgBiAEBEhMKBnJlYXNvbhgHIAEoCUgCiAEBQhIKEF9leHBpcmF0aW9uX2RhdGVCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIooBChRBZGp1c3RQb2ludHNSZXNwb25zZRIuCgVtb3ZlZBgBIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuTW92ZWRQb2ludHNIABI3CghyZWplY3RlZBgCIAEoCzIjLnNjcmlwLmxveWFsdHkudjEuTW92ZW1lbnRSZWplY3Rpb25IAEIJCgdvdXRjb21lIkUKC01vdmVkUG9pbnRzEhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMiPQoRTW92ZW1lbnRSZWplY3Rpb24SCwoDa2V5GAEgASgJEg0KBWxpbWl0GAIgASgDEgwKBHBhcnQYAyABKAUi3AEKFVRyYW5zZmVyUG9pbnRzUmVxdWVzdBI0CgtkZXN0aW5hdGlvbhgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRI4ChBkZXN0aW5hdGlvbl9jYXJkGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlckNhcmQSFAoMb3BlcmF0aW9uX2lkGAMgASgJEj0KCXRyYW5zZmVycxgEIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzVHJhbnNmZXJCCJq1GARAAUgUIswBCg5Qb2ludHNUcmFuc2ZlchIvCgZzb3VyY2UYASABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRSZWZlcmVuY2USMwoLc291cmNlX2NhcmQYAiABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyQ2FyZBIOCgZwb2ludHMYAyABKAMSFgoJc291cmNlX2lkGAQgASgJSACIAQESEwoGcmVhc29uGAUgASgJSAGIAQFCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIkAKDFRyYW5zZmVyQ2FyZBIMCgRjb2RlGAEgASgJEhUKCGNhbXBhaWduGAIgASgJSACIAQFCCwoJX2NhbXBhaWduImEKFlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USOgoIcmVqZWN0ZWQYASABKAsyIy5zY3JpcC5sb3lhbHR5LnYxLk1vdmVtZW50UmVqZWN0aW9uSACIAQFCCwoJX3JlamVjdGVkIrMBChVMaXN0UG9pbnRzTG90c1JlcXVlc3QSLQoEY2FyZBgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRIXCgVsaW1pdBgCIAEoA0IImrUYBBgBIGQSDgoGb2Zmc2V0GAMgASgDEjMKCmNyZWF0ZWRfYXQYBCABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSACIAQFCDQoLX2NyZWF0ZWRfYXQiUgoWTGlzdFBvaW50c0xvdHNSZXNwb25zZRIpCgRsb3RzGAEgAygLMhsuc2NyaXAubG95YWx0eS52MS5Qb2ludHNMb3QSDQoFdG90YWwYAiABKAMirwEKCVBvaW50c0xvdBIKCgJpZBgBIAEoCRIOCgZwb2ludHMYAiABKAMSFwoKZXhwaXJlc19hdBgDIAEoCUgAiAEBEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19leHBpcmVzX2F0IqgCChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhcKBWxpbWl0GAMgASgDQgiatRgEGAEgZRISCgpkZXNjZW5kaW5nGAQgASgIEhUKCGFmdGVyX2lkGAUgASgJSACIAQESKAoHZmlsdGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgHIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIAYgBARIYCgtjYW1wYWlnbl9pZBgIIAEoCUgCiAEBQgsKCV9hZnRlcl9pZEINCgtfY3JlYXRlZF9hdEIOCgxfY2FtcGFpZ25faWQiWgoZTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRIuCgdlbnRyaWVzGAEgAygLMh0uc2NyaXAubG95YWx0eS52MS5MZWRnZXJFbnRyeRINCgV0b3RhbBgCIAEoAyK3AwoLTGVkZ2VyRW50cnkSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZwb2ludHMYAyABKAMSDwoHYmFsYW5jZRgEIAEoAxIaCg1yZWRlbXB0aW9uX2lkGAUgASgJSACIAQESGAoLcm9sbGJhY2tfaWQYBiABKAlIAYgBARIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYXJkX2lkGAggASgJEhIKBXRvdGFsGAkgASgDSAKIAQESEwoGc291cmNlGAogASgJSAOIAQESFgoJc291cmNlX2lkGAsgASgJSASIAQESEwoGcmVhc29uGAwgASgJSAWIAQESFwoKcmVsYXRlZF9pZBgNIAEoCUgGiAEBEigKB2RldGFpbHMYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZEIICgZfdG90YWxCCQoHX3NvdXJjZUIMCgpfc291cmNlX2lkQgkKB19yZWFzb25CDQoLX3JlbGF0ZWRfaWQiUgoUUmVsZWFzZVBvaW50c1JlcXVlc3QSOgoIcmVsZWFzZXMYASADKAsyHy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlbGVhc2VCB5q1GANI6AcihQEKDVBvaW50c1JlbGVhc2USEgoKcHJvamVjdF9pZBgBIAEoCRITCgtzZXNzaW9uX2tleRgCIAEoCRIUCgdjYXJkX2lkGAMgASgJSACIAQESKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgoKCF9jYXJkX2lkIhcKFVJlbGVhc2VQb2ludHNSZXNwb25zZSKnAQoWU3VtbWFyaXplTGVkZ2VyUmVxdWVzdBIbCgtjYW1wYWlnbl9pZBgBIAEoCUIGmrUYAggBEi0KBGZyb20YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLgoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCBwoFX2Zyb21CCAoGX3VudGlsIpIBChdTdW1tYXJpemVMZWRnZXJSZXNwb25zZRJHCgdmaWd1cmVzGAEgAygLMjYuc2NyaXAubG95YWx0eS52MS5TdW1tYXJpemVMZWRnZXJSZXNwb25zZS5GaWd1cmVzRW50cnkaLgoMRmlndXJlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAEy1gsKC0NhcmRTZXJ2aWNlEmYKD0dldENhcmRCYWxhbmNlcxIoLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBopLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USZgoPSGFzQ2hhbmdlZENhcmRzEiguc2NyaXAubG95YWx0eS52MS5IYXNDaGFuZ2VkQ2FyZHNSZXF1ZXN0Gikuc2NyaXAubG95YWx0eS52MS5IYXNDaGFuZ2VkQ2FyZHNSZXNwb25zZRJUCglMb2FkQ2FyZHMSIi5zY3JpcC5sb3lhbHR5LnYxLkxvYWRDYXJkc1JlcXVlc3QaIy5zY3JpcC5sb3lhbHR5LnYxLkxvYWRDYXJkc1Jlc3BvbnNlEpABCgpIb2xkUG9pbnRzEiMuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzUmVxdWVzdBokLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c1Jlc3BvbnNlIjeqtRgcbG95YWx0eV9jYXJkX3BvaW50c19leGNlZWRlZKq1GBNyZXdhcmRfb3V0X29mX3N0b2NrEm8KElJlc29sdmVQb2ludHNIb2xkcxIrLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZVBvaW50c0hvbGRzUmVxdWVzdBosLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZVBvaW50c0hvbGRzUmVzcG9uc2USewoWTGlzdFBlbmRpbmdQb2ludHNIb2xkcxIvLnNjcmlwLmxveWFsdHkudjEuTGlzdFBlbmRpbmdQb2ludHNIb2xkc1JlcXVlc3QaMC5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXNwb25zZRJdCgxSZWZ1bmRQb2ludHMSJS5zY3JpcC5sb3lhbHR5LnYxLlJlZnVuZFBvaW50c1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLlJlZnVuZFBvaW50c1Jlc3BvbnNlEmAKDVJlc2VydmVQb2ludHMSJi5zY3JpcC5sb3lhbHR5LnYxLlJlc2VydmVQb2ludHNSZXF1ZXN0Gicuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVzcG9uc2USbAoRTGlzdExlZGdlckVudHJpZXMSKi5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBorLnNjcmlwLmxveWFsdHkudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRJdCgxBZGp1c3RQb2ludHMSJS5zY3JpcC5sb3lhbHR5LnYxLkFkanVzdFBvaW50c1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLkFkanVzdFBvaW50c1Jlc3BvbnNlEmMKDlRyYW5zZmVyUG9pbnRzEicuc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlclBvaW50c1JlcXVlc3QaKC5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USYwoOTGlzdFBvaW50c0xvdHMSJy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQb2ludHNMb3RzUmVxdWVzdBooLnNjcmlwLmxveWFsdHkudjEuTGlzdFBvaW50c0xvdHNSZXNwb25zZRJmCg9TdW1tYXJpemVMZWRnZXISKC5zY3JpcC5sb3lhbHR5LnYxLlN1bW1hcml6ZUxlZGdlclJlcXVlc3QaKS5zY3JpcC5sb3lhbHR5LnYxLlN1bW1hcml6ZUxlZGdlclJlc3BvbnNlEmAKDVJlbGVhc2VQb2ludHMSJi5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXF1ZXN0Gicuc2NyaXAubG95YWx0eS52MS5SZWxlYXNlUG9pbnRzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
 
 /**
  * Identifies a card.
@@ -177,6 +177,38 @@ export const GetCardBalancesResponseSchema: GenMessage<GetCardBalancesResponse> 
   messageDesc(file_scrip_loyalty_v1_cards, 3);
 
 /**
+ * @generated from message scrip.loyalty.v1.HasChangedCardsRequest
+ */
+export type HasChangedCardsRequest = Message<"scrip.loyalty.v1.HasChangedCardsRequest"> & {
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.HasChangedCardsRequest.
+ * Use `create(HasChangedCardsRequestSchema)` to create a new message.
+ */
+export const HasChangedCardsRequestSchema: GenMessage<HasChangedCardsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 4);
+
+/**
+ * @generated from message scrip.loyalty.v1.HasChangedCardsResponse
+ */
+export type HasChangedCardsResponse = Message<"scrip.loyalty.v1.HasChangedCardsResponse"> & {
+  /**
+   * Whether there is such a card.
+   *
+   * @generated from field: bool has_changed = 1;
+   */
+  hasChanged: boolean;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.HasChangedCardsResponse.
+ * Use `create(HasChangedCardsResponseSchema)` to create a new message.
+ */
+export const HasChangedCardsResponseSchema: GenMessage<HasChangedCardsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 5);
+
+/**
  * @generated from message scrip.loyalty.v1.LoadCardsRequest
  */
 export type LoadCardsRequest = Message<"scrip.loyalty.v1.LoadCardsRequest"> & {
@@ -193,7 +225,7 @@ export type LoadCardsRequest = Message<"scrip.loyalty.v1.LoadCardsRequest"> & {
  * Use `create(LoadCardsRequestSchema)` to create a new message.
  */
 export const LoadCardsRequestSchema: GenMessage<LoadCardsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 4);
+  messageDesc(file_scrip_loyalty_v1_cards, 6);
 
 /**
  * Cards of one request.
@@ -242,7 +274,7 @@ export type CardsQuery = Message<"scrip.loyalty.v1.CardsQuery"> & {
  * Use `create(CardsQuerySchema)` to create a new message.
  */
 export const CardsQuerySchema: GenMessage<CardsQuery> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 5);
+  messageDesc(file_scrip_loyalty_v1_cards, 7);
 
 /**
  * One card, and the reward that was chosen.
@@ -284,7 +316,7 @@ export type CardQuery = Message<"scrip.loyalty.v1.CardQuery"> & {
  * Use `create(CardQuerySchema)` to create a new message.
  */
 export const CardQuerySchema: GenMessage<CardQuery> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 6);
+  messageDesc(file_scrip_loyalty_v1_cards, 8);
 
 /**
  * @generated from message scrip.loyalty.v1.LoadCardsResponse
@@ -303,7 +335,7 @@ export type LoadCardsResponse = Message<"scrip.loyalty.v1.LoadCardsResponse"> & 
  * Use `create(LoadCardsResponseSchema)` to create a new message.
  */
 export const LoadCardsResponseSchema: GenMessage<LoadCardsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 7);
+  messageDesc(file_scrip_loyalty_v1_cards, 9);
 
 /**
  * Cards of one query.
@@ -324,7 +356,7 @@ export type CardsResult = Message<"scrip.loyalty.v1.CardsResult"> & {
  * Use `create(CardsResultSchema)` to create a new message.
  */
 export const CardsResultSchema: GenMessage<CardsResult> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 8);
+  messageDesc(file_scrip_loyalty_v1_cards, 10);
 
 /**
  * A card and what a decision needs beside it.
@@ -373,7 +405,7 @@ export type LoadedCard = Message<"scrip.loyalty.v1.LoadedCard"> & {
  * Use `create(LoadedCardSchema)` to create a new message.
  */
 export const LoadedCardSchema: GenMessage<LoadedCard> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 9);
+  messageDesc(file_scrip_loyalty_v1_cards, 11);
 
 /**
  * @generated from message scrip.loyalty.v1.HoldPointsRequest
@@ -392,7 +424,7 @@ export type HoldPointsRequest = Message<"scrip.loyalty.v1.HoldPointsRequest"> & 
  * Use `create(HoldPointsRequestSchema)` to create a new message.
  */
 export const HoldPointsRequestSchema: GenMessage<HoldPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 10);
+  messageDesc(file_scrip_loyalty_v1_cards, 12);
 
 /**
  * Points of one redemption.
@@ -442,7 +474,7 @@ export type HoldPointsCommand = Message<"scrip.loyalty.v1.HoldPointsCommand"> & 
  * Use `create(HoldPointsCommandSchema)` to create a new message.
  */
 export const HoldPointsCommandSchema: GenMessage<HoldPointsCommand> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 11);
+  messageDesc(file_scrip_loyalty_v1_cards, 13);
 
 /**
  * Points of one card.
@@ -498,7 +530,7 @@ export type PointsHoldPart = Message<"scrip.loyalty.v1.PointsHoldPart"> & {
  * Use `create(PointsHoldPartSchema)` to create a new message.
  */
 export const PointsHoldPartSchema: GenMessage<PointsHoldPart> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 12);
+  messageDesc(file_scrip_loyalty_v1_cards, 14);
 
 /**
  * @generated from message scrip.loyalty.v1.HoldPointsResponse
@@ -517,7 +549,7 @@ export type HoldPointsResponse = Message<"scrip.loyalty.v1.HoldPointsResponse"> 
  * Use `create(HoldPointsResponseSchema)` to create a new message.
  */
 export const HoldPointsResponseSchema: GenMessage<HoldPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 13);
+  messageDesc(file_scrip_loyalty_v1_cards, 15);
 
 /**
  * Outcome of one command.
@@ -552,7 +584,7 @@ export type HoldPointsOutcome = Message<"scrip.loyalty.v1.HoldPointsOutcome"> & 
  * Use `create(HoldPointsOutcomeSchema)` to create a new message.
  */
 export const HoldPointsOutcomeSchema: GenMessage<HoldPointsOutcome> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 14);
+  messageDesc(file_scrip_loyalty_v1_cards, 16);
 
 /**
  * Points holds of one command.
@@ -573,7 +605,7 @@ export type HeldPoints = Message<"scrip.loyalty.v1.HeldPoints"> & {
  * Use `create(HeldPointsSchema)` to create a new message.
  */
 export const HeldPointsSchema: GenMessage<HeldPoints> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 15);
+  messageDesc(file_scrip_loyalty_v1_cards, 17);
 
 /**
  * Points that are held for a redemption.
@@ -601,7 +633,7 @@ export type PointsHold = Message<"scrip.loyalty.v1.PointsHold"> & {
  * Use `create(PointsHoldSchema)` to create a new message.
  */
 export const PointsHoldSchema: GenMessage<PointsHold> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 16);
+  messageDesc(file_scrip_loyalty_v1_cards, 18);
 
 /**
  * Why points are not held.
@@ -629,7 +661,7 @@ export type PointsHoldRejection = Message<"scrip.loyalty.v1.PointsHoldRejection"
  * Use `create(PointsHoldRejectionSchema)` to create a new message.
  */
 export const PointsHoldRejectionSchema: GenMessage<PointsHoldRejection> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 17);
+  messageDesc(file_scrip_loyalty_v1_cards, 19);
 
 /**
  * @generated from message scrip.loyalty.v1.ResolvePointsHoldsRequest
@@ -648,7 +680,7 @@ export type ResolvePointsHoldsRequest = Message<"scrip.loyalty.v1.ResolvePointsH
  * Use `create(ResolvePointsHoldsRequestSchema)` to create a new message.
  */
 export const ResolvePointsHoldsRequestSchema: GenMessage<ResolvePointsHoldsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 18);
+  messageDesc(file_scrip_loyalty_v1_cards, 20);
 
 /**
  * How one points hold ends.
@@ -683,7 +715,7 @@ export type PointsHoldResolution = Message<"scrip.loyalty.v1.PointsHoldResolutio
  * Use `create(PointsHoldResolutionSchema)` to create a new message.
  */
 export const PointsHoldResolutionSchema: GenMessage<PointsHoldResolution> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 19);
+  messageDesc(file_scrip_loyalty_v1_cards, 21);
 
 /**
  * @generated from message scrip.loyalty.v1.ResolvePointsHoldsResponse
@@ -696,7 +728,7 @@ export type ResolvePointsHoldsResponse = Message<"scrip.loyalty.v1.ResolvePoints
  * Use `create(ResolvePointsHoldsResponseSchema)` to create a new message.
  */
 export const ResolvePointsHoldsResponseSchema: GenMessage<ResolvePointsHoldsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 20);
+  messageDesc(file_scrip_loyalty_v1_cards, 22);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPendingPointsHoldsRequest
@@ -722,7 +754,7 @@ export type ListPendingPointsHoldsRequest = Message<"scrip.loyalty.v1.ListPendin
  * Use `create(ListPendingPointsHoldsRequestSchema)` to create a new message.
  */
 export const ListPendingPointsHoldsRequestSchema: GenMessage<ListPendingPointsHoldsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 21);
+  messageDesc(file_scrip_loyalty_v1_cards, 23);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPendingPointsHoldsResponse
@@ -741,7 +773,7 @@ export type ListPendingPointsHoldsResponse = Message<"scrip.loyalty.v1.ListPendi
  * Use `create(ListPendingPointsHoldsResponseSchema)` to create a new message.
  */
 export const ListPendingPointsHoldsResponseSchema: GenMessage<ListPendingPointsHoldsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 22);
+  messageDesc(file_scrip_loyalty_v1_cards, 24);
 
 /**
  * A points hold that is not resolved.
@@ -769,7 +801,7 @@ export type PendingPointsHold = Message<"scrip.loyalty.v1.PendingPointsHold"> & 
  * Use `create(PendingPointsHoldSchema)` to create a new message.
  */
 export const PendingPointsHoldSchema: GenMessage<PendingPointsHold> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 23);
+  messageDesc(file_scrip_loyalty_v1_cards, 25);
 
 /**
  * @generated from message scrip.loyalty.v1.RefundPointsRequest
@@ -788,7 +820,7 @@ export type RefundPointsRequest = Message<"scrip.loyalty.v1.RefundPointsRequest"
  * Use `create(RefundPointsRequestSchema)` to create a new message.
  */
 export const RefundPointsRequestSchema: GenMessage<RefundPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 24);
+  messageDesc(file_scrip_loyalty_v1_cards, 26);
 
 /**
  * Points of one rollback.
@@ -837,7 +869,7 @@ export type PointsRefund = Message<"scrip.loyalty.v1.PointsRefund"> & {
  * Use `create(PointsRefundSchema)` to create a new message.
  */
 export const PointsRefundSchema: GenMessage<PointsRefund> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 25);
+  messageDesc(file_scrip_loyalty_v1_cards, 27);
 
 /**
  * @generated from message scrip.loyalty.v1.RefundPointsResponse
@@ -850,7 +882,7 @@ export type RefundPointsResponse = Message<"scrip.loyalty.v1.RefundPointsRespons
  * Use `create(RefundPointsResponseSchema)` to create a new message.
  */
 export const RefundPointsResponseSchema: GenMessage<RefundPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 26);
+  messageDesc(file_scrip_loyalty_v1_cards, 28);
 
 /**
  * @generated from message scrip.loyalty.v1.ReservePointsRequest
@@ -869,7 +901,7 @@ export type ReservePointsRequest = Message<"scrip.loyalty.v1.ReservePointsReques
  * Use `create(ReservePointsRequestSchema)` to create a new message.
  */
 export const ReservePointsRequestSchema: GenMessage<ReservePointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 27);
+  messageDesc(file_scrip_loyalty_v1_cards, 29);
 
 /**
  * Locks of one session.
@@ -911,7 +943,7 @@ export type PointsReservationCommand = Message<"scrip.loyalty.v1.PointsReservati
  * Use `create(PointsReservationCommandSchema)` to create a new message.
  */
 export const PointsReservationCommandSchema: GenMessage<PointsReservationCommand> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 28);
+  messageDesc(file_scrip_loyalty_v1_cards, 30);
 
 /**
  * Points of one card that a session has locked.
@@ -953,7 +985,7 @@ export type PointsReservation = Message<"scrip.loyalty.v1.PointsReservation"> & 
  * Use `create(PointsReservationSchema)` to create a new message.
  */
 export const PointsReservationSchema: GenMessage<PointsReservation> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 29);
+  messageDesc(file_scrip_loyalty_v1_cards, 31);
 
 /**
  * @generated from message scrip.loyalty.v1.ReservePointsResponse
@@ -972,7 +1004,7 @@ export type ReservePointsResponse = Message<"scrip.loyalty.v1.ReservePointsRespo
  * Use `create(ReservePointsResponseSchema)` to create a new message.
  */
 export const ReservePointsResponseSchema: GenMessage<ReservePointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 30);
+  messageDesc(file_scrip_loyalty_v1_cards, 32);
 
 /**
  * Outcome of one command.
@@ -1000,7 +1032,7 @@ export type PointsReservationOutcome = Message<"scrip.loyalty.v1.PointsReservati
  * Use `create(PointsReservationOutcomeSchema)` to create a new message.
  */
 export const PointsReservationOutcomeSchema: GenMessage<PointsReservationOutcome> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 31);
+  messageDesc(file_scrip_loyalty_v1_cards, 33);
 
 /**
  * @generated from message scrip.loyalty.v1.AdjustPointsRequest
@@ -1061,7 +1093,7 @@ export type AdjustPointsRequest = Message<"scrip.loyalty.v1.AdjustPointsRequest"
  * Use `create(AdjustPointsRequestSchema)` to create a new message.
  */
 export const AdjustPointsRequestSchema: GenMessage<AdjustPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 32);
+  messageDesc(file_scrip_loyalty_v1_cards, 34);
 
 /**
  * @generated from message scrip.loyalty.v1.AdjustPointsResponse
@@ -1094,7 +1126,7 @@ export type AdjustPointsResponse = Message<"scrip.loyalty.v1.AdjustPointsRespons
  * Use `create(AdjustPointsResponseSchema)` to create a new message.
  */
 export const AdjustPointsResponseSchema: GenMessage<AdjustPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 33);
+  messageDesc(file_scrip_loyalty_v1_cards, 35);
 
 /**
  * A change of a card's points, and the card after it.
@@ -1129,7 +1161,7 @@ export type MovedPoints = Message<"scrip.loyalty.v1.MovedPoints"> & {
  * Use `create(MovedPointsSchema)` to create a new message.
  */
 export const MovedPointsSchema: GenMessage<MovedPoints> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 34);
+  messageDesc(file_scrip_loyalty_v1_cards, 36);
 
 /**
  * Why points were not moved.
@@ -1164,7 +1196,7 @@ export type MovementRejection = Message<"scrip.loyalty.v1.MovementRejection"> & 
  * Use `create(MovementRejectionSchema)` to create a new message.
  */
 export const MovementRejectionSchema: GenMessage<MovementRejection> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 35);
+  messageDesc(file_scrip_loyalty_v1_cards, 37);
 
 /**
  * @generated from message scrip.loyalty.v1.TransferPointsRequest
@@ -1204,7 +1236,7 @@ export type TransferPointsRequest = Message<"scrip.loyalty.v1.TransferPointsRequ
  * Use `create(TransferPointsRequestSchema)` to create a new message.
  */
 export const TransferPointsRequestSchema: GenMessage<TransferPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 36);
+  messageDesc(file_scrip_loyalty_v1_cards, 38);
 
 /**
  * Points of one card.
@@ -1253,7 +1285,7 @@ export type PointsTransfer = Message<"scrip.loyalty.v1.PointsTransfer"> & {
  * Use `create(PointsTransferSchema)` to create a new message.
  */
 export const PointsTransferSchema: GenMessage<PointsTransfer> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 37);
+  messageDesc(file_scrip_loyalty_v1_cards, 39);
 
 /**
  * What transactions show of a card.
@@ -1281,7 +1313,7 @@ export type TransferCard = Message<"scrip.loyalty.v1.TransferCard"> & {
  * Use `create(TransferCardSchema)` to create a new message.
  */
 export const TransferCardSchema: GenMessage<TransferCard> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 38);
+  messageDesc(file_scrip_loyalty_v1_cards, 40);
 
 /**
  * @generated from message scrip.loyalty.v1.TransferPointsResponse
@@ -1300,7 +1332,7 @@ export type TransferPointsResponse = Message<"scrip.loyalty.v1.TransferPointsRes
  * Use `create(TransferPointsResponseSchema)` to create a new message.
  */
 export const TransferPointsResponseSchema: GenMessage<TransferPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 39);
+  messageDesc(file_scrip_loyalty_v1_cards, 41);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPointsLotsRequest
@@ -1340,7 +1372,7 @@ export type ListPointsLotsRequest = Message<"scrip.loyalty.v1.ListPointsLotsRequ
  * Use `create(ListPointsLotsRequestSchema)` to create a new message.
  */
 export const ListPointsLotsRequestSchema: GenMessage<ListPointsLotsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 40);
+  messageDesc(file_scrip_loyalty_v1_cards, 42);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPointsLotsResponse
@@ -1366,7 +1398,7 @@ export type ListPointsLotsResponse = Message<"scrip.loyalty.v1.ListPointsLotsRes
  * Use `create(ListPointsLotsResponseSchema)` to create a new message.
  */
 export const ListPointsLotsResponseSchema: GenMessage<ListPointsLotsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 41);
+  messageDesc(file_scrip_loyalty_v1_cards, 43);
 
 /**
  * Points of a card that expire on one date, or never.
@@ -1415,7 +1447,7 @@ export type PointsLot = Message<"scrip.loyalty.v1.PointsLot"> & {
  * Use `create(PointsLotSchema)` to create a new message.
  */
 export const PointsLotSchema: GenMessage<PointsLot> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 42);
+  messageDesc(file_scrip_loyalty_v1_cards, 44);
 
 /**
  * @generated from message scrip.loyalty.v1.ListLedgerEntriesRequest
@@ -1483,7 +1515,7 @@ export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntri
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 43);
+  messageDesc(file_scrip_loyalty_v1_cards, 45);
 
 /**
  * @generated from message scrip.loyalty.v1.ListLedgerEntriesResponse
@@ -1509,7 +1541,7 @@ export type ListLedgerEntriesResponse = Message<"scrip.loyalty.v1.ListLedgerEntr
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 44);
+  messageDesc(file_scrip_loyalty_v1_cards, 46);
 
 /**
  * One change of a card's points.
@@ -1621,7 +1653,7 @@ export type LedgerEntry = Message<"scrip.loyalty.v1.LedgerEntry"> & {
  * Use `create(LedgerEntrySchema)` to create a new message.
  */
 export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 45);
+  messageDesc(file_scrip_loyalty_v1_cards, 47);
 
 /**
  * @generated from message scrip.loyalty.v1.ReleasePointsRequest
@@ -1640,7 +1672,7 @@ export type ReleasePointsRequest = Message<"scrip.loyalty.v1.ReleasePointsReques
  * Use `create(ReleasePointsRequestSchema)` to create a new message.
  */
 export const ReleasePointsRequestSchema: GenMessage<ReleasePointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 46);
+  messageDesc(file_scrip_loyalty_v1_cards, 48);
 
 /**
  * Locks of one session.
@@ -1682,7 +1714,7 @@ export type PointsRelease = Message<"scrip.loyalty.v1.PointsRelease"> & {
  * Use `create(PointsReleaseSchema)` to create a new message.
  */
 export const PointsReleaseSchema: GenMessage<PointsRelease> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 47);
+  messageDesc(file_scrip_loyalty_v1_cards, 49);
 
 /**
  * @generated from message scrip.loyalty.v1.ReleasePointsResponse
@@ -1695,7 +1727,7 @@ export type ReleasePointsResponse = Message<"scrip.loyalty.v1.ReleasePointsRespo
  * Use `create(ReleasePointsResponseSchema)` to create a new message.
  */
 export const ReleasePointsResponseSchema: GenMessage<ReleasePointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 48);
+  messageDesc(file_scrip_loyalty_v1_cards, 50);
 
 /**
  * @generated from message scrip.loyalty.v1.SummarizeLedgerRequest
@@ -1728,7 +1760,7 @@ export type SummarizeLedgerRequest = Message<"scrip.loyalty.v1.SummarizeLedgerRe
  * Use `create(SummarizeLedgerRequestSchema)` to create a new message.
  */
 export const SummarizeLedgerRequestSchema: GenMessage<SummarizeLedgerRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 49);
+  messageDesc(file_scrip_loyalty_v1_cards, 51);
 
 /**
  * @generated from message scrip.loyalty.v1.SummarizeLedgerResponse
@@ -1747,7 +1779,7 @@ export type SummarizeLedgerResponse = Message<"scrip.loyalty.v1.SummarizeLedgerR
  * Use `create(SummarizeLedgerResponseSchema)` to create a new message.
  */
 export const SummarizeLedgerResponseSchema: GenMessage<SummarizeLedgerResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 50);
+  messageDesc(file_scrip_loyalty_v1_cards, 52);
 
 /**
  * Stores the points of loyalty cards (docs/gift-and-points.md#loyalty-cards). A card is identified by the id of
@@ -1765,6 +1797,17 @@ export const CardService: GenService<{
     methodKind: "unary";
     input: typeof GetCardBalancesRequestSchema;
     output: typeof GetCardBalancesResponseSchema;
+  },
+  /**
+   * Returns whether any card of the project of the call has changed since its creation: without one, all cards have their
+   * initial points. Internal; read-only.
+   *
+   * @generated from rpc scrip.loyalty.v1.CardService.HasChangedCards
+   */
+  hasChangedCards: {
+    methodKind: "unary";
+    input: typeof HasChangedCardsRequestSchema;
+    output: typeof HasChangedCardsResponseSchema;
   },
   /**
    * Loads what decisions need of cards: balances, points that sessions of other callers have locked, and the
