@@ -548,3 +548,17 @@ create view redemption_rollback_of_project as
     reason
    FROM redemption_rollback
   WHERE project_id = current_setting('scrip.project'::text, true);
+
+CREATE OR REPLACE FUNCTION voucher.set_campaign_of_ledger_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select v.campaign_id
+    into new.campaign_id
+    from voucher v
+   where v.project_id = new.project_id and v.id = new.voucher_id;
+  return new;
+end $function$;
+
+CREATE TRIGGER voucher_ledger_entry_campaign BEFORE INSERT ON voucher_ledger_entry FOR EACH ROW WHEN (new.campaign_id IS NULL) EXECUTE FUNCTION set_campaign_of_ledger_entry();

@@ -216,6 +216,30 @@ describe("ListCampaignTransactions", () => {
     expect(behindAll.data).toEqual([]);
   });
 
+  test("lists entries that processes of the release before wrote", async () => {
+    const { projectId, db } = service;
+    const [id = ""] = await createInCampaign("camp_upgrade", [gift(100n)]);
+    // It creates a voucher and its first entry in one statement, and names no campaign.
+    await db.query(
+      `with created as (
+         insert into voucher
+         select (jsonb_populate_record(v, '{"id": "v_old", "code_key": "OLD", "asset_id": "old"}')).*
+           from voucher v where project_id = $1 and id = $2
+         returning project_id, id
+       )
+       insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after, created_at)
+       select project_id, id, 1, 200, 200, now() from created`,
+      [projectId, id],
+    );
+    await db.query(
+      `insert into voucher_ledger_entry (project_id, voucher_id, version, amount, balance_after, created_at)
+       values ($1, $2, 2, -30, 70, now() + interval '1 second')`,
+      [projectId, id],
+    );
+    const { data } = await ofCampaign({ campaignId: "camp_upgrade", order: "id", limit: 10n });
+    expect(data.map(({ details }) => details?.balance?.amount)).toEqual([100n, 200n, -30n]);
+  });
+
   test("reads a page of a large campaign by an index", async () => {
     const { projectId, db } = service;
     const limit = 10;
