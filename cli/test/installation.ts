@@ -7,6 +7,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { migratedDatabase } from "@scrip/testing";
+import { COMPILE_CACHE } from "@scrip/testing/compile-cache";
 
 import { runCli } from "../src/program.ts";
 import type { Environment } from "../src/settings.ts";
@@ -78,8 +79,7 @@ export async function startInstallation(): Promise<Installation> {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
-      // Later processes reuse the compiled code.
-      NODE_COMPILE_CACHE: path.join(tmpdir(), "scrip-compiled"),
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       DATABASE_URL: database.url,
       SCRIP_DATA_DIR: dataDir,
       SCRIP_PORT: "0",

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { COMPILE_CACHE } from "@scrip/testing/compile-cache";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { openApi } from "../src/api.ts";
@@ -215,7 +216,7 @@ describe("import-from", () => {
       const child = spawn(process.execPath, [MAIN, "import-from", "voucherify", ...args], {
         env: {
           ...process.env,
-          NODE_COMPILE_CACHE: path.join(tmpdir(), "scrip-compiled"),
+          NODE_COMPILE_CACHE: COMPILE_CACHE,
           ...through,
         },
         stdio: "ignore",

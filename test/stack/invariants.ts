@@ -2,9 +2,11 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { COMPILE_CACHE } from "@scrip/testing/compile-cache";
+
 import type { Json } from "./api.ts";
 import type { Stack } from "./compositions.ts";
-import { COMPILE_CACHE, ROOT } from "./process.ts";
+import { ROOT } from "./process.ts";
 
 const run = promisify(execFile);
 const CLI = path.join(ROOT, "cli/src/main.ts");

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
+
+import { COMPILE_CACHE } from "@scrip/testing/compile-cache";
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -26,8 +27,6 @@ export type ProcessOptions = {
 /** Generous: even on a busy machine only a hanging process takes this long. */
 const START_TIMEOUT_MS = 50_000;
 
-/** A shared compile cache: processes start in little more than half the time. */
-export const COMPILE_CACHE = path.join(tmpdir(), "scrip-compiled");
 const EXIT_WITH_PARENT = path.join(import.meta.dirname, "exit-with-parent.ts");
 
 const children = new Set<ChildProcess>();

@@ -11,6 +11,9 @@ const ROOT = path.join(import.meta.dirname, "../../..");
 
 vi.setConfig({ testTimeout: 600_000 });
 
+/** On the disk of the package store: pnpm would create another store on a file system in memory. */
+const DISK = process.platform === "linux" ? "/var/tmp" : tmpdir();
+
 test("npm start and npm test work in a folder with spaces that only its owner can enter", async () => {
   const checkout = await copyCheckout();
 
@@ -30,7 +33,7 @@ test("npm start and npm test work in a folder with spaces that only its owner ca
 
 /** A copy of the tracked files, below a folder of mode 0700 whose name contains a space. */
 async function copyCheckout(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "scrip first start "));
+  const folder = await mkdtemp(path.join(DISK, "scrip first start "));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20 }));
   const list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const files = execFileSync("git", list, { cwd: ROOT, encoding: "utf8", maxBuffer: 2 ** 26 });

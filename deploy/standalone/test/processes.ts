@@ -4,11 +4,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { COMPILE_CACHE } from "@scrip/testing/compile-cache";
 import { expect, vi } from "vitest";
 
 const MAIN = path.join(import.meta.dirname, "../src/main.ts");
-/** Shared by all processes of the tests, so that each compiles only what is new. */
-const COMPILED = path.join(tmpdir(), "scrip-compiled");
 
 /** Only a process that hangs takes this long, however busy the machine is. */
 export const PATIENCE = { timeout: 60_000 };
@@ -26,7 +25,7 @@ type Env = Readonly<Record<string, string>>;
 
 export function start(env: Env) {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILED, ...env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   started.add(child);

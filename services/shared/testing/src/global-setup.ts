@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { TestProject } from "vitest/node";
 
 import { asAdmin } from "./admin.ts";
+import { temporaryFilesInMemory } from "./memory-folder.ts";
 import { oncePerRun } from "./once-per-run.ts";
 import { startTestPostgres } from "./test-postgres.ts";
 
@@ -15,16 +16,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function startServer() {
-  const server = await startTestPostgres();
+  await using parts = new AsyncDisposableStack();
+  parts.use(temporaryFilesInMemory());
+  const { url } = parts.use(await startTestPostgres());
   const run = randomBytes(4).toString("hex");
-  return {
-    url: server.url,
-    run,
-    async [Symbol.asyncDispose]() {
-      await dropDatabases(server.url, run);
-      await server[Symbol.asyncDispose]();
-    },
-  };
+  parts.defer(() => dropDatabases(url, run));
+
+  const running = parts.move();
+  return { url, run, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function dropDatabases(url: string, run: string): Promise<void> {
