@@ -15,8 +15,11 @@ const expect = { poll: { timeout: 60_000 } };
 /** No test changes modules that others import, so files share them and start faster. */
 const isolate = false;
 
-/** PostgreSQL and the processes that tests start need the rest of a small machine. */
-const maxWorkers = 2;
+/** Files that wait for processes and timers leave the processors of a small machine to two others. */
+const maxWorkers = 3;
+
+/** The services of the stacks need the rest of a small machine. */
+const maxE2eWorkers = 2;
 
 /** They start processes and wait for them, or send many requests. */
 const SLOW_FILES =
@@ -96,7 +99,7 @@ export default defineConfig({
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           exclude: [...exclude, ...FILES_ALONE],
-          maxWorkers,
+          maxWorkers: maxE2eWorkers,
           sequence: { groupOrder: 2 },
         },
       },
