@@ -178,7 +178,8 @@ const customersBehind = ({ pass }: ReturnType<typeof createGate>) =>
 /** A server that accepts calls and never responds. */
 async function startSilentServer() {
   const server = createServer();
-  server.on("stream", () => {});
+  // A client that leaves ends its streams with an error.
+  server.on("stream", (stream) => stream.on("error", () => {}));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const transport = createServiceTransport({
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
