@@ -14,8 +14,3 @@ end $$;
 create trigger voucher_ledger_entry_campaign
   before insert on voucher_ledger_entry
   for each row when (new.campaign_id is null) execute function set_campaign_of_ledger_entry();
-
-update voucher_ledger_entry l
-   set campaign_id = v.campaign_id
-  from voucher v
- where v.project_id = l.project_id and v.id = l.voucher_id and v.campaign_id is not null;
