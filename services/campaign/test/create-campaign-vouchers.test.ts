@@ -8,6 +8,7 @@ import { ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { deleteCampaign } from "../src/store/campaigns.ts";
 import { newCall, newCoupons, newPromotion, NOON, rejectionKey, TEN_PERCENT } from "./builders.ts";
 import { startCampaigns } from "./deps.ts";
 
@@ -239,6 +240,27 @@ describe("ImportCampaignVouchers", () => {
     const unknown = { campaignId: "camp_0", importId: "aa_4" };
     await imports.beginImport(unknown, call);
     await imports.endImport(unknown, call);
+  });
+
+  test("ignores the import into a campaign that is deleted permanently at the same time", async () => {
+    const call = newCall();
+    const { id: campaignId } = await newCoupons(service, call);
+    const { db, imports } = service;
+    const announced = { campaignId, importId: "aa_1" };
+    const waiting = async () => {
+      const { rows } = await db.query("select from pg_locks where not granted");
+      return rows.length;
+    };
+    const calls = await db.transaction(async (tx) => {
+      await deleteCampaign(tx, call.project.id, campaignId);
+      const both = Promise.allSettled([
+        imports.beginImport(announced, call),
+        imports.endImport(announced, call),
+      ]);
+      await expect.poll(waiting).toBe(2);
+      return { both };
+    });
+    expect((await calls.both).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
   });
 
   test("counts the vouchers of a batch once when the response of the voucher service is lost", async () => {

@@ -6,7 +6,12 @@ export type CampaignImport = {
   readonly importId: string;
 };
 
-/** Announces an import that will run or runs; nothing if it has ended, or the campaign was deleted for good. */
+/*
+ * The row of the campaign is locked before the foreign key is checked: a campaign that is deleted permanently at the same
+ * time is unknown then, instead of a violation.
+ */
+
+/** Announces an import that will run or runs; changes nothing if it has ended, or the campaign was deleted permanently. */
 export async function beginImport(
   db: Queryable,
   { projectId, campaignId, importId }: CampaignImport,
@@ -14,27 +19,29 @@ export async function beginImport(
   await db.query(
     `insert into campaign_import (project_id, campaign_id, id)
      select project_id, id, $3 from campaign where project_id = $1 and id = $2
+        for key share
          on conflict (project_id, campaign_id, id) do nothing`,
     [projectId, campaignId, importId],
   );
 }
 
-/** Longer than any request that announces an import may be on its way. */
-const KEEP = "1 hour";
+/** Longer than the announcement of an import that has not ended can take. */
+const RETENTION = "1 hour";
 
-/** Ends an import, and forgets those of the campaign that ended long ago. */
+/** Ends an import, and deletes the rows of imports of the campaign that ended long ago. */
 export async function endImport(
   db: Queryable,
   { projectId, campaignId, importId }: CampaignImport,
 ): Promise<void> {
   await db.query(
-    `with forgotten as (
+    `with expired as (
        delete from campaign_import
         where project_id = $1 and campaign_id = $2 and id <> $3
-          and ended_at < now() - interval '${KEEP}'
+          and ended_at < now() - interval '${RETENTION}'
      )
      insert into campaign_import (project_id, campaign_id, id, ended_at)
      select project_id, id, $3, now() from campaign where project_id = $1 and id = $2
+        for key share
          on conflict (project_id, campaign_id, id)
          do update set ended_at = coalesce(campaign_import.ended_at, excluded.ended_at)`,
     [projectId, campaignId, importId],
