@@ -154,6 +154,16 @@ test("a campaign shows that vouchers are added from the response until the impor
   };
   expect(await ended(first)).toBe(DONE);
   expect(await generation()).toBe(CampaignStatus.DONE);
+  // The first attempt ended before its response was stored, and the campaign service no longer stores the end.
+  await asAdmin(platform.url, async (client) => {
+    const ofProject = "where project_id = $1";
+    await client.query(`update export.stored_request set response = null ${ofProject}`, [
+      call.project.id,
+    ]);
+    await client.query(`delete from campaign.campaign_import ${ofProject}`, [call.project.id]);
+  });
+  expect(await imports.importCampaignVouchers(request, keyed)).toEqual(first);
+  expect(await generation()).toBe(CampaignStatus.DONE);
   const fileId = await fileOf(call, 'Code\n"never closed\n');
   const failing = await imports.importCampaignVouchersCsv({ campaignId, fileId }, call);
   expect(await ended(failing)).toBe(FAILED);

@@ -2,7 +2,7 @@ import type { ImportStarted } from "@scrip/proto/scrip/export/v1/imports_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { isActionStarted } from "../store/async-actions.ts";
+import { findActionStatus } from "../store/async-actions.ts";
 
 /**
  * Starts an import into a campaign, and announces it to the campaign service before the response. The import is
@@ -14,11 +14,25 @@ export async function startCampaignImport(
   campaignId: string,
   start: (deps: Deps, id: string) => Promise<ImportStarted>,
 ): Promise<ImportStarted> {
-  const { db, stepDb = db, campaignImports } = deps;
+  const { db, stepDb = db } = deps;
   const id = deps.newId("aa");
-  if (!(await isActionStarted(stepDb, call.project.id, id))) {
-    await start({ ...deps, db: stepDb }, id);
-  }
-  await campaignImports.beginImport({ campaignId, importId: id }, call);
+  const status = await findActionStatus(stepDb, call.project.id, id);
+  if (status === undefined) await start({ ...deps, db: stepDb }, id);
+  // A late repetition must not announce an import again whose end the campaign service no longer stores.
+  if (status !== "DONE" && status !== "FAILED")
+    await announce(deps, call, { campaignId, importId: id });
   return { $typeName: "scrip.export.v1.ImportStarted", asyncActionId: id };
+}
+
+/** A failure is left to the first batch: a caller that got an error for a committed import would send it again. */
+async function announce(
+  { campaignImports }: Pick<Deps, "campaignImports">,
+  call: Call,
+  announced: { readonly campaignId: string; readonly importId: string },
+): Promise<void> {
+  try {
+    await campaignImports.beginImport(announced, call);
+  } catch {
+    // The first batch announces it.
+  }
 }
