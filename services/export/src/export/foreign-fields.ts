@@ -89,10 +89,7 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
 
 const NONE: ReadonlyMap<string, ForeignField> = new Map();
 
-/**
- * What the owner of vouchers knows of a card are its initial points; filters compare those. Other vouchers keep their
- * value.
- */
+/** The voucher service has the initial points of a loyalty card only, which filters compare. */
 const VALUE_OF_VOUCHER: ForeignField = {
   needs: ["id", "voucher_type", "value"],
   async lookUp(clients, rows, call) {
@@ -110,7 +107,7 @@ export function foreignFields(object: ExportedObject): ReadonlyMap<string, Forei
   return fields === undefined ? NONE : new Map(Object.entries(fields));
 }
 
-/** The fields to look up for a file: also those that only some values of the owner are wrong for. */
+/** The fields to look up for a file: also `value` of vouchers in a project where any card has changed. */
 export async function lookedUpFields(
   { cards }: Clients,
   { object, fields }: { readonly object: ExportedObject; readonly fields: readonly string[] },

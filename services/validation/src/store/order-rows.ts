@@ -16,7 +16,7 @@ export type StoredOrder = {
   readonly projectId: string;
   readonly order: Order;
   readonly at: Date;
-  /** What changed the order, if the event that it is paid has to tell. */
+  /** Origin of the event `OrderPaid`; absent in projects without webhooks. */
   readonly origin?: Origin | undefined;
 };
 
