@@ -557,7 +557,9 @@ begin
   select v.campaign_id
     into new.campaign_id
     from voucher v
-   where v.project_id = new.project_id and v.id = new.voucher_id;
+   where v.project_id = new.project_id and v.id between new.voucher_id and new.voucher_id
+   order by v.id
+   limit 1;
   return new;
 end $function$;
 

@@ -13,7 +13,7 @@ const AWAY_MS = 10_000;
 /** Per minute. */
 const MAX_SLOPE_MIB = 1;
 /** What callers have to expect while a process or the broker is away; 409: the attempt before is still at work. */
-const EXPLAINED = /^(503|504|429|409 (idempotency_in_progress|multiple_requests)) ?/;
+const EXPLAINED = /^(?:(?:503|504|429) |409 (?:idempotency_in_progress|multiple_requests)$)/;
 
 export const soak: Fault = {
   id: "F50",

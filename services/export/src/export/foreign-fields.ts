@@ -1,3 +1,4 @@
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { ExportedObject } from "@scrip/exports";
 import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { batchCall, type Call } from "@scrip/rpc";
@@ -115,8 +116,18 @@ export async function lookedUpFields(
 ): Promise<ReadonlyMap<string, ForeignField>> {
   const foreign = foreignFields(object);
   if (object !== "voucher" || !fields.includes("value")) return foreign;
-  const { hasChanged } = await cards.hasChangedCards({}, { ...call, idempotency: undefined });
+  const hasChanged = await hasChangedCards(cards, call);
   return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;
+}
+
+/** A loyalty service of the release before cannot tell: its cards are looked up. */
+async function hasChangedCards(cards: Clients["cards"], call: Call): Promise<boolean> {
+  try {
+    return (await cards.hasChangedCards({}, { ...call, idempotency: undefined })).hasChanged;
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.Unimplemented) return true;
+    throw error;
+  }
 }
 
 /** Balances of those of the vouchers that are loyalty cards, by id. */
