@@ -190,6 +190,29 @@ describe("earning rules", () => {
     await expect(deletion).rejects.toThrow(/in use/i);
   });
 
+  test("protect nothing and do not count once their program is deleted", async () => {
+    const { call, campaignId, createRules } = setUp();
+    const projectId = call.project.id;
+    const { id: schemaId } = await customEvents.createCustomEventSchema({ name: "viewed" }, call);
+    const filter = { name: { conditions: { $is: ["Ada"] } } };
+    const { id: segmentId } = await segments.createSegment(
+      { name: "s", type: "passive", filter },
+      call,
+    );
+    const rules = Array.from({ length: 98 }, (): Rule => ({ event: "order.paid", loyalty: FIXED }));
+    await createRules(
+      { event: "viewed", loyalty: FIXED },
+      { event: "customer.segment.entered", loyalty: FIXED, segment: { id: segmentId } },
+      ...rules,
+    );
+    await storeProgram(loyalty.db, { projectId, id: campaignId, deleted: true });
+    await customEvents.deleteCustomEventSchema({ schemaId }, call);
+    await segments.deleteSegment({ segmentId }, call);
+    await storeProgram(loyalty.db, { projectId, id: "camp_2" });
+    const created = await earningRules.createEarningRules({ campaignId: "camp_2", rules }, call);
+    expect(created.rules).toHaveLength(98);
+  });
+
   test("are at most a hundred in a project, also when they are created concurrently", async () => {
     const { call, campaignId, createRules } = setUp();
     const rules = Array.from({ length: 60 }, (): Rule => ({ event: "order.paid", loyalty: FIXED }));

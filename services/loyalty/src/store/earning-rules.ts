@@ -96,13 +96,21 @@ function ruleFromRow(row: EarningRuleRow): EarningRule {
   };
 }
 
+/**
+ * SQL over `earning_rule`: whether its program still exists. Nobody can read or delete the rules of a deleted program, so
+ * they neither count nor protect what they refer to.
+ */
+export const HAS_PROGRAM = `not exists (
+  select from loyalty_program p
+   where p.project_id = earning_rule.project_id and p.id = earning_rule.campaign_id and p.deleted)`;
+
 /** Counts the rules of a project. Concurrent creations wait until the transaction ends, so that the limit holds. */
 export async function countEarningRules(tx: Queryable, projectId: string): Promise<bigint> {
   await tx.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [
     `earning rule ${projectId}`,
   ]);
   const { rows } = await tx.query<{ total: bigint }>(
-    "select count(*) as total from earning_rule where project_id = $1",
+    `select count(*) as total from earning_rule where project_id = $1 and ${HAS_PROGRAM}`,
     [projectId],
   );
   return rows[0]?.total ?? 0n;
@@ -211,7 +219,8 @@ export async function findProjectEarningRules(
   projectIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly EarningRule[]>> {
   const { rows } = await db.query<EarningRuleRow>(
-    `select ${COLUMNS} from earning_rule where project_id = any($1::text[]) order by created_at, id`,
+    `select ${COLUMNS} from earning_rule where project_id = any($1::text[]) and ${HAS_PROGRAM}
+      order by created_at, id`,
     [textArray(projectIds)],
   );
   const byProject = Map.groupBy(rows, (row) => row.project_id);
@@ -225,7 +234,8 @@ export async function findRulesReferringTo(
   reference: { readonly column: "segment_id" | "event" | "tier_id"; readonly id: string },
 ): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
   const { rows } = await tx.query<{ id: string }>(
-    `select id from earning_rule where project_id = $1 and ${reference.column} = $2 order by id`,
+    `select id from earning_rule where project_id = $1 and ${reference.column} = $2 and ${HAS_PROGRAM}
+      order by id`,
     [projectId, reference.id],
   );
   return { ids: rows.slice(0, 10).map(({ id }) => id), total: BigInt(rows.length) };

@@ -1,5 +1,7 @@
 import type { Queryable } from "@scrip/postgres";
 
+import { HAS_PROGRAM } from "./earning-rules.ts";
+
 const MAX_LISTED = 10;
 
 export type References = {
@@ -22,7 +24,7 @@ export async function findReferences(
   const { rows } = await db.query<{ type: "earning_rule" | "reward"; id: string; total: bigint }>(
     `with earning as (
        select 'earning_rule' as type, id from earning_rule
-        where project_id = $1
+        where project_id = $1 and ${HAS_PROGRAM}
           and (validation_rule_id = any($2::text[])
                or jsonb_path_exists(definition, '$.calculation.targets[*].id ? (@ == $ids[*])',
                                     jsonb_build_object('ids', $2::text[])))),
