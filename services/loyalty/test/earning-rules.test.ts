@@ -190,6 +190,26 @@ describe("earning rules", () => {
     await expect(deletion).rejects.toThrow(/in use/i);
   });
 
+  test("are rejected when their schema or segment is deleted at the same time, or protect it", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { call, createRules } = setUp();
+      const { id: schemaId } = await customEvents.createCustomEventSchema({ name: "viewed" }, call);
+      const filter = { name: { conditions: { $is: ["Ada"] } } };
+      const { id } = await segments.createSegment({ name: "s", type: "passive", filter }, call);
+      const viewed = { event: "viewed", loyalty: FIXED, customEvent: { schemaId } };
+      const entered = { event: "customer.segment.entered", loyalty: FIXED, segment: { id } };
+      const outcomes = await Promise.allSettled([
+        createRules(viewed),
+        customEvents.deleteCustomEventSchema({ schemaId }, call),
+        createRules(entered),
+        segments.deleteSegment({ segmentId: id }, call),
+      ]);
+      const [ofSchema, schema, ofSegment, segment] = outcomes.map(({ status }) => status);
+      expect([ofSchema, schema].toSorted()).toEqual(["fulfilled", "rejected"]);
+      expect([ofSegment, segment].toSorted()).toEqual(["fulfilled", "rejected"]);
+    }
+  });
+
   test("protect nothing and do not count once their program is deleted", async () => {
     const { call, campaignId, createRules } = setUp();
     const projectId = call.project.id;
@@ -199,18 +219,26 @@ describe("earning rules", () => {
       { name: "s", type: "passive", filter },
       call,
     );
-    const rules = Array.from({ length: 98 }, (): Rule => ({ event: "order.paid", loyalty: FIXED }));
+    const rules = Array.from({ length: 97 }, (): Rule => ({ event: "order.paid", loyalty: FIXED }));
     await createRules(
       { event: "viewed", loyalty: FIXED },
       { event: "customer.segment.entered", loyalty: FIXED, segment: { id: segmentId } },
+      {
+        event: "order.paid",
+        loyalty: FIXED,
+        validationRuleId: "val_1",
+        validationRule: conditions,
+      } as Rule,
       ...rules,
     );
     await storeProgram(loyalty.db, { projectId, id: campaignId, deleted: true });
     await customEvents.deleteCustomEventSchema({ schemaId }, call);
     await segments.deleteSegment({ segmentId }, call);
+    const references = await earningRules.listReferences({ ids: ["val_1"] }, call);
+    expect(references.total).toBe(0n);
     await storeProgram(loyalty.db, { projectId, id: "camp_2" });
     const created = await earningRules.createEarningRules({ campaignId: "camp_2", rules }, call);
-    expect(created.rules).toHaveLength(98);
+    expect(created.rules).toHaveLength(97);
   });
 
   test("are at most a hundred in a project, also when they are created concurrently", async () => {

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
-import { invalidPayload } from "@scrip/errors";
+import { invalidPayload, notFound } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
 import {
   CreateEarningRulesResponseSchema,
   type EarningRuleService,
@@ -7,12 +8,15 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import type { EarningRule } from "../domain/earning/earning-rule.ts";
 import { newEarningRule } from "../earning/new-earning-rule.ts";
 import { storeValidationRules } from "../earning/write-rules.ts";
 import { earningRuleToProto } from "../mapping/earning-rule.ts";
 import { findProgram } from "../points/find-program.ts";
+import { findEventSchema } from "../store/custom-event-schemas.ts";
 import { countEarningRules, insertEarningRule } from "../store/earning-rules.ts";
 import { followSegment } from "../store/segment-members.ts";
+import { findSegment, lockSegments } from "../store/segments.ts";
 
 /** All of them are loaded together, and evaluated for every event of their kind. */
 const MAX_RULES = 100n;
@@ -33,9 +37,27 @@ export const createEarningRules =
       }
       await storeValidationRules(tx, projectId, requests);
       for (const rule of rules) {
+        await keepReferences(tx, projectId, rule);
         await insertEarningRule(tx, projectId, rule);
         if (rule.segmentId !== null) await followSegment(tx, projectId, rule.segmentId);
       }
     });
     return create(CreateEarningRulesResponseSchema, { rules: rules.map(earningRuleToProto) });
   };
+
+/** Rejects a rule whose schema or segment was deleted meanwhile, and lets deletions wait until the transaction ends. */
+async function keepReferences(
+  tx: Queryable,
+  projectId: string,
+  { schemaId, segmentId }: EarningRule,
+): Promise<void> {
+  if (schemaId !== null) {
+    const schema = await findEventSchema(tx, { projectId, id: schemaId, lock: true });
+    if (schema === undefined) throw notFound("custom_event_schema", schemaId);
+  }
+  if (segmentId !== null) {
+    await lockSegments(tx, projectId);
+    const segment = await findSegment(tx, projectId, segmentId);
+    if (segment === undefined) throw notFound("segment", segmentId);
+  }
+}
