@@ -216,6 +216,27 @@ describe("ListCampaignTransactions", () => {
     expect(behindAll.data).toEqual([]);
   });
 
+  test("lists entries from before 1970, which a sandbox clock can show, page by page", async () => {
+    const [code = ""] = await createInCampaign("camp_past", [gift(100n)]);
+    for (const now of [-1, -300_000_000_000, -20_000_000_000_000]) {
+      await transactions.adjustBalance({ code, amount: 1n }, { ...service.call(), now });
+    }
+    const times: bigint[] = [];
+    let startingAfterId: string | undefined;
+    do {
+      const page = await ofCampaign({
+        campaignId: "camp_past",
+        limit: 1n,
+        order: "id",
+        ...(startingAfterId !== undefined && { startingAfterId }),
+      });
+      times.push(...page.data.map(({ createdAt }) => createdAt?.seconds ?? 0n));
+      startingAfterId = page.moreStartingAfter;
+    } while (startingAfterId !== undefined);
+    expect(times.slice(0, 3)).toEqual([-20_000_000_000n, -300_000_000n, -1n]);
+    expect(times).toHaveLength(4);
+  });
+
   test("lists entries that processes of the release before wrote", async () => {
     const { projectId, db } = service;
     const [id = ""] = await createInCampaign("camp_upgrade", [gift(100n)]);

@@ -35,21 +35,30 @@ type GiftEntryRow = {
   created_at: Date;
 };
 
+const TIME_BITS = 48;
+
 /**
  * SQL: the id of `voucher_ledger_entry l`. Entries have no id of their own: it is made of the time in milliseconds, the
- * voucher and the version, and sorts by them.
+ * voucher and the version, and sorts by them. Times before 1970, which only sandbox clocks show, are in two's complement.
  */
-export const GIFT_ENTRY_ID = `('vtx_' || lpad(to_hex((extract(epoch from l.created_at) * 1000)::int8), 12, '0')
+export const GIFT_ENTRY_ID = `('vtx_' || lpad(to_hex((extract(epoch from l.created_at) * 1000)::int8 & ${2 ** TIME_BITS - 1}), 12, '0')
   || substr(l.voucher_id, 3) || lpad(to_hex(l.version), 8, '0'))`;
 
 type Position = { readonly at: number; readonly voucherId: string; readonly version: bigint };
 
-const hex = (value: bigint | number, length: number): string =>
-  value.toString(16).padStart(length, "0");
+const hex = (value: bigint, length: number): string => value.toString(16).padStart(length, "0");
+
+/** The end of the year 9999; larger numbers are negative ones. */
+const MAX_TIME = 253_402_300_799_999;
+
+const timeOf = (digits: string): number => {
+  const value = Number.parseInt(digits, 16);
+  return value > MAX_TIME ? value - 2 ** TIME_BITS : value;
+};
 
 /** The same id, for an entry that is written. */
 export const giftEntryId = ({ at, voucherId, version }: Position): string =>
-  `vtx_${hex(at, 12)}${voucherId.slice(2)}${hex(version, 8)}`;
+  `vtx_${hex(BigInt.asUintN(TIME_BITS, BigInt(at)), 12)}${voucherId.slice(2)}${hex(version, 8)}`;
 
 const ID_FORMAT = /^vtx_([0-9a-f]{12})([0-9a-z]{18})([0-9a-f]{8})$/;
 
@@ -58,7 +67,7 @@ function positionOf(id: string): Position | undefined {
   const [, at, opaque, version] = ID_FORMAT.exec(id) ?? [];
   if (at === undefined || opaque === undefined || version === undefined) return undefined;
   return {
-    at: Number.parseInt(at, 16),
+    at: timeOf(at),
     voucherId: `v_${opaque}`,
     version: BigInt(`0x${version}`),
   };
