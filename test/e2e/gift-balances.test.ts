@@ -7,7 +7,7 @@ import { sharedStack } from "../stack/stack.ts";
 const stack = await sharedStack("standalone");
 const api = await serverApi(stack);
 
-const RETRYABLE = new Set(["service_unavailable", "idempotency_in_progress"]);
+const RETRYABLE = new Set(["service_unavailable", "too_many_requests", "idempotency_in_progress"]);
 
 /** Repeats a request with its key until it has an outcome. */
 async function settle(path: string, body: object) {
