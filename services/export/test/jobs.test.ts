@@ -3,12 +3,15 @@ import { once } from "node:events";
 import path from "node:path";
 
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
+import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
+import { runTurn } from "../src/jobs/run-turn.ts";
+import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
 import { anyProject, startExports } from "./deps.ts";
-import { COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
+import { COUNT, COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
 
 const { DONE, FAILED, IN_PROGRESS } = AsyncActionStatus;
 
@@ -76,6 +79,38 @@ test("shows the progress of a running job, and carries out the jobs of a project
   await reaches(exports, call, { asyncActionId: second, status: DONE });
   const ended = await exports.asyncActions.getAsyncAction({ asyncActionId: first }, call);
   expect(ended.status).toBe(DONE);
+});
+
+test("a turn goes on while no other queue waits, and then gives way", async () => {
+  const tools = {
+    db,
+    definitions: new Map([[COUNT, countJob(db)]]),
+    findProject: anyProject,
+    onError: (error: Error) => void errors.push(error),
+  };
+  const takeTurn = (call: Call) =>
+    runTurn(tools, { projectId: call.project.id, queue: "bulk" }, new AbortController().signal);
+  // Turns that earlier tests left.
+  await asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));
+  const long = { to: 8, perSlice: 1, pauseMs: 200 };
+  const alone = newCall();
+  const first = await startCount(exports, alone, long);
+  // Requests of the same project schedule turns of the same queue.
+  const second = await startCount(exports, alone, { to: 1 });
+  await takeTurn(alone);
+  for (const asyncActionId of [first, second]) {
+    const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, alone);
+    expect(status).toBe(DONE);
+  }
+  const waiting = newCall();
+  await startCount(exports, waiting, { to: 1 });
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, long);
+  await takeTurn(call);
+  const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
+  expect(status).toBe(IN_PROGRESS);
+  await startWorker();
+  await reaches(exports, call, { asyncActionId, status: DONE });
 });
 
 test("counts the time of its slices, not that of other work", async () => {

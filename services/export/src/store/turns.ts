@@ -39,6 +39,20 @@ export async function scheduleTurn(
   });
 }
 
+/** Whether a turn of another queue is due, which this one keeps waiting. */
+export async function isTurnWaiting(db: Queryable, queue: ProjectQueue): Promise<boolean> {
+  const { rows } = await db.query<{ waits: boolean }>({
+    name: "is_turn_waiting",
+    text: `select exists (
+                    select from ${QUEUE_SCHEMA}._private_jobs turn
+                      join ${QUEUE_SCHEMA}._private_job_queues lane on lane.id = turn.job_queue_id
+                     where turn.locked_at is null and turn.run_at <= now() and turn.key <> $1
+                       and (lane.locked_at is null or lane.queue_name = $2)) as waits`,
+    values: [keyOf(queue), laneOf(queue)],
+  });
+  return rows[0]?.waits ?? false;
+}
+
 /** Queues with work that is due and no turn, which a bug or a manual change may have removed. */
 export async function findForgottenQueues(db: Queryable): Promise<readonly ProjectQueue[]> {
   const { rows } = await db.query<{ project_id: string; queue: QueueName }>(
