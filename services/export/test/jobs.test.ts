@@ -90,8 +90,9 @@ test("a turn goes on while no other queue waits, and then gives way", async () =
   };
   const takeTurn = (call: Call) =>
     runTurn(tools, { projectId: call.project.id, queue: "bulk" }, new AbortController().signal);
-  // Turns that earlier tests left.
-  await asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));
+  const forgetTurns = () =>
+    asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));
+  await forgetTurns();
   const long = { to: 8, perSlice: 1, pauseMs: 200 };
   const alone = newCall();
   const first = await startCount(exports, alone, long);
@@ -102,8 +103,8 @@ test("a turn goes on while no other queue waits, and then gives way", async () =
     const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, alone);
     expect(status).toBe(DONE);
   }
-  const waiting = newCall();
-  await startCount(exports, waiting, { to: 1 });
+  await forgetTurns();
+  await startCount(exports, newCall(), { to: 1 });
   const call = newCall();
   const asyncActionId = await startCount(exports, call, long);
   await takeTurn(call);

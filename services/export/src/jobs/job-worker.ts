@@ -55,7 +55,11 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
   parts.defer(() => pool.end());
   const stopping = new AbortController();
   const start = (): Promise<Runner> =>
-    startRunner(pool, (queue) => runTurn(tools, queue, stopping.signal), onError);
+    startRunner(
+      pool,
+      (queue, signal) => runTurn(tools, queue, AbortSignal.any([stopping.signal, signal])),
+      onError,
+    );
   let runner = await start();
   parts.defer(() => forgetWorker(db, runner.id));
   parts.use(
@@ -101,7 +105,7 @@ type Runner = {
 
 async function startRunner(
   pgPool: Pool,
-  turn: (queue: ProjectQueue) => Promise<void>,
+  turn: (queue: ProjectQueue, signal: AbortSignal) => Promise<void>,
   onError: (error: Error) => void,
 ): Promise<Runner> {
   const events: WorkerEvents = new EventEmitter();
@@ -109,6 +113,7 @@ async function startRunner(
   let hasFailed = false;
   let hasLooked = false;
   let hasEnded = false;
+  const ending = new AbortController();
   events.on("pool:create", ({ workerPool }) => (workers = workerPool));
   events.on("job:start", () => (hasLooked = true));
   events.on("worker:getJob:empty", () => (hasLooked = true));
@@ -117,7 +122,10 @@ async function startRunner(
     hasFailed = true;
   });
   // The end of a turn could not be stored.
-  events.on("pool:fatalError", () => (hasEnded = true));
+  events.on("pool:fatalError", () => {
+    hasEnded = true;
+    ending.abort();
+  });
   const runner = await run({
     pgPool,
     preset: REPORTED_FAILURES,
@@ -129,7 +137,7 @@ async function startRunner(
     logger: new Logger(() => (level, message) => {
       if (level === "error") onError(new Error(message));
     }),
-    taskList: { [TURN_TASK]: (payload) => turn(payload as ProjectQueue) },
+    taskList: { [TURN_TASK]: (payload) => turn(payload as ProjectQueue, ending.signal) },
   });
   return {
     id: workers?.id ?? "",
@@ -137,6 +145,7 @@ async function startRunner(
     // graphile-worker caches the failure of its first statement, and then never finds a job.
     isStuck: () => hasEnded || (hasFailed && !hasLooked),
     async stop() {
+      ending.abort();
       // It stops itself when the end of a turn could not be stored, and rejects being stopped twice.
       if (hasEnded) await runner.promise.catch(onError);
       else await runner.stop();

@@ -30,15 +30,21 @@ export type TurnTools = {
 /** Round-robin over projects: after this time, the queue of another project is next, if one waits. */
 const TURN_MS = 1_000;
 
+/** graphile-worker releases turns of more than four hours, and the replacement of a worker waits for its turns. */
+const LONGEST_TURN_MS = 60_000;
+
 /**
  * Carries out jobs of a project's queue, in order, until another queue has waited for about a second. Ending a turn that
- * nobody waits for would cost time: graphile-worker starts the next one of the same queue with its next poll only.
+ * nobody waits for would cost time: graphile-worker starts the next one of the same queue with its next poll only. A turn
+ * whose claim was taken over does not go on.
  */
 export async function runTurn(
   tools: TurnTools,
   queue: ProjectQueue,
   signal: AbortSignal,
 ): Promise<void> {
+  const endsAtLatest = performance.now() + LONGEST_TURN_MS;
+  let mayGoOn = true;
   do {
     const endsAt = performance.now() + TURN_MS;
     const isOver = (): boolean => signal.aborted || performance.now() >= endsAt;
@@ -49,28 +55,37 @@ export async function runTurn(
         await scheduleTurn(tools.db, queue, claimed.waitsUntil);
         return;
       }
-      await runSlices(tools, claimed, { signal, isOver });
+      if ((await runSlices(tools, claimed, { signal, isOver })) === "lost") mayGoOn = false;
     }
-  } while (!signal.aborted && !(await isTurnWaiting(tools.db, queue)));
+    mayGoOn &&= !signal.aborted && performance.now() < endsAtLatest;
+  } while (mayGoOn && !(await isTurnWaiting(tools.db, queue)));
   await scheduleTurn(tools.db, queue);
 }
 
 type Turn = { readonly signal: AbortSignal; readonly isOver: () => boolean };
 
+/** `lost`: another process has claimed the job. */
+type SliceEnd = "over" | "lost";
+
 /** Runs slices until the job or the turn ends, the job is postponed, or another process has claimed it. */
-async function runSlices(tools: TurnTools, claimed: ClaimedJob, turn: Turn): Promise<void> {
-  let job: ClaimedJob | undefined = claimed;
+async function runSlices(
+  tools: TurnTools,
+  claimed: ClaimedJob,
+  turn: Turn,
+): Promise<ClaimedJob | SliceEnd> {
+  let job: ClaimedJob | SliceEnd = claimed;
   do {
     job = await runSlice(tools, job, turn.signal);
-  } while (job !== undefined && !turn.isOver());
+  } while (typeof job !== "string" && !turn.isOver());
+  return job;
 }
 
-/** Returns the job as of the new checkpoint; undefined when it has ended, was postponed or belongs to another process. */
+/** Returns the job as of the new checkpoint, or why there is none. */
 async function runSlice(
   tools: TurnTools,
   job: ClaimedJob,
   signal: AbortSignal,
-): Promise<ClaimedJob | undefined> {
+): Promise<ClaimedJob | SliceEnd> {
   const state = await tools.findProject({
     projectId: job.projectId,
     version: undefined,
@@ -80,14 +95,14 @@ async function runSlice(
     // The event of a new project may still be on its way, after a crash for as long as the lease of a consumer.
     const pauseMs = retryPauseMs(job.attempts);
     await postponeJob(tools.db, job, { error: "The project is not known yet", pauseMs });
-    return undefined;
+    return "over";
   }
   const at = new Date(state?.sandboxNow ?? Date.now());
   const definition = tools.definitions.get(job.type);
   if (state === undefined || state.deleted || definition === undefined) {
     const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
     await endAsFailed(tools, job, { error, at });
-    return undefined;
+    return "over";
   }
   const slice = sliceOf(tools, job, { state, signal });
   try {
@@ -99,7 +114,7 @@ async function runSlice(
   } catch (error) {
     if (signal.aborted) await releaseJob(tools.db, job);
     else await handleFailure(tools, { job, definition, slice, at, error });
-    return undefined;
+    return "over";
   }
 }
 
@@ -118,7 +133,7 @@ async function checkpoint(
     readonly elapsedMs: number;
     readonly at: Date;
   },
-): Promise<ClaimedJob | undefined> {
+): Promise<ClaimedJob | SliceEnd> {
   const counts: JobCounts = {
     processed: job.processed + BigInt(processed),
     failed: job.failed + BigInt(failures.length),
@@ -135,8 +150,11 @@ async function checkpoint(
     processingMs: isWaiting ? 0 : Math.max(1, Math.round(elapsedMs)),
     at,
   });
-  if (isHeld && next === null) onEnd?.("done");
-  if (!isHeld || next === null) return undefined;
+  if (!isHeld) return "lost";
+  if (next === null) {
+    onEnd?.("done");
+    return "over";
+  }
   return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1 };
 }
 

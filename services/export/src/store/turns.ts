@@ -46,8 +46,8 @@ export async function isTurnWaiting(db: Queryable, queue: ProjectQueue): Promise
     text: `select exists (
                     select from ${QUEUE_SCHEMA}._private_jobs turn
                       join ${QUEUE_SCHEMA}._private_job_queues lane on lane.id = turn.job_queue_id
-                     where turn.locked_at is null and turn.run_at <= now() and turn.key <> $1
-                       and (lane.locked_at is null or lane.queue_name = $2)) as waits`,
+                     where turn.is_available and turn.run_at <= now() and turn.key <> $1
+                       and (lane.is_available or lane.queue_name = $2)) as waits`,
     values: [keyOf(queue), laneOf(queue)],
   });
   return rows[0]?.waits ?? false;
