@@ -70,6 +70,8 @@ const OF_NO_PROJECT: readonly string[] = [
   "select ${COLUMNS}, deleted_at is not null as deleted from project",
   "select exists (select from changed_customer)",
   "select exists (select from webhook)",
+  // Whether any queue waits for a turn.
+  "select exists ( select from ${QUEUE_SCHEMA}._private_jobs",
   // The job that deletes members of deleted segments.
   "select project_id, id from deleted_segment",
   "select from ${QUEUE_SCHEMA}",
