@@ -55,11 +55,7 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
   parts.defer(() => pool.end());
   const stopping = new AbortController();
   const start = (): Promise<Runner> =>
-    startRunner(
-      pool,
-      (queue, signal) => runTurn(tools, queue, AbortSignal.any([stopping.signal, signal])),
-      onError,
-    );
+    startRunner(pool, (queue, signal) => runTurn(tools, queue, signal), onError);
   let runner = await start();
   parts.defer(() => forgetWorker(db, runner.id));
   parts.use(

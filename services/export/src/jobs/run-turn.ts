@@ -44,22 +44,34 @@ export async function runTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const endsAtLatest = performance.now() + LONGEST_TURN_MS;
-  let mayGoOn = true;
-  do {
-    const endsAt = performance.now() + TURN_MS;
-    const isOver = (): boolean => signal.aborted || performance.now() >= endsAt;
-    while (!isOver()) {
-      const claimed = await claimJob(tools.db, queue);
-      if (claimed === undefined) return;
-      if ("waitsUntil" in claimed) {
-        await scheduleTurn(tools.db, queue, claimed.waitsUntil);
-        return;
-      }
-      if ((await runSlices(tools, claimed, { signal, isOver })) === "lost") mayGoOn = false;
-    }
-    mayGoOn &&= !signal.aborted && performance.now() < endsAtLatest;
-  } while (mayGoOn && !(await isTurnWaiting(tools.db, queue)));
+  for (;;) {
+    const end = await workForTurn(tools, queue, signal);
+    if (end === "idle") return;
+    const isLast = end === "lost" || signal.aborted || performance.now() >= endsAtLatest;
+    if (isLast || (await isTurnWaiting(tools.db, queue))) break;
+  }
   await scheduleTurn(tools.db, queue);
+}
+
+/** Carries out jobs for about a second. `idle`: none is due any more; `lost`: another process has claimed one. */
+async function workForTurn(
+  tools: TurnTools,
+  queue: ProjectQueue,
+  signal: AbortSignal,
+): Promise<"busy" | "idle" | "lost"> {
+  const endsAt = performance.now() + TURN_MS;
+  const isOver = (): boolean => signal.aborted || performance.now() >= endsAt;
+  let end: "busy" | "lost" = "busy";
+  while (!isOver()) {
+    const claimed = await claimJob(tools.db, queue);
+    if (claimed === undefined) return "idle";
+    if ("waitsUntil" in claimed) {
+      await scheduleTurn(tools.db, queue, claimed.waitsUntil);
+      return "idle";
+    }
+    if ((await runSlices(tools, claimed, { signal, isOver })) === "lost") end = "lost";
+  }
+  return end;
 }
 
 type Turn = { readonly signal: AbortSignal; readonly isOver: () => boolean };
