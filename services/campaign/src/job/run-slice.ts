@@ -41,7 +41,6 @@ export const SLICE = 2_000;
 export async function runSlice(deps: Deps, call: Call, job: CampaignJob): Promise<CampaignJob> {
   const projectId = call.project.id;
   const advance = await attemptSlice(deps, call, job);
-  if ("id" in advance) return advance;
   await deps.db.transaction(async (tx) => {
     if (!(await advanceJob(tx, projectId, { job, ...advance }))) return;
     const { campaignId } = job;
@@ -58,14 +57,10 @@ const POLL_MS = 50;
 const MIN_REMAINING_MS = 2_000;
 
 /**
- * A slice of a small job is carried out by its request and, concurrently, by its async action. The second attempt waits
- * for the first, and returns the job after it.
+ * A slice of a small job is carried out by its request and, concurrently, by its async action. The second attempt is
+ * repeated until the first has ended, whose response it gets then.
  */
-async function attemptSlice(
-  deps: Deps,
-  call: Call,
-  job: CampaignJob,
-): Promise<Advance | CampaignJob> {
+async function attemptSlice(deps: Deps, call: Call, job: CampaignJob): Promise<Advance> {
   for (;;) {
     try {
       return await SLICES[job.type](deps, call, job);
@@ -74,15 +69,10 @@ async function attemptSlice(
       if (!isRunning || call.deadline - Date.now() < MIN_REMAINING_MS) throw error;
     }
     await sleep(POLL_MS);
-    const current = await findJob(deps.db, call.project.id, job.id);
-    if (current === undefined || hasAdvanced(job, current)) return current ?? job;
   }
 }
 
 const IN_PROGRESS = "idempotency_in_progress";
-
-const hasAdvanced = (job: CampaignJob, { done, position, status }: CampaignJob): boolean =>
-  done !== job.done || position !== job.position || status !== job.status;
 
 type RunSlice = (deps: Deps, call: Call, job: CampaignJob) => Promise<Advance>;
 
