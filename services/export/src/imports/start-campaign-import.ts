@@ -2,7 +2,7 @@ import type { ImportStarted } from "@scrip/proto/scrip/export/v1/imports_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { findActionStatus } from "../store/async-actions.ts";
+import { findAsyncAction } from "../store/async-actions.ts";
 
 /**
  * Starts an import into a campaign, and announces it to the campaign service before the response. The import is
@@ -16,10 +16,10 @@ export async function startCampaignImport(
 ): Promise<ImportStarted> {
   const { db, stepDb = db } = deps;
   const id = deps.newId("aa");
-  const status = await findActionStatus(stepDb, call.project.id, id);
-  if (status === undefined) await start({ ...deps, db: stepDb }, id);
+  const started = await findAsyncAction(stepDb, call.project.id, id);
+  if (started === undefined) await start({ ...deps, db: stepDb }, id);
   // A late repetition must not announce an import again whose end the campaign service no longer stores.
-  if (status !== "DONE" && status !== "FAILED")
+  if (started?.status !== "DONE" && started?.status !== "FAILED")
     await announce(deps, call, { campaignId, importId: id });
   return { $typeName: "scrip.export.v1.ImportStarted", asyncActionId: id };
 }

@@ -27,19 +27,6 @@ export const startAction = (
   action: Omit<JobStart, "queue">,
 ): Promise<void> => startJob(tx, call, { ...action, queue: "bulk" });
 
-/** Undefined for an async action that has not been started. */
-export async function findActionStatus(
-  db: Queryable,
-  projectId: string,
-  id: string,
-): Promise<JobStatus | undefined> {
-  const { rows } = await db.query<{ status: JobStatus }>(
-    "select status from job where project_id = $1 and id = $2",
-    [projectId, id],
-  );
-  return rows[0]?.status;
-}
-
 /** Whether an async action of this type waits or runs. */
 export async function isActionUnfinished(
   db: Queryable,
