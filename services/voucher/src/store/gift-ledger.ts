@@ -128,16 +128,13 @@ export async function listGiftEntries(
   const where = ["l.project_id = $1", condition, ...conditions];
   const allValues = [...values];
   if (after !== null) {
-    const comparison = descending ? "<" : ">";
     const position = positionOf(after);
-    const parameters = (position === undefined ? [after] : valuesOf(position)).map(
-      (value) => `$${allValues.push(value)}`,
-    );
-    where.push(
+    const [columns, cursor] =
       position === undefined
-        ? `${GIFT_ENTRY_ID} collate "C" ${comparison} ${parameters.join("")}`
-        : `(${order.join(", ")}) ${comparison} (${parameters.join(", ")})`,
-    );
+        ? [`${GIFT_ENTRY_ID} collate "C"`, [after]]
+        : [order.join(", "), valuesOf(position)];
+    const parameters = cursor.map((value) => `$${allValues.push(value)}`).join(", ");
+    where.push(`(${columns}) ${descending ? "<" : ">"} (${parameters})`);
   }
   const sorted = order.map((column) => `${column} ${direction}`).join(", ");
   // The page is read before its redemptions are looked up.
