@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { adviceFor, type Cluster } from "./cluster.ts";
 import { complaintOf, diskFullMessage, isDiskFull } from "./complaints.ts";
 import { DataFolderError } from "./data-folder-error.ts";
+import { isRunning } from "./lock.ts";
 import { runAs } from "./programs.ts";
 
 export const pidFileOf = ({ data }: Pick<Cluster, "data">): string =>
@@ -122,13 +123,7 @@ const LAST_LINES = 5;
 /** Whether the process is the server of this folder, not a later process with the same number. */
 async function isServer(pid: number, data: string): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 0) return false;
-  if (process.platform !== "linux") {
-    try {
-      return process.kill(pid, 0);
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EPERM";
-    }
-  }
+  if (process.platform !== "linux") return isRunning(pid);
   try {
     return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(data));
   } catch (error) {

@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import path from "node:path";
 
+import { isRunning } from "@scrip/embedded-postgres";
+
 /** The file system in memory that every Linux has. */
 const MEMORY = "/dev/shm";
 const TMPFS = 0x01_02_19_94;
@@ -47,13 +49,5 @@ function removeLeftFolders(): void {
     if (pid > 0 && !isRunning(pid)) {
       rmSync(path.join(MEMORY, name), { recursive: true, force: true });
     }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
