@@ -13,7 +13,7 @@ import type {
   CreateOrderRequest,
   UpdateOrderRequest,
 } from "@scrip/proto/scrip/validation/v1/orders_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, webhookOriginOf } from "@scrip/rpc";
 
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
@@ -25,7 +25,6 @@ import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
 import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
-import { webhookOriginOf } from "../mapping/origin.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
 import { saveOrders, setSourceId } from "../store/orders.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";

@@ -7,11 +7,10 @@ import type {
   Redemption,
   CommittedRedemptions,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, webhookOriginOf } from "@scrip/rpc";
 
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
-import { webhookOriginOf } from "../mapping/origin.ts";
 import { replayDataFromBytes } from "../mapping/replay-data.ts";
 import { repairOrder, storeOrder } from "../order/store-order.ts";
 import type { OverridingOrder } from "../store/order-rows.ts";

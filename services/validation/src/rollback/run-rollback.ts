@@ -9,7 +9,7 @@ import type {
   RollbackOutcome,
   CommittedRollbacks,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, webhookOriginOf } from "@scrip/rpc";
 import { addDuration } from "@scrip/rules";
 import { exportedTraceparent } from "@scrip/telemetry";
 
@@ -17,7 +17,7 @@ import { commitWithRetry } from "../commit/commit-retry.ts";
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
-import { callerToProto, webhookOriginOf } from "../mapping/origin.ts";
+import { callerToProto } from "../mapping/origin.ts";
 import { rolledBackOrder } from "../mapping/rolled-back-order.ts";
 import { trackingIdOf } from "../mapping/tracking-id.ts";
 import { type CommitState, type OrderClaim, claimStoredOrder } from "../order/order-claim.ts";

@@ -16,7 +16,7 @@ import {
   type CommitOutcome,
   CommitRedemptionsRequestSchema,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, webhookOriginOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
@@ -111,6 +111,7 @@ const commandOf = (
   { version, call }: { readonly version: bigint; readonly call: Call },
 ) => {
   const { reward, quantity, assignmentId, loyaltyTierId } = held;
+  const caller = webhookOriginOf(call)?.caller;
   return create(CommitRedemptionsRequestSchema, {
     commands: [
       {
@@ -119,7 +120,7 @@ const commandOf = (
         customerId: held.customerId,
         customer: { id: held.customerId },
         channel: { channelId: CHANNEL, channelType: CHANNEL },
-        ...(call.project.webhookEvents !== undefined && { caller: call.initiator ?? call.caller }),
+        ...(caller !== undefined && { caller }),
         ...(held.date !== undefined && { now: held.date }),
         parts: [
           {

@@ -1,10 +1,8 @@
 import { newRequestId } from "@scrip/ids";
 
-import { type Call, type Caller, REQUEST_DEADLINE_MS } from "./call.ts";
+import type { CallOrigin } from "./call-origin.ts";
+import { type Call, REQUEST_DEADLINE_MS } from "./call.ts";
 import type { FindProject } from "./find-project.ts";
-
-/** The request because of which a service makes a call for itself. */
-export type CallOrigin = { readonly requestId?: string | undefined; readonly caller: Caller };
 
 /**
  * A call that a service makes for itself in a project, such as for an event, whose origin it takes over; undefined when
