@@ -189,5 +189,5 @@ async function awaitCards(
       }),
       origin: originOf(event),
     }));
-  if (requests.length > 0) await enqueue(tx, requests, undefined);
+  await enqueue(tx, requests, undefined);
 }

@@ -1,5 +1,5 @@
 import type { EventHandler } from "@scrip/events";
-import { enqueue, eventMessage, originOf } from "@scrip/events";
+import { causedMessages, enqueue } from "@scrip/events";
 import { validityFromProto } from "@scrip/mapping";
 import {
   type LoyaltyProgramChanged,
@@ -17,17 +17,14 @@ export const CAMPAIGNS_TOPIC = "scrip.campaigns.v1";
 export const onLoyaltyProgram =
   ({ db, newId, onEvents }: Pick<Deps, "db" | "newId" | "onEvents">): EventHandler =>
   async (events) => {
-    const changes = events.flatMap((event) => {
-      const program = eventMessage(event, LoyaltyProgramChangedSchema);
-      return program === undefined ? [] : [{ program, origin: originOf(event) }];
-    });
+    const changes = causedMessages(events, LoyaltyProgramChangedSchema);
     const latest = new Map(
-      changes.map(({ program }) => [keyOf(program.projectId, program.campaignId), program]),
+      changes.map(({ message }) => [keyOf(message.projectId, message.campaignId), message]),
     );
-    const recalculated = changes.filter(({ program }) => program.recalculateTiers);
+    const recalculated = changes.filter(({ message }) => message.recalculateTiers);
     await db.transaction(async (tx) => {
       await savePrograms(tx, [...latest.values()].map(programFromProto));
-      const tierChanges = recalculated.map(({ program: { projectId, campaignId }, origin }) => ({
+      const tierChanges = recalculated.map(({ message: { projectId, campaignId }, origin }) => ({
         ...loyaltyTiersChangedEvent(newId("event"), {
           projectId,
           campaignId,
@@ -36,7 +33,7 @@ export const onLoyaltyProgram =
         }),
         origin,
       }));
-      if (tierChanges.length > 0) await enqueue(tx, tierChanges, undefined);
+      await enqueue(tx, tierChanges, undefined);
     });
     if (recalculated.length > 0) onEvents();
   };

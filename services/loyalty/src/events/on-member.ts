@@ -1,11 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import {
-  type DeliveredEvent,
-  type EventHandler,
-  eventMessage,
-  type Origin,
-  originOf,
-} from "@scrip/events";
+import { type DeliveredEvent, type EventHandler, eventMessage, originOf } from "@scrip/events";
 import { optionalInstantFromProto } from "@scrip/mapping";
 import {
   CampaignVouchersDeletedSchema,
@@ -29,11 +23,7 @@ export const VOUCHERS_TOPIC = "scrip.vouchers.v1";
 /** Cards that one statement deletes: a campaign can have millions. */
 const DELETED_CARDS = 5_000;
 
-type MemberChange = {
-  readonly card: CardKey;
-  readonly member: LoyaltyMember | null;
-  readonly origin: Origin | undefined;
-};
+type MemberChange = { readonly card: CardKey; readonly member: LoyaltyMember | null };
 
 /**
  * Stores who holds which loyalty card and when it can be used, until the card is deleted, and earns the points that wait for
@@ -42,7 +32,9 @@ type MemberChange = {
 export const onMember =
   (deps: Deps): EventHandler =>
   async (events) => {
-    const changes = events.flatMap(changesOf);
+    const changes = events.flatMap((event) =>
+      changesOf(event).map((change) => ({ ...change, origin: originOf(event) })),
+    );
     const states = events.flatMap((event) => stateOf(event) ?? []);
     if (changes.length + states.length === 0) return;
     const latest = [
@@ -70,7 +62,6 @@ export const onMember =
   };
 
 function changesOf(event: DeliveredEvent): readonly MemberChange[] {
-  const origin = originOf(event);
   const published = eventMessage(event, VoucherPublishedSchema);
   if (published !== undefined) {
     const { projectId, voucherId: cardId, campaignId, customerId, loyaltyPoints, date } = published;
@@ -84,19 +75,18 @@ function changesOf(event: DeliveredEvent): readonly MemberChange[] {
       initialPoints: loyaltyPoints,
       joinedAt,
     };
-    return [{ card, member, origin }];
+    return [{ card, member }];
   }
   const deleted = eventMessage(event, VoucherDeletedSchema);
-  if (deleted !== undefined) {
-    return [
-      { card: { projectId: deleted.projectId, cardId: deleted.voucherId }, member: null, origin },
-    ];
-  }
+  if (deleted !== undefined) return [deletionOf(deleted.projectId, deleted.voucherId)];
   const vouchers = eventMessage(event, CampaignVouchersDeletedSchema);
-  if (vouchers === undefined) return [];
-  const { projectId, voucherIds } = vouchers;
-  return voucherIds.map((cardId) => ({ card: { projectId, cardId }, member: null, origin }));
+  return vouchers?.voucherIds.map((cardId) => deletionOf(vouchers.projectId, cardId)) ?? [];
 }
+
+const deletionOf = (projectId: string, cardId: string): MemberChange => ({
+  card: { projectId, cardId },
+  member: null,
+});
 
 function stateOf(event: DeliveredEvent): VersionedState | undefined {
   const changed = eventMessage(event, LoyaltyCardChangedSchema);

@@ -1,4 +1,4 @@
-import { enqueue, type EventHandler, eventMessage, type Origin, originOf } from "@scrip/events";
+import { causedMessages, enqueue, type EventHandler, type Origin } from "@scrip/events";
 import {
   type LoyaltyTiersChanged,
   LoyaltyTiersChangedSchema,
@@ -20,10 +20,10 @@ const SLICE = 500;
 export const onPointsMoved =
   (deps: Deps): EventHandler =>
   async (events) => {
-    const moved = events.flatMap((event) => {
-      const card = eventMessage(event, PointsMovedSchema);
-      return card === undefined ? [] : [{ card, origin: originOf(event) }];
-    });
+    const moved = causedMessages(events, PointsMovedSchema).map(({ message: card, origin }) => ({
+      card,
+      origin,
+    }));
     // Segments count the points of all cards.
     await queueHolders(
       deps.db,
@@ -41,9 +41,8 @@ export const onPointsMoved =
       const options = { originOf: originsOfCards(ofPrograms) };
       await deps.db.transaction((tx) => settleCards(tx, deps, [...cards.values()], options));
     }
-    for (const event of events) {
-      const change = eventMessage(event, LoyaltyTiersChangedSchema);
-      if (change !== undefined) await evaluateSlice(deps, change, originOf(event));
+    for (const { message, origin } of causedMessages(events, LoyaltyTiersChangedSchema)) {
+      await evaluateSlice(deps, message, origin);
     }
     deps.onEvents();
   };

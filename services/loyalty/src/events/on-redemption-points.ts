@@ -29,17 +29,17 @@ export const onRedemptionPoints =
   (deps: Pick<Deps, "db" | "newId" | "tiers" | "onEvents">): EventHandler =>
   async (events) => {
     const effects = events.map(effectsOf);
-    const origins = new Map(
-      events.flatMap((event, index) =>
-        [...(effects[index]?.resolutions ?? []), ...(effects[index]?.refunds ?? [])].map(
-          ({ projectId, holdId }) => [keyOf(projectId, holdId), originOf(event)] as const,
-        ),
-      ),
-    );
     const resolutions = effects.flatMap((effect) => effect.resolutions);
     const refunds = effects.flatMap((effect) => effect.refunds);
     if (resolutions.length + refunds.length > 0) {
       const cards = await resolveHolds(deps, { resolutions, refunds });
+      const origins = new Map(
+        events.flatMap((event, index) =>
+          holdsOf(effects[index] ?? NO_EFFECTS).map(
+            ({ projectId, holdId }) => [keyOf(projectId, holdId), originOf(event)] as const,
+          ),
+        ),
+      );
       const causes = cards.map((card) => ({
         card,
         origin: origins.get(keyOf(card.projectId, card.id)),
@@ -55,6 +55,8 @@ export const onRedemptionPoints =
   };
 
 const NO_EFFECTS: PointsEffects = { resolutions: [], refunds: [], releases: [] };
+
+const holdsOf = ({ resolutions, refunds }: PointsEffects) => [...resolutions, ...refunds];
 
 function effectsOf(event: DeliveredEvent): PointsEffects {
   const redemption = eventMessage(event, RedemptionMadeSchema);

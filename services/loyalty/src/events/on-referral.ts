@@ -2,9 +2,9 @@ import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import {
   type DeliveredEvent,
   type EventHandler,
+  causedMessages,
   eventMessage,
   type Origin,
-  originOf,
 } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
 import {
@@ -41,10 +41,9 @@ export const onReferral =
       deps.db,
       events.flatMap((event) => referralOf(event) ?? []),
     );
-    for (const event of events) {
-      const reward = eventMessage(event, ReferralRewardedSchema);
-      if (reward?.points !== undefined)
-        await addPoints(deps, reward, { points: reward.points, origin: originOf(event) });
+    for (const { message: reward, origin } of causedMessages(events, ReferralRewardedSchema)) {
+      if (reward.points !== undefined)
+        await addPoints(deps, reward, { points: reward.points, origin });
     }
   };
 

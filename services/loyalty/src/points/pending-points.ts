@@ -1,4 +1,4 @@
-import { enqueue, type Origin, type OutboxEvent } from "@scrip/events";
+import { enqueue, type Origin } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -51,7 +51,7 @@ export async function addPendingPoints(
         return card === undefined ? [] : [{ ...card, pendingPoints: card.pendingPoints + sum }];
       }),
     ),
-    enqueueAll(
+    enqueue(
       tx,
       inserted.map((entry) => ({
         ...pendingPointsChangedEvent(newId("event"), {
@@ -62,6 +62,7 @@ export async function addPendingPoints(
         }),
         origin: origins.get(grantKey(entry)),
       })),
+      undefined,
     ),
   ]);
   return inserted;
@@ -73,6 +74,3 @@ const grantKey = ({
   cause,
 }: Pick<PendingPoints, "projectId" | "cardId" | "cause">): string =>
   keyOf(projectId, cardId, cause);
-
-const enqueueAll = (tx: Queryable, events: readonly OutboxEvent[]): Promise<void> =>
-  events.length === 0 ? Promise.resolve() : enqueue(tx, events, undefined);

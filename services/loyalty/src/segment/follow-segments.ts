@@ -110,7 +110,7 @@ async function evaluate(
     return [segmentMembershipEvent(newId("event"), change, { ...member, segmentName, at })];
   };
   const events = [...entered.flatMap(eventOf("entered")), ...left.flatMap(eventOf("left"))];
-  if (events.length > 0) await enqueue(tx, events, INTERNAL);
+  await enqueue(tx, events, INTERNAL);
 }
 
 /** Static and passive segments that the filters of followed ones name. */

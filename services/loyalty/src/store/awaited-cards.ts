@@ -1,4 +1,4 @@
-import { type EventEnvelope, type Origin, originOf, storedHeaders } from "@scrip/events";
+import { type EventEnvelope, type Origin, originFromStored, originToStored } from "@scrip/events";
 import { byteaArray, type Queryable, sparseText, textArray } from "@scrip/postgres";
 
 /** An event of a customer who has no card of a program that has a rule for it. */
@@ -35,7 +35,7 @@ export async function insertAwaitedCards(
       textArray(cards.map(({ type }) => type)),
       byteaArray(cards.map(({ payload }) => payload)),
       cards.map(({ requested }) => requested),
-      sparseText(cards.map(({ origin }) => storedHeaders(undefined, origin))),
+      sparseText(cards.map(({ origin }) => originToStored(origin))),
     ],
   );
 }
@@ -80,7 +80,7 @@ export async function takeAwaitedCards(
       type: row.type,
       payload: row.payload,
       requested: row.requested,
-      origin: originOf({ headers: row.origin ?? {} }),
+      origin: originFromStored(row.origin),
     }))
     .toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1));
 }

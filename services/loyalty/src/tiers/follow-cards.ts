@@ -211,7 +211,7 @@ async function save(
       origin: originOf(state),
     })),
   );
-  if (events.length > 0) await enqueue(tx, events, undefined);
+  await enqueue(tx, events, undefined);
 }
 
 /** Whether a state differs from the stored one only by what is not stored. */

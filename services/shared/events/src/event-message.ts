@@ -1,6 +1,7 @@
 import { type DescMessage, fromBinary, type Message, type MessageShape } from "@bufbuild/protobuf";
 
 import type { EventEnvelope } from "./bus.ts";
+import { type Origin, originOf } from "./origin.ts";
 
 /** The newest version of a message that this release reads: each is in its first one. */
 const NEWEST_VERSION = 1;
@@ -31,3 +32,16 @@ export function eventMessage<Desc extends DescMessage>(
   decoded.set(event, message);
   return message;
 }
+
+/** The decoded messages of the events of this type, each with the origin of its event. */
+export const causedMessages = <Desc extends DescMessage>(
+  events: readonly EventEnvelope[],
+  schema: Desc,
+): readonly {
+  readonly message: Readonly<MessageShape<Desc>>;
+  readonly origin: Origin | undefined;
+}[] =>
+  events.flatMap((event) => {
+    const message = eventMessage(event, schema);
+    return message === undefined ? [] : [{ message, origin: originOf(event) }];
+  });

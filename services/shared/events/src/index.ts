@@ -15,14 +15,16 @@ export {
   UnpublishableEvent,
 } from "./bus.ts";
 export { inboxHandler, inboxTable, type InboxWork } from "./inbox.ts";
-export { eventMessage } from "./event-message.ts";
+export { causedMessages, eventMessage } from "./event-message.ts";
 export {
   eventSourceOf,
   INTERNAL,
   type Origin,
   type OriginCaller,
+  originFromStored,
   originHeaders,
   originOf,
+  originToStored,
   storedHeaders,
 } from "./origin.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";

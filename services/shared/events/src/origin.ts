@@ -59,6 +59,13 @@ export function originOf({ headers }: Pick<EventEnvelope, "headers">): Origin | 
   };
 }
 
+/** An origin as a table keeps it for events that are written later, in JSON; null without one. */
+export const originToStored = (origin: Origin | undefined): string | null =>
+  storedHeaders(undefined, origin);
+
+export const originFromStored = (stored: EventEnvelope["headers"] | null): Origin | undefined =>
+  stored === null ? undefined : originOf({ headers: stored });
+
 /** The `event_source` of webhooks and pending points. */
 export type EventSource = {
   readonly channel: "API" | "CLIENT_API" | "INTERNAL";

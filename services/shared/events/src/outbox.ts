@@ -23,13 +23,15 @@ export type OutboxEvent = Omit<EventEnvelope, "headers" | "occurredAt" | "epoch"
 /**
  * Inserts events into the service's `outbox`. Call it in the transaction of the change, after that
  * transaction has locked the row of `key`: the lock orders the events of a key (see `publishPending`). `origin` is what
- * caused the events: the call of a handler, the origin of the event of a consumer, or `INTERNAL`.
+ * caused the events: the call of a handler, the origin of the event of a consumer, or `INTERNAL`. Without events it does
+ * nothing.
  */
 export async function enqueue(
   tx: Queryable,
   events: readonly OutboxEvent[],
   origin: Origin | undefined,
 ): Promise<void> {
+  if (events.length === 0) return;
   const traceparent = exportedTraceparent();
   await tx.query({
     name: "outbox_enqueue",

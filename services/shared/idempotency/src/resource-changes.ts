@@ -126,7 +126,7 @@ export async function publishReceived(
   const events = changes
     .filter((change) => isReceived(change, call))
     .map((change) => resourceChanged(topic, change, call));
-  if (events.length > 0) await enqueue(tx, events, call);
+  await enqueue(tx, events, call);
 }
 
 /** Leaves room for the other fields. */

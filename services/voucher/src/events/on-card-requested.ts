@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import { type EventHandler, eventMessage, type Origin, originOf } from "@scrip/events";
+import { causedMessages, type EventHandler, type Origin } from "@scrip/events";
 import { type CardRequested, CardRequestedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
 import type { Deps } from "../deps.ts";
@@ -15,9 +15,8 @@ import { findCampaign } from "../store/campaigns.ts";
 export const onCardRequested =
   (deps: Deps): EventHandler =>
   async (events) => {
-    for (const event of events) {
-      const requested = eventMessage(event, CardRequestedSchema);
-      if (requested !== undefined) await publishCard(deps, requested, originOf(event));
+    for (const { message, origin } of causedMessages(events, CardRequestedSchema)) {
+      await publishCard(deps, message, origin);
     }
   };
 

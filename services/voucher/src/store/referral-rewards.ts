@@ -1,4 +1,4 @@
-import { type Origin, originOf, storedHeaders } from "@scrip/events";
+import { type EventEnvelope, type Origin, originFromStored, originToStored } from "@scrip/events";
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { PlannedReward, RewardTerms } from "../domain/referral.ts";
@@ -49,7 +49,7 @@ const insertStatement = buildStatement({
       voucher_type: column.text(({ voucherType }) => voucherType),
       amount: column.int8(({ amount }) => amount),
       created_at: column.timestamp(({ at }) => at),
-      origin: column.json(({ origin }) => storedHeaders(undefined, origin)),
+      origin: column.json(({ origin }) => originToStored(origin)),
     }),
   },
   text: ({ rewards }) => `
@@ -71,7 +71,7 @@ type DueRow = {
   campaign_id: string;
   voucher_type: RewardTerms["voucherType"];
   amount: bigint;
-  origin: Readonly<Record<string, string>> | null;
+  origin: EventEnvelope["headers"] | null;
 };
 
 /** A process that takes a reward and ends leaves it alone for this long: longer than an attempt takes. */
@@ -113,7 +113,7 @@ export async function takeDueRewards(db: Queryable, limit: number): Promise<read
     campaignId: row.campaign_id,
     voucherType: row.voucher_type,
     amount: row.amount,
-    origin: originOf({ headers: row.origin ?? {} }),
+    origin: originFromStored(row.origin),
   }));
 }
 

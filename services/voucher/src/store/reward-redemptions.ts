@@ -1,4 +1,4 @@
-import { type Origin, originOf, storedHeaders } from "@scrip/events";
+import { type EventEnvelope, type Origin, originFromStored, originToStored } from "@scrip/events";
 import { batchOf, buildStatement, column, type Queryable, textArray } from "@scrip/postgres";
 
 import { rowKey } from "../domain/usage.ts";
@@ -48,7 +48,7 @@ const insertStatement = buildStatement({
       campaign_id: column.text(({ campaignId }) => campaignId),
       amount: column.int8(({ amount }) => amount),
       created_at: column.timestamp(({ at }) => at),
-      origin: column.json(({ origin }) => storedHeaders(undefined, origin)),
+      origin: column.json(({ origin }) => originToStored(origin)),
     }),
   },
   text: ({ rewards }) => `
@@ -94,7 +94,7 @@ type Row = {
   created_at: Date;
   voucher_id: string | null;
   shown_as_given: boolean | null;
-  origin: Readonly<Record<string, string>> | null;
+  origin: EventEnvelope["headers"] | null;
 };
 
 export type StoredRewardRedemption = RewardRedemption & {
@@ -271,5 +271,5 @@ const rewardFromRow = (row: Row): StoredRewardRedemption => ({
   at: row.created_at.getTime(),
   voucherId: row.voucher_id,
   shownAsGiven: row.shown_as_given,
-  origin: originOf({ headers: row.origin ?? {} }),
+  origin: originFromStored(row.origin),
 });
