@@ -237,7 +237,7 @@ describe("ListCampaignTransactions", () => {
     expect(times).toHaveLength(4);
   });
 
-  test("lists entries that processes of the release before wrote", async () => {
+  test("lists entries that a process of the previous release wrote", async () => {
     const { projectId, db } = service;
     const [id = ""] = await createInCampaign("camp_upgrade", [gift(100n)]);
     // It creates a voucher and its first entry in one statement, and names no campaign.

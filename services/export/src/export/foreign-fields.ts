@@ -120,7 +120,7 @@ export async function lookedUpFields(
   return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;
 }
 
-/** A loyalty service of the release before cannot tell: its cards are looked up. */
+/** A loyalty service of the previous release cannot tell, so its cards are looked up. */
 async function hasChangedCards(cards: Clients["cards"], call: Call): Promise<boolean> {
   try {
     return (await cards.hasChangedCards({}, { ...call, idempotency: undefined })).hasChanged;

@@ -30,7 +30,7 @@ export type TurnTools = {
 /** Round-robin over projects: after this time, the queue of another project is next, if one waits. */
 const TURN_MS = 1_000;
 
-/** graphile-worker releases turns of more than four hours, and the replacement of a worker waits for its turns. */
+/** graphile-worker releases a turn that is older than four hours, although it runs. */
 const LONGEST_TURN_MS = 60_000;
 
 /**

@@ -265,7 +265,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   no_voucher_suitable_for_publication: {
     cause: "The campaign has no voucher left that can be published, or is a promotion.",
-    remedy: "Add vouchers to the campaign.",
+    remedy:
+      "Add vouchers to the campaign. Promotions have no vouchers: publish from another campaign.",
   },
   duplicate_source_id: {
     cause: "Another publication of the project has the same `source_id`.",

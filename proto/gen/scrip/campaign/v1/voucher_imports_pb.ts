@@ -170,8 +170,8 @@ export const CampaignImportService: GenService<{
     output: typeof ImportCampaignVouchersResponseSchema;
   },
   /**
-   * Announces an import: `vouchers_generation_status` of the campaign is IN_PROGRESS until EndImport. Idempotent, also
-   * after EndImport, which it does not undo. An unknown campaign is ignored. Internal.
+   * Announces an import into a campaign, whose `vouchers_generation_status` is IN_PROGRESS until EndImport. Idempotent: a
+   * repetition has no effect, also after EndImport. Ignores an unknown campaign. Internal.
    *
    * @generated from rpc scrip.campaign.v1.CampaignImportService.BeginImport
    */
@@ -181,7 +181,7 @@ export const CampaignImportService: GenService<{
     output: typeof BeginImportResponseSchema;
   },
   /**
-   * Ends an import that was or will be announced. Idempotent. An unknown campaign is ignored. Internal.
+   * Ends an import; a BeginImport that arrives later has no effect. Idempotent. Ignores an unknown campaign. Internal.
    *
    * @generated from rpc scrip.campaign.v1.CampaignImportService.EndImport
    */

@@ -55,7 +55,7 @@ export type Activity = Message<"scrip.loyalty.v1.Activity"> & {
   createdAt?: Timestamp | undefined;
 
   /**
-   * Id of the request (`v-…`) that caused it; of the event (`event_…`) when no request did or it is not known.
+   * Id of the request (`v-…`) that caused the activity, or of its event (`event_…`) if no request is known.
    *
    * @generated from field: string group_id = 5;
    */

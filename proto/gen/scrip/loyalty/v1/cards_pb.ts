@@ -194,7 +194,7 @@ export const HasChangedCardsRequestSchema: GenMessage<HasChangedCardsRequest> = 
  */
 export type HasChangedCardsResponse = Message<"scrip.loyalty.v1.HasChangedCardsResponse"> & {
   /**
-   * Whether there is such a card.
+   * `true`: the points of at least one card have changed.
    *
    * @generated from field: bool has_changed = 1;
    */
@@ -1799,7 +1799,7 @@ export const CardService: GenService<{
     output: typeof GetCardBalancesResponseSchema;
   },
   /**
-   * Returns whether any card of the project of the call has changed since its creation: without one, all cards have their
+   * Returns whether the points of any card of the project have changed since its creation. If not, all cards have their
    * initial points. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.HasChangedCards

@@ -1432,7 +1432,7 @@ export type RedemptionCommand = Message<"scrip.voucher.v1.RedemptionCommand"> & 
   traceparent?: string | undefined;
 
   /**
-   * Caller of the request; the events of the command carry it. Absent unless the project has webhooks.
+   * Who sent the request; the events of the command carry it. Absent unless the project has webhooks.
    *
    * @generated from field: optional scrip.voucher.v1.CommandCaller caller = 22;
    */
@@ -1447,7 +1447,7 @@ export const RedemptionCommandSchema: GenMessage<RedemptionCommand> = /*@__PURE_
   messageDesc(file_scrip_voucher_v1_redemptions, 28);
 
 /**
- * Caller of the request of a command.
+ * Who sent the request of a command.
  *
  * @generated from message scrip.voucher.v1.CommandCaller
  */
@@ -2211,7 +2211,7 @@ export type RollbackCommand = Message<"scrip.voucher.v1.RollbackCommand"> & {
   traceparent?: string | undefined;
 
   /**
-   * Caller of the request; the events of the command carry it. Absent unless the project has webhooks.
+   * Who sent the request; the events of the command carry it. Absent unless the project has webhooks.
    *
    * @generated from field: optional scrip.voucher.v1.CommandCaller caller = 17;
    */
