@@ -13,6 +13,10 @@ import type { Stack } from "./compositions.ts";
 /** Below the longest deadline that a service accepts. */
 const TIMEOUT_MS = 9_500;
 
+/** The service that has an RPC, such as `voucher` of `scrip.voucher.v1`. */
+export const audienceOf = ({ parent }: DescMethodUnary): string =>
+  parent.typeName.split(".")[1] ?? "";
+
 /** Calls RPCs of any service with a service token, as callers of other companies and teams do. */
 export function grpcCaller(
   { grpc, serviceKeys }: Pick<Stack, "grpc" | "serviceKeys">,
@@ -38,7 +42,7 @@ export function grpcCaller(
     request: MessageInitShape<I>,
     headers: Readonly<Record<string, string>>,
   ): Promise<MessageShape<O>> => {
-    const transport = transportOf(method.parent.typeName.split(".")[1] ?? "");
+    const transport = transportOf(audienceOf(method));
     const { message } = await transport.unary(method, undefined, TIMEOUT_MS, headers, request);
     return message;
   };
