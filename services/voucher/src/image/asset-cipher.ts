@@ -42,6 +42,7 @@ const codeOf = (plaintext: Buffer): string => {
 };
 
 const HASH_BLOCK = 64;
+const DIGEST = 32;
 
 /** HMAC-SHA-256, cut to one block. */
 function createMac(key: Buffer): (message: Buffer) => Buffer {
@@ -50,17 +51,22 @@ function createMac(key: Buffer): (message: Buffer) => Buffer {
     for (const [index, value] of key.entries()) pad.writeUInt8(value ^ byte, index);
     return pad;
   };
-  const [inner, outer] = [padded(0x36), padded(0x5c)];
-  return (message) => sha256(outer, sha256(inner, message)).subarray(0, BLOCK);
+  const inner = padded(0x36);
+  const outer = Buffer.concat([padded(0x5c), Buffer.alloc(DIGEST)]);
+  return (message) => {
+    outer.write(sha256(Buffer.concat([inner, message])), HASH_BLOCK, "latin1");
+    return Buffer.from(sha256(outer).slice(0, BLOCK), "latin1");
+  };
 }
 
-const sha256 = (...parts: Buffer[]): Buffer => hash("sha256", Buffer.concat(parts), "buffer");
+/** As a string, whose garbage costs less than that of a buffer. */
+const sha256 = (message: Buffer): string => hash("sha256", message, "latin1");
 
 /** AES-256 in counter mode, with the IV as the first counter block. */
 function createKeystream(key: Buffer): (iv: Buffer, text: Buffer) => Buffer {
   const blockCipher = createCipheriv("aes-256-ecb", key, null).setAutoPadding(false);
   return (iv, text) => {
-    const counters = Buffer.alloc(Math.ceil(text.length / BLOCK) * BLOCK);
+    const counters = Buffer.allocUnsafe(Math.ceil(text.length / BLOCK) * BLOCK);
     const first = iv.readUInt32BE(BLOCK - 4);
     for (let offset = 0; offset < counters.length; offset += BLOCK) {
       iv.copy(counters, offset);
