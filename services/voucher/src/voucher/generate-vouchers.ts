@@ -14,6 +14,7 @@ import type { Queryable } from "@scrip/postgres";
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { findTakenKeys, insertGenerated } from "../store/generated-vouchers.ts";
+import type { VoucherIdentity } from "../store/voucher-writes.ts";
 import type { VoucherDraft } from "./new-voucher.ts";
 
 /** Draws of one code that may hit existing codes before the job fails. */
@@ -22,8 +23,11 @@ const MAX_ROUNDS = 100;
 /** Up to this capacity, the free codes are listed instead of drawing until one is free. */
 const MAX_LISTED_CODES = 65_536n;
 
-/** Rows of one statement. The next ones are prepared concurrently, in steps of about three milliseconds. */
+/** Rows of one statement. The next ones are prepared concurrently. */
 const CHUNK = 500;
+
+/** Longest step between two turns of requests. A redemption waits for about ten of them. */
+const STEP_MS = 0.5;
 
 export type Generation = {
   readonly draft: VoucherDraft;
@@ -44,7 +48,7 @@ export async function generateVouchers(
   for (let round = 0; round < MAX_ROUNDS && missing > 0; round += 1) {
     const codes = isListed
       ? await pickFreeCodes(tx, generation, missing)
-      : drawCodes(generation, missing);
+      : await drawCodes(generation, missing);
     if (codes.size === 0) break;
     missing -= await insert(tx, deps, { generation, codes });
   }
@@ -57,13 +61,27 @@ export async function generateVouchers(
 /** By key, each once. */
 type Codes = ReadonlyMap<string, string>;
 
-function drawCodes({ mask, caseSensitive }: Generation, count: number): Codes {
+async function drawCodes({ mask, caseSensitive }: Generation, count: number): Promise<Codes> {
   const codes = new Map<string, string>();
+  const steps = createSteps();
   while (codes.size < count) {
     const code = generateCode(mask, randomIndex);
     codes.set(codeKeyOf(code, caseSensitive), code);
+    if (steps.isOver()) await steps.next();
   }
   return codes;
+}
+
+/** Divides long work into steps, between which requests have their turn. */
+function createSteps() {
+  let begun = performance.now();
+  return {
+    isOver: () => performance.now() - begun >= STEP_MS,
+    async next() {
+      await yieldToRequests();
+      begun = performance.now();
+    },
+  };
 }
 
 /** Another transaction may take one of them before they are inserted; the next round picks others. */
@@ -87,16 +105,19 @@ async function insert(
   const inserts: Promise<number>[] = [];
   // Sorted, so that concurrent slices wait for each other and do not deadlock.
   const all = [...codes].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const steps = createSteps();
   for (let first = 0; first < all.length; first += CHUNK) {
-    const identities = all.slice(first, first + CHUNK).map(([codeKey, code]) => {
+    const identities: VoucherIdentity[] = [];
+    for (const [codeKey, code] of all.slice(first, first + CHUNK)) {
       const assetId = assets.seal(terms.projectId, code);
-      return { id: newId("v"), code, codeKey, assetId };
-    });
+      identities.push({ id: newId("v"), code, codeKey, assetId });
+      if (steps.isOver()) await steps.next();
+    }
     const inserted = insertGenerated(tx, { terms, identities });
     // Awaited below; a failure must not end the process before.
     inserted.catch(() => {});
     inserts.push(inserted);
-    await yieldToRequests();
+    await steps.next();
   }
   const counts = await Promise.all(inserts);
   return counts.reduce((sum, count) => sum + count, 0);
