@@ -19,6 +19,14 @@ test("the image has the packages that the workspace installs, with the same pnpm
   expect(versionsIn(read("deploy/Dockerfile"))).toEqual(versionsIn(read("scripts/install.mjs")));
 });
 
+test("the image starts Node with the arguments of npm start", () => {
+  const argumentsIn = (text: string): readonly string[] => text.match(/--[\w-]+=\d+/g) ?? [];
+  const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: { start: string } };
+  const [entrypoint = ""] = read("deploy/Dockerfile").match(/^ENTRYPOINT .*$/m) ?? [];
+  expect(argumentsIn(entrypoint)).toEqual(argumentsIn(scripts.start));
+  expect(argumentsIn(entrypoint)).toContain("--max-semi-space-size=64");
+});
+
 type Compose = {
   readonly services: Readonly<
     Record<

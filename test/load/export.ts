@@ -12,9 +12,9 @@ import { serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { copyVoucher } from "./fixtures.ts";
-import { heapArgs } from "./heap.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
+import { startArgs } from "./start-args.ts";
 
 /**
  * Compares an export of vouchers with a bare COPY of the same rows on the same server, and measures the memory of each
@@ -49,7 +49,7 @@ try {
   const url = await database.create("exports");
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
-    nodeArgs: options.distributed ? options["node-args"].split(" ").filter(Boolean) : heapArgs(),
+    nodeArgs: options.distributed ? options["node-args"].split(" ").filter(Boolean) : startArgs(),
   });
   const api = await serverApi(stack);
   const discount = { type: "PERCENT", percent_off: 10 };

@@ -2,13 +2,13 @@ import path from "node:path";
 
 import { startComposition } from "../stack/compositions.ts";
 import { createFixtures, type Fixtures } from "./fixtures.ts";
-import { heapArgs } from "./heap.ts";
 import type { LoadResult, LoadSpec } from "./load-client.ts";
 import { type LoadClient, startLoadClient } from "./load.ts";
 import { cpuSecondsOf, familyCpuSeconds } from "./machine.ts";
 import type { Plan } from "./plan.ts";
 import { becomeQuiet, run, type BenchContext } from "./running.ts";
 import { startStandalone } from "./standalone.ts";
+import { startArgs } from "./start-args.ts";
 import { median } from "./statistics.ts";
 
 export const FORMS = ["one process", "two workers", "process per service"] as const;
@@ -130,7 +130,7 @@ async function openProcesses(
     await startComposition("distributed", {
       // Ends with the server.
       database: { url, [Symbol.asyncDispose]: async () => {} },
-      nodeArgs: heapArgs(),
+      nodeArgs: startArgs(),
     }),
   );
   const server = {

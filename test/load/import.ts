@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { type Api, serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { heapArgs } from "./heap.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
+import { startArgs } from "./start-args.ts";
 
 /** Imports customers from a large CSV file, and measures rates and the memory of each process (README.md#imports). */
 const { values: options } = parseArgs({
@@ -33,7 +33,7 @@ try {
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
     env: { SCRIP_LOG_LEVEL: "warn" },
-    nodeArgs: options.distributed ? [] : heapArgs(),
+    nodeArgs: options.distributed ? [] : startArgs(),
   });
   const api = await serverApi(stack);
   const before = memoryOf(stack);

@@ -7,13 +7,13 @@ import { parseArgs } from "node:util";
 
 import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
 import { type BurstResult, type BurstSpec, latenciesOf } from "./burst-client.ts";
-import { heapArgs } from "./heap.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
 import { cpuSecondsOf, describeMachine, residentMiB } from "./machine.ts";
 import { heavyRequest, lightRequest } from "./overload-requests.ts";
 import { openBenchDatabase } from "./postgres.ts";
 import { measureRejections } from "./rejections.ts";
+import { startArgs } from "./start-args.ts";
 import { table } from "./table.ts";
 import { captureWire, type WireResponse, type WireTimes } from "./wire.ts";
 
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
       database: { url, [Symbol.asyncDispose]: async () => {} },
       nodeArgs: [
         `--max-old-space-size=${options.heap}`,
-        ...heapArgs(),
+        ...startArgs(),
         ...(options.profile === "" ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]),
       ],
     });

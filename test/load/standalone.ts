@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { heapArgs } from "./heap.ts";
+import { startArgs } from "./start-args.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const MAIN = "deploy/standalone/src/main.ts";
@@ -43,7 +43,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
   const log = await open(logFile, "a");
   const child = spawn(
     process.execPath,
-    [...heapArgs(checkout), ...(options.nodeArgs ?? []), path.join(checkout, MAIN)],
+    [...startArgs(checkout), ...(options.nodeArgs ?? []), path.join(checkout, MAIN)],
     {
       cwd: checkout,
       env: {

@@ -3,9 +3,9 @@ import path from "node:path";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 
-/** The arguments that size the heap of `npm start`, of this checkout or of another one. */
-export function heapArgs(checkout = ROOT): readonly string[] {
+/** The arguments of Node of `npm start`, of this checkout or of another one. */
+export function startArgs(checkout = ROOT): readonly string[] {
   const manifest = readFileSync(path.join(checkout, "package.json"), "utf8");
   const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
-  return scripts.start.split(" ").filter((word) => /^--m\w+-semi-space-size=/.test(word));
+  return scripts.start.split(" ").filter((word) => word.startsWith("--"));
 }
