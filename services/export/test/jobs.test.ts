@@ -9,6 +9,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
+import {
+  forgetWorker,
+  keepWorkerAlive,
+  releaseForgottenLanes,
+  scheduleTurn,
+} from "../src/store/turns.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
 import { anyProject, startExports } from "./deps.ts";
 import { COUNT, COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
@@ -253,6 +259,37 @@ test("a worker that cannot store the end of a turn is replaced, and ends nothing
     expect(await countedBy(asyncActionId)).toEqual(upTo(10));
   });
   errors.length = 0;
+});
+
+test("a lane is released when a frozen process has ended its turn for another one", async () => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { to: 1 });
+  const key = `bulk:${call.project.id}`;
+  const query = (text: string) => asAdmin(db.url, (client) => client.query(text, [key]));
+  const turn = `from ${QUEUE_SCHEMA}._private_jobs turn where turn.key = $1`;
+  const takeOver = `locked_by = 'other', locked_at = now() - interval '1 minute'`;
+  await query(`update ${QUEUE_SCHEMA}._private_job_queues lane set ${takeOver}
+                where id = (select job_queue_id ${turn})`);
+  await query(`update ${QUEUE_SCHEMA}._private_jobs set ${takeOver} where key = $1`);
+  const isLaneLocked = async (): Promise<boolean> => {
+    const { rows } = await query(
+      `select exists (select from ${QUEUE_SCHEMA}._private_job_queues
+                       where locked_by = 'other' and $1 <> '') as locked`,
+    );
+    return rows[0]?.locked as boolean;
+  };
+  await releaseForgottenLanes(db);
+  expect(await isLaneLocked()).toBe(true);
+
+  await query(`delete ${turn}`);
+  await scheduleTurn(db, { projectId: call.project.id, queue: "bulk" });
+  // The other process lives, so its locks are not those of a dead one.
+  await keepWorkerAlive(db, "other");
+  await releaseForgottenLanes(db);
+  expect(await isLaneLocked()).toBe(false);
+  await startWorker();
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  await forgetWorker(db, "other");
 });
 
 test("a process whose claim was taken over can write no checkpoint", async () => {

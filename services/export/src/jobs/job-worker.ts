@@ -11,6 +11,7 @@ import {
   forgetWorker,
   keepWorkerAlive,
   type ProjectQueue,
+  releaseForgottenLanes,
   scheduleTurn,
   TURN_TASK,
 } from "../store/turns.ts";
@@ -78,6 +79,7 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
     startPeriodicJob({
       everyMs: FORGOTTEN_EVERY_MS,
       work: async () => {
+        await releaseForgottenLanes(db);
         for (const queue of await findForgottenQueues(db)) await scheduleTurn(db, queue);
       },
       onError,

@@ -62,7 +62,8 @@ export async function findForgottenQueues(db: Queryable): Promise<readonly Proje
         and not exists (
               select from ${QUEUE_SCHEMA}.jobs turn
                where turn.key = queue || ':' || project_id
-                 and (turn.locked_at is not null or turn.run_at <= now()))
+                 and (turn.locked_at is not null
+                      or (turn.run_at <= now() and turn.attempts < turn.max_attempts)))
       limit 1000`,
   );
   return rows.map(({ project_id: projectId, queue }) => ({ projectId, queue }));
@@ -71,6 +72,22 @@ export async function findForgottenQueues(db: Queryable): Promise<readonly Proje
 /** Seconds after which a process that was not seen counts as dead. */
 const LEASE = "5 seconds";
 const RETAIN_WORKERS = "1 hour";
+
+/**
+ * Releases lanes without a running turn. graphile-worker ends a turn without verifying that the process still holds it:
+ * when a process that was frozen ends a turn that was given to another one, the other one finds nothing to end and keeps
+ * the lane for hours.
+ */
+export async function releaseForgottenLanes(db: Queryable): Promise<void> {
+  await db.query(
+    `update ${QUEUE_SCHEMA}._private_job_queues lane
+        set locked_by = null, locked_at = null
+      where locked_at < clock_timestamp() - interval '${LEASE}'
+        and not exists (
+              select from ${QUEUE_SCHEMA}._private_jobs turn
+               where turn.job_queue_id = lane.id and turn.locked_at is not null)`,
+  );
+}
 
 /** Records that a process lives, and releases the turns of dead ones; returns the number of the dead. */
 export async function keepWorkerAlive(db: Queryable, workerId: string): Promise<number> {
