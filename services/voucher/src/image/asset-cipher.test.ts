@@ -16,6 +16,13 @@ test("decrypts an id to its code; ids are stable and URL-safe", () => {
   );
 });
 
+test.each([
+  ["SUMMER-2026", "E82Xvx-B8TFtYL9ehKzi9hTbyxxJfvJ9GyVhDoR37379vA"],
+  ["é漢😀", "3xlJSPmaVWJLbmYAIw5dmESa-u7lFYJPkOQdeY4ugDg"],
+])("the id of %s never changes, since its links are in emails", (code, id) => {
+  expect(createAssetCipher("secret").seal("proj_1", code)).toBe(id);
+});
+
 test("creates different ids for equal codes of two projects", () => {
   expect(cipher.seal("proj_1", "A")).not.toBe(cipher.seal("proj_2", "A"));
 });

@@ -26,8 +26,15 @@ const MAX_LISTED_CODES = 65_536n;
 /** Rows of one statement. The next ones are prepared concurrently. */
 const CHUNK = 500;
 
-/** Longest step between two turns of requests. A redemption waits for about ten of them. */
+/**
+ * Steps of the preparation, between which requests have their turn: a redemption waits for about ten of them. Sorting the
+ * codes and sending a statement take one to three milliseconds, and listing the codes of a small mask some more.
+ */
 const STEP_MS = 0.5;
+
+/** After half a second in a busy process, steps are longer: the transaction holds locks. */
+const PATIENCE_MS = 500;
+const LATE_STEP_MS = 5;
 
 export type Generation = {
   readonly draft: VoucherDraft;
@@ -44,13 +51,14 @@ export async function generateVouchers(
 ): Promise<void> {
   const { count, mask } = generation;
   const isListed = capacityOf(mask) <= MAX_LISTED_CODES;
+  const steps = createSteps();
   let missing = count;
   for (let round = 0; round < MAX_ROUNDS && missing > 0; round += 1) {
     const codes = isListed
       ? await pickFreeCodes(tx, generation, missing)
-      : await drawCodes(generation, missing);
+      : await drawCodes(generation, missing, steps);
     if (codes.size === 0) break;
-    missing -= await insert(tx, deps, { generation, codes });
+    missing -= await insert(tx, deps, { generation, codes, steps });
   }
   if (missing === 0) return;
   throw new ApiError("invalid_code_config", {
@@ -61,9 +69,12 @@ export async function generateVouchers(
 /** By key, each once. */
 type Codes = ReadonlyMap<string, string>;
 
-async function drawCodes({ mask, caseSensitive }: Generation, count: number): Promise<Codes> {
+async function drawCodes(
+  { mask, caseSensitive }: Generation,
+  count: number,
+  steps: Steps,
+): Promise<Codes> {
   const codes = new Map<string, string>();
-  const steps = createSteps();
   while (codes.size < count) {
     const code = generateCode(mask, randomIndex);
     codes.set(codeKeyOf(code, caseSensitive), code);
@@ -72,11 +83,17 @@ async function drawCodes({ mask, caseSensitive }: Generation, count: number): Pr
   return codes;
 }
 
+type Steps = ReturnType<typeof createSteps>;
+
 /** Divides long work into steps, between which requests have their turn. */
 function createSteps() {
+  const late = performance.now() + PATIENCE_MS;
   let begun = performance.now();
   return {
-    isOver: () => performance.now() - begun >= STEP_MS,
+    isOver() {
+      const now = performance.now();
+      return now - begun >= (now < late ? STEP_MS : LATE_STEP_MS);
+    },
     async next() {
       await yieldToRequests();
       begun = performance.now();
@@ -99,13 +116,17 @@ async function pickFreeCodes(
 async function insert(
   tx: Queryable,
   { assets, newId }: Pick<Deps, "assets" | "newId">,
-  { generation, codes }: { readonly generation: Generation; readonly codes: Codes },
+  {
+    generation,
+    codes,
+    steps,
+  }: { readonly generation: Generation; readonly codes: Codes; readonly steps: Steps },
 ): Promise<number> {
   const { draft: terms } = generation;
   const inserts: Promise<number>[] = [];
   // Sorted, so that concurrent slices wait for each other and do not deadlock.
   const all = [...codes].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const steps = createSteps();
+  await steps.next();
   for (let first = 0; first < all.length; first += CHUNK) {
     const identities: VoucherIdentity[] = [];
     for (const [codeKey, code] of all.slice(first, first + CHUNK)) {
