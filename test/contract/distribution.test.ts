@@ -77,6 +77,8 @@ const OF_NO_PROJECT: readonly string[] = [
   "select from ${QUEUE_SCHEMA}",
   "select ${QUEUE_SCHEMA}",
   "select pg_advisory",
+  // Lanes, which projects share.
+  "update ${QUEUE_SCHEMA}._private_job_queues",
   "with alive as",
 ];
 

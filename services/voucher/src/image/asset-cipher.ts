@@ -54,13 +54,13 @@ function createMac(key: Buffer): (message: Buffer) => Buffer {
   const inner = padded(0x36);
   const outer = Buffer.concat([padded(0x5c), Buffer.alloc(DIGEST)]);
   return (message) => {
-    outer.write(sha256(Buffer.concat([inner, message])), HASH_BLOCK, "latin1");
-    return Buffer.from(sha256(outer).slice(0, BLOCK), "latin1");
+    outer.write(sha256(Buffer.concat([inner, message])), HASH_BLOCK, "binary");
+    return Buffer.from(sha256(outer).slice(0, BLOCK), "binary");
   };
 }
 
 /** As a string, whose garbage costs less than that of a buffer. */
-const sha256 = (message: Buffer): string => hash("sha256", message, "latin1");
+const sha256 = (message: Buffer): string => hash("sha256", message, "binary");
 
 /** AES-256 in counter mode, with the IV as the first counter block. */
 function createKeystream(key: Buffer): (iv: Buffer, text: Buffer) => Buffer {
