@@ -261,7 +261,7 @@ test("a worker that cannot store the end of a turn is replaced, and ends nothing
   errors.length = 0;
 });
 
-test("a lane is released when a frozen process has ended its turn for another one", async () => {
+test("a process releases a lane whose turn a frozen process has ended for it", async () => {
   const call = newCall();
   const asyncActionId = await startCount(exports, call, { to: 1 });
   const key = `bulk:${call.project.id}`;
@@ -278,14 +278,18 @@ test("a lane is released when a frozen process has ended its turn for another on
     );
     return rows[0]?.locked as boolean;
   };
-  await releaseForgottenLanes(db);
+  const queue = { projectId: call.project.id, queue: "bulk" } as const;
+  await releaseForgottenLanes(db, "other", []);
   expect(await isLaneLocked()).toBe(true);
 
   await query(`delete ${turn}`);
-  await scheduleTurn(db, { projectId: call.project.id, queue: "bulk" });
+  await scheduleTurn(db, queue);
   // The other process lives, so its locks are not those of a dead one.
   await keepWorkerAlive(db, "other");
-  await releaseForgottenLanes(db);
+  await releaseForgottenLanes(db, "another", []);
+  await releaseForgottenLanes(db, "other", [queue]);
+  expect(await isLaneLocked()).toBe(true);
+  await releaseForgottenLanes(db, "other", []);
   expect(await isLaneLocked()).toBe(false);
   await startWorker();
   await reaches(exports, call, { asyncActionId, status: DONE });

@@ -79,7 +79,7 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
     startPeriodicJob({
       everyMs: FORGOTTEN_EVERY_MS,
       work: async () => {
-        await releaseForgottenLanes(db);
+        await releaseForgottenLanes(db, runner.id, runner.running());
         for (const queue of await findForgottenQueues(db)) await scheduleTurn(db, queue);
       },
       onError,
@@ -98,6 +98,8 @@ type Runner = {
   /** Looks for turns now, instead of within a second. */
   readonly nudge: (count: number) => void;
   readonly isStuck: () => boolean;
+  /** The queues whose turns run here. */
+  readonly running: () => readonly ProjectQueue[];
   readonly stop: () => Promise<void>;
 };
 
@@ -112,6 +114,15 @@ async function startRunner(
   let hasLooked = false;
   let hasEnded = false;
   const ending = new AbortController();
+  const running = new Set<ProjectQueue>();
+  const runHere = async (queue: ProjectQueue): Promise<void> => {
+    running.add(queue);
+    try {
+      await turn(queue, ending.signal);
+    } finally {
+      running.delete(queue);
+    }
+  };
   events.on("pool:create", ({ workerPool }) => (workers = workerPool));
   events.on("job:start", () => (hasLooked = true));
   events.on("worker:getJob:empty", () => (hasLooked = true));
@@ -135,11 +146,12 @@ async function startRunner(
     logger: new Logger(() => (level, message) => {
       if (level === "error") onError(new Error(message));
     }),
-    taskList: { [TURN_TASK]: (payload) => turn(payload as ProjectQueue, ending.signal) },
+    taskList: { [TURN_TASK]: (payload) => runHere(payload as ProjectQueue) },
   });
   return {
     id: workers?.id ?? "",
     nudge: (count) => workers?.nudge(count),
+    running: () => [...running],
     // graphile-worker caches the failure of its first statement, and then never finds a job.
     isStuck: () => hasEnded || (hasFailed && !hasLooked),
     async stop() {

@@ -61,7 +61,6 @@ async function workForTurn(
 ): Promise<"busy" | "idle" | "lost"> {
   const endsAt = performance.now() + TURN_MS;
   const isOver = (): boolean => signal.aborted || performance.now() >= endsAt;
-  let end: "busy" | "lost" = "busy";
   while (!isOver()) {
     const claimed = await claimJob(tools.db, queue);
     if (claimed === undefined) return "idle";
@@ -69,9 +68,10 @@ async function workForTurn(
       await scheduleTurn(tools.db, queue, claimed.waitsUntil);
       return "idle";
     }
-    if ((await runSlices(tools, claimed, { signal, isOver })) === "lost") end = "lost";
+    // Two processes that claim a job from each other would use up its attempts.
+    if ((await runSlices(tools, claimed, { signal, isOver })) === "lost") return "lost";
   }
-  return end;
+  return "busy";
 }
 
 type Turn = { readonly signal: AbortSignal; readonly isOver: () => boolean };

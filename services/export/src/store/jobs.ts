@@ -217,7 +217,7 @@ export async function releaseJob(
   { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
 ): Promise<void> {
   await db.query(
-    `update job set attempts = attempts - 1, in_slice = 0
+    `update job set attempts = greatest(0, attempts - 1), in_slice = 0
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
     [projectId, id, run],
   );

@@ -74,18 +74,24 @@ const LEASE = "5 seconds";
 const RETAIN_WORKERS = "1 hour";
 
 /**
- * Releases lanes without a running turn. graphile-worker ends a turn without verifying that the process still holds it:
- * when a process that was frozen ends a turn that was given to another one, the other one finds nothing to end and keeps
- * the lane for hours.
+ * Releases the lanes that this process holds without running one of their turns. graphile-worker ends a turn without
+ * verifying who holds it: when a process that was frozen ends a turn that this one has taken over, this one finds
+ * nothing to end and would keep the lane for hours.
  */
-export async function releaseForgottenLanes(db: Queryable): Promise<void> {
+export async function releaseForgottenLanes(
+  db: Queryable,
+  workerId: string,
+  running: readonly ProjectQueue[],
+): Promise<void> {
   await db.query(
     `update ${QUEUE_SCHEMA}._private_job_queues lane
         set locked_by = null, locked_at = null
-      where locked_at < clock_timestamp() - interval '${LEASE}'
+      where locked_by = $1 and queue_name <> all($2::text[])
+        and locked_at < statement_timestamp() - interval '${LEASE}'
         and not exists (
               select from ${QUEUE_SCHEMA}._private_jobs turn
                where turn.job_queue_id = lane.id and turn.locked_at is not null)`,
+    [workerId, running.map(laneOf)],
   );
 }
 
