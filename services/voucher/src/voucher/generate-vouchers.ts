@@ -124,7 +124,7 @@ async function insert(
 ): Promise<number> {
   const { draft: terms } = generation;
   const inserts: Promise<number>[] = [];
-  // Sorted, so that concurrent slices wait for each other and do not deadlock.
+  // Sorted, so that concurrent slices wait for each other; only those in a later round can deadlock, and are repeated.
   const all = [...codes].toSorted(([one], [other]) => (one < other ? -1 : 1));
   await steps.next();
   for (let first = 0; first < all.length; first += CHUNK) {
