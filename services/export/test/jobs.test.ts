@@ -51,6 +51,19 @@ const countedBy = async (id: string): Promise<readonly number[]> => {
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, item) => item);
 
+/** One turn of a project, without graphile-worker. */
+const takeTurn = (call: Call, attempt?: (item: number) => void): Promise<void> =>
+  runTurn(
+    {
+      db,
+      definitions: new Map([[COUNT, countJob(db, attempt)]]),
+      findProject: anyProject,
+      onError: (error) => void errors.push(error),
+    },
+    { projectId: call.project.id, queue: "bulk" },
+    new AbortController().signal,
+  );
+
 test("carries out a job slice by slice, and names the items that failed", async () => {
   await startWorker();
   const call = newCall();
@@ -88,14 +101,6 @@ test("shows the progress of a running job, and carries out the jobs of a project
 });
 
 test("a turn goes on while no other queue waits, and then gives way", async () => {
-  const tools = {
-    db,
-    definitions: new Map([[COUNT, countJob(db)]]),
-    findProject: anyProject,
-    onError: (error: Error) => void errors.push(error),
-  };
-  const takeTurn = (call: Call) =>
-    runTurn(tools, { projectId: call.project.id, queue: "bulk" }, new AbortController().signal);
   const forgetTurns = () =>
     asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));
   await forgetTurns();
@@ -265,7 +270,8 @@ test("a process releases a lane whose turn a frozen process has ended for it", a
   const call = newCall();
   const asyncActionId = await startCount(exports, call, { to: 1 });
   const key = `bulk:${call.project.id}`;
-  const query = (text: string) => asAdmin(db.url, (client) => client.query(text, [key]));
+  const query = (text: string, values: readonly string[] = [key]) =>
+    asAdmin(db.url, (client) => client.query(text, [...values]));
   const turn = `from ${QUEUE_SCHEMA}._private_jobs turn where turn.key = $1`;
   const takeOver = `locked_by = 'other', locked_at = now() - interval '1 minute'`;
   await query(`update ${QUEUE_SCHEMA}._private_job_queues lane set ${takeOver}
@@ -274,7 +280,8 @@ test("a process releases a lane whose turn a frozen process has ended for it", a
   const isLaneLocked = async (): Promise<boolean> => {
     const { rows } = await query(
       `select exists (select from ${QUEUE_SCHEMA}._private_job_queues
-                       where locked_by = 'other' and $1 <> '') as locked`,
+                       where locked_by = $1) as locked`,
+      ["other"],
     );
     return rows[0]?.locked as boolean;
   };
@@ -311,4 +318,16 @@ test("a process whose claim was taken over can write no checkpoint", async () =>
   await expect.poll(() => started.length).toBeGreaterThan(1);
   const { processed } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
   expect(processed).toBe(3n);
+});
+
+test("a turn ends when another process has claimed its job, instead of claiming it again", async () => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { pauseMs: 50 });
+  const claims: Promise<unknown>[] = [];
+  await takeTurn(call, () =>
+    claims.push(db.query("update job set run = run + 1 where project_id = $1", [call.project.id])),
+  );
+  expect(claims).toHaveLength(1);
+  const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
+  expect(status).toBe(IN_PROGRESS);
 });
