@@ -147,8 +147,6 @@ const DEFAULTS = [
   "shared_buffers=256MB",
   // Rare checkpoints: each is followed by full page images in the log, which slow many small commits.
   "max_wal_size=2GB",
-  // Segments of the log are reused up to this size: creating one blocks all commits.
-  "min_wal_size=1GB",
   "checkpoint_timeout=15min",
   "wal_compression=on",
   "log_min_messages=warning",
