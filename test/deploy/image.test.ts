@@ -6,8 +6,8 @@ import { parse } from "yaml";
 
 import { CALLEES } from "../../oxlint.config.ts";
 import { sourceFiles } from "../docs/repository.ts";
-import { startArgs } from "../load/start-args.ts";
 import { ROOT } from "../stack/process.ts";
+import { startArgs } from "../stack/start-args.ts";
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), "utf8");
 

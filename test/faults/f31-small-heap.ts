@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 
-import { startArgs } from "../load/start-args.ts";
 import { ok } from "../stack/rule-builders.ts";
+import { startArgs } from "../stack/start-args.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND } from "./load.ts";
 import { countOf, describeProbes, probe } from "./probes.ts";

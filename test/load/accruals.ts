@@ -18,9 +18,9 @@ import { type Stack, startComposition } from "../stack/compositions.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { balanceOf, type Card, createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { ok } from "../stack/rule-builders.ts";
+import { startArgs } from "../stack/start-args.ts";
 import { cpuSecondsOf, describeMachine } from "./machine.ts";
 import { type BenchDatabase, openBenchDatabase } from "./postgres.ts";
-import { startArgs } from "./start-args.ts";
 import { count, table } from "./table.ts";
 
 /** From a paid order to the points on the card (README.md#accruals). */

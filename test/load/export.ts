@@ -11,10 +11,10 @@ import { to as copyTo } from "pg-copy-streams";
 import { serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
+import { startArgs } from "../stack/start-args.ts";
 import { copyVoucher } from "./fixtures.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
-import { startArgs } from "./start-args.ts";
 
 /**
  * Compares an export of vouchers with a bare COPY of the same rows on the same server, and measures the memory of each

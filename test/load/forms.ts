@@ -1,6 +1,7 @@
 import path from "node:path";
 
 import { startComposition } from "../stack/compositions.ts";
+import { startArgs } from "../stack/start-args.ts";
 import { createFixtures, type Fixtures } from "./fixtures.ts";
 import type { LoadResult, LoadSpec } from "./load-client.ts";
 import { type LoadClient, startLoadClient } from "./load.ts";
@@ -8,7 +9,6 @@ import { cpuSecondsOf, familyCpuSeconds } from "./machine.ts";
 import type { Plan } from "./plan.ts";
 import { becomeQuiet, run, type BenchContext } from "./running.ts";
 import { startStandalone } from "./standalone.ts";
-import { startArgs } from "./start-args.ts";
 import { median } from "./statistics.ts";
 
 export const FORMS = ["one process", "two workers", "process per service"] as const;

@@ -7,9 +7,9 @@ import { parseArgs } from "node:util";
 import { type Api, serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
+import { startArgs } from "../stack/start-args.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
-import { startArgs } from "./start-args.ts";
 
 /** Imports customers from a large CSV file, and measures rates and the memory of each process (README.md#imports). */
 const { values: options } = parseArgs({

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
+import { startArgs } from "../stack/start-args.ts";
 import { type BurstResult, type BurstSpec, latenciesOf } from "./burst-client.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
@@ -13,7 +14,6 @@ import { cpuSecondsOf, describeMachine, residentMiB } from "./machine.ts";
 import { heavyRequest, lightRequest } from "./overload-requests.ts";
 import { openBenchDatabase } from "./postgres.ts";
 import { measureRejections } from "./rejections.ts";
-import { startArgs } from "./start-args.ts";
 import { table } from "./table.ts";
 import { captureWire, type WireResponse, type WireTimes } from "./wire.ts";
 

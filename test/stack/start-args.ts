@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-const ROOT = path.join(import.meta.dirname, "../..");
+import { ROOT } from "./process.ts";
 
 /** The arguments of Node of `npm start`, of this checkout or of another one. */
 export function startArgs(checkout = ROOT): readonly string[] {
