@@ -162,3 +162,19 @@ test("ends with the caller's deadline, and fails immediately when no replica can
   await replica[Symbol.asyncDispose]();
   expect(await client.read()).toBe("service_unavailable");
 });
+
+test("calls a replica as soon as it is back, however many calls it broke off", async () => {
+  const broken = await startReplica(never);
+  const proxy = await startTcpProxy({ host: "127.0.0.1", port: broken.port });
+  const url = `http://127.0.0.1:${proxy.port}`;
+  using client = connect(() => [url]);
+  const writes = Array.from({ length: 24 }, () => client.write());
+  await expect.poll(() => broken.calls()).toBe(24);
+  await proxy.close();
+  expect(new Set(await Promise.all(writes))).toEqual(new Set(["service_unavailable"]));
+  await expect.poll(() => [...client.down]).toEqual([url]);
+  await broken[Symbol.asyncDispose]();
+  await using _again = await startReplica(idle, { port: proxy.port });
+  await expect.poll(() => [...client.down], { timeout: 3_000 }).toEqual([]);
+  expect(await client.write()).toBe("served");
+});

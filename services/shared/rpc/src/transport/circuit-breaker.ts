@@ -12,6 +12,8 @@ export type CircuitBreaker = {
   /** Call this before each call: in an open circuit it is the trial, and others wait for its outcome. */
   readonly begin: () => void;
   readonly record: (outcome: "succeeded" | "failed") => void;
+  /** Forgets all calls and closes the circuit. */
+  readonly reset: () => void;
 };
 
 /** Stops calls to a server most of whose recent calls have failed, except for one every five seconds. */
@@ -25,6 +27,10 @@ export function createCircuitBreaker(now: () => number): CircuitBreaker {
     calls = 0;
     failures = 0;
   };
+  const reset = (): void => {
+    openUntil = undefined;
+    startWindow();
+  };
   return {
     allows: () => openUntil === undefined || now() >= openUntil,
     begin() {
@@ -33,10 +39,7 @@ export function createCircuitBreaker(now: () => number): CircuitBreaker {
     record(outcome) {
       if (openUntil !== undefined) {
         // Also calls that began before the circuit opened: one that succeeds shows that the server works again.
-        if (outcome === "succeeded") {
-          openUntil = undefined;
-          startWindow();
-        }
+        if (outcome === "succeeded") reset();
         return;
       }
       if (now() - windowStart > WINDOW_MS) startWindow();
@@ -44,5 +47,6 @@ export function createCircuitBreaker(now: () => number): CircuitBreaker {
       if (outcome === "failed") failures += 1;
       if (calls >= LEAST_CALLS && failures >= calls * FAILED_SHARE) openUntil = now() + OPEN_MS;
     },
+    reset,
   };
 }

@@ -22,7 +22,7 @@ export type Replica = Disposable & {
 };
 
 const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 500;
 
 export type ReplicaOptions = {
   readonly url: string;
@@ -34,17 +34,20 @@ export type ReplicaOptions = {
 /** Follows the health of a replica (`grpc.health.v1`): it reports immediately that it is about to stop. */
 export function followReplica({ url, transport, onChange }: ReplicaOptions): Replica {
   const stopping = new AbortController();
+  const breaker = createCircuitBreaker(() => performance.now());
   let isServing: boolean | undefined;
   const set = (next: boolean): void => {
     const isNews = next !== (isServing ?? true);
     if (isNews && !stopping.signal.aborted) onChange(url, next);
+    // Calls that failed before it was down say nothing about the process that serves now.
+    if (isNews && next) breaker.reset();
     isServing = next;
   };
   void follow(transport, stopping.signal, set);
   return {
     url,
     transport,
-    breaker: createCircuitBreaker(() => performance.now()),
+    breaker,
     inFlight: 0,
     isServing: () => isServing === true,
     markUnreachable: () => set(false),
