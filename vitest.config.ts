@@ -6,6 +6,11 @@ import { missingServers } from "./services/shared/testing/src/optional-servers.t
 
 const globalSetup = "services/shared/testing/src/global-setup.ts";
 
+// Tests set what they need: the terminal may have the keys of an installation (`.scrip/keys.env`).
+for (const name of Object.keys(process.env)) {
+  if (name.startsWith("SCRIP_")) delete process.env[name];
+}
+
 const missing = missingServers();
 const exclude = [...configDefaults.exclude, ...missing.map(({ name }) => `**/*.${name}.test.ts`)];
 

@@ -11,8 +11,8 @@ import { inParallel, type Json, newCode } from "../stack/api.ts";
 import { startStack } from "../stack/stack.ts";
 import { type WritingRequest, writingRequests } from "../stack/writing-requests.ts";
 
-/** Kills of the process; SCRIP_CRASH_ROUNDS sets more for the long form. */
-const ROUNDS = Number(process.env["SCRIP_CRASH_ROUNDS"] ?? "2");
+/** Kills of the process; CRASH_ROUNDS sets more for the long form. */
+const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? "2");
 const WIDTH = 16;
 const RETRY_TIMEOUT_MS = 30_000;
 
