@@ -174,7 +174,8 @@ test("calls a replica as soon as it is back, however many calls it broke off", a
   expect(new Set(await Promise.all(writes))).toEqual(new Set(["service_unavailable"]));
   await expect.poll(() => [...client.down]).toEqual([url]);
   await broken[Symbol.asyncDispose]();
-  await using _again = await startReplica(idle, { port: proxy.port });
+  await using again = await startReplica(idle, { port: proxy.port });
   await expect.poll(() => [...client.down], { timeout: 3_000 }).toEqual([]);
   expect(await client.write()).toBe("served");
+  expect(again.calls()).toBe(1);
 });
