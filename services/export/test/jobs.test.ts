@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
+import { ApiError } from "@scrip/errors";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
@@ -52,11 +53,15 @@ const countedBy = async (id: string): Promise<readonly number[]> => {
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, item) => item);
 
 /** One turn of a project, without graphile-worker. */
-const takeTurn = (call: Call, attempt?: (item: number) => void): Promise<void> =>
+const takeTurn = (
+  call: Call,
+  attempt?: (item: number) => void,
+  onFailed?: () => Promise<void>,
+): Promise<void> =>
   runTurn(
     {
       db,
-      definitions: new Map([[COUNT, countJob(db, attempt)]]),
+      definitions: new Map([[COUNT, { ...countJob(db, attempt), ...(onFailed && { onFailed }) }]]),
       findProject: anyProject,
       onError: (error) => void errors.push(error),
     },
@@ -330,4 +335,28 @@ test("a turn ends when another process has claimed its job, instead of claiming 
   expect(claims).toHaveLength(1);
   const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
   expect(status).toBe(IN_PROGRESS);
+});
+
+test.each([
+  { failure: "that is retried", error: new Error("broken") },
+  { failure: "that is final", error: new ApiError("invalid_payload") },
+])("a failure $failure changes nothing of a job that was taken over", async ({ error }) => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call);
+  const attempts: Promise<unknown>[] = [];
+  let ends = 0;
+  await takeTurn(
+    call,
+    () => {
+      attempts.push(
+        db.query("update job set run = run + 1 where project_id = $1", [call.project.id]),
+      );
+      throw error;
+    },
+    async () => void (ends += 1),
+  );
+  expect([attempts.length, ends]).toEqual([1, 0]);
+  const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
+  expect(status).toBe(IN_PROGRESS);
+  errors.length = 0;
 });

@@ -10,6 +10,7 @@ import {
   claimJob,
   type ClaimedJob,
   failJob,
+  isJobHeld,
   postponeJob,
   releaseJob,
   saveCheckpoint,
@@ -106,15 +107,14 @@ async function runSlice(
   if (state === undefined && job.attempts < MAX_ATTEMPTS) {
     // The event of a new project may still be on its way, after a crash for as long as the lease of a consumer.
     const pauseMs = retryPauseMs(job.attempts);
-    await postponeJob(tools.db, job, { error: "The project is not known yet", pauseMs });
-    return "over";
+    const error = "The project is not known yet";
+    return endOf(await postponeJob(tools.db, job, { error, pauseMs }));
   }
   const at = new Date(state?.sandboxNow ?? Date.now());
   const definition = tools.definitions.get(job.type);
   if (state === undefined || state.deleted || definition === undefined) {
     const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
-    await endAsFailed(tools, job, { error, at });
-    return "over";
+    return endAsFailed(tools, job, { error, at });
   }
   const slice = sliceOf(tools, job, { state, signal });
   try {
@@ -124,11 +124,13 @@ async function runSlice(
     const elapsedMs = performance.now() - startedAt;
     return await checkpoint(tools, { job, definition, outcome, elapsedMs, at });
   } catch (error) {
-    if (signal.aborted) await releaseJob(tools.db, job);
-    else await handleFailure(tools, { job, definition, slice, at, error });
+    if (!signal.aborted) return handleFailure(tools, { job, definition, slice, at, error });
+    await releaseJob(tools.db, job);
     return "over";
   }
 }
+
+const endOf = (wasHeld: boolean): SliceEnd => (wasHeld ? "over" : "lost");
 
 async function checkpoint(
   { db, onEnd }: TurnTools,
@@ -220,7 +222,7 @@ type Failure = {
 };
 
 /** Outages are retried for some minutes; what no repetition can change ends the job. */
-async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Promise<void> {
+async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Promise<SliceEnd> {
   const { definition, slice, at, error } = failure;
   const final = finalErrorOf(error, job.requestId);
   const { message, details } = final ?? toErrorResponse(error, job.requestId).error;
@@ -231,19 +233,25 @@ async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Pr
     );
   }
   if (final === undefined && job.attempts < MAX_ATTEMPTS) {
-    await postponeJob(tools.db, job, { error: reason, pauseMs: retryPauseMs(job.attempts) });
-    return;
+    const pauseMs = retryPauseMs(job.attempts);
+    return endOf(await postponeJob(tools.db, job, { error: reason, pauseMs }));
   }
-  await definition.onFailed?.(slice, reason);
-  await endAsFailed(tools, job, { error: reason, at });
+  if (definition.onFailed !== undefined) {
+    // The job of another process goes on.
+    if (!(await isJobHeld(tools.db, job))) return "lost";
+    await definition.onFailed(slice, reason);
+  }
+  return endAsFailed(tools, job, { error: reason, at });
 }
 
 async function endAsFailed(
   { db, onEnd }: TurnTools,
   job: ClaimedJob,
   { error, at }: { readonly error: string; readonly at: Date },
-): Promise<void> {
-  if (await failJob(db, job, { error, result: failedResult(job, error), at })) onEnd?.("failed");
+): Promise<SliceEnd> {
+  const wasHeld = await failJob(db, job, { error, result: failedResult(job, error), at });
+  if (wasHeld) onEnd?.("failed");
+  return endOf(wasHeld);
 }
 
 const failedResult = ({ processed, failed }: JobCounts, reason: string) => ({

@@ -184,18 +184,32 @@ export async function failJob(
   return rowCount === 1;
 }
 
-/** Leaves the job for a later attempt; the jobs behind it wait. */
+/** Whether no other process has claimed the job since. */
+export async function isJobHeld(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select from job
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run],
+  );
+  return rowCount === 1;
+}
+
+/** Leaves the job for a later attempt; the jobs behind it wait. Returns whether the claim still held. */
 export async function postponeJob(
   db: Queryable,
   { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
   { error, pauseMs }: { readonly error: string; readonly pauseMs: number },
-): Promise<void> {
-  await db.query(
+): Promise<boolean> {
+  const { rowCount } = await db.query(
     `update job
         set last_error = $4, retry_at = clock_timestamp() + $5 * interval '1 millisecond'
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
     [projectId, id, run, error, pauseMs],
   );
+  return rowCount === 1;
 }
 
 /** Shows items of a slice that has not ended. */
