@@ -11,9 +11,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
 import {
+  findHeldTurns,
   forgetWorker,
   keepWorkerAlive,
   releaseForgottenLanes,
+  releaseTurns,
   scheduleTurn,
 } from "../src/store/turns.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
@@ -303,6 +305,40 @@ test("a process releases a lane whose turn a frozen process has ended for it", a
   expect(await isLaneLocked()).toBe(true);
   await releaseForgottenLanes(db, "other", []);
   expect(await isLaneLocked()).toBe(false);
+  await startWorker();
+  await reaches(exports, call, { asyncActionId, status: DONE });
+  await forgetWorker(db, "other");
+});
+
+test("a process releases a turn that was fetched for it and did not arrive", async () => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { to: 1 });
+  await keepWorkerAlive(db, "other");
+  const key = `bulk:${call.project.id}`;
+  const fetch = (age: string): Promise<string> =>
+    asAdmin(db.url, async (client) => {
+      const { rows } = await client.query<{ id: string }>(
+        `with lane as (
+           update ${QUEUE_SCHEMA}._private_job_queues
+              set locked_by = 'other', locked_at = now() - $2::interval
+            where id = (select job_queue_id from ${QUEUE_SCHEMA}._private_jobs where key = $1))
+         update ${QUEUE_SCHEMA}._private_jobs
+            set locked_by = 'other', locked_at = now() - $2::interval
+          where key = $1 returning id::text`,
+        [key, age],
+      );
+      return rows[0]?.id ?? "";
+    });
+  await fetch("1 second");
+  expect(await findHeldTurns(db, "other")).toEqual([]);
+  const turn = await fetch("1 minute");
+  expect(await findHeldTurns(db, "other")).toEqual([turn]);
+  expect(await findHeldTurns(db, "another")).toEqual([]);
+  await releaseTurns(db, "another", [turn]);
+  expect(await findHeldTurns(db, "other")).toEqual([turn]);
+  await releaseTurns(db, "other", [turn]);
+  expect(await findHeldTurns(db, "other")).toEqual([]);
+  await releaseForgottenLanes(db, "other", []);
   await startWorker();
   await reaches(exports, call, { asyncActionId, status: DONE });
   await forgetWorker(db, "other");

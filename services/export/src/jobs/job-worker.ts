@@ -2,16 +2,18 @@ import { EventEmitter } from "node:events";
 
 import { createPool, type DatabaseOptions } from "@scrip/postgres";
 import { startPeriodicJob } from "@scrip/rpc";
-import { Logger, run, type WorkerEvents } from "graphile-worker";
+import { type Job, Logger, run, type WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
 
 import { QUEUE_SCHEMA } from "../store/queue-schema.ts";
 import {
   findForgottenQueues,
+  findHeldTurns,
   forgetWorker,
   keepWorkerAlive,
   type ProjectQueue,
   releaseForgottenLanes,
+  releaseTurns,
   scheduleTurn,
   TURN_TASK,
 } from "../store/turns.ts";
@@ -75,11 +77,18 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
       onError,
     }),
   );
+  // A turn that has ended is still held until its end is stored: it is forgotten if it is held the next time, too.
+  let idleBefore: ReadonlySet<string> = new Set();
   parts.use(
     startPeriodicJob({
       everyMs: FORGOTTEN_EVERY_MS,
       work: async () => {
-        await releaseForgottenLanes(db, runner.id, runner.running());
+        const { id, running } = runner;
+        const idle = (await findHeldTurns(db, id)).filter((turn) => !running.has(turn));
+        const forgotten = idle.filter((turn) => idleBefore.has(turn));
+        idleBefore = new Set(idle);
+        await releaseTurns(db, id, forgotten);
+        await releaseForgottenLanes(db, id, [...running.values()]);
         for (const queue of await findForgottenQueues(db)) await scheduleTurn(db, queue);
       },
       onError,
@@ -98,10 +107,13 @@ type Runner = {
   /** Looks for turns now, instead of within a second. */
   readonly nudge: (count: number) => void;
   readonly isStuck: () => boolean;
-  /** The queues whose turns run here. */
-  readonly running: () => readonly ProjectQueue[];
+  /** The turns that run here, by id. */
+  readonly running: ReadonlyMap<string, ProjectQueue>;
   readonly stop: () => Promise<void>;
 };
+
+/** The pool reads ids as bigint, although graphile-worker declares them as text. */
+const turnIdOf = ({ id }: Job): string => String(id);
 
 async function startRunner(
   pgPool: Pool,
@@ -114,17 +126,13 @@ async function startRunner(
   let hasLooked = false;
   let hasEnded = false;
   const ending = new AbortController();
-  const running = new Set<ProjectQueue>();
-  const runHere = async (queue: ProjectQueue): Promise<void> => {
-    running.add(queue);
-    try {
-      await turn(queue, ending.signal);
-    } finally {
-      running.delete(queue);
-    }
-  };
+  const running = new Map<string, ProjectQueue>();
   events.on("pool:create", ({ workerPool }) => (workers = workerPool));
-  events.on("job:start", () => (hasLooked = true));
+  events.on("job:start", ({ job }) => {
+    hasLooked = true;
+    running.set(turnIdOf(job), job.payload as ProjectQueue);
+  });
+  events.on("job:complete", ({ job }) => running.delete(turnIdOf(job)));
   events.on("worker:getJob:empty", () => (hasLooked = true));
   events.on("worker:getJob:error", ({ error }) => {
     if (!hasFailed) onError(new Error("cannot look for jobs", { cause: error }));
@@ -146,12 +154,12 @@ async function startRunner(
     logger: new Logger(() => (level, message) => {
       if (level === "error") onError(new Error(message));
     }),
-    taskList: { [TURN_TASK]: (payload) => runHere(payload as ProjectQueue) },
+    taskList: { [TURN_TASK]: (payload) => turn(payload as ProjectQueue, ending.signal) },
   });
   return {
     id: workers?.id ?? "",
     nudge: (count) => workers?.nudge(count),
-    running: () => [...running],
+    running,
     // graphile-worker caches the failure of its first statement, and then never finds a job.
     isStuck: () => hasEnded || (hasFailed && !hasLooked),
     async stop() {

@@ -73,6 +73,33 @@ export async function findForgottenQueues(db: Queryable): Promise<readonly Proje
 const LEASE = "5 seconds";
 const RETAIN_WORKERS = "1 hour";
 
+/** The ids of the turns that this process has held for longer than a lease. */
+export async function findHeldTurns(db: Queryable, workerId: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id::text from ${QUEUE_SCHEMA}._private_jobs
+      where locked_by = $1 and locked_at < statement_timestamp() - interval '${LEASE}'`,
+    [workerId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Releases turns that this process holds and does not run, because the connection broke when graphile-worker had
+ * fetched them. It would keep them for hours.
+ */
+export async function releaseTurns(
+  db: Queryable,
+  workerId: string,
+  turnIds: readonly string[],
+): Promise<void> {
+  if (turnIds.length === 0) return;
+  await db.query(
+    `update ${QUEUE_SCHEMA}._private_jobs set locked_by = null, locked_at = null
+      where locked_by = $1 and id = any($2::bigint[])`,
+    [workerId, turnIds],
+  );
+}
+
 /**
  * Releases the lanes that this process holds without running one of their turns. graphile-worker ends a turn without
  * verifying who holds it: when a process that was frozen ends a turn that this one has taken over, this one finds
