@@ -6,8 +6,7 @@ import { parse } from "yaml";
 
 import { CALLEES } from "../../oxlint.config.ts";
 import { sourceFiles } from "../docs/repository.ts";
-import { ROOT } from "../stack/process.ts";
-import { startArgs } from "../stack/start-args.ts";
+import { ROOT, startArgs } from "../stack/process.ts";
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), "utf8");
 

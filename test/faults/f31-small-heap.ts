@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 
 import { ok } from "../stack/rule-builders.ts";
-import { startArgs } from "../stack/start-args.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND } from "./load.ts";
 import { countOf, describeProbes, probe } from "./probes.ts";
@@ -16,7 +15,7 @@ export const smallHeap: Fault = {
   criterion: "no process ends; requests succeed or get 429 or 503",
   inEveryRun: false,
   buses: ["postgres"],
-  setup: { nodeArgs: [...startArgs(), "--max-old-space-size=192"] },
+  setup: { nodeArgs: ["--max-old-space-size=192"] },
   async run({ stack, shop }, { report }) {
     const pids = stack.pids();
     const discount = { type: "PERCENT", percent_off: 1 };

@@ -36,7 +36,7 @@ export type Setup = {
   /** Processes reach their database, or this service, through proxies. */
   readonly proxied?: "postgres" | ServiceName;
   readonly env?: Readonly<Record<string, string>>;
-  /** Arguments of Node for each process. */
+  /** Further arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
 };
 

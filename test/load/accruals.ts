@@ -18,7 +18,6 @@ import { type Stack, startComposition } from "../stack/compositions.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { balanceOf, type Card, createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { startArgs } from "../stack/start-args.ts";
 import { cpuSecondsOf, describeMachine } from "./machine.ts";
 import { type BenchDatabase, openBenchDatabase } from "./postgres.ts";
 import { count, table } from "./table.ts";
@@ -85,7 +84,7 @@ async function measure(bus: string): Promise<void> {
     await startComposition("standalone", {
       database: { url, [Symbol.asyncDispose]: async () => {} },
       env: settings,
-      nodeArgs: [...startArgs(), ...profile],
+      nodeArgs: profile,
     }),
   );
   const client = new Client({ connectionString: url });

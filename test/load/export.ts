@@ -11,7 +11,6 @@ import { to as copyTo } from "pg-copy-streams";
 import { serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { startArgs } from "../stack/start-args.ts";
 import { copyVoucher } from "./fixtures.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
@@ -27,7 +26,7 @@ const { values: options } = parseArgs({
     /** Number of times that the process is killed while it writes the last export. */
     kills: { type: "string", default: "10" },
     distributed: { type: "boolean", default: false },
-    /** Arguments of Node for each process of the distributed form. */
+    /** Further arguments of Node for each process. */
     "node-args": { type: "string", default: "" },
   },
 });
@@ -49,7 +48,7 @@ try {
   const url = await database.create("exports");
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
-    nodeArgs: options.distributed ? options["node-args"].split(" ").filter(Boolean) : startArgs(),
+    nodeArgs: options["node-args"].split(" ").filter(Boolean),
   });
   const api = await serverApi(stack);
   const discount = { type: "PERCENT", percent_off: 10 };

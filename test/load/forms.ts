@@ -1,7 +1,6 @@
 import path from "node:path";
 
 import { startComposition } from "../stack/compositions.ts";
-import { startArgs } from "../stack/start-args.ts";
 import { createFixtures, type Fixtures } from "./fixtures.ts";
 import type { LoadResult, LoadSpec } from "./load-client.ts";
 import { type LoadClient, startLoadClient } from "./load.ts";
@@ -130,7 +129,6 @@ async function openProcesses(
     await startComposition("distributed", {
       // Ends with the server.
       database: { url, [Symbol.asyncDispose]: async () => {} },
-      nodeArgs: startArgs(),
     }),
   );
   const server = {

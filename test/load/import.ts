@@ -7,7 +7,6 @@ import { parseArgs } from "node:util";
 import { type Api, serverApi } from "../stack/api.ts";
 import { type Stack, startComposition } from "../stack/compositions.ts";
 import { ok } from "../stack/rule-builders.ts";
-import { startArgs } from "../stack/start-args.ts";
 import { memoryOf, memoryText, peaks } from "./memory.ts";
 import { openBenchDatabase } from "./postgres.ts";
 
@@ -33,7 +32,6 @@ try {
   await using stack = await startComposition(options.distributed ? "distributed" : "standalone", {
     database: { url, [Symbol.asyncDispose]: async () => {} },
     env: { SCRIP_LOG_LEVEL: "warn" },
-    nodeArgs: options.distributed ? [] : startArgs(),
   });
   const api = await serverApi(stack);
   const before = memoryOf(stack);

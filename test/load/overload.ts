@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { type Composition, type Stack, startComposition } from "../stack/compositions.ts";
-import { startArgs } from "../stack/start-args.ts";
 import { type BurstResult, type BurstSpec, latenciesOf } from "./burst-client.ts";
 import type { LoadResult } from "./load-client.ts";
 import { startLoadClient } from "./load.ts";
@@ -59,7 +58,6 @@ async function main(): Promise<void> {
       database: { url, [Symbol.asyncDispose]: async () => {} },
       nodeArgs: [
         `--max-old-space-size=${options.heap}`,
-        ...startArgs(),
         ...(options.profile === "" ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`]),
       ],
     });

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { startArgs } from "../stack/start-args.ts";
+import { startArgs } from "../stack/process.ts";
 
 const ROOT = path.join(import.meta.dirname, "../..");
 const MAIN = "deploy/standalone/src/main.ts";

@@ -88,7 +88,7 @@ export type StackOptions = {
   /** The database of the stack, deleted with the stack. */
   readonly database: AsyncDisposable & { readonly url: string };
   readonly env?: Readonly<Record<string, string>>;
-  /** Arguments of Node for each process. */
+  /** Further arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
   /** Processes of each service and of the gateway in the distributed composition. Default: 1. */
   readonly replicas?: number;

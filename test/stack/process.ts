@@ -16,13 +16,20 @@ export type RunningProcess = AsyncDisposable & {
 export type ProcessOptions = {
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Arguments of Node. */
+  /** Further arguments of Node. */
   readonly nodeArgs?: readonly string[] | undefined;
   /** The file that its output is appended to. */
   readonly log: string;
   /** Returns whether the process is ready. */
   readonly ready: () => Promise<boolean>;
 };
+
+/** The arguments of Node of `npm start`, of this checkout or of another one. The image has the same. */
+export function startArgs(checkout = ROOT): readonly string[] {
+  const manifest = readFileSync(path.join(checkout, "package.json"), "utf8");
+  const { scripts } = JSON.parse(manifest) as { readonly scripts: { readonly start: string } };
+  return scripts.start.split(" ").filter((word) => word.startsWith("--"));
+}
 
 /** Generous: even on a busy machine only a hanging process takes this long. */
 const START_TIMEOUT_MS = 50_000;
@@ -41,7 +48,7 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   const output = openSync(log, "a");
   const child = spawn(
     process.execPath,
-    [...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main],
+    [...startArgs(), ...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main],
     {
       cwd: ROOT,
       env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env },
