@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 
-import { createPool, type DatabaseOptions } from "@scrip/postgres";
+import { createPool, type Database, type DatabaseOptions } from "@scrip/postgres";
 import { startPeriodicJob } from "@scrip/rpc";
 import { type Job, Logger, run, type WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
@@ -61,6 +61,18 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
     startRunner(pool, (queue, signal) => runTurn(tools, queue, signal), onError);
   let runner = await start();
   parts.defer(() => forgetWorker(db, runner.id));
+  const retiring = new Map<Runner, Promise<void>>();
+  parts.defer(async () => void (await Promise.all(retiring.values())));
+  const retire = async (stuck: Runner): Promise<void> => {
+    try {
+      await stuck.stop();
+      await forgetWorker(db, stuck.id);
+    } catch (error) {
+      onError(error as Error);
+    } finally {
+      retiring.delete(stuck);
+    }
+  };
   parts.use(
     startPeriodicJob({
       everyMs: HEARTBEAT_MS,
@@ -69,37 +81,45 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
           const [stuck, next] = [runner, await start()];
           if (stopping.signal.aborted) return next.stop();
           runner = next;
-          await stuck.stop();
-          await forgetWorker(db, stuck.id);
+          // Its slices may take some seconds.
+          retiring.set(stuck, retire(stuck));
         }
+        for (const { id } of retiring.keys()) await keepWorkerAlive(db, id);
         if ((await keepWorkerAlive(db, runner.id)) > 0) runner.nudge(CONCURRENT_TURNS);
       },
       onError,
     }),
   );
-  // A turn that has ended is still held until its end is stored: it is forgotten if it is held the next time, too.
-  let idleBefore: ReadonlySet<string> = new Set();
-  parts.use(
-    startPeriodicJob({
-      everyMs: FORGOTTEN_EVERY_MS,
-      work: async () => {
-        const { id, running } = runner;
-        const idle = (await findHeldTurns(db, id)).filter((turn) => !running.has(turn));
-        const forgotten = idle.filter((turn) => idleBefore.has(turn));
-        idleBefore = new Set(idle);
-        await releaseTurns(db, id, forgotten);
-        await releaseForgottenLanes(db, id, [...running.values()]);
-        for (const queue of await findForgottenQueues(db)) await scheduleTurn(db, queue);
-      },
-      onError,
-    }),
-  );
+  parts.use(startReleases(db, () => runner, onError));
   parts.defer(async () => {
     stopping.abort();
     await runner.stop();
   });
   const running = parts.move();
   return { [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Releases what this process holds without running it, and schedules the turns that are missing. */
+function startReleases(
+  db: Database,
+  current: () => Runner,
+  onError: (error: Error) => void,
+): AsyncDisposable {
+  // A turn that has ended is still held until its end is stored: it is forgotten if it is held the next time, too.
+  let idleBefore: ReadonlySet<string> = new Set();
+  return startPeriodicJob({
+    everyMs: FORGOTTEN_EVERY_MS,
+    work: async () => {
+      const { id, running } = current();
+      const idle = (await findHeldTurns(db, id)).filter((turn) => !running.has(turn));
+      const forgotten = idle.filter((turn) => idleBefore.has(turn));
+      idleBefore = new Set(idle);
+      await releaseTurns(db, id, forgotten);
+      await releaseForgottenLanes(db, id, [...running.values()]);
+      for (const queue of await findForgottenQueues(db)) await scheduleTurn(db, queue);
+    },
+    onError,
+  });
 }
 
 type Runner = {
