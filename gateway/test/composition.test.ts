@@ -213,18 +213,26 @@ test("creates a category for a new name", async () => {
   expect(json).toMatchObject({ category: "New", category_id: expect.stringMatching(/^cat_/) });
 });
 
-test("rejects an unknown category id, and a name together with an id", async () => {
+test("rejects an unknown category id, and one of a category with another name", async () => {
   const unknown = { type: "GIFT_VOUCHER", category_id: "cat_none" };
   expect(await call("POST", "/v1/vouchers", unknown)).toMatchObject({
     status: 404,
     json: { key: "not_found", resource_type: "category", resource_id: "cat_none" },
   });
-  const both = { type: "GIFT_VOUCHER", category_id: "cat_1", category: "Books" };
-  expect(await call("POST", "/v1/vouchers", both)).toMatchObject({
+  const different = { type: "GIFT_VOUCHER", category_id: "cat_1", category: "Music" };
+  expect(await call("POST", "/v1/vouchers", different)).toMatchObject({
     status: 400,
-    json: { key: "invalid_payload" },
+    json: { key: "invalid_payload", details: "Property .category and .category_id differ" },
   });
   expect(received).toBeUndefined();
+});
+
+test("accepts a category as responses have it, with its id and its name", async () => {
+  const both = { category_id: "cat_1", category: "Books" };
+  await call("POST", "/v1/vouchers", { type: "GIFT_VOUCHER", ...both });
+  expect(received).toMatchObject({ categoryId: "cat_1", category: undefined });
+  await call("PUT", "/v1/vouchers/x", both);
+  expect(received).toMatchObject({ categoryId: "cat_1", updateMask: { paths: ["category_id"] } });
 });
 
 test("does not look up categories when none is referenced", async () => {

@@ -45,12 +45,13 @@ async function resolveCategory(
   const fields = message as MessageFields;
   const id = fields[plan.id.local] as string | undefined;
   const name = plan.name && (fields[plan.name.local] as string | undefined);
-  if (id !== undefined && id !== "" && name !== undefined && name !== "") {
-    throw invalidPayload(`Property .${plan.name?.proto} and .${plan.id.proto} exclude each other`);
-  }
   if (id !== undefined && id !== "") {
-    if ((await categories.byId(projectId, id)) === undefined) throw notFound("category", id);
-    return message;
+    const category = await categories.byId(projectId, id);
+    if (category === undefined) throw notFound("category", id);
+    if (name === undefined || name === "") return message;
+    // Responses have both, and clients send them back.
+    if (category.name === name) return withCategoryId(plan, fields, id);
+    throw invalidPayload(`Property .${plan.name?.proto} and .${plan.id.proto} differ`);
   }
   if (name !== undefined && name !== "") {
     const category = await categories.byName(projectId, name);

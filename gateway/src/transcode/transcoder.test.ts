@@ -231,6 +231,7 @@ describe("a query", () => {
       "created_at[after]=soon",
       "Property .created_at.after cannot be recognized as a ISO-8601 compliant date",
     ],
+    ["created_at[since]=2026-01-01", "Property .created_at.since is not a filter of this list"],
     ["created_at=2026-01-01", "Property .created_at must be object"],
     ["filters=x", "Property .filters must be object"],
     ["code=%ff", "Query must be percent-encoded UTF-8"],

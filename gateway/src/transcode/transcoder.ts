@@ -12,6 +12,7 @@ import {
   shapeOf,
 } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
+import { TimeRangeSchema } from "@scrip/proto/scrip/common/v1/list_pb";
 
 import { DecodeError } from "./decode-error.ts";
 import { createDecoders, type Draft, isObject, type MessageDecoder, toMessage } from "./decode.ts";
@@ -198,9 +199,9 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
     for (const name of Object.keys(parameters)) {
       if (isTaken(name)) continue;
       const value = parameters[name] ?? "";
-      const field = text.fields.get(name);
-      if (field !== undefined) field.fill(draft, value);
-      else if (isList && isObject(value)) throw unknownFilter(name);
+      const entry = text.fields.get(name);
+      if (isList && isObject(value)) requireFilter(name, value, entry?.field);
+      entry?.fill(draft, value);
     }
   } catch (error) {
     throw toQueryError(error);
@@ -208,9 +209,17 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
 }
 
 /** Ignoring a filter such as `filters[…]` or `created_at[after]` would list too much. */
-function unknownFilter(name: string): DecodeError {
+function requireFilter(name: string, value: JsonObject, field: DescField | undefined): void {
+  if (field === undefined) throw unknownFilter(`.${name}`);
+  if (field.message?.typeName !== TimeRangeSchema.typeName) return;
+  const operators = field.message.fields.map((operator) => operator.name);
+  const unknown = Object.keys(value).find((operator) => !operators.includes(operator));
+  if (unknown !== undefined) throw unknownFilter(`.${name}.${unknown}`);
+}
+
+function unknownFilter(path: string): DecodeError {
   const error = new DecodeError("is not a filter of this list");
-  error.path = `.${name}`;
+  error.path = path;
   return error;
 }
 

@@ -65,8 +65,12 @@ export async function resolveCategoryId(
   { category: name = "", categoryId: id = "" }: CategoryReference,
   { project, now }: Call,
 ): Promise<string | undefined> {
-  if (name !== "" && id !== "") {
-    throw invalidPayload("Property .category and .category_id exclude each other");
+  if (id !== "") {
+    const category = await deps.definitions.categories.get(project.id, id);
+    if (category === undefined) throw notFound("category", id);
+    // Responses have both, and clients send them back.
+    if (name === "" || category.name === name) return id;
+    throw invalidPayload("Property .category and .category_id differ");
   }
   if (name !== "") {
     const found = await resolveCategoriesByName(deps, {
@@ -79,9 +83,5 @@ export async function resolveCategoryId(
     if (category === undefined) throw notFound("category", name);
     return category.id;
   }
-  if (id === "") return undefined;
-  if ((await deps.definitions.categories.get(project.id, id)) === undefined) {
-    throw notFound("category", id);
-  }
-  return id;
+  return undefined;
 }

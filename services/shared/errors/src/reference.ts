@@ -14,7 +14,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Correct the property that `details` names.",
   },
   invalid_query_params: {
-    cause: "A query parameter is unknown to the operation, malformed or out of bounds.",
+    cause: "A filter is unknown to the list, or a query parameter is malformed or out of bounds.",
     remedy: "Correct the parameter that `details` names.",
   },
   missing_parameters: {

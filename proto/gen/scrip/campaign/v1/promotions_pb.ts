@@ -436,7 +436,7 @@ export type NewPromotionTier = Message<"scrip.campaign.v1.NewPromotionTier"> & {
   reservedId?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. Excludes `category_id`.
+   * Name of a category, which is created when it does not exist. With `category_id`, its name.
    *
    * @generated from field: optional string category = 15;
    */
@@ -563,7 +563,7 @@ export type CreatePromotionTierRequest = Message<"scrip.campaign.v1.CreatePromot
   reservedId?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. Excludes `category_id`.
+   * Name of a category, which is created when it does not exist. With `category_id`, its name.
    *
    * @generated from field: optional string category = 16;
    */
@@ -843,7 +843,7 @@ export type UpdatePromotionTierRequest = Message<"scrip.campaign.v1.UpdatePromot
   updateMask?: FieldMask | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. Excludes `category_id`. `null`: no category.
+   * Name of a category, which is created when it does not exist. With `category_id`, its name. `null`: no category.
    *
    * @generated from field: optional string category = 15;
    */

@@ -11,7 +11,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/validity.proto.
  */
 export const file_scrip_common_v1_validity: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvdmFsaWRpdHkucHJvdG8SD3NjcmlwLmNvbW1vbi52MSJLChFWYWxpZGl0eVRpbWVmcmFtZRIaCghpbnRlcnZhbBgBIAEoCUIImrUYBAgBYAESGgoIZHVyYXRpb24YAiABKAlCCJq1GAQIAWABIkUKDVZhbGlkaXR5SG91cnMSNAoFZGFpbHkYASADKAsyGy5zY3JpcC5jb21tb24udjEuRGFpbHlIb3Vyc0IImrUYBEABSGQiqwEKCkRhaWx5SG91cnMSOQoKc3RhcnRfdGltZRgBIAEoCUIlmrUYIQgBOh0oWzAxXVswLTldfDJbMC0zXSk6WzAtNV1bMC05XRI+Cg9leHBpcmF0aW9uX3RpbWUYAiABKAlCJZq1GCEIATodKFswMV1bMC05XXwyWzAtM10pOlswLTVdWzAtOV0SIgoMZGF5c19vZl93ZWVrGAMgAygFQgyatRgIGAAgBkABSAdiBnByb3RvMw", [file_scrip_options_v1_options]);
+  fileDesc("Ch5zY3JpcC9jb21tb24vdjEvdmFsaWRpdHkucHJvdG8SD3NjcmlwLmNvbW1vbi52MSJLChFWYWxpZGl0eVRpbWVmcmFtZRIaCghpbnRlcnZhbBgBIAEoCUIImrUYBAgBYAESGgoIZHVyYXRpb24YAiABKAlCCJq1GAQIAWABIkcKDVZhbGlkaXR5SG91cnMSNgoFZGFpbHkYASADKAsyGy5zY3JpcC5jb21tb24udjEuRGFpbHlIb3Vyc0IKmrUYBggBQAFIZCKtAQoKRGFpbHlIb3VycxI5CgpzdGFydF90aW1lGAEgASgJQiWatRghCAE6HShbMDFdWzAtOV18MlswLTNdKTpbMC01XVswLTldEj4KD2V4cGlyYXRpb25fdGltZRgCIAEoCUIlmrUYIQgBOh0oWzAxXVswLTldfDJbMC0zXSk6WzAtNV1bMC05XRIkCgxkYXlzX29mX3dlZWsYAyADKAVCDpq1GAoYACAGQAFIB3gBYgZwcm90bzM", [file_scrip_options_v1_options]);
 
 /**
  * Recurring window of validity: opens at `start_date` and again after every `interval`, each time for
@@ -84,7 +84,7 @@ export type DailyHours = Message<"scrip.common.v1.DailyHours"> & {
   expirationTime: string;
 
   /**
-   * Weekdays, 0 (Sunday) to 6 (Saturday).
+   * Weekdays, 0 (Sunday) to 6 (Saturday). Absent: all.
    *
    * @generated from field: repeated int32 days_of_week = 3;
    */

@@ -621,7 +621,7 @@ export type CreateVoucherRequest = Message<"scrip.voucher.v1.CreateVoucherReques
   campaignId?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. Excludes `category_id`.
+   * Name of a category, which is created when it does not exist. With `category_id`, its name.
    *
    * @generated from field: optional string category = 8;
    */
@@ -766,7 +766,7 @@ export type UpdateVoucherRequest = Message<"scrip.voucher.v1.UpdateVoucherReques
   code: string;
 
   /**
-   * Name of a category, which is created when it does not exist. Excludes `category_id`. `null`: no category.
+   * Name of a category, which is created when it does not exist. With `category_id`, its name. `null`: no category.
    *
    * @generated from field: optional string category = 2;
    */
