@@ -23,6 +23,7 @@ const proto = grpc.loadPackageDefinition(
       "scrip/validation/v1/validations.proto",
       "grpc/health/v1/health.proto",
       "grpc/reflection/v1/reflection.proto",
+      "grpc/reflection/v1alpha/reflection.proto",
     ],
     {
       includeDirs: [path.join(ROOT, "proto"), path.join(ROOT, "node_modules/google-proto-files")],
@@ -216,20 +217,26 @@ test("gRPC: health and reflection respond without a token", async () => {
   );
   expect(health).toMatchObject({ status: "SERVING" });
 
-  const reflection = new proto.grpc.reflection.v1.ServerReflection(
-    addressOf("voucher"),
-    grpc.credentials.createInsecure(),
-  );
-  const stream = reflection.ServerReflectionInfo();
-  const listed = new Promise<any>((resolve, reject) => {
-    stream.on("data", resolve);
-    stream.on("error", reject);
-  });
-  stream.write({ list_services: "" });
-  const names = (await listed).list_services_response.service.map((each: any) => each.name);
-  expect(names).toContain("scrip.voucher.v1.VoucherService");
-  stream.end();
-  reflection.close();
+  for (const version of ["v1", "v1alpha"]) {
+    const reflection = new proto.grpc.reflection[version].ServerReflection(
+      addressOf("voucher"),
+      grpc.credentials.createInsecure(),
+    );
+    const stream = reflection.ServerReflectionInfo();
+    const responses: any[] = [];
+    stream.on("data", (response: any) => responses.push(response));
+    stream.on("error", (error: Error) => responses.push(error));
+    stream.write({ list_services: "" });
+    stream.write({ file_containing_symbol: "grpc.health.v1.Health" });
+    await expect.poll(() => responses.length).toBe(2);
+    const [listed, described] = responses;
+    const names = listed.list_services_response.service.map((each: any) => each.name);
+    expect(names).toContain("scrip.voucher.v1.VoucherService");
+    expect(names).toContain("grpc.health.v1.Health");
+    expect(described.file_descriptor_response.file_descriptor_proto).toHaveLength(1);
+    stream.end();
+    reflection.close();
+  }
 });
 
 /** A code of another project. */

@@ -6,6 +6,7 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 
+import { parseTimeout } from "@connectrpc/connect/protocol-grpc";
 import { toConnectError } from "@scrip/errors";
 import { newRequestId } from "@scrip/ids";
 
@@ -41,8 +42,8 @@ export type GuardedMethod = {
   readonly unary: UnaryMethod | undefined;
 };
 
-/** The longest deadline that a service accepts. */
-const BODY_TIMEOUT_MS = 10_000;
+/** The longest deadline of a call. Clients often set longer ones by default, which have no effect. */
+export const MAX_TIMEOUT_MS = 10_000;
 
 /**
  * Connect reads the whole message before it calls a handler, so anyone could fill the memory with unfinished
@@ -66,6 +67,7 @@ export function guardBodies(
   // oxlint-disable-next-line max-params -- the signature is Node's
   return (stream, headers, _flags, rawHeaders) => {
     const toConnect = (bytes?: CallBytes): void => {
+      limitTimeout(headers);
       const request = new Http2ServerRequest(stream, headers, {}, rawHeaders);
       const response = new Http2ServerResponse(stream);
       if (bytes !== undefined) countBody(bytes, request, response);
@@ -80,7 +82,7 @@ export function guardBodies(
       toConnect();
       return;
     }
-    const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), BODY_TIMEOUT_MS).unref();
+    const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), MAX_TIMEOUT_MS).unref();
     const stop = (): void => clearTimeout(timer);
     stream.once("end", stop).once("close", stop);
     const { verify, unary } = guarded;
@@ -100,6 +102,13 @@ export function guardBodies(
       rejectStream(stream, toConnectError(error, requestId));
     });
   };
+}
+
+/** Connect rejects deadlines that are longer than its limit. */
+function limitTimeout(headers: IncomingHttpHeaders): void {
+  const timeout = headers["grpc-timeout"]?.toString() ?? null;
+  const { timeoutMs = 0 } = parseTimeout(timeout, Number.POSITIVE_INFINITY);
+  if (timeoutMs > MAX_TIMEOUT_MS) headers["grpc-timeout"] = `${MAX_TIMEOUT_MS}m`;
 }
 
 /** Its event `close` follows. */

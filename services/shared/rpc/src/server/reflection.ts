@@ -1,23 +1,45 @@
-import { create, type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
+import { create, type DescFile, type DescService, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectRouter } from "@connectrpc/connect";
+import { Health } from "@scrip/proto/grpc/health/v1/health_pb";
 import {
   ServerReflection,
   type ServerReflectionRequest,
+  ServerReflectionRequestSchema,
   type ServerReflectionResponse,
   ServerReflectionResponseSchema,
 } from "@scrip/proto/grpc/reflection/v1/reflection_pb";
+import * as v1alpha from "@scrip/proto/grpc/reflection/v1alpha/reflection_pb";
 
 import { OPEN_SERVICE_LIMITS } from "./guard-bodies.ts";
 
-/** grpc.reflection.v1, so that tools such as grpcurl can list and call the services by name. */
+/**
+ * `grpc.reflection.v1`, so that tools such as grpcurl can list and call the services by name, and `v1alpha`, which has the
+ * same messages and is the only one that some clients know.
+ */
 export function reflectionRoutes(router: ConnectRouter, services: readonly DescService[]): void {
-  const index = indexOf([...services, ServerReflection]);
+  const index = indexOf([...services, Health, ServerReflection, v1alpha.ServerReflection]);
   router.service(
     ServerReflection,
     {
       async *serverReflectionInfo(requests) {
         for await (const request of requests) yield respond(index, request);
+      },
+    },
+    OPEN_SERVICE_LIMITS,
+  );
+  router.service(
+    v1alpha.ServerReflection,
+    {
+      async *serverReflectionInfo(requests) {
+        for await (const request of requests) {
+          const bytes = toBinary(v1alpha.ServerReflectionRequestSchema, request);
+          const response = respond(index, fromBinary(ServerReflectionRequestSchema, bytes));
+          yield fromBinary(
+            v1alpha.ServerReflectionResponseSchema,
+            toBinary(ServerReflectionResponseSchema, response),
+          );
+        }
       },
     },
     OPEN_SERVICE_LIMITS,

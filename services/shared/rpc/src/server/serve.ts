@@ -31,7 +31,12 @@ import {
   namedIn,
   rejectGuesser,
 } from "../code-guessing/count-misses.ts";
-import { guardBodies, type GuardedMethod, type HandleStream } from "./guard-bodies.ts";
+import {
+  guardBodies,
+  type GuardedMethod,
+  type HandleStream,
+  MAX_TIMEOUT_MS,
+} from "./guard-bodies.ts";
 import { healthRoutes } from "./health.ts";
 import { reflectionRoutes } from "./reflection.ts";
 import type { Callers, Implementation, ReplicatingService } from "./service.ts";
@@ -76,7 +81,6 @@ export type CallReport = {
 };
 
 const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
-const MAX_TIMEOUT_MS = 10_000;
 /** Below this budget no useful work can finish. */
 const MIN_BUDGET_MS = 5;
 

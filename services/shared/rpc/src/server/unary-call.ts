@@ -23,7 +23,7 @@ export type UnaryMethod = {
   readonly handle: (request: Message, context: CallContext) => Promise<Message>;
   /** The longest request. */
   readonly maxBytes: number;
-  /** The longest deadline that a caller may set. */
+  /** The longest deadline of a call: callers may set longer ones, which have no effect. */
   readonly maxTimeoutMs: number;
 };
 
@@ -170,9 +170,12 @@ class Context implements CallContext {
 
   /** Starts the time limit that the caller set. */
   limit(maxTimeoutMs: number): void {
-    const { timeoutMs, error } = parseTimeout(this.requestHeader.get("grpc-timeout"), maxTimeoutMs);
+    const { timeoutMs, error } = parseTimeout(
+      this.requestHeader.get("grpc-timeout"),
+      Number.POSITIVE_INFINITY,
+    );
     if (error !== undefined) throw error;
-    if (timeoutMs !== undefined) this.#deadline = Date.now() + timeoutMs;
+    if (timeoutMs !== undefined) this.#deadline = Date.now() + Math.min(timeoutMs, maxTimeoutMs);
   }
 
   timeoutMs(): number | undefined {
