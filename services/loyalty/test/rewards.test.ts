@@ -49,7 +49,16 @@ describe("CreateReward", () => {
     expect(await rewards.getReward({ rewardId: created.id }, call)).toEqual(created);
   });
 
+  test.each<[string, Init<typeof CreateRewardRequestSchema>]>([
+    ["MATERIAL", { parameters: { product } }],
+    ["COIN", { parameters: { coin } }],
+    ["CAMPAIGN", { parameters: { campaign: { id: "camp_1", type: "DISCOUNT_COUPONS" } } }],
+  ])("infers the type %s from the parameters", async (type, request) => {
+    expect(await rewards.createReward(request, newCall())).toMatchObject({ type });
+  });
+
   test.each<[string, Init<typeof CreateRewardRequestSchema>, string]>([
+    ["without a type and without parameters", { parameters: {} }, "invalid_payload"],
     ["without the parameter of its type", { type: "MATERIAL", parameters: {} }, "invalid_payload"],
     [
       "with a parameter of another type",

@@ -1,4 +1,6 @@
-export type RewardType = "CAMPAIGN" | "MATERIAL" | "COIN";
+const REWARD_TYPES = ["CAMPAIGN", "MATERIAL", "COIN"] as const;
+
+export type RewardType = (typeof REWARD_TYPES)[number];
 
 /** Exactly the parameter of the reward's type is set. */
 export type RewardParameters = {
@@ -20,6 +22,10 @@ export type RewardViolation =
 const WITH_BALANCE: ReadonlySet<string> = new Set(["GIFT_VOUCHERS", "LOYALTY_PROGRAM"]);
 
 const FIELDS = { CAMPAIGN: "campaign", MATERIAL: "product", COIN: "coin" } as const;
+
+/** The type that belongs to the parameters; of several, the check names the one that is too many. */
+export const rewardTypeOf = (parameters: RewardParameters): RewardType | undefined =>
+  REWARD_TYPES.find((type) => parameters[FIELDS[type]] !== undefined);
 
 /** Checks that the parameters match the type (docs/gift-and-points.md#rewards). */
 export function checkReward(
