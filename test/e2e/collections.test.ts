@@ -196,6 +196,37 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
     return code;
   };
 
+  test("a dynamic collection contains a product that the order describes, before and after it is stored", async () => {
+    const [color, source_id, code] = [newCode("color"), newCode("hat"), newCode("TEN")];
+    const filter = { junction: "and", "metadata.color": { conditions: { $is: [color] } } };
+    const { id } = await ok(
+      api.post("/v1/product-collections", { name: "Color", type: "AUTO_UPDATE", filter }),
+    );
+    const collection = { object: "products_collection", id };
+    const { id: rule } = await ok(
+      api.post("/v1/validation-rules", {
+        name: "Color",
+        rules: { 1: { name: "order.items.any", conditions: { $is: [collection] } }, logic: "1" },
+        applicable_to: { included: [collection] },
+      }),
+    );
+    await ok(
+      api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount: { type: "PERCENT", percent_off: 10, effect: "APPLY_TO_ITEMS" },
+        redemption: { quantity: null },
+        validation_rules: [rule],
+      }),
+    );
+    const inline = { override: true, name: "Hat", metadata: { color } };
+    const order = { items: [{ source_id, price: 100, product: inline }] };
+    const redeem = (): Promise<Json> => ok(api.post(`/v1/vouchers/${code}/redemption`, { order }));
+    expect((await redeem())["order"]).toMatchObject({ total_discount_amount: 10 });
+    expect(await ok(api.get(`/v1/products/${source_id}`))).toMatchObject({ metadata: { color } });
+    expect((await redeem())["order"]).toMatchObject({ total_discount_amount: 10 });
+  });
+
   test("a redemption overrides the catalogue; a validation does not", async () => {
     const code = await voucher();
     const source_id = newCode("new");

@@ -151,6 +151,89 @@ test("finds order lines by their references, with sent metadata over stored meta
   ]);
 });
 
+describe("the filter of a collection is evaluated on a product or SKU as its line describes it", () => {
+  const red: JsonObject = { "metadata.color": { conditions: { $is: ["red"] } } };
+  const product = { metadata: { color: "red" } };
+  test.each<[string, JsonObject, object, boolean]>([
+    ["an unknown product with inline metadata", red, { sourceId: "hat", product }, true],
+    ["an inline product without a reference", red, { product }, true],
+    ["a stored product with inline metadata", red, { sourceId: "mug", product }, true],
+    ["an unknown product without inline data", red, { sourceId: "hat" }, false],
+    [
+      "an unknown product without inline data, for a filter that it could not fail",
+      { name: { conditions: { $is_not: "Hat" } } },
+      { sourceId: "hat" },
+      false,
+    ],
+    [
+      "the source id of the line",
+      { source_id: { conditions: { $is: "hat" } } },
+      { sourceId: "hat", product: {} },
+      true,
+    ],
+    [
+      "the inline price of a stored product",
+      { price: { conditions: { $is: 111 } } },
+      { sourceId: "mug", product: { price: 111n } },
+      true,
+    ],
+    [
+      "the inline name of a stored product",
+      { name: { conditions: { $is: "Cup" } } },
+      { sourceId: "mug", product: { name: "Cup" } },
+      true,
+    ],
+    [
+      "the inline price of the product of a stored SKU",
+      { price: { conditions: { $is: 111 } } },
+      { sku: { sourceId: "wool-m" }, product: { price: 111n } },
+      true,
+    ],
+    [
+      "a time of creation that an unknown product lacks",
+      { created_at: { conditions: { $is_unknown: "" } } },
+      { sourceId: "hat", product },
+      true,
+    ],
+    [
+      "the SKUs that an unknown product lacks",
+      { skus: { conditions: { $count: 0 } } },
+      { sourceId: "hat", product },
+      true,
+    ],
+    [
+      "an unknown SKU with inline metadata",
+      red,
+      { sourceId: "linen", sku: { sourceId: "linen-s", metadata: { color: "red" } } },
+      true,
+    ],
+    [
+      "an unknown SKU instead of its product",
+      red,
+      { sourceId: "linen", product, sku: { sourceId: "linen-s" } },
+      false,
+    ],
+    [
+      "the price of the product for an unknown SKU without one",
+      { price: { conditions: { $is: 500 } } },
+      { sourceId: "linen", sku: { sourceId: "linen-s" } },
+      true,
+    ],
+  ])("%s", async (_name, filter, said, expected) => {
+    const { call } = await createShop();
+    const { id } = await collections.createProductCollection(
+      { name: "some", type: "AUTO_UPDATE", filter: { junction: "and", ...filter } },
+      call,
+    );
+    const { lines } = await addCatalogueData(deps, call, [
+      { $typeName: "scrip.common.v1.OrderItemInput", ...said } as never,
+    ]);
+    expect(await loadCollectionsOfLines(deps, call, { lines, ids: [id] })).toEqual([
+      expected ? [id] : [],
+    ]);
+  });
+});
+
 test("resolves a name to a product or SKU, ids before source ids", async () => {
   const { call } = await createShop();
   const wool = await products.getProduct({ productId: "wool" }, call);

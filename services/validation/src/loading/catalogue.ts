@@ -10,8 +10,7 @@ import {
   withCatalogueData,
   type CatalogueUnit,
   catalogueUnitOf,
-  productToCatalogueItem,
-  skuToCatalogueItem,
+  catalogueLineOf,
 } from "../mapping/catalogue-line.ts";
 
 /**
@@ -27,17 +26,13 @@ export async function addCatalogueData<Line extends LineItemReference>(
   const skus = items.flatMap((item) => skuName(item) ?? []);
   const products = items.flatMap((item) => productName(item) ?? []);
   if (skus.length === 0 && products.length === 0) {
-    return { items, lines: items.map(() => ({ product: null, sku: null })) };
+    return { items, lines: items.map((item) => catalogueLineOf(item)) };
   }
   const catalogue = await deps.findInCatalogue({ projectId: call.project.id, skus, products });
   const loaded = items.map((item) => ({ item, ...entriesOf(item, catalogue) }));
   return {
     items: loaded.map(({ item, sku, product }) => withCatalogueData(item, sku, product)),
-    lines: loaded.map(({ item, sku, product }) => ({
-      product:
-        product === undefined ? null : productToCatalogueItem(product, item.product?.metadata),
-      sku: sku === undefined ? null : skuToCatalogueItem(sku, product, item.sku?.metadata),
-    })),
+    lines: loaded.map(({ item, sku, product }) => catalogueLineOf(item, sku, product)),
   };
 }
 

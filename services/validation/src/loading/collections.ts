@@ -87,14 +87,18 @@ async function withSkuIds(
   call: Call,
   lines: readonly CatalogueLine[],
 ): Promise<readonly CatalogueLine[]> {
-  const ids = lines.flatMap(({ product }) => product?.id ?? []);
-  const skuIds = await findSkuIdsOf(deps.db, call.project.id, [...new Set(ids)]);
-  return lines.map((line) =>
-    line.product === null
+  const ids = lines.flatMap((line) => storedId(line) ?? []);
+  const found = await findSkuIdsOf(deps.db, call.project.id, [...new Set(ids)]);
+  return lines.map((line) => {
+    const skuIds = found.get(storedId(line) ?? "");
+    return line.product === null || skuIds === undefined
       ? line
-      : { ...line, product: { ...line.product, skuIds: skuIds.get(line.product.id) ?? [] } },
-  );
+      : { ...line, product: { ...line.product, skuIds } };
+  });
 }
+
+const storedId = ({ product }: CatalogueLine): string | null =>
+  product?.isStored === true ? product.id : null;
 
 const MAX_PROJECTS = 10_000;
 

@@ -1,7 +1,8 @@
-import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { ItemProduct, ItemSku, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { CatalogueRecord, CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
+import { sourceIdsOf } from "./order-input.ts";
 
 /** The fields of an order line that reference its product and SKU. */
 export type LineItemReference = Pick<
@@ -12,9 +13,7 @@ export type LineItemReference = Pick<
 export type LinesWithCatalogueData<Line> = {
   /** The lines with catalogue data beneath the sent data. */
   readonly items: Line[];
-  /**
-   * The catalogue entries of each line, for collections; sent metadata overrides stored metadata.
-   */
+  /** The product and SKU of each line, for collections; sent data overrides stored data. */
   readonly lines: readonly CatalogueLine[];
 };
 
@@ -119,39 +118,101 @@ export const catalogueUnitOf = (
   },
 });
 
-export const productToCatalogueItem = (
+type ItemProductData = Readonly<Partial<Omit<ItemProduct, "$typeName">>>;
+type ItemSkuData = Readonly<Partial<Omit<ItemSku, "$typeName">>>;
+
+const productToCatalogueItem = (
   product: FoundProduct,
-  sent: Readonly<Record<string, unknown>> = {},
+  sent: ItemProductData = {},
 ): CatalogueRecord => ({
   object: "product",
+  isStored: true,
   id: product.id,
   sourceId: product.source_id,
   productId: null,
-  name: product.name,
-  price: product.price,
+  name: sent.name ?? product.name,
+  price: sent.price ?? product.price,
   attributes: product.attributes,
   imageUrl: product.image_url,
   skuIds: [],
-  metadata: { ...product.metadata, ...sent },
+  metadata: { ...product.metadata, ...sent.metadata },
   createdAt: product.created_ms,
   updatedAt: product.updated_ms,
 });
 
-export const skuToCatalogueItem = (
+const skuToCatalogueItem = (
   sku: FoundSku,
   product: FoundProduct | undefined,
-  sent: Readonly<Record<string, unknown>> = {},
+  sent: {
+    readonly product?: ItemProductData | undefined;
+    readonly sku?: ItemSkuData | undefined;
+  } = {},
 ): CatalogueRecord => ({
   object: "sku",
+  isStored: true,
   id: sku.id,
   sourceId: sku.source_id,
   productId: sku.product_id,
-  name: sku.name,
-  price: sku.price ?? product?.price ?? null,
+  name: sent.sku?.sku ?? sku.name,
+  price: sent.sku?.price ?? sent.product?.price ?? sku.price ?? product?.price ?? null,
   attributes: Object.keys(sku.attributes),
   imageUrl: sku.image_url,
   skuIds: [],
-  metadata: { ...sku.metadata, ...sent },
+  metadata: { ...sku.metadata, ...sent.sku?.metadata },
   createdAt: sku.created_ms,
   updatedAt: sku.updated_ms,
 });
+
+/** The catalogue entries of a line with its inline data on top; without entries, the inline data. */
+export const catalogueLineOf = (
+  item: LineItemReference,
+  sku?: FoundSku,
+  product?: FoundProduct,
+): CatalogueLine => ({
+  product:
+    product === undefined ? describedProduct(item) : productToCatalogueItem(product, item.product),
+  sku: sku === undefined ? describedSku(item, product) : skuToCatalogueItem(sku, product, item),
+});
+
+/** What filters read only of entries of the catalogue. */
+const NOT_STORED = {
+  isStored: false,
+  attributes: [],
+  imageUrl: null,
+  skuIds: [],
+  createdAt: null,
+  updatedAt: null,
+} as const;
+
+function describedProduct(item: LineItemReference): CatalogueRecord | null {
+  const { product: sent } = item;
+  if (sent === undefined) return null;
+  return {
+    ...NOT_STORED,
+    object: "product",
+    id: item.productId ?? sent.id ?? null,
+    sourceId: sourceIdsOf(item).productSourceId,
+    productId: null,
+    name: sent.name ?? null,
+    price: sent.price ?? null,
+    metadata: sent.metadata ?? {},
+  };
+}
+
+function describedSku(
+  item: LineItemReference,
+  product: FoundProduct | undefined,
+): CatalogueRecord | null {
+  const { sku: sent } = item;
+  if (sent === undefined) return null;
+  return {
+    ...NOT_STORED,
+    object: "sku",
+    id: item.skuId ?? sent.id ?? null,
+    sourceId: sourceIdsOf(item).skuSourceId,
+    productId: product?.id ?? item.productId ?? item.product?.id ?? null,
+    name: sent.sku ?? null,
+    price: sent.price ?? item.product?.price ?? product?.price ?? null,
+    metadata: sent.metadata ?? {},
+  };
+}

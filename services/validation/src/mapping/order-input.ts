@@ -81,7 +81,7 @@ export function lineFromStored(item: OrderItem): LineSnapshot {
 }
 
 /** A line may reference its product or SKU by a source id alone. */
-function sourceIdsOf({
+export function sourceIdsOf({
   product,
   sku,
   sourceId,

@@ -12,6 +12,7 @@ const time = { now: Date.parse("2026-11-21T12:00:00Z"), timeZone: "UTC" };
 
 const item = (object: "product" | "sku", said: Partial<CatalogueRecord>): CatalogueRecord => ({
   object,
+  isStored: true,
   id: object === "sku" ? "sku_1" : "prod_1",
   sourceId: null,
   productId: object === "sku" ? "prod_1" : null,
@@ -27,6 +28,13 @@ const item = (object: "product" | "sku", said: Partial<CatalogueRecord>): Catalo
 });
 const product = item("product", { price: 900n, metadata: { line: "summer" } });
 const sku = item("sku", { price: 1_100n, name: "Large", metadata: { line: "winter" } });
+
+/** A product that only the order line describes. */
+const inline = item("product", {
+  isStored: false,
+  sourceId: "scarf",
+  metadata: { line: "summer" },
+});
 
 const staticOf = (...ids: string[]): ProductCollection => ({
   id: "pc_1",
@@ -90,6 +98,36 @@ const scenarios: readonly [string, CatalogueLine, ProductCollection, boolean][] 
     "no unknown item, whatever the filter",
     { product: null, sku: null },
     dynamic({ id: { conditions: { $is_not: "prod_1" } } }),
+    false,
+  ],
+  [
+    "a product that is not stored and matches the filter",
+    { product: inline, sku: null },
+    dynamic({ "metadata.line": is("summer"), source_id: is("scarf") }),
+    true,
+  ],
+  [
+    "a product that is not stored and has no value for a field that the filter excludes",
+    { product: inline, sku: null },
+    dynamic({ name: { conditions: { $is_not: "Scarf" } } }),
+    true,
+  ],
+  [
+    "no product that is not stored by its time of creation",
+    { product: inline, sku: null },
+    dynamic({ created_at: { conditions: { $before: "2026-12-01T00:00:00Z" } } }),
+    false,
+  ],
+  [
+    "a SKU that is not stored and matches, though its product does not",
+    { product, sku: { ...sku, isStored: false } },
+    dynamic({ "metadata.line": is("winter") }),
+    true,
+  ],
+  [
+    "no product that is not stored, though its id is listed",
+    { product: inline, sku: null },
+    staticOf("prod_1"),
     false,
   ],
 ];

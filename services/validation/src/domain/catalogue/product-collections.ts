@@ -7,12 +7,14 @@ import {
 } from "@scrip/filters";
 
 /**
- * A product or SKU as filters of collections read it. The price is in minor units, times are epoch
- * milliseconds.
+ * A product or SKU as filters of collections read it: from the catalogue, or described by an order
+ * line. The price is in minor units, times are epoch milliseconds.
  */
 export type CatalogueRecord = {
   readonly object: "product" | "sku";
-  readonly id: string;
+  /** Whether the catalogue contains it. */
+  readonly isStored: boolean;
+  readonly id: string | null;
   readonly sourceId: string | null;
   /** SKU: its product. */
   readonly productId: string | null;
@@ -30,7 +32,7 @@ export type CatalogueRecord = {
   readonly updatedAt: number | null;
 };
 
-/** The product and SKU of an order line; null if the catalogue does not contain it. */
+/** The product and SKU of an order line; null if neither the catalogue nor the line describes it. */
 export type CatalogueLine = {
   readonly product: CatalogueRecord | null;
   readonly sku: CatalogueRecord | null;
@@ -55,8 +57,8 @@ export const matchingCollections = (
 ): readonly string[] => collections.filter((each) => isIn(line, each, time)).map(({ id }) => id);
 
 /**
- * A static collection with a product contains all its SKUs. A filter is evaluated on the line's
- * SKU, or on its product without a SKU.
+ * A static collection with a product contains all its SKUs, and only stored ones. A filter is
+ * evaluated on the line's SKU, or on its product without a SKU, stored or not.
  */
 function isIn(
   { product, sku }: CatalogueLine,
@@ -65,7 +67,7 @@ function isIn(
 ): boolean {
   if (collection.type === "STATIC") {
     const { itemIds } = collection;
-    return [product, sku].some((item) => item !== null && itemIds.has(item.id));
+    return [product, sku].some((item) => item?.isStored === true && itemIds.has(item.id ?? ""));
   }
   const item = sku ?? product;
   return item !== null && collection.matches(item, time);
