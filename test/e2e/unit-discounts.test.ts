@@ -97,14 +97,20 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
         items_applied_discount_amount: 4800,
         total_amount: 2000,
         items: [
-          { product_id: shirt["id"], quantity: 1, applied_quantity: 0 },
+          {
+            product_id: shirt["id"],
+            related_object: "product",
+            product: { id: shirt["id"], name: "Shirt", price: 2000 },
+            quantity: 1,
+            applied_quantity: 0,
+          },
           {
             object: "order_item",
             product_id: shirt["id"],
             sku_id: large["id"],
             related_object: "sku",
-            product: { id: shirt["id"], name: "Shirt" },
-            sku: { id: large["id"], sku: "shirt-l" },
+            product: { id: shirt["id"], name: "Shirt", price: 2000 },
+            sku: { id: large["id"], sku: "shirt-l", price: 2400 },
             quantity: 2,
             initial_quantity: 0,
             discount_quantity: 2,

@@ -127,6 +127,7 @@ async function loadCatalogueItems(
         name: unit.name,
         skuLabel: unit.sku,
         price: unit.price,
+        productPrice: unit.productPrice,
         metadata: unit.skuMetadata as CatalogueItem["metadata"],
         productMetadata: unit.productMetadata as CatalogueItem["metadata"],
         collections: collections[index] ?? [],

@@ -93,6 +93,7 @@ export type CatalogueUnit = {
   readonly sku: string | null;
   /** Price of the SKU, otherwise of its product. */
   readonly price: bigint | null;
+  readonly productPrice: bigint | null;
   readonly productMetadata: Readonly<Record<string, unknown>>;
   readonly skuMetadata: Readonly<Record<string, unknown>>;
   /** The catalogue entries, for collections. */
@@ -110,6 +111,7 @@ export const catalogueUnitOf = (
   name: product.name,
   sku: sku?.name ?? null,
   price: sku?.price ?? product.price,
+  productPrice: product.price,
   productMetadata: product.metadata,
   skuMetadata: sku?.metadata ?? {},
   line: {

@@ -84,7 +84,7 @@ function addedItem(item: CatalogueItem): Partial<OrderItem> {
       metadata: item.productMetadata as JsonObject,
       ...(item.productSourceId !== null && { sourceId: item.productSourceId }),
       ...(item.name !== null && { name: item.name }),
-      ...(item.skuId === null && price !== null && { price }),
+      ...(item.productPrice !== null && { price: item.productPrice }),
     },
     ...(item.skuId !== null && {
       skuId: item.skuId,

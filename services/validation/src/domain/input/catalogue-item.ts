@@ -10,7 +10,9 @@ export type CatalogueItem = {
   readonly name: string | null;
   /** `sku.sku`. */
   readonly skuLabel: string | null;
+  /** Price of the SKU, otherwise of its product. */
   readonly price: bigint | null;
+  readonly productPrice: bigint | null;
   readonly metadata: Metadata;
   readonly productMetadata: Metadata;
   readonly collections: readonly string[];

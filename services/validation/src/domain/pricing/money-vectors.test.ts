@@ -220,7 +220,7 @@ const collectionsOf = (
 
 function itemsOf(known: VectorCatalogue): ReadonlyMap<string, CatalogueItem> {
   const none = { productSourceId: null, skuSourceId: null, name: null, skuLabel: null };
-  const data = { metadata: {}, productMetadata: {}, collections: [] };
+  const data = { productPrice: null, metadata: {}, productMetadata: {}, collections: [] };
   const products = Object.entries(known.products).map(([name, { price }]) => {
     const item = { productId: `$${name}`, skuId: null, price: big(price), ...none, ...data };
     return [`$${name}`, { ...item, collections: collectionsOf([`$${name}`], known) }] as const;

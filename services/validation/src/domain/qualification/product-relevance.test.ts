@@ -154,6 +154,7 @@ const item: CatalogueItem = {
   name: "Mug",
   skuLabel: null,
   price: 5n,
+  productPrice: 5n,
   metadata: {},
   productMetadata: {},
   collections: [],

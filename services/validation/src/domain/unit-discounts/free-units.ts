@@ -75,6 +75,7 @@ const catalogueItemOf = ({ reference, item }: GrantedItem): CatalogueItem =>
     name: null,
     skuLabel: null,
     price: null,
+    productPrice: null,
     metadata: {},
     productMetadata: {},
     collections: [],

@@ -33,6 +33,7 @@ const buildItem = (item: Partial<CatalogueItem> = {}): CatalogueItem => ({
   name: null,
   skuLabel: null,
   price: 1000n,
+  productPrice: 1000n,
   metadata: {},
   productMetadata: {},
   collections: [],
