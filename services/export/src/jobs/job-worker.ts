@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 
 import { createPool, type Database, type DatabaseOptions } from "@scrip/postgres";
 import { startPeriodicJob } from "@scrip/rpc";
-import { type Job, Logger, run, type WorkerEvents } from "graphile-worker";
+import { Logger, run, type WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
 
 import { QUEUE_SCHEMA } from "../store/queue-schema.ts";
@@ -133,7 +133,7 @@ type Runner = {
 };
 
 /** The pool reads ids as bigint, although graphile-worker declares them as text. */
-const turnIdOf = ({ id }: Job): string => String(id);
+const turnIdOf = ({ id }: { readonly id: unknown }): string => String(id);
 
 async function startRunner(
   pgPool: Pool,
