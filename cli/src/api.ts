@@ -1,8 +1,8 @@
 import { openAsBlob } from "node:fs";
-import { open } from "node:fs/promises";
+import { access, constants, open } from "node:fs/promises";
 import path from "node:path";
 
-import { usageError } from "./cli-error.ts";
+import { unreadable } from "./files.ts";
 import { callHttp, HttpError, type JsonObject, listAll, requestToken } from "./http.ts";
 import type { Settings } from "./settings.ts";
 
@@ -79,9 +79,13 @@ export async function openApi(settings: Settings): Promise<Api> {
 }
 
 async function blobOf(file: string): Promise<Blob> {
-  return openAsBlob(file, { type: "text/csv" }).catch((error: Error) => {
-    throw usageError(`${file} cannot be read: ${error.message}`);
-  });
+  try {
+    // openAsBlob throws synchronously, and without the reason.
+    await access(file, constants.R_OK);
+    return await openAsBlob(file, { type: "text/csv" });
+  } catch (error) {
+    throw unreadable(file, error as Error);
+  }
 }
 
 /**

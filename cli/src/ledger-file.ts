@@ -5,7 +5,9 @@ import { finished } from "node:stream/promises";
 
 import type { LedgerRecord } from "@scrip/loyalty/ledger";
 
-import { CliError } from "./cli-error.ts";
+import { CliError, usageError } from "./cli-error.ts";
+import { unreadable } from "./files.ts";
+import { isJsonObject } from "./http.ts";
 
 /** The first and last lines of an exported ledger; records are the lines between them, one JSON object each. */
 const HEAD: Head = { record: "ledger", format: 1 };
@@ -38,19 +40,19 @@ export async function writeLedger(
   return end;
 }
 
-/** Reads the records of an exported ledger line by line; fails if the file is not complete. */
+/**
+ * Reads the records of an exported ledger line by line. A file that is not a ledger is invalid
+ * usage; a ledger that is damaged or not complete fails its verification.
+ */
 export async function* readLedgerFile(file: string): AsyncGenerator<LedgerRecord> {
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
   let number = 0;
   let [cards, entries] = [0, 0];
   let end: End | null = null;
-  for await (const line of lines) {
+  for await (const line of readLines(file)) {
     number += 1;
-    const record = parse(line, `${file}:${number}`);
+    const record = parse(line);
     if (number === 1) {
-      if (record.record !== "ledger" || record.format !== HEAD.format) {
-        throw new CliError(`${file} is not a ledger of format ${HEAD.format}`);
-      }
+      if (record.record !== "ledger" || record.format !== HEAD.format) throw notLedger(file);
       continue;
     }
     if (end !== null) throw new CliError(`${file}:${number} follows the end of the ledger`);
@@ -63,6 +65,7 @@ export async function* readLedgerFile(file: string): AsyncGenerator<LedgerRecord
     else throw new CliError(`${file}:${number} is not a record of a ledger`);
     yield record;
   }
+  if (number === 0) throw notLedger(file);
   if (end === null) throw new CliError(`${file} is not complete: its last line is missing`);
   if (end.cards !== cards || end.entries !== entries) {
     throw new CliError(
@@ -71,13 +74,26 @@ export async function* readLedgerFile(file: string): AsyncGenerator<LedgerRecord
   }
 }
 
-type Head = { readonly record: "ledger"; readonly format: number };
-type Line = Head | LedgerRecord | End;
+const notLedger = (file: string): CliError =>
+  usageError(`${file} is not a ledger of format ${HEAD.format}`);
 
-function parse(line: string, where: string): Line {
+async function* readLines(file: string): AsyncGenerator<string> {
   try {
-    return JSON.parse(line) as Line;
+    yield* createInterface({ input: createReadStream(file), crlfDelay: Infinity });
+  } catch (error) {
+    throw unreadable(file, error as Error);
+  }
+}
+
+type Head = { readonly record: "ledger"; readonly format: number };
+type Line = Head | LedgerRecord | End | NoRecord;
+type NoRecord = { readonly record?: never };
+
+function parse(line: string): Line {
+  try {
+    const content: unknown = JSON.parse(line);
+    return isJsonObject(content) ? content : {};
   } catch {
-    throw new CliError(`${where} is not JSON`);
+    return {};
   }
 }

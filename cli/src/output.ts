@@ -1,3 +1,7 @@
+/** `1 row`, `2 rows`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Aligns columns to their widest cell. */
 export function formatTable(
   head: readonly string[],

@@ -8,25 +8,30 @@ export type ServiceSchema = {
   readonly migrations: string;
 };
 
+const SERVICES = {
+  gateway: () => import("@scrip/gateway/service"),
+  campaign: () => import("@scrip/campaign/service"),
+  export: () => import("@scrip/export/service"),
+  loyalty: () => import("@scrip/loyalty/service"),
+  validation: () => import("@scrip/validation/service"),
+  voucher: () => import("@scrip/voucher/service"),
+};
+
+/** The services that accept calls over gRPC: the gateway serves HTTP only. */
+export const CALLED_SERVICES: readonly string[] = Object.keys(SERVICES).filter(
+  (name) => name !== "gateway",
+);
+
 /**
  * In the order of migration: the role of the event bus must exist when services grant it their outboxes. Imported on
  * demand: the services load much more than their names.
  */
 export async function loadServiceSchemas(): Promise<readonly ServiceSchema[]> {
-  const modules = {
-    gateway: await import("@scrip/gateway/service"),
-    campaign: await import("@scrip/campaign/service"),
-    export: await import("@scrip/export/service"),
-    loyalty: await import("@scrip/loyalty/service"),
-    validation: await import("@scrip/validation/service"),
-    voucher: await import("@scrip/voucher/service"),
-  };
-  const services = Object.entries(modules).map(([name, { SCHEMA, ROLE, MIGRATIONS }]) => ({
-    name,
-    schema: SCHEMA,
-    role: ROLE,
-    migrations: MIGRATIONS,
-  }));
+  const services: ServiceSchema[] = [];
+  for (const [name, load] of Object.entries(SERVICES)) {
+    const { SCHEMA, ROLE, MIGRATIONS } = await load();
+    services.push({ name, schema: SCHEMA, role: ROLE, migrations: MIGRATIONS });
+  }
   const bus = {
     name: "events",
     schema: EVENTS_SCHEMA,

@@ -187,6 +187,26 @@ async function verifyLedgers(card: string): Promise<void> {
     exitCode: 1,
     errors: expect.stringContaining("its last line is missing"),
   });
+  await writeFile(file, lines.with(2, "damaged").join("\n"));
+  expect(await offline()).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("ledger.ndjson:3 is not a record of a ledger"),
+  });
+  for (const other of ["", "Code\n", "null\n", '{"record":"ledger","format":2}\n']) {
+    await writeFile(file, other);
+    expect(await offline()).toMatchObject({
+      exitCode: 2,
+      errors: `scrip: ${file} is not a ledger of format 1\n`,
+    });
+  }
+  expect(await offline("--file", folder.path)).toMatchObject({
+    exitCode: 2,
+    errors: expect.stringContaining(`${folder.path} cannot be read: EISDIR`),
+  });
+  expect(await offline("--file", "/nonexistent")).toMatchObject({
+    exitCode: 2,
+    errors: expect.stringContaining("/nonexistent cannot be read: ENOENT"),
+  });
   expect(await scrip(env, "ledger", "verify", "--card", "none")).toMatchObject({ exitCode: 1 });
 }
 

@@ -197,6 +197,22 @@ test("applies a file to an empty project, and changes nothing the second time", 
   ]);
 });
 
+test("plans and applies the example of the documentation in a new project", async () => {
+  const page = await readFile(
+    path.join(import.meta.dirname, "../../docs/configuration-files.md"),
+    "utf8",
+  );
+  const [, example = ""] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+  const project = await createProject();
+  expect(await plan(project, example)).toMatchObject({
+    exitCode: 1,
+    out: expect.stringContaining("+ promotion_tiers/Spring/first tier"),
+    errors: "scrip: the project differs from the file\n",
+  });
+  expect(await apply(project, example)).toMatchObject({ exitCode: 0 });
+  expect(await plan(project, example)).toMatchObject({ exitCode: 0, out: "no differences\n" });
+});
+
 test("exports the same text from the project and from its copy", async () => {
   const text = await exported(applied);
   const copy = await createProject();
@@ -316,6 +332,7 @@ test("undoes all changes when the response of any request is lost", async () => 
 });
 
 test.each([
+  ["invalid YAML", "version: 1\ncategories: {a\n", "must be sufficiently indented"],
   ["an unknown section", "version: 1\nvouchers: {}\n", "vouchers is not a section"],
   ["an unknown field", "version: 1\nsettings: {tz: UTC}\n", "settings has an unknown field tz"],
   ["another version", "version: 2\n", "version must be 1"],
@@ -326,20 +343,27 @@ test.each([
     "stacking_rules refers to categories/none, which does not exist",
   ],
   [
-    "a product that does not exist",
-    "version: 1\nproduct_collections:\n  x: {type: STATIC, products: [{object: product, id: $ref:products/none}]}\n",
-    "not_found",
-  ],
-  [
     "a changed type of a campaign",
     "version: 1\ncampaigns:\n  Club: {campaign_type: PROMOTION}\n",
     "campaigns/Club: campaign_type cannot change",
   ],
-])("rejects %s before anything is written", async (_, text, error) => {
+])("rejects %s as invalid usage and prints no changes", async (_, text, error) => {
   const before = await exported(applied);
-  const result = await apply(applied, text, "--delete");
-  expect(result.exitCode).toBeGreaterThan(0);
-  expect(result.errors).toContain(error);
+  for (const result of [await plan(applied, text), await apply(applied, text, "--delete")]) {
+    expect(result).toMatchObject({ exitCode: 2, out: "" });
+    expect(result.errors).toContain(error);
+  }
+  expect(await exported(applied)).toBe(before);
+});
+
+test("rejects a product that does not exist before anything is written", async () => {
+  const before = await exported(applied);
+  const collection =
+    "version: 1\nproduct_collections:\n  x: {type: STATIC, products: [{object: product, id: $ref:products/none}]}\n";
+  expect(await apply(applied, collection, "--delete")).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("not_found"),
+  });
   expect(await exported(applied)).toBe(before);
 });
 

@@ -39,6 +39,21 @@ describe("the program", () => {
     expect(response.out).toContain(text);
   });
 
+  test.each([
+    ["export", "voucher", "-o"],
+    ["ledger", "export"],
+    ["config", "export", "proj_1", "-o"],
+  ])("rejects an output that cannot be written before it starts: %s %s", async (...args) => {
+    expect(await scrip(NOWHERE, ...args, "/nonexistent/x")).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringContaining("/nonexistent/x cannot be written: ENOENT"),
+    });
+    expect(await scrip(NOWHERE, ...args, tmpdir())).toMatchObject({
+      exitCode: 2,
+      errors: `scrip: ${tmpdir()} cannot be written: it is a directory\n`,
+    });
+  });
+
   test("names the missing variable", async () => {
     expect(await scrip(NOWHERE, "projects", "list")).toMatchObject({
       exitCode: 2,

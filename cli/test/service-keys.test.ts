@@ -80,6 +80,22 @@ test("explains which keys are missing", async () => {
   });
 });
 
+test.each([
+  ["audience", "voucher", "Allowed choices are campaign, export, loyalty, validation, voucher."],
+  ["scope", "redemptions", "Allowed choices are api, assets,"],
+])(
+  "rejects a token for an unknown %s, and lists the known ones",
+  async (option, known, choices) => {
+    const args = TOKEN.map((arg) => (arg === known ? "bogus" : arg));
+    const rejected = await scrip(NOWHERE, ...args);
+    expect(rejected).toMatchObject({ exitCode: 2, out: "" });
+    expect(rejected.errors).toContain(
+      `--${option} <${option === "scope" ? "scope..." : "service"}>`,
+    );
+    expect(rejected.errors).toContain(choices);
+  },
+);
+
 test("prints all secrets of an installation, as containers read a file of variables", async () => {
   const { out } = await scrip(NOWHERE, "secrets");
   const env = Object.fromEntries(

@@ -83,12 +83,35 @@ describe("imports and exports", () => {
     const result = await scrip(env, "import", "customers", file);
     expect(result).toMatchObject({
       exitCode: 1,
-      errors: expect.stringContaining("1 items failed"),
+      errors: expect.stringContaining("1 item failed"),
     });
     expect(result.out).toMatch(
       /^1 customer\(s\) imported successfully, 1 failed\.\n {2}row 2: bob: /,
     );
     expect(result.errors).not.toContain("\u001B");
+  });
+
+  test("accepts kinds in the singular and the plural, and lists them", async () => {
+    const file = await fileOf("ada.csv", "source_id,name\nada,Ada\n");
+    expect(await scrip(env, "import", "customer", file)).toMatchObject({ exitCode: 0 });
+    const output = inFolder("customers.csv");
+    expect(await scrip(env, "export", "customers", "-o", output)).toMatchObject({ exitCode: 0 });
+    for (const args of [
+      ["import", "voucherz", file],
+      ["export", "voucherz", "-o", output],
+    ]) {
+      expect(await scrip(env, ...args)).toMatchObject({
+        exitCode: 2,
+        errors: expect.stringMatching(/Allowed choices are .*voucher/),
+      });
+    }
+  });
+
+  test("rejects a file that cannot be read", async () => {
+    expect(await scrip(env, "import", "vouchers", "/nonexistent")).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringContaining("/nonexistent cannot be read: ENOENT"),
+    });
   });
 
   test("generates codes with a progress bar", async () => {
@@ -363,6 +386,25 @@ describe("import-from", () => {
     expect(await move(project, "--vouchers", later, "--apply")).toMatchObject({
       exitCode: 1,
       out: expect.stringContaining("voucher G-9: balance 70 in the file, 100 in Scrip"),
+    });
+  });
+
+  test.each([
+    ["--customers", "Name\nAda\nBob\n", "Source ID"],
+    ["--vouchers", "Kind,Voucher Type\nA,COUPON\nB,COUPON\n", "Code"],
+    ["--vouchers", "Code,Kind\nA,COUPON\nB,COUPON\n", "Voucher Type"],
+    ["--loyalty-cards", "Card\nA\nB\n", "Code"],
+  ])("reports a missing column of %s once", async (option, text, column) => {
+    const file = await fileOf("missing-column.csv", text);
+    const result = await move(env, option, file, "--apply");
+    expect(result).toMatchObject({ exitCode: 1, errors: "scrip: 1 problem\n" });
+    expect(result.out).toContain(`Problems: 1\n  ${file}: column ${column} is missing\n`);
+  });
+
+  test("rejects a folder in place of a file", async () => {
+    expect(await move(env, "--customers", folder)).toMatchObject({
+      exitCode: 2,
+      errors: expect.stringContaining(`${folder} cannot be read: EISDIR`),
     });
   });
 

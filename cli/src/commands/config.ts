@@ -5,11 +5,13 @@ import type { Command } from "commander";
 import { CliError, EXIT_FAILED, usageError } from "../cli-error.ts";
 import { Change, describeStep, isIrreversible, restore, runSteps } from "../config/apply.ts";
 import { type ConfigFile, formatFile, parseFile } from "../config/file.ts";
-import { type Plan, planChanges, type Step } from "../config/plan.ts";
+import { planChanges, type Step } from "../config/plan.ts";
 import { openProject, type ProjectApi } from "../config/project-api.ts";
 import { type ConfigItems, loadProject, type StoredItem } from "../config/project-state.ts";
 import type { Context } from "../context.ts";
+import { checkWritable, unreadable } from "../files.ts";
 import { isJsonObject } from "../http.ts";
+import { countOf } from "../output.ts";
 
 type ExportOptions = { readonly output?: string };
 type ApplyOptions = { readonly delete?: boolean };
@@ -22,7 +24,11 @@ export function addConfig(program: Command, context: Context): void {
     .option("-o, --output <file>", "file to write (default: standard output)")
     .action((project: string, options: ExportOptions) => exportConfig(context, project, options));
   withFile(
-    config.command("plan").description("Show what `apply` would change; exit code 1 if anything."),
+    config
+      .command("plan")
+      .description(
+        "Show what `apply` would change; exit code 1 if anything, 2 if the file is invalid.",
+      ),
   ).action((project: string, file: string) => printPlan(context, project, file));
   withFile(
     config
@@ -46,6 +52,7 @@ async function exportConfig(
   project: string,
   { output }: ExportOptions,
 ): Promise<void> {
+  if (output !== undefined) await checkWritable(output);
   const text = formatFile(await loadProject(await openProject(settings, project)));
   if (output === undefined) {
     print({ json: { yaml: text }, text: text.trimEnd() });
@@ -59,24 +66,26 @@ type Loaded = {
   readonly api: ProjectApi;
   readonly file: ConfigFile;
   readonly current: ConfigItems<StoredItem>;
-  readonly plan: Plan;
+  readonly steps: readonly Step[];
 };
 
+/** A file that cannot be applied is invalid usage: scripts tell it from one that differs. */
 async function loadPlan({ settings }: Context, project: string, name: string): Promise<Loaded> {
   const text = await readFile(name, "utf8").catch((error: Error) => {
-    throw usageError(`${name} cannot be read: ${error.message}`);
+    throw unreadable(name, error);
   });
   const file = parseFile(text, name);
   const api = await openProject(settings, project);
   const current = await loadProject(api);
-  return { api, file, current, plan: planChanges(file, current) };
+  const { steps, problems } = planChanges(file, current);
+  if (problems.length > 0) throw usageError(`${name}: ${problems.join("; ")}`);
+  return { api, file, current, steps };
 }
 
 async function printPlan(context: Context, project: string, file: string): Promise<void> {
-  const { plan } = await loadPlan(context, project, file);
-  context.print({ json: planToJson(plan), text: planToText(plan.steps) });
-  if (plan.problems.length > 0) throw new CliError(plan.problems.join("; "));
-  if (plan.steps.length > 0)
+  const { steps } = await loadPlan(context, project, file);
+  context.print({ json: planToJson(steps), text: planToText(steps) });
+  if (steps.length > 0)
     throw new CliError("the project differs from the file", { exitCode: EXIT_FAILED });
 }
 
@@ -86,34 +95,33 @@ async function applyConfig(
   name: string,
   options: ApplyOptions,
 ): Promise<void> {
-  const { api, file, current, plan } = await loadPlan(context, project, name);
-  if (plan.problems.length > 0) throw new CliError(plan.problems.join("; "));
-  if (plan.steps.length === 0) {
-    context.print({ json: planToJson(plan), text: "nothing to change" });
+  const { api, file, current, steps } = await loadPlan(context, project, name);
+  if (steps.length === 0) {
+    context.print({ json: planToJson(steps), text: "nothing to change" });
     return;
   }
-  const deletions = plan.steps.filter(({ action }) => action === "delete");
+  const deletions = steps.filter(({ action }) => action === "delete");
   if (deletions.length > 0 && options.delete !== true) {
     throw usageError(
       `the file leaves out ${deletions.map(({ path }) => path).join(", ")}: repeat the command with --delete, or add them to the file`,
     );
   }
-  const change = await Change.prepare(api, plan.steps, current);
+  const change = await Change.prepare(api, steps, current);
   try {
     const onStep = (step: Step): void => context.note(describeStep(step));
-    const last = plan.steps.filter(isIrreversible);
+    const last = steps.filter(isIrreversible);
     await run(
       change,
-      plan.steps.filter((step) => !isIrreversible(step)),
+      steps.filter((step) => !isIrreversible(step)),
       onStep,
     );
     await verify(api, file, new Set(last.map(({ path }) => path)));
     await run(change, last, onStep);
   } catch (error) {
-    const paths = new Set(plan.steps.map(({ path }) => path));
+    const paths = new Set(steps.map(({ path }) => path));
     await undo(() => restore(api, paths, current), error as Error);
   }
-  context.print({ json: planToJson(plan), text: `${plan.steps.length} changes applied` });
+  context.print({ json: planToJson(steps), text: `${countOf(steps.length, "change")} applied` });
 }
 
 async function run(
@@ -147,13 +155,12 @@ async function undo(change: () => Promise<readonly string[]>, error: Error): Pro
   throw new CliError(`${error.message}\n${outcome}`, { cause: error });
 }
 
-const planToJson = ({ steps, problems }: Plan): unknown => ({
+const planToJson = (steps: readonly Step[]): unknown => ({
   steps: steps.map((step) => ({
     action: step.action,
     path: step.path,
     ...(step.action === "update" && { changes: step.changes }),
   })),
-  problems,
 });
 
 const planToText = (steps: readonly Step[]): string =>

@@ -12,7 +12,7 @@ import { CliError, usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { openDatabase } from "../database.ts";
 import { eventMessages } from "../event-messages.ts";
-import { formatFields, formatTable } from "../output.ts";
+import { countOf, formatFields, formatTable } from "../output.ts";
 
 const MAX_LISTED = 1_000;
 const CLOSE_MS = 5_000;
@@ -85,7 +85,10 @@ async function replayLetters(
     for (const letter of letters) await bus.replay(letter);
     return letters.map(idOf);
   });
-  context.print({ json: { replayed }, text: `replayed ${replayed.length} dead letters` });
+  context.print({
+    json: { replayed },
+    text: `replayed ${countOf(replayed.length, "dead letter")}`,
+  });
 }
 
 async function withBus<Result>(

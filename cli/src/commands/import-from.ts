@@ -11,7 +11,7 @@ import { type Group, Move } from "../move/move.ts";
 import type { Findings, Reconciliation } from "../move/reconciliation.ts";
 import type { TableRow } from "../move/table.ts";
 import { CUSTOMERS, customerOf, VOUCHERS, voucherOf } from "../move/voucherify.ts";
-import { formatTable } from "../output.ts";
+import { countOf, formatTable } from "../output.ts";
 
 type Options = {
   readonly customers?: string[];
@@ -58,7 +58,7 @@ async function importFrom(context: Context, options: Options): Promise<void> {
     if (after.missing.count + after.different.count > 0)
       throw new CliError("the files and Scrip differ");
   }
-  if (move.problems.count > 0) throw new CliError(`${move.problems.count} problems`);
+  if (move.problems.count > 0) throw new CliError(countOf(move.problems.count, "problem"));
 }
 
 /** Customers first: vouchers are published to them. */

@@ -11,6 +11,7 @@ import type { Command } from "commander";
 import { CliError, usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { openDatabase } from "../database.ts";
+import { checkWritable } from "../files.ts";
 import { readLedgerFile, writeLedger } from "../ledger-file.ts";
 import { openReader } from "../reader.ts";
 
@@ -79,6 +80,7 @@ async function verifyRecords({ startProgress }: Context, records: AsyncIterable<
 }
 
 async function exportLedger(context: Context, file: string, selection: Selection): Promise<void> {
+  await checkWritable(file);
   const { cards, entries } = await withLedger(context, selection, (records) =>
     writeLedger(file, records),
   );

@@ -1,11 +1,13 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import { SERVER_SCOPES } from "@scrip/gateway/scopes";
 import { createTokenSource, generateServiceKey, type ServiceKeys } from "@scrip/rpc";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
 import { usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
+import { CALLED_SERVICES } from "../services.ts";
 import type { Settings } from "../settings.ts";
 
 type TokenOptions = {
@@ -24,9 +26,17 @@ export function addServiceKeys(program: Command, context: Context): void {
     .command("service-token")
     .description("Create a token that is valid for a minute, to call a service over gRPC.")
     .requiredOption("--caller <name>", "name of the caller, for the logs")
-    .requiredOption("--audience <service>", "called service, such as voucher")
+    .addOption(
+      new Option("--audience <service>", "called service")
+        .choices(CALLED_SERVICES)
+        .makeOptionMandatory(),
+    )
     .requiredOption("--project <id...>", "ids of the projects that the token may access")
-    .requiredOption("--scope <scope...>", "scopes of the public API that the token grants")
+    .addOption(
+      new Option("--scope <scope...>", "scopes of the public API that the token grants")
+        .choices(SERVER_SCOPES)
+        .makeOptionMandatory(),
+    )
     .action((options: TokenOptions) => printServiceToken(context, options));
 }
 

@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 
-import { Argument, type Command } from "commander";
+import { Argument, type Command, InvalidArgumentError } from "commander";
 
 import { type Api, download, openApi } from "../api.ts";
 import { poll, waitForAction } from "../async-actions.ts";
 import { CliError, usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
+import { checkWritable } from "../files.ts";
 import type { JsonObject } from "../http.ts";
+import { countOf } from "../output.ts";
 import { encode } from "./arguments.ts";
 
 const IMPORTS = ["vouchers", "customers", "products", "skus", "orders"] as const;
@@ -38,7 +40,7 @@ export function addTransfers(program: Command, context: Context): void {
   program
     .command("import")
     .description("Import a CSV file (orders: JSON) and wait for the result.")
-    .addArgument(new Argument("<kind>", "what the file has").choices(IMPORTS))
+    .addArgument(kindArgument("<kind>", "what the file has", IMPORTS))
     .argument("<file>", "file to import")
     .option("--campaign <campaign>", "id or name of the campaign of vouchers")
     .action((kind: string, file: string, options: ImportOptions) =>
@@ -47,7 +49,7 @@ export function addTransfers(program: Command, context: Context): void {
   program
     .command("export")
     .description("Export objects of a kind to a CSV file.")
-    .addArgument(new Argument("<object>", "kind of objects").choices(EXPORTS))
+    .addArgument(kindArgument("<object>", "kind of objects", EXPORTS))
     .requiredOption("-o, --output <file>", "file to write")
     .option("--fields <field...>", "columns of the file (default: those of the API)")
     .option("--order <field>", "order of the rows; - in front for descending")
@@ -65,6 +67,17 @@ export function addTransfers(program: Command, context: Context): void {
     .argument("<action>", "id of the async action")
     .action(async (id: string) => finish(context, await openApi(context.settings), id));
 }
+
+/** The API names kinds in the plural for imports and in the singular for exports: both take either. */
+function kindArgument(name: string, description: string, kinds: readonly string[]): Argument {
+  return new Argument(name, description).choices(kinds).argParser((text) => {
+    const kind = kinds.find((each) => singular(each) === singular(text));
+    if (kind !== undefined) return kind;
+    throw new InvalidArgumentError(`Allowed choices are ${kinds.join(", ")}.`);
+  });
+}
+
+const singular = (kind: string): string => kind.replace(/s$/, "");
 
 async function importFile(
   context: Context,
@@ -119,7 +132,8 @@ async function finish(context: Context, api: Api, id: string): Promise<void> {
     ].join("\n"),
   });
   if (action["status"] === "FAILED") throw new CliError("the action failed");
-  if (Number(action["failed"]) > 0) throw new CliError(`${String(action["failed"])} items failed`);
+  const failedItems = Number(action["failed"]);
+  if (failedItems > 0) throw new CliError(`${countOf(failedItems, "item")} failed`);
 }
 
 export async function runAction(
@@ -139,6 +153,7 @@ function describeFailure({ row, reason, ...name }: JsonObject): string {
 
 async function exportFile(context: Context, object: string, options: ExportOptions): Promise<void> {
   const { output, fields, order, filters } = options;
+  await checkWritable(output);
   const api = await openApi(context.settings);
   const rows = await runExport(context, api, output, {
     exported_object: object,
@@ -148,7 +163,10 @@ async function exportFile(context: Context, object: string, options: ExportOptio
       ...(filters !== undefined && { filters: parseFilters(filters) }),
     },
   });
-  context.print({ json: { file: output, rows }, text: `wrote ${rows} rows to ${output}` });
+  context.print({
+    json: { file: output, rows },
+    text: `wrote ${countOf(rows, "row")} to ${output}`,
+  });
 }
 
 /** Exports to a file and returns the number of rows. */

@@ -1,6 +1,6 @@
 import { parseDocument, stringify } from "yaml";
 
-import { CliError } from "../cli-error.ts";
+import { usageError } from "../cli-error.ts";
 import { isJsonObject, type JsonObject } from "../http.ts";
 import { type ConfigItem, type ConfigItems, nameOf, pathOf } from "./project-state.ts";
 import type { Section } from "./section.ts";
@@ -73,11 +73,11 @@ function sortKeys(value: unknown): unknown {
 export function parseFile(text: string, fileName: string): ConfigFile {
   const document = parseDocument(text, { uniqueKeys: true });
   const mistakes = document.errors.map(({ message }) => message);
-  if (mistakes.length > 0) throw new CliError(`${fileName}: ${mistakes.join("; ")}`);
+  if (mistakes.length > 0) throw usageError(`${fileName}: ${mistakes.join("; ")}`);
   const content: unknown = document.toJS({ maxAliasCount: 0 });
-  if (!isJsonObject(content)) throw new CliError(`${fileName} is not a configuration file`);
+  if (!isJsonObject(content)) throw usageError(`${fileName} is not a configuration file`);
   const { version, ...rest } = content;
-  if (version !== VERSION) throw new CliError(`${fileName}: version must be ${VERSION}`);
+  if (version !== VERSION) throw usageError(`${fileName}: version must be ${VERSION}`);
   const problems: string[] = [];
   const items = new Map<string, ConfigItem>();
   for (const [name, value] of Object.entries(rest)) {
@@ -85,7 +85,7 @@ export function parseFile(text: string, fileName: string): ConfigFile {
     if (section === undefined) problems.push(`${name} is not a section`);
     else addSection(section, value, { items, problems });
   }
-  if (problems.length > 0) throw new CliError(`${fileName}: ${problems.join("; ")}`);
+  if (problems.length > 0) throw usageError(`${fileName}: ${problems.join("; ")}`);
   return { items, sections: new Set(Object.keys(rest)) };
 }
 

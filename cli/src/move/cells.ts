@@ -1,4 +1,4 @@
-import { RowFault } from "./moved-item.ts";
+import { ColumnFault, RowFault } from "./moved-item.ts";
 import type { TableRow } from "./table.ts";
 
 /** Columns have the labels of the dashboard or the names of the API. */
@@ -11,6 +11,13 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 export const textOf = ({ cells }: Pick<TableRow, "cells">, column: string): string =>
   [column, ...(ALIASES[column] ?? [])].map((name) => cells.get(name)).find(Boolean) ?? "";
+
+/** Fails unless the file has one of the columns. */
+export function needColumn({ cells }: TableRow, label: string, columns: readonly string[]): void {
+  if (!columns.some((column) => cells.has(column))) {
+    throw new ColumnFault(`column ${label} is missing`);
+  }
+}
 
 /** Minor units: two decimals are major units, an integer is minor units. */
 export function amountOf(row: TableRow, column: string): bigint | undefined {

@@ -1,4 +1,4 @@
-import { dayOf, integerOf, textOf } from "./cells.ts";
+import { dayOf, integerOf, needColumn, textOf } from "./cells.ts";
 import { type MovedItem, RowFault, type StoredItem } from "./moved-item.ts";
 import type { Partitions } from "./partitions.ts";
 import type { TableRow } from "./table.ts";
@@ -8,6 +8,7 @@ export type Lot = { readonly key: string; readonly date: string; readonly points
 
 /** As files and exports have it; lots that are empty, have expired or never expire are left out. */
 export function lotOf(row: TableRow): Lot | undefined {
+  needColumn(row, "Voucher ID", ["voucher_id"]);
   const key = textOf(row, "voucher_id");
   if (key === "") throw new RowFault("Voucher ID is empty");
   const status = textOf(row, "status").toUpperCase() || "ACTIVE";

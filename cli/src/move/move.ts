@@ -27,7 +27,7 @@ import {
 import { type MovedItem, type MovedKind, RowFault, type StoredItem } from "./moved-item.ts";
 import { Partitions } from "./partitions.ts";
 import { differingFields, Findings, join, type Pair, Reconciliation } from "./reconciliation.ts";
-import { readSources, type SourceFile, type Used } from "./source-files.ts";
+import { readRows, readSources, type SourceFile, type Used } from "./source-files.ts";
 import { readTable } from "./table.ts";
 import { CUSTOMERS, VOUCHERS } from "./voucherify.ts";
 
@@ -208,15 +208,10 @@ export class Move {
   }
 
   async #readLots(file: string, lots: Partitions<StoredLot>): Promise<void> {
-    for await (const row of readTable(file)) {
-      try {
-        const lot = lotOf(row);
-        if (lot !== undefined) await lots.add(lotToStore(lot));
-      } catch (error) {
-        if (!(error instanceof RowFault)) throw error;
-        this.problems.add(`${file}, row ${row.number}: ${error.message}`);
-      }
-    }
+    await readRows(readTable(file), { file, problems: this.problems }, async (row) => {
+      const lot = lotOf(row);
+      if (lot !== undefined) await lots.add(lotToStore(lot));
+    });
   }
 
   async #reconcile(onRepeat?: (noun: string, item: MovedItem) => void): Promise<Reconciliation> {

@@ -19,6 +19,9 @@ export type StoredItem = Pick<MovedItem, "key" | "id" | "values">;
 /** A row that cannot be moved. */
 export class RowFault extends Error {}
 
+/** A file without a column that every row needs. */
+export class ColumnFault extends Error {}
+
 /** How one kind of objects is read, compared and counted. */
 export type MovedKind = {
   readonly noun: string;

@@ -1,5 +1,5 @@
 import type { StartProgress } from "../progress.ts";
-import { type MovedItem, RowFault } from "./moved-item.ts";
+import { ColumnFault, type MovedItem, RowFault } from "./moved-item.ts";
 import type { Partitions } from "./partitions.ts";
 import type { Findings } from "./reconciliation.ts";
 import { readTable, type TableRow } from "./table.ts";
@@ -35,18 +35,33 @@ export async function readSources(
 ): Promise<void> {
   for (const { file, itemOf } of files) {
     using progress = startProgress(`reading ${file}`);
-    for await (const row of readTable(file, progress)) {
-      try {
-        const item = itemOf(row);
-        collect(item, used);
-        await items.add(item);
-      } catch (error) {
-        if (!(error instanceof RowFault)) throw error;
-        problems.add(`${file}, row ${row.number}: ${error.message}`);
-      }
-    }
+    await readRows(readTable(file, progress), { file, problems }, async (row) => {
+      const item = itemOf(row);
+      collect(item, used);
+      await items.add(item);
+    });
   }
   await items.flush();
+}
+
+/** Reads rows until the end; a missing column is one problem of the file and ends it. */
+export async function readRows(
+  rows: AsyncIterable<TableRow>,
+  { file, problems }: { readonly file: string; readonly problems: Findings },
+  read: (row: TableRow) => Promise<void>,
+): Promise<void> {
+  for await (const row of rows) {
+    try {
+      await read(row);
+    } catch (error) {
+      if (error instanceof ColumnFault) {
+        problems.add(`${file}: ${error.message}`);
+        return;
+      }
+      if (!(error instanceof RowFault)) throw error;
+      problems.add(`${file}, row ${row.number}: ${error.message}`);
+    }
+  }
 }
 
 function collect({ campaign, values, metadata }: MovedItem, used: Used): void {

@@ -1,9 +1,11 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
+import { pipeline } from "node:stream";
 
-import { parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse";
 
 import { usageError } from "../cli-error.ts";
+import { unreadable } from "../files.ts";
 import type { Progress } from "../progress.ts";
 
 /** A row of a CSV file: cells by normalised column, and metadata by key. */
@@ -29,10 +31,13 @@ const PROGRESS_STEP = 1024 * 1024;
 /** Reads a file row by row, in memory that does not depend on its size. */
 export async function* readTable(file: string, progress?: Progress): AsyncGenerator<TableRow> {
   const { size } = await stat(file).catch((error: Error) => {
-    throw usageError(`${file} cannot be read: ${error.message}`);
+    throw unreadable(file, error);
   });
-  const parser = createReadStream(file).pipe(
+  // Closes the file also when the caller stops early; errors reach the loop below.
+  const parser = pipeline(
+    createReadStream(file),
     parse({ bom: true, info: true, relax_column_count: true, skip_empty_lines: true }),
+    () => {},
   );
   let headers: readonly string[] | undefined;
   let number = 0;
@@ -51,7 +56,8 @@ export async function* readTable(file: string, progress?: Progress): AsyncGenera
       }
     }
   } catch (error) {
-    throw usageError(`${file} is not valid CSV: ${(error as Error).message}`);
+    if (!(error instanceof CsvError)) throw unreadable(file, error as Error);
+    throw usageError(`${file} is not valid CSV: ${error.message}`);
   }
   progress?.update(size, size);
 }

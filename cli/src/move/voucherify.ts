@@ -1,5 +1,14 @@
 import { isJsonObject } from "../http.ts";
-import { amountOf, booleanOf, dateOf, dayOf, faultOf, integerOf, textOf } from "./cells.ts";
+import {
+  amountOf,
+  booleanOf,
+  dateOf,
+  dayOf,
+  faultOf,
+  integerOf,
+  needColumn,
+  textOf,
+} from "./cells.ts";
 import { sumOfLots } from "./expirations.ts";
 import { type MovedItem, type MovedKind, RowFault } from "./moved-item.ts";
 import type { TableRow } from "./table.ts";
@@ -33,6 +42,7 @@ const customerKey = (row: TableRow, prefix = ""): string =>
   textOf(row, `${prefix}source_id`) || textOf(row, `${prefix}id`);
 
 export function customerOf(row: TableRow): MovedItem {
+  needColumn(row, "Source ID", ["source_id", "id"]);
   const key = customerKey(row);
   if (key === "") throw new RowFault("the customer has neither Source ID nor ID");
   const present = COMPARED_CUSTOMER_FIELDS.map((field): [string, string] => [
@@ -67,6 +77,8 @@ export function customerOf(row: TableRow): MovedItem {
 type Defaults = { readonly type?: string; readonly campaign?: string };
 
 export function voucherOf(row: TableRow, defaults: Defaults = {}): MovedItem {
+  needColumn(row, "Code", ["code"]);
+  if (defaults.type === undefined) needColumn(row, "Voucher Type", ["voucher_type"]);
   const code = textOf(row, "code");
   if (code === "") throw new RowFault("Code is empty");
   const named = textOf(row, "voucher_type") || (defaults.type ?? "");

@@ -1,7 +1,7 @@
 import type { KeyKind } from "./api-key.ts";
 
 /** Scopes of the public API (docs/authentication.md#scopes). */
-const SERVER_SCOPES: readonly string[] = [
+export const SERVER_SCOPES: readonly string[] = [
   "api",
   "assets",
   "async-actions",
