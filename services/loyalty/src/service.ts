@@ -10,7 +10,7 @@ import {
 } from "@scrip/events";
 import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
-import { startProjectReplica } from "@scrip/projects";
+import { afterProjects, startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
   DEFAULT_RETENTION,
@@ -94,7 +94,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
-  parts.use(startSegmentFollowing(deps, onError));
+  parts.use(startSegmentFollowing(deps, projects.findProject, onError));
   parts.use(startNightlyJobs(deps, onError));
   const running = parts.move();
   return {
@@ -113,12 +113,24 @@ const consumers = ({
   ...deps
 }: Deps & { readonly findProject: FindProject }): readonly SubscribeOptions[] => [
   { group: "loyalty", topics: [REDEMPTIONS_TOPIC], handler: onRedemption(deps.db) },
-  { group: "loyalty-points", topics: [REDEMPTIONS_TOPIC], handler: onRedemptionPoints(deps) },
+  {
+    group: "loyalty-points",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: afterProjects(findProject, onRedemptionPoints(deps)),
+  },
   { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderChanged(deps.db) },
   { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
-  { group: "loyalty-tiers", topics: [POINTS_TOPIC], handler: onPointsMoved(deps) },
+  {
+    group: "loyalty-tiers",
+    topics: [POINTS_TOPIC],
+    handler: afterProjects(findProject, onPointsMoved(deps)),
+  },
   { group: "loyalty-rules", topics: [RULES_TOPIC], handler: onValidationRule(deps) },
-  { group: "loyalty-members", topics: [VOUCHERS_TOPIC], handler: onMember(deps) },
+  {
+    group: "loyalty-members",
+    topics: [VOUCHERS_TOPIC],
+    handler: afterProjects(findProject, onMember(deps)),
+  },
   {
     group: "loyalty-activity",
     topics: [
@@ -134,12 +146,12 @@ const consumers = ({
   {
     group: "loyalty-earning",
     topics: [ORDERS_TOPIC, CUSTOMERS_TOPIC],
-    handler: onEarningEvent(deps),
+    handler: afterProjects(findProject, onEarningEvent(deps)),
   },
   { group: "loyalty-erasure", topics: [CUSTOMERS_TOPIC], handler: onCustomerDeleted(deps.db) },
   {
     group: "loyalty-referrals",
     topics: [REFERRALS_TOPIC],
-    handler: onReferral({ ...deps, findProject }),
+    handler: afterProjects(findProject, onReferral({ ...deps, findProject })),
   },
 ];

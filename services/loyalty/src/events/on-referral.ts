@@ -87,7 +87,7 @@ async function addPoints(
 ): Promise<void> {
   const { projectId, voucherId: cardId, initialPoints = 0n, rewardKey, date } = reward;
   const deadline = Date.now() + REQUEST_DEADLINE_MS;
-  const state = await deps.findProject({ projectId, version: undefined, deadline });
+  const state = await deps.findProject({ projectId, version: origin?.project?.version, deadline });
   if (state === undefined || state.deleted || date === undefined) return;
   const at = timestampMs(date);
   const today = localDateAt(state.project.timeZone, at);

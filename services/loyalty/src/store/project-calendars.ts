@@ -6,7 +6,7 @@ export type ProjectCalendar = {
   readonly sandboxNow: number | null;
 };
 
-/** Of a project that has not arrived yet. */
+/** Of a project that has not arrived, although consumers and jobs have waited for it. */
 export const DEFAULT_CALENDAR: ProjectCalendar = { timeZone: "UTC", sandboxNow: null };
 
 /** The time zones and clocks of projects, by their id. */

@@ -25,6 +25,7 @@ export {
   originHeaders,
   originOf,
   originToStored,
+  projectVersionOf,
   storedHeaders,
 } from "./origin.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";

@@ -6,6 +6,7 @@ import {
   type Origin,
   originHeaders,
   originOf,
+  projectVersionOf,
   storedHeaders,
 } from "./origin.ts";
 
@@ -19,6 +20,10 @@ describe("the origin of an event", () => {
     [
       "a process of an earlier release, without the name",
       { requestId, caller: { side: "server", id: "app_1" } },
+    ],
+    [
+      "a request with a version of its project",
+      { requestId, caller: key, project: { version: 7n } },
     ],
     ["a service by itself", INTERNAL],
   ])("is read as it was written: %s", (_name, origin) => {
@@ -39,6 +44,13 @@ describe("the origin of an event", () => {
     },
   );
 });
+
+test.each([{}, { "project-version": "" }, { "project-version": "7.5" }])(
+  "an event with the headers %o has no version of its project",
+  (headers) => {
+    expect(projectVersionOf({ headers })).toBeUndefined();
+  },
+);
 
 test("events without an origin and a trace store no headers", () => {
   expect(storedHeaders(undefined, undefined)).toBeNull();

@@ -16,6 +16,8 @@ export type Origin = {
   readonly caller: OriginCaller;
   /** The caller of the request, when a service makes the call because of it. */
   readonly initiator?: OriginCaller | undefined;
+  /** The project as the request saw it: events of its changes may arrive after those of the request. */
+  readonly project?: { readonly version?: bigint | undefined } | undefined;
 };
 
 /** What a service does by itself, such as points that expire. */
@@ -24,16 +26,19 @@ export const INTERNAL: Origin = { caller: { side: "service", id: "" } };
 const REQUEST_ID = "request-id";
 const CALLER = "caller";
 const CALLER_NAME = "caller-name";
+const PROJECT_VERSION = "project-version";
 
 /** The headers of an event, besides `traceparent`. */
 export const originHeaders = ({
   requestId,
   caller,
   initiator = caller,
+  project,
 }: Origin): Readonly<Record<string, string>> => ({
   ...(requestId !== undefined && { [REQUEST_ID]: requestId }),
   [CALLER]: `${initiator.side}:${initiator.id}`,
   ...(initiator.name !== undefined && { [CALLER_NAME]: initiator.name }),
+  ...(project?.version !== undefined && { [PROJECT_VERSION]: String(project.version) }),
 });
 
 /** The headers of an event as the outbox stores them, in JSON; null without any. */
@@ -53,10 +58,21 @@ export function originOf({ headers }: Pick<EventEnvelope, "headers">): Origin | 
   const { [REQUEST_ID]: requestId, [CALLER]: text, [CALLER_NAME]: name } = headers;
   const [, side, id = ""] = /^(server|client|management|service):(.*)$/.exec(text ?? "") ?? [];
   if (side === undefined) return undefined;
+  const version = projectVersionOf({ headers });
   return {
     ...(requestId !== undefined && { requestId }),
     caller: { side: side as OriginCaller["side"], id, ...(name !== undefined && { name }) },
+    ...(version !== undefined && { project: { version } }),
   };
+}
+
+const VERSION = /^\d{1,18}$/;
+
+/** The version of the project that the request of an event has seen; undefined for events without one. */
+export function projectVersionOf({
+  headers: { [PROJECT_VERSION]: text = "" },
+}: Pick<EventEnvelope, "headers">): bigint | undefined {
+  return VERSION.test(text) ? BigInt(text) : undefined;
 }
 
 /** An origin as a table keeps it for events that are written later, in JSON; null without one. */

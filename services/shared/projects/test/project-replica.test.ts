@@ -2,7 +2,7 @@ import path from "node:path";
 
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { createPgEventBus, type EventEnvelope } from "@scrip/events";
+import { createPgEventBus, type EventEnvelope, originHeaders } from "@scrip/events";
 import {
   type ProjectChanged,
   ProjectChangedSchema,
@@ -11,7 +11,7 @@ import type { ProjectQuery } from "@scrip/rpc";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
-import { PROJECTS_TOPIC, startProjectReplica } from "../src/index.ts";
+import { afterProjects, PROJECTS_TOPIC, startProjectReplica } from "../src/index.ts";
 
 const parts = new AsyncDisposableStack();
 afterAll(() => parts.disposeAsync());
@@ -152,5 +152,27 @@ describe("the replica of projects", () => {
     await replica.bus.publish([order(deleted), order(live), order(deleted), order(unknown)]);
     await expect.poll(() => received.toSorted()).toEqual([live, unknown].toSorted());
     await subscription.close(1_000);
+  });
+
+  test("delivers events after the versions that their requests have seen", async () => {
+    const id = `proj_${nextId()}`;
+    const versions: unknown[] = [];
+    const handler = async () => {
+      versions.push((await find(id))?.project.version);
+    };
+    const delivery = { group: "bills", topic: "bills", signal: new AbortController().signal };
+    const billed = (version: bigint | undefined) => {
+      const origin = { caller: { side: "server", id: "app" }, project: { version } } as const;
+      const headers = originHeaders(origin);
+      return { ...changed(id, 1n), topic: "bills", headers, partition: 0, offset: 0n };
+    };
+    const consume = afterProjects(replica.findProject, handler);
+    const handled = consume([billed(3n), billed(undefined), billed(2n)], delivery);
+    for (const version of [1n, 2n, 3n]) {
+      await bus.publish([changed(id, version)]);
+      await find(id, { version });
+    }
+    await handled;
+    expect(versions).toEqual([3n]);
   });
 });

@@ -21,7 +21,7 @@ export async function ownCall(
   },
 ): Promise<Call | undefined> {
   const deadline = Date.now() + REQUEST_DEADLINE_MS;
-  const state = await findProject({ projectId, version: undefined, deadline });
+  const state = await findProject({ projectId, version: origin?.project?.version, deadline });
   if (state === undefined || state.deleted) return undefined;
   return {
     project: state.project,

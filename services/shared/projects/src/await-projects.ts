@@ -1,0 +1,35 @@
+import { type EventHandler, projectVersionOf } from "@scrip/events";
+import { type FindProject, type ProjectQuery, REQUEST_DEADLINE_MS } from "@scrip/rpc";
+
+/**
+ * Waits until projects, at the versions that are known, have arrived in the service's table. The wait is bounded: a
+ * project that never arrives does not stop a consumer or job.
+ */
+export async function awaitProjects(
+  findProject: FindProject,
+  projects: readonly Pick<ProjectQuery, "projectId" | "version">[],
+): Promise<void> {
+  const versions = new Map<string, bigint | undefined>();
+  for (const { projectId, version } of projects) {
+    const known = versions.get(projectId);
+    versions.set(projectId, known === undefined || (version ?? 0n) > known ? version : known);
+  }
+  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  await Promise.all(
+    [...versions].map(([projectId, version]) => findProject({ projectId, version, deadline })),
+  );
+}
+
+/**
+ * A handler that reads time zones and clocks of projects: the changes of a project are on another topic than the events
+ * of the requests that followed, and may arrive later.
+ */
+export const afterProjects =
+  (findProject: FindProject, handler: EventHandler): EventHandler =>
+  async (batch, context) => {
+    await awaitProjects(
+      findProject,
+      batch.map((event) => ({ projectId: event.projectId, version: projectVersionOf(event) })),
+    );
+    await handler(batch, context);
+  };
