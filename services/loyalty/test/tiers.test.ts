@@ -256,6 +256,51 @@ describe("loyalty tiers", () => {
     expect(gold.data.map(({ reward }) => reward?.type)).toEqual(["COIN"]);
   });
 
+  test("exclude rewards before a list of rewards is divided into pages", async () => {
+    const club = await program([]);
+    const { campaignId, call } = club;
+    const assigned: { readonly id: string }[] = [];
+    for (const points of [10n, 20n, 30n, 40n, 50n]) {
+      const product = { id: `prod_${points}` };
+      const reward = await rewards.createReward(
+        { type: "MATERIAL", parameters: { product } },
+        call,
+      );
+      const parameters = { loyalty: { points } };
+      const request = { rewardId: reward.id, campaign: campaignId, parameters };
+      assigned.push(await rewards.createRewardAssignment(request, call));
+    }
+    const [, , , forty, fifty] = assigned;
+    const hidden = { type: "NOT_AVAILABLE" };
+    const { tiers: created } = await tiers.createLoyaltyTiers(
+      {
+        campaignId,
+        tiers: [{ ...BRONZE, rewards: { [forty!.id]: hidden, [fifty!.id]: hidden } }],
+      },
+      call,
+    );
+    const { cardId } = await join(club);
+    await club.deliver();
+    await club.move(cardId, 20n);
+    const figures = ({ data, total }: Awaited<ReturnType<typeof rewards.listMemberRewards>>) => [
+      total,
+      ...data.map(({ assignment }) => assignment?.parameters?.loyalty?.points),
+    ];
+    const page = { limit: 2n };
+    const member = { ...page, memberId: cardId, voucher: voucherOf(cardId, campaignId) };
+    const tier = { ...page, campaignId, tierId: created[0]!.id };
+    expect(figures(await rewards.listMemberRewards(member, call))).toEqual([3n, 30n, 20n]);
+    expect(figures(await rewards.listMemberRewards({ ...member, page: 2n }, call))).toEqual([
+      3n,
+      10n,
+    ]);
+    const affordable = { ...member, affordableOnly: true };
+    expect(figures(await rewards.listMemberRewards(affordable, call))).toEqual([2n, 20n, 10n]);
+    const { data, total } = await tiers.listTierRewards(tier, call);
+    expect([Number(total), data.length]).toEqual([3, 2]);
+    expect((await tiers.listTierRewards({ ...tier, page: 2n }, call)).data).toHaveLength(1);
+  });
+
   test("are applied to members when the program asks to recalculate them", async () => {
     const club = await program([SILVER], {
       policy: { expiration_date: { type: "CUSTOM", extend: "P1M" } },

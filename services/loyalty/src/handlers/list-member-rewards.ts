@@ -30,12 +30,11 @@ export const listMemberRewards =
       projectId,
       campaignId: request.voucher?.campaignId ?? "",
       tier: tiers.get(keyOf(projectId, cardId)) ?? null,
+      ...(request.affordableOnly === true && { isListed: await affordable(deps, card, call) }),
       ...parsePage(request),
     });
-    const isListed =
-      request.affordableOnly === true ? await affordable(deps, card, call) : () => true;
     return create(ListMemberRewardsResponseSchema, {
-      data: rewards.filter(isListed).map(({ reward, assignment }) => ({
+      data: rewards.map(({ reward, assignment }) => ({
         reward: rewardToProto(reward),
         assignment: rewardAssignmentToProto(assignment),
       })),
