@@ -1,4 +1,6 @@
+import { fromBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ResourceChangedSchema } from "@scrip/proto/scrip/events/v1/resources_pb";
 import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -253,4 +255,26 @@ describe("ResolveRewardAssignments", () => {
     );
     expect(results.map((result) => result.assignment)).toEqual([undefined, assignment, undefined]);
   });
+});
+
+test("both ways to assign a reward to a program publish the assignment for webhooks", async () => {
+  const webhookEvents = ["campaign.reward.assignment.created"];
+  const { project, ...call } = newCall();
+  const receiving = { ...call, project: { ...project, webhookEvents } };
+  const { assignmentId, campaignId } = await newAssignment(receiving);
+  const added = [await newReward(loyalty, receiving), await newReward(loyalty, receiving)];
+  const { rewards: assigned } = await rewards.createLoyaltyRewards(
+    { campaignId, rewards: added.map(({ id }) => ({ reward: id, parameters: priceOf(50n) })) },
+    receiving,
+  );
+  const { rows } = await loyalty.db.query<{ key: string; payload: Uint8Array }>(
+    "select key, payload from outbox where project_id = $1 and type = $2 order by seq",
+    [project.id, ResourceChangedSchema.typeName],
+  );
+  expect(rows.map(({ key }) => key)).toEqual([assignmentId, ...assigned.map(({ id }) => id)]);
+  for (const { payload } of rows)
+    expect(fromBinary(ResourceChangedSchema, payload)).toMatchObject({
+      names: webhookEvents,
+      resource: "reward_assignment",
+    });
 });

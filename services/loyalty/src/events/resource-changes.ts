@@ -10,7 +10,7 @@ import {
   EarningRuleSchema,
   EarningRuleService,
 } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
-import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import { RewardAssignmentSchema, RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { LoyaltyTierSchema, LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 
 import { CUSTOMERS_TOPIC, PROGRAMS_TOPIC } from "./topics.ts";
@@ -54,6 +54,9 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
     (_, { earningRuleId }) => [deleted("earning_rule", earningRuleId)],
   ),
   publishes(rewards.createRewardAssignment, PROGRAMS_TOPIC, [`${ASSIGNMENT}.created`]),
+  publishes(rewards.createLoyaltyRewards, PROGRAMS_TOPIC, [`${ASSIGNMENT}.created`], (response) =>
+    response.rewards.map((assignment) => changed(RewardAssignmentSchema, assignment)),
+  ),
   publishes(rewards.updateRewardAssignment, PROGRAMS_TOPIC, [`${ASSIGNMENT}.updated`]),
   publishes(rewards.updateLoyaltyReward, PROGRAMS_TOPIC, [`${ASSIGNMENT}.updated`]),
   ...[rewards.deleteRewardAssignment, rewards.deleteLoyaltyReward].map((method) =>
