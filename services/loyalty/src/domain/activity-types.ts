@@ -10,5 +10,8 @@ export const ACTIONS: readonly string[] = [
   "customer.custom_event",
 ];
 
+/** Types that only customers have, not their cards. */
+export const NOT_OF_CARDS: readonly string[] = ["customer.holder.assignment.created"];
+
 export const categoryOf = (type: string): ActivityCategory =>
   ACTIONS.includes(type) ? "ACTION" : "EFFECT";

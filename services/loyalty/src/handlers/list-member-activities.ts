@@ -4,6 +4,7 @@ import type { Handler } from "@scrip/rpc";
 
 import { listPage } from "../activity/list-page.ts";
 import type { Deps } from "../deps.ts";
+import { NOT_OF_CARDS } from "../domain/activity-types.ts";
 import { requireMemberCard } from "../points/require-member-card.ts";
 
 export const listMemberActivities =
@@ -12,9 +13,10 @@ export const listMemberActivities =
     const cardId = await requireMemberCard(deps, project.id, request);
     const holderId = request.voucher?.holderId;
     const owners = [cardId, ...(holderId === undefined ? [] : [holderId])];
-    const values: unknown[] = [project.id, owners, cardId];
+    const values: unknown[] = [project.id, owners, cardId, NOT_OF_CARDS];
     const conditions = [
       "card_id = $3",
+      "type <> all($4::text[])",
       ...timeRangeConditions("created_at", request.createdAt, values),
     ];
     const owner = { projectId: project.id, owners, conditions, values: values.slice(2) };
