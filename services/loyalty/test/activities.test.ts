@@ -158,7 +158,7 @@ test("lists a reward as pending until it is given", async () => {
   ]);
 });
 
-test("lists the points of a card that were moved before its holder was known", async () => {
+test("lists the points of a card that were moved before its holder was known, and expired ones with their number", async () => {
   const ada = await newSubject(loyalty);
   const { projectId, id: customerId } = ada;
   const call = newCall({ project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true } });
@@ -171,6 +171,12 @@ test("lists the points of a card that were moved before its holder was known", a
   await onMember(deps)([joined], deliveryFrom(topic));
   expect(await activities.listCustomerActivities({ customerId }, call)).toMatchObject({
     data: [{ type: "customer.voucher.loyalty_card.points_added" }],
+  });
+  const expired = { ...moved, transactionId: "vtx_2", type: "POINTS_EXPIRATION", points: -3n };
+  await handle([newEvent(PointsMovedSchema, { projectId, topic: POINTS_TOPIC }, expired)]);
+  const type = "customer.voucher.loyalty_card.points_expired";
+  expect(await activities.listCustomerActivities({ customerId, type }, call)).toMatchObject({
+    data: [{ type, data: { points: 3 } }],
   });
 });
 

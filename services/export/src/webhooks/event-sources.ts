@@ -228,13 +228,25 @@ const SOURCES = [
     read: (event, clients) => ({
       ...about(event.date, event.cardId),
       names: [
-        ...(event.type === "POINTS_EXPIRATION" ? ["voucher.loyalty_card.points_expired"] : []),
         ...(event.points > 0n ? ["voucher.loyalty_card.points_added"] : []),
         "voucher.loyalty_card.transaction.created",
       ],
       loadData: async (call) =>
         object({
           voucher: await loadVoucher(clients, event.cardId, call),
+          transaction: pointsTransaction(event),
+        }),
+    }),
+  }),
+  source({
+    schema: PointsMovedSchema,
+    read: (event, clients) => ({
+      ...about(event.date, event.cardId),
+      names: event.type === "POINTS_EXPIRATION" ? ["voucher.loyalty_card.points_expired"] : [],
+      loadData: async (call) =>
+        object({
+          voucher: await loadVoucher(clients, event.cardId, call),
+          points: String(-event.points),
           transaction: pointsTransaction(event),
         }),
     }),

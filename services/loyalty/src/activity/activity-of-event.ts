@@ -117,6 +117,7 @@ const SOURCES = [
     type: `${CARD}.${pointsChange(event)}`,
     ...(EARNED.has(event.type) && { also: ["customer.rewarded.loyalty_points"] }),
     data: {
+      ...(event.type === "POINTS_EXPIRATION" && { points: Number(-event.points) }),
       transaction: {
         id: event.transactionId,
         type: event.type,

@@ -1,0 +1,47 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { notFound } from "@scrip/errors";
+import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+import { serviceCall } from "@scrip/rpc";
+import { expect, test } from "vitest";
+
+import type { Clients } from "../clients.ts";
+import { webhookEventsOf } from "./event-sources.ts";
+
+const vouchers = { getVoucher: () => Promise.reject(notFound("voucher", "v_1")) };
+// Only the voucher is loaded.
+const clients = { vouchers } as unknown as Clients;
+
+test("points that expire are an event with their number, and a transaction", async () => {
+  const moved = create(PointsMovedSchema, {
+    projectId: "proj_1",
+    cardId: "v_1",
+    transactionId: "vtx_1",
+    type: "POINTS_EXPIRATION",
+    points: -30n,
+    balance: 5n,
+  });
+  const events = webhookEventsOf(
+    {
+      id: "event_1",
+      topic: "scrip.points.v1",
+      key: "v_1",
+      projectId: "proj_1",
+      type: PointsMovedSchema.typeName,
+      payload: toBinary(PointsMovedSchema, moved),
+      headers: {},
+      occurredAt: new Date(),
+      partition: 0,
+      offset: 0n,
+    },
+    clients,
+  ).filter(({ names }) => names.length > 0);
+  const bodies = await Promise.all(
+    events.map(async ({ names, loadData }) => [names, JSON.parse(await loadData(serviceCall()))]),
+  );
+  const voucher = { object: "voucher", id: "v_1" };
+  const transaction = expect.objectContaining({ id: "vtx_1", points: -30, balance: 5 });
+  expect(bodies).toEqual([
+    [["voucher.loyalty_card.transaction.created"], { voucher, transaction }],
+    [["voucher.loyalty_card.points_expired"], { voucher, transaction, points: 30 }],
+  ]);
+});
