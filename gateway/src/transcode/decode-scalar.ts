@@ -1,5 +1,5 @@
 import { type DescEnum, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { enumNamesOf, parseTimestamp } from "@scrip/contract";
+import { enumNamesOf, nanosBehindMs, parseTimestamp } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { parseDecimal } from "./decimal.ts";
@@ -123,13 +123,18 @@ export function compileEnum(desc: DescEnum): Decode {
   };
 }
 
-export function decodeTimestamp(value: JsonValue): unknown {
-  const ms = typeof value === "string" ? parseTimestamp(value) : undefined;
-  if (ms === undefined) throw new DecodeError("cannot be recognized as a ISO-8601 compliant date");
-  const seconds = Math.floor(ms / 1000);
-  return {
-    $typeName: "google.protobuf.Timestamp",
-    seconds: BigInt(seconds),
-    nanos: (ms - seconds * 1000) * 1_000_000,
+export function timestampDecoder({ nanoseconds }: Rule): Decode {
+  return (value) => {
+    const text = typeof value === "string" ? value : "";
+    const ms = parseTimestamp(text);
+    if (ms === undefined) {
+      throw new DecodeError("cannot be recognized as a ISO-8601 compliant date");
+    }
+    const seconds = Math.floor(ms / 1000);
+    return {
+      $typeName: "google.protobuf.Timestamp",
+      seconds: BigInt(seconds),
+      nanos: (ms - seconds * 1000) * 1_000_000 + (nanoseconds ? nanosBehindMs(text) : 0),
+    };
   };
 }

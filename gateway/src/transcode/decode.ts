@@ -17,7 +17,7 @@ import {
   compileEnum,
   compileScalar,
   type Decode,
-  decodeTimestamp,
+  timestampDecoder,
   expected,
   type Mode,
 } from "./decode-scalar.ts";
@@ -184,7 +184,7 @@ function compileSingle(field: DescField, rule: Rule, context: Context): Decode {
   if (field.message === undefined) return compileScalar(field.scalar, rule, context.mode);
   switch (field.message.typeName) {
     case "google.protobuf.Timestamp":
-      return decodeTimestamp;
+      return timestampDecoder(rule);
     case "google.protobuf.Struct":
       return (value) => {
         if (!isObject(value)) throw new DecodeError(expected("object", rule));

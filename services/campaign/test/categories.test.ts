@@ -62,6 +62,29 @@ describe("ListCategories with a cursor", () => {
     expect(namesOf(inRange)).toEqual(["b"]);
     expect(inRange.total).toBe(1n);
   });
+
+  test("returns categories of the same time exactly once over pages", async () => {
+    const call = newCall();
+    for (let i = 0; i < 5; i += 1) {
+      await categories.createCategory({ name: `category ${i}`, hierarchy: 0n }, call);
+    }
+    const all = await categories.listCategories({}, call);
+    expect(all.moreStartingAfter).toBeUndefined();
+    const [first, second, third, fourth, fifth] = all.data;
+    const one = await categories.listCategories({ limit: 2n }, call);
+    expect(one.data).toEqual([first, second]);
+    const two = await categories.listCategories(
+      { limit: 2n, startingAfter: one.moreStartingAfter },
+      call,
+    );
+    expect(two.data).toEqual([third, fourth]);
+    const three = await categories.listCategories(
+      { limit: 2n, startingAfter: two.moreStartingAfter },
+      call,
+    );
+    expect(three).toMatchObject({ data: [fifth], hasMore: false });
+    expect(three.moreStartingAfter).toBeUndefined();
+  });
 });
 
 describe("GetCategory", () => {

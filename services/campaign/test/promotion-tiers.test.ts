@@ -1,3 +1,4 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { instantToProto } from "@scrip/mapping";
 import type {
   CreatePromotionTierRequestSchema,
@@ -251,6 +252,37 @@ describe("ListPromotionTiers and ListCampaignTiers", () => {
     expect(ofCampaign.tiers.map(({ id }) => id)).toEqual([ids[2], ids[0]]);
     const unknown = { campaignId: "camp_unknown" };
     expect(await rejectionKey(promotions.listCampaignTiers(unknown, call))).toBe("not_found");
+  });
+
+  test("return tiers of the same time exactly once over pages", async () => {
+    const call = newCall();
+    const tiers = ["a", "b", "c", "d"].map((name) => ({
+      name,
+      action: { discount: TEN_PERCENT },
+    }));
+    const { id: campaignId } = await newPromotion(service, call, { promotion: { tiers } });
+    type Page = { order: string; limit: bigint; startingAfter?: Timestamp | undefined };
+    const lists = [
+      (page: Page) => promotions.listPromotionTiers(page, call),
+      (page: Page) => promotions.listCampaignTiers({ ...page, campaignId }, call),
+    ];
+    for (const list of lists) {
+      for (const order of ["created_at", "-created_at", "updated_at", "-updated_at"]) {
+        const expected = (await list({ order, limit: 100n })).tiers.map(({ id }) => id);
+        expect(expected).toHaveLength(4);
+        const ids: string[] = [];
+        let startingAfter: Timestamp | undefined;
+        do {
+          const page = await list({ order, limit: 1n, startingAfter });
+          ids.push(...page.tiers.map(({ id }) => id));
+          expect(page.moreStartingAfter !== undefined).toBe(page.hasMore);
+          startingAfter = page.moreStartingAfter;
+        } while (startingAfter !== undefined);
+        expect(ids).toEqual(expected);
+      }
+      const byHierarchy = await list({ order: "hierarchy", limit: 1n });
+      expect([byHierarchy.hasMore, byHierarchy.moreStartingAfter]).toEqual([true, undefined]);
+    }
   });
 
   test("continue behind a time, say whether more follow, and limit the time of creation", async () => {

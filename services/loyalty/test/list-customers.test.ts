@@ -75,4 +75,35 @@ describe("ListCustomers", () => {
       key: "invalid_query_params",
     });
   });
+
+  test.each(["created_at", "-created_at", "updated_at", "-updated_at"])(
+    "returns customers of the same time exactly once over pages by %s",
+    async (order) => {
+      const { create, call } = newCustomers(loyalty);
+      for (let i = 0; i < 25; i += 1) await create({ sourceId: `s${i}`, name: `c${i}` });
+      for (let i = 0; i < 10; i += 1) await customers.updateCustomer({ customerId: `s${i}` }, call);
+      const all = await customers.listCustomers({ order, limit: 100n }, call);
+      const ids: string[] = [];
+      let page: Init<typeof ListCustomersRequestSchema> | undefined = { order, limit: 7n };
+      while (page !== undefined) {
+        const {
+          customers: listed,
+          hasMore,
+          moreStartingAfter,
+        } = await customers.listCustomers(page, call);
+        ids.push(...listed.map(({ id }) => id));
+        expect(moreStartingAfter !== undefined).toBe(hasMore);
+        page = hasMore ? { order, limit: 7n, startingAfter: moreStartingAfter } : undefined;
+      }
+      expect(ids).toEqual(all.customers.map(({ id }) => id));
+      expect(new Set(ids).size).toBe(25);
+    },
+  );
+
+  test("returns no cursor in lists by source id", async () => {
+    const { call } = await createCustomers(2);
+    const page = await customers.listCustomers({ order: "source_id", limit: 1n }, call);
+    expect(page).toMatchObject({ hasMore: true });
+    expect(page.moreStartingAfter).toBeUndefined();
+  });
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 
+import type { ProjectQueryable } from "@scrip/postgres";
 import { asAdmin, entriesRead, pagesRead, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
@@ -8,7 +9,7 @@ import { evaluateSegments } from "../src/segment/evaluate-segments.ts";
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { insertActivities } from "../src/store/activities.ts";
 import { shareLockCustomers } from "../src/store/customer-counts.ts";
-import { findProfiles } from "../src/store/customer-profiles.ts";
+import { findProfiles, listProfiles } from "../src/store/customer-profiles.ts";
 import { deleteCustomer, findCustomersBy } from "../src/store/customers.ts";
 import { listLedgerEntries } from "../src/store/ledger-entries.ts";
 import { findMemberships } from "../src/store/segments.ts";
@@ -75,6 +76,42 @@ test("customers are found by index, even with plans cached for empty tables", as
     const before = await entriesRead(db, table);
     for (let run = 0; run < 10; run += 1) await lookup();
     expect((await entriesRead(db, table)) - before, table).toBeLessThanOrEqual(10 * SOME.length);
+  }
+});
+
+test("pages of customers are read by the index of their time, also within a millisecond of many", async () => {
+  await db.query(
+    `insert into customer (project_id, id, created_at)
+     select 'proj_pages', 'cust_' || n, to_timestamp(1000 + n / 300) from generate_series(1, ${ROWS}) n`,
+  );
+  const plans: string[] = [];
+  const explained: ProjectQueryable = {
+    query: (statement, values) => db.query(statement, values),
+    inProject: (projectId) => ({
+      query: async (statement, values) => {
+        const text = typeof statement === "string" ? statement : statement.text;
+        const { rows } = await db.query<{ "QUERY PLAN": string }>(`explain ${text}`, values);
+        // The total counts all customers of the project.
+        if (!text.includes("as total")) plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
+        return await db.inProject(projectId).query(statement, values);
+      },
+    }),
+  };
+  for (const descending of [true, false]) {
+    const { customers, hasMore } = await listProfiles(explained, {
+      projectId: "proj_pages",
+      conditions: [],
+      values: ["proj_pages"],
+      order: { by: "created_at", descending },
+      startingAfter: { seconds: 1050n, nanos: 200 },
+      page: { limit: 10, offset: 0 },
+    });
+    expect([customers.length, hasMore]).toEqual([10, true]);
+  }
+  expect(plans).toHaveLength(4);
+  for (const plan of plans) {
+    expect(plan).toContain("customer_project_created_at");
+    expect(plan).not.toContain("Seq Scan on customer");
   }
 });
 

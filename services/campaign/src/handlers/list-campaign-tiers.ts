@@ -12,7 +12,7 @@ export const listCampaignTiers =
   (deps: Deps): Handler<typeof PromotionService.method.listCampaignTiers> =>
   async (request, { project }) => {
     const found = await requireCampaign(deps.db, project.id, request.campaignId);
-    const { records, total, hasMore } = await listTiers(deps.db, {
+    const { records, ...rest } = await listTiers(deps.db, {
       projectId: project.id,
       campaignId: found.campaign.id,
       createdAt: request.createdAt,
@@ -22,7 +22,6 @@ export const listCampaignTiers =
     return {
       $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",
       tiers: records.map((record) => tierToProto(record)),
-      total,
-      hasMore,
+      ...rest,
     };
   };

@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import {
   type CategoryService,
   ListCategoriesResponseSchema,
@@ -13,15 +12,14 @@ import { listCategories as list } from "../store/categories.ts";
 export const listCategories =
   (deps: Deps): Handler<typeof CategoryService.method.listCategories> =>
   async ({ createdAt, startingAfter, limit }, { project }) => {
-    const { categories, total, hasMore } = await list(deps.db, {
+    const { categories, ...rest } = await list(deps.db, {
       projectId: project.id,
       createdAt,
-      startingAfter: startingAfter && timestampDate(startingAfter),
+      startingAfter,
       limit: limit === undefined ? undefined : Number(limit),
     });
     return create(ListCategoriesResponseSchema, {
       data: categories.map(categoryToProto),
-      total,
-      hasMore,
+      ...rest,
     });
   };

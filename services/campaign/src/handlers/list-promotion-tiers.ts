@@ -12,7 +12,7 @@ export const listPromotionTiers =
   (deps: Deps): Handler<typeof PromotionService.method.listPromotionTiers> =>
   async (request, { project, caller, now }) => {
     const isClientSide = caller.side === "client";
-    const { records, total, hasMore } = await listTiers(deps.db, {
+    const { records, ...rest } = await listTiers(deps.db, {
       projectId: project.id,
       ...((isClientSide || request.isAvailable === true) && { availableAt: now }),
       createdAt: request.createdAt,
@@ -22,7 +22,6 @@ export const listPromotionTiers =
     return {
       $typeName: "scrip.campaign.v1.ListPromotionTiersResponse",
       tiers: records.map(isClientSide ? clientSideTierToProto : tierToProto),
-      total,
-      hasMore,
+      ...rest,
     };
   };

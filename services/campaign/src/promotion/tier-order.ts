@@ -1,6 +1,5 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { ApiError } from "@scrip/errors";
-import { instantFromProto } from "@scrip/mapping";
 
 import type { TierListing } from "../store/promotion-tier-lists.ts";
 
@@ -21,5 +20,5 @@ export function tierOrder(
     });
   }
   const byTime = defaultOrder === "hierarchy" ? "created_at" : defaultOrder;
-  return { order: order ?? byTime, startingAfter: new Date(instantFromProto(startingAfter)) };
+  return { order: order ?? byTime, startingAfter };
 }

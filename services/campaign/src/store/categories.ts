@@ -1,9 +1,11 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import {
+  type CursorTimestamp,
   type DefinitionKey,
-  type ProjectQueryable,
+  type ListSource,
+  listReads,
   type Queryable,
-  readPage,
+  readTimePage,
 } from "@scrip/postgres";
 
 import type { Category } from "../domain/category.ts";
@@ -37,36 +39,35 @@ const MAX_LISTED = 1_000;
 export type CategoryListing = {
   readonly projectId: string;
   readonly createdAt?: TimeRange | undefined;
-  /** Only categories that were created before this time; all of them are counted. */
-  readonly startingAfter?: Date | undefined;
+  /** Only categories behind this cursor; all of them are counted. */
+  readonly startingAfter?: CursorTimestamp | undefined;
   /** Default: all categories. */
   readonly limit?: number | undefined;
 };
 
 /** Categories, newest first. */
 export async function listCategories(
-  db: ProjectQueryable,
+  db: ListSource,
   { projectId, createdAt, startingAfter, limit = MAX_LISTED }: CategoryListing,
 ): Promise<{
   readonly categories: readonly Category[];
   readonly total: bigint;
   readonly hasMore: boolean;
+  readonly moreStartingAfter: CursorTimestamp | undefined;
 }> {
   const values: unknown[] = [projectId];
   const conditions = ["project_id = $1", ...timeRangeConditions("created_at", createdAt, values)];
-  const { rows, total, hasMore } = await readPage<CategoryRow>(db, {
-    projectId,
-    columns: "id, name, hierarchy, created_at, updated_at",
+  const { rows, ...rest } = await readTimePage<CategoryRow>(listReads(db, projectId), {
     from: `from category where ${conditions.join(" and ")}`,
-    order: "created_at desc, id desc",
     values,
+    order: { column: "created_at", id: "id", descending: true, nullable: false },
+    timeOf: (row) => row.created_at,
+    startingAfter,
     limit,
     offset: 0,
-    ...(startingAfter !== undefined && {
-      after: { column: "created_at", operator: "<", value: startingAfter },
-    }),
+    select: (page) => `select id, name, hierarchy, created_at, updated_at ${page}`,
   });
-  return { categories: rows.map(categoryFromRow), total, hasMore };
+  return { categories: rows.map(categoryFromRow), ...rest };
 }
 
 export async function findCategory(

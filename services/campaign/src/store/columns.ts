@@ -1,4 +1,4 @@
-import { column, type ColumnTable, type ListPosition } from "@scrip/postgres";
+import { column, type ColumnTable, orderByTime, type TimeListOrder } from "@scrip/postgres";
 import type { Validity } from "@scrip/rules";
 
 import type { Category } from "../domain/category.ts";
@@ -49,20 +49,20 @@ export function categoryFromColumns(row: CategoryColumns): Category | null {
   return { id, name, hierarchy, createdAt, updatedAt: row.c_updated_at };
 }
 
-/** The position of an exclusive cursor, which is a value of the column that the list is sorted by. */
-export const behind = (order: string, alias: string, value: Date): ListPosition =>
-  order.startsWith("-")
-    ? { column: `${alias}.${order.slice(1)}`, operator: "<", value }
-    : { column: `${alias}.${order}`, operator: ">", value };
-
 /** `order` is a sortable column with `-` in front for descending (checked by the contract); ties are broken by id. */
-export function orderByClause(order: string, alias: string): string {
+export function parseOrder(
+  order: string,
+  alias: string,
+): TimeListOrder & { readonly by: (typeof SORTABLE)[number] } {
   const descending = order.startsWith("-");
-  const sorted = SORTABLE.find((name) => name === (descending ? order.slice(1) : order));
-  if (sorted === undefined) throw new Error(`${order} is not a sortable column`);
-  const direction = descending ? "desc" : "asc";
-  return `${alias}.${sorted} ${direction} nulls last, ${alias}.id ${direction}`;
+  const by = SORTABLE.find((name) => name === (descending ? order.slice(1) : order));
+  if (by === undefined) throw new Error(`${order} is not a sortable column`);
+  const nullable = by === "updated_at";
+  return { by, column: `${alias}.${by}`, id: `${alias}.id`, descending, nullable };
 }
+
+export const orderByClause = (order: string, alias: string): string =>
+  orderByTime(parseOrder(order, alias));
 
 /** The order of lists whose request includes none. */
 export const NEWEST_FIRST = "-created_at";

@@ -1,7 +1,7 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type ProjectQueryable, readPage } from "@scrip/postgres";
+import { type CursorTimestamp, type ListSource, listReads, readTimePage } from "@scrip/postgres";
 
-import { behind, orderByClause } from "./columns.ts";
+import { parseOrder } from "./columns.ts";
 import {
   FROM_TIER,
   tierFromRow,
@@ -18,22 +18,23 @@ export type TierListing = {
   readonly availableAt?: number;
   readonly createdAt?: TimeRange | undefined;
   readonly order: string;
-  /** Only tiers behind this time in the order, which is by a time; all of them are counted. */
-  readonly startingAfter?: Date;
+  /** Only tiers behind this cursor in the order, which is by a time; all of them are counted. */
+  readonly startingAfter?: CursorTimestamp | undefined;
   readonly limit: number;
   readonly offset: number;
 };
 
-/** One page of tiers, and the number of tiers on all pages. */
+/** One page of tiers, the cursor of the next one if the order is by a time, and the number of tiers on all pages. */
 export async function listTiers(
-  db: ProjectQueryable,
+  db: ListSource,
   listing: TierListing,
 ): Promise<{
   readonly records: readonly TierRecord[];
   readonly total: bigint;
   readonly hasMore: boolean;
+  readonly moreStartingAfter: CursorTimestamp | undefined;
 }> {
-  const { projectId, campaignId, availableAt, order, startingAfter, limit, offset } = listing;
+  const { projectId, campaignId, availableAt, startingAfter, limit, offset } = listing;
   const values: unknown[] = [projectId];
   const conditions = ["t.project_id = $1"];
   if (campaignId !== undefined) conditions.push(`t.campaign_id = $${values.push(campaignId)}`);
@@ -42,18 +43,18 @@ export async function listTiers(
     conditions.push("t.active", "p.active", includes("t", now), includes("p", now));
   }
   conditions.push(...timeRangeConditions("t.created_at", listing.createdAt, values));
-  const from = `${FROM_TIER} where ${conditions.join(" and ")}`;
-  const { rows, total, hasMore } = await readPage<TierRow>(db, {
-    projectId,
-    columns: TIER_COLUMNS,
-    from,
-    order: orderByClause(order, "t"),
+  const { by, ...order } = parseOrder(listing.order, "t");
+  const { rows, ...rest } = await readTimePage<TierRow>(listReads(db, projectId), {
+    from: `${FROM_TIER} where ${conditions.join(" and ")}`,
     values,
+    order,
+    timeOf: by === "created_at" || by === "updated_at" ? (row) => row[by] : null,
+    startingAfter,
     limit,
     offset,
-    ...(startingAfter !== undefined && { after: behind(order, "t", startingAfter) }),
+    select: (page) => `select ${TIER_COLUMNS} ${page}`,
   });
-  return { records: rows.map((row) => tierFromRow(row)), total, hasMore };
+  return { records: rows.map((row) => tierFromRow(row)), ...rest };
 }
 
 const includes = (alias: string, now: string): string =>

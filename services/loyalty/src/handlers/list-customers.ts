@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { ApiError } from "@scrip/errors";
 import { timeRangeConditions } from "@scrip/filters";
 import { parsePage } from "@scrip/postgres";
@@ -33,19 +32,17 @@ export const listCustomers =
         await segmentCondition(deps.db, { projectId: project.id, segmentId }, { time, values }),
       );
     }
-    const { customers, total, hasMore } = await listProfiles(deps.db, {
+    const { customers, ...rest } = await listProfiles(deps.db, {
       projectId: project.id,
       conditions,
       values,
       order,
-      startingAfter:
-        request.startingAfter === undefined ? null : timestampDate(request.startingAfter),
+      startingAfter: request.startingAfter,
       page: parsePage(request),
     });
     return create(ListCustomersResponseSchema, {
       customers: await describeCustomers(deps, project.id, customers),
-      total,
-      hasMore,
+      ...rest,
     });
   };
 

@@ -1,4 +1,10 @@
-import type { ProjectQueryable, Queryable } from "@scrip/postgres";
+import {
+  type CursorTimestamp,
+  orderByTime,
+  type ProjectQueryable,
+  type Queryable,
+  readTimePage,
+} from "@scrip/postgres";
 
 import {
   CUSTOMER_FIELDS,
@@ -113,12 +119,12 @@ export type CustomerListing = {
   /** Parameters of the conditions; the first is the project id. */
   readonly values: readonly unknown[];
   readonly order: CustomerSortOrder;
-  readonly startingAfter: Date | null;
+  readonly startingAfter: Pick<CursorTimestamp, "seconds" | "nanos"> | undefined;
   readonly page: { readonly limit: number; readonly offset: number };
 };
 
 /**
- * One page of customers, whether more follow it, and the number of customers on all pages. Ties are broken by
+ * One page of customers, the cursor of the next one, and the number of customers on all pages. Ties are broken by
  * id.
  */
 export async function listProfiles(
@@ -128,34 +134,27 @@ export async function listProfiles(
   readonly customers: readonly CustomerProfile[];
   readonly total: bigint;
   readonly hasMore: boolean;
+  readonly moreStartingAfter: CursorTimestamp | undefined;
 }> {
-  const where = ["project_id = $1", ...conditions].join(" and ");
-  const reads = db.inProject(projectId);
-  const { rows: counts } = await reads.query<{ total: bigint }>(
-    `select count(*) as total from customer where ${where}`,
-    [...values],
-  );
-  const direction = order.descending ? "desc" : "asc";
-  // created_at is never null; `nulls last` would prevent a backward scan of its index.
-  const nulls = order.by === "created_at" ? "" : "nulls last";
-  const sorting = (table: string): string =>
-    `${table}${order.by} ${direction} ${nulls}, ${table}id ${direction}`;
-  const cursor =
-    startingAfter === null
-      ? ""
-      : `and ${order.by} ${order.descending ? "<" : ">"} $${values.length + 1}::timestamptz`;
-  const { rows } = await reads.query<ProfileRow>(
-    `${profilesSql(
-      `select * from customer where ${where} ${cursor}
-        order by ${sorting("")} limit ${page.limit + 1} offset ${page.offset}`,
-    )} order by ${sorting("c.")}`,
-    startingAfter === null ? [...values] : [...values, startingAfter],
-  );
-  return {
-    customers: rows.slice(0, page.limit).map((row) => profileFromRow(row)),
-    total: counts[0]?.total ?? 0n,
-    hasMore: rows.length > page.limit,
-  };
+  const { by, descending } = order;
+  const sorting = (table: string) => ({
+    column: `${table}${by}`,
+    id: `${table}id`,
+    descending,
+    // A customer without changes has no updated_at, and one without a source id has none.
+    nullable: by !== "created_at",
+  });
+  const { rows, ...rest } = await readTimePage<ProfileRow>(db.inProject(projectId), {
+    from: `from customer where ${["project_id = $1", ...conditions].join(" and ")}`,
+    values,
+    order: sorting(""),
+    timeOf: by === "source_id" ? null : (row) => row[by],
+    startingAfter,
+    ...page,
+    select: (rowsOfPage) =>
+      `${profilesSql(`select * ${rowsOfPage}`)} order by ${orderByTime(sorting("c."))}`,
+  });
+  return { customers: rows.map((row) => profileFromRow(row)), ...rest };
 }
 
 function profileFromRow(row: ProfileRow): CustomerProfile {

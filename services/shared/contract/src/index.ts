@@ -24,6 +24,6 @@ export {
   shapeOf,
 } from "./options.ts";
 export { RESERVED_WORDS } from "./reserved-words.ts";
-export { parseTimestamp } from "./json/parse-timestamp.ts";
+export { nanosBehindMs, parseTimestamp } from "./json/parse-timestamp.ts";
 export { isSafeText, LIMITS, structViolation } from "./safety.ts";
 export { type Violation, toDetails } from "./violation.ts";

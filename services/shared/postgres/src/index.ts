@@ -67,7 +67,16 @@ export {
   listProjectsIn,
   type Violation,
 } from "./invariants.ts";
-export { type Page, type ListPosition, type PageQuery, parsePage, readPage } from "./pages.ts";
+export {
+  listReads,
+  type ListSource,
+  type Page,
+  type PageQuery,
+  parsePage,
+  readPage,
+} from "./pages.ts";
+export { orderByTime, readTimePage, type TimeListOrder } from "./time-pages.ts";
+export type { CursorTimestamp } from "./time-cursor.ts";
 export { createGenerationCache, type GenerationCache } from "./generation-cache.ts";
 export {
   createDefinitionCache,

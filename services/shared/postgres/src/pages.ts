@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import type { Database, ProjectQueryable } from "./database.ts";
+import type { Database, ProjectQueryable, Queryable } from "./database.ts";
 
 export type PageQuery = {
   readonly projectId: string;
@@ -19,7 +19,7 @@ export type PageQuery = {
 export type ListPosition = {
   readonly column: string;
   readonly operator: "<" | ">";
-  readonly value: Date | string;
+  readonly value: string;
 };
 
 export type Page = { readonly limit: number; readonly offset: number };
@@ -38,20 +38,25 @@ export function parsePage(request: {
   return { limit, offset: (Number(request.page ?? 1n) - 1) * limit };
 }
 
+/** Where lists are read. */
+export type ListSource = ProjectQueryable & Pick<Database, "replica">;
+
+/** The replica if there is one: rows of lists may be as old as it is. */
+export const listReads = (source: ListSource, projectId: string): Queryable =>
+  (source.replica ?? source).inProject(projectId);
+
 /** One page of a list, whether more rows follow it, and the number of rows on all pages; from the replica if there is one. */
 export async function readPage<Row extends QueryResultRow>(
-  source: ProjectQueryable & Pick<Database, "replica">,
+  source: ListSource,
   { projectId, columns, from, order, values, limit, offset, after }: PageQuery,
 ): Promise<{
   readonly rows: readonly Row[];
   readonly total: bigint;
   readonly hasMore: boolean;
 }> {
-  const db = (source.replica ?? source).inProject(projectId);
+  const db = listReads(source, projectId);
   const position =
-    after === undefined
-      ? ""
-      : `and ${after.column} ${after.operator} $${values.length + 1}::${after.value instanceof Date ? "timestamptz" : "text"}`;
+    after === undefined ? "" : `and ${after.column} ${after.operator} $${values.length + 1}::text`;
   const [{ rows }, { rows: counts }] = await Promise.all([
     db.query<Row>(
       `select ${columns} ${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`,

@@ -1,4 +1,5 @@
 import { create, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { ListCategoriesResponseSchema } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { CategorySchema } from "@scrip/proto/scrip/common/v1/category_pb";
 import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 import {
@@ -25,6 +26,18 @@ describe("an encoded response", () => {
     expect(encode(CategorySchema, category)).toBe(
       String.raw`{"object":"category","id":"cat_1","name":"say \"hi\"\n","hierarchy":3,"created_at":"2026-05-28T20:26:40.007Z"}`,
     );
+  });
+
+  test("writes nanoseconds only where the contract has them and they are not zero", () => {
+    const encoded = (nanos: number) =>
+      encode(
+        ListCategoriesResponseSchema,
+        create(ListCategoriesResponseSchema, {
+          moreStartingAfter: { seconds: 1_780_000_000n, nanos },
+        }),
+      );
+    expect(encoded(7_000_012)).toContain(`"more_starting_after":"2026-05-28T20:26:40.007000012Z"`);
+    expect(encoded(7_000_000)).toContain(`"more_starting_after":"2026-05-28T20:26:40.007Z"`);
   });
 
   test("writes absent nullable fields as null and omits other absent fields", () => {

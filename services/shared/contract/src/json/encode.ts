@@ -175,6 +175,7 @@ export function compileSingle(field: DescField, rule: Rule, find: Find): EncodeV
   if (field.message === undefined) return compileScalar(field.scalar, rule);
   switch (field.message.typeName) {
     case "google.protobuf.Timestamp":
+      if (rule.nanoseconds) return (value) => encodeNanoseconds(value as Timestamp);
       return (value) => encodeTimestamp(value as Timestamp);
     case "google.protobuf.Struct":
       return (value) => JSON.stringify(value);
@@ -221,4 +222,11 @@ function encodeText(text: string): string {
 function encodeTimestamp({ seconds, nanos }: Timestamp): string {
   const ms = Number(seconds) * 1000 + Math.floor(nanos / 1_000_000);
   return `"${formatTimestamp(ms)}"`;
+}
+
+/** With nine digits behind the seconds, or with milliseconds if the others are zero. */
+function encodeNanoseconds(timestamp: Timestamp): string {
+  const text = encodeTimestamp(timestamp);
+  const nanos = timestamp.nanos % 1_000_000;
+  return nanos === 0 ? text : text.replace("Z", `${String(nanos).padStart(6, "0")}Z`);
 }

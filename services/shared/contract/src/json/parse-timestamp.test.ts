@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { parseTimestamp } from "./parse-timestamp.ts";
+import { nanosBehindMs, parseTimestamp } from "./parse-timestamp.ts";
 
 test("parses every formatted millisecond", () => {
   const dates = fc.date({
@@ -55,4 +55,16 @@ test.each([
   "2026-01-01T10:00:00ZZ",
 ])("rejects %j", (text) => {
   expect(parseTimestamp(text)).toBeUndefined();
+});
+
+test.each([
+  ["2026-02-28", 0],
+  ["2026-02-28T10:15:30Z", 0],
+  ["2026-02-28T10:15:30.5Z", 0],
+  ["2026-02-28T10:15:30.123Z", 0],
+  ["2026-02-28T10:15:30.1234Z", 400_000],
+  ["2026-02-28T10:15:30.123000007Z", 7],
+  ["2026-02-28T10:15:30.123456789+02:00", 456_789],
+])("returns the nanoseconds behind the milliseconds of %s", (text, nanos) => {
+  expect(nanosBehindMs(text)).toBe(nanos);
 });

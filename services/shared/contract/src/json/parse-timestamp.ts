@@ -5,6 +5,10 @@ const SHAPE =
 const FIRST_MS = -62_135_596_800_000;
 const LAST_MS = 253_402_300_799_999;
 
+/** The nanoseconds behind the milliseconds of a text that `parseTimestamp` accepts: 0 to 999,999. */
+export const nanosBehindMs = (text: string): number =>
+  Number((SHAPE.exec(text)?.[7] ?? "").slice(3).padEnd(6, "0"));
+
 /**
  * Epoch milliseconds of an ISO 8601 text. Without a zone it is UTC; fractions are truncated to
  * milliseconds. Undefined for other text, invalid dates, and years outside 0001 to 9999. The `+` of
