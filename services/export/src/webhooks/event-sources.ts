@@ -20,7 +20,6 @@ import {
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   PendingPointsChangedSchema,
-  type PointsMoved,
   PointsMovedSchema,
 } from "@scrip/proto/scrip/events/v1/points_pb";
 import {
@@ -41,6 +40,7 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
+import { pointsTransaction } from "./points-transaction.ts";
 import {
   encode,
   loadCampaign,
@@ -410,17 +410,6 @@ const about = (date: Timestamp | undefined, entityId: string) => ({
 
 const orderData = (order: Order | undefined): Promise<string> =>
   Promise.resolve(object(order === undefined ? {} : { order: encode(OrderSchema, order) }));
-
-const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): string =>
-  JSON.stringify({
-    id: event.transactionId,
-    source_id: event.sourceId ?? null,
-    reason: event.reason ?? null,
-    type: event.type,
-    points: Number(event.points),
-    balance: Number(event.balance),
-    created_at: dateOf(event.date),
-  });
 
 const redemptionData = async (clients: Clients, id: string, call: Call): Promise<string> =>
   object({ redemption: await loadRedemption(clients, id, call) });

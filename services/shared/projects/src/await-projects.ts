@@ -16,7 +16,9 @@ export async function awaitProjects(
   }
   const deadline = Date.now() + REQUEST_DEADLINE_MS;
   await Promise.all(
-    [...versions].map(([projectId, version]) => findProject({ projectId, version, deadline })),
+    [...versions].map(async ([projectId, version]) =>
+      findProject({ projectId, version, deadline }),
+    ),
   );
 }
 
