@@ -130,8 +130,9 @@ test("describes bounds, patterns and required fields", () => {
   expect(schemas["CustomerInput"]?.anyOf).toHaveLength(2);
 });
 
+const whole = openApiOf(bindingsOf(publicServices), { version: "1.2.3" });
+
 test("lists every error key", () => {
-  const whole = openApiOf(bindingsOf(publicServices), { version: "1.2.3" });
   const text = JSON.stringify(whole);
   // The contract rejects negative gift credits as invalid_payload before validation can.
   const reachable = Object.keys(catalogue).filter((key) => key !== "invalid_gift");
@@ -170,6 +171,72 @@ describe("error responses of an operation", () => {
     expect(statuses("post", "/management/v1/projects/{project_id}/stacking-rules")).toContain(
       "409",
     );
+  });
+});
+
+describe("generated clients compile:", () => {
+  const components = whole.components["schemas"] as Record<string, JsonSchema>;
+  const names = new Set(Object.keys(components));
+  const pascalCase = (name: string) =>
+    name.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+  /** The schemas inside a schema, with the names that generators give them; references have names already. */
+  function inlineSchemas(name: string, schema: JsonSchema): [string, JsonSchema][] {
+    const { properties = {}, items, additionalProperties, anyOf = [] } = schema;
+    const inner: [string, JsonSchema | undefined][] = [
+      ...Object.entries(properties).map(([property, each]): [string, JsonSchema] => [
+        name + pascalCase(property),
+        each,
+      ]),
+      ...anyOf.map((each, index): [string, JsonSchema] => [`${name}Type${index}`, each]),
+      [`${name}Item`, items],
+      [
+        `${name}AdditionalProperty`,
+        typeof additionalProperties === "object" ? additionalProperties : undefined,
+      ],
+    ];
+    return inner.flatMap(([innerName, each]) =>
+      each === undefined ? [] : [[innerName, each], ...inlineSchemas(innerName, each)],
+    );
+  }
+  const inline = Object.entries(components).flatMap(([name, each]) => inlineSchemas(name, each));
+  const isObject = ({ type }: JsonSchema) => [type].flat().includes("object");
+
+  test("no schema has the name of another one's constructor", () => {
+    expect([...names].filter((name) => names.has(`New${name}`))).toEqual([]);
+    expect(components).toHaveProperty("EarningRule");
+    expect(components).toHaveProperty("EarningRuleInput");
+  });
+
+  test("no inline object or enum gets the name of a schema or of another one", () => {
+    const generated = inline
+      .filter(([, each]) => isObject(each) || each.enum !== undefined)
+      .map(([name]) => name);
+    expect(generated.filter((name) => names.has(name))).toEqual([]);
+    expect(new Set(generated).size).toBe(generated.length);
+  });
+
+  test("no branch of anyOf is an inline object that contains others", () => {
+    const branches = [...Object.entries(components), ...inline].flatMap(([name, { anyOf = [] }]) =>
+      anyOf.map((each): [string, JsonSchema] => [name, each]),
+    );
+    const nested = branches.filter(([name, each]) =>
+      inlineSchemas(name, each).some(([, inner]) => isObject(inner)),
+    );
+    expect(nested).toEqual([]);
+    expect(components["CustomerInput"]?.anyOf).toEqual([
+      { $ref: "#/components/schemas/CustomerInputObject" },
+      { type: "string" },
+    ]);
+  });
+
+  test("null is a branch of its own beside objects", () => {
+    const lists = inline.filter(([, each]) => Array.isArray(each.type) && isObject(each));
+    expect(lists).toEqual([]);
+    expect(components["Redemption"]?.properties?.["metadata"]?.anyOf).toEqual([
+      { type: "object", additionalProperties: true },
+      { type: "null" },
+    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import { enumNamesOf, ruleOf } from "@scrip/contract";
 import type { Rule } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import { commentOf } from "./comments.ts";
-import { type JsonSchema, orNull } from "./json-schema.ts";
+import { FREE_FORM, type JsonSchema, orNull } from "./json-schema.ts";
 
 /** Returns a reference to the schema of a message. */
 export type Reference = (desc: DescMessage) => JsonSchema;
@@ -46,7 +46,8 @@ function singleSchema(field: DescField, rule: Rule, reference: Reference): JsonS
     case "google.protobuf.Timestamp":
       return { type: "string", format: "date-time" };
     case "google.protobuf.Struct":
-      return { type: "object", additionalProperties: true };
+      // openapi-generator ignores null beside a reference to a free-form object.
+      return rule.nullable ? FREE_FORM : reference(field.message);
     case "google.protobuf.Value":
       return {};
     default:

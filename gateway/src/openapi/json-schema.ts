@@ -23,12 +23,15 @@ export type JsonSchema = {
   readonly anyOf?: readonly JsonSchema[];
 };
 
-/** Allows null in addition. */
+/** An object with any properties. */
+export const FREE_FORM: JsonSchema = { type: "object", additionalProperties: true };
+
+/** Allows null in addition. Objects get a branch of their own: generated clients reject null for a list of types. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { description, ...rest } = schema;
   const { type } = rest;
   const nullable: JsonSchema =
-    typeof type === "string"
+    typeof type === "string" && type !== "object"
       ? {
           ...rest,
           type: [type, "null"],

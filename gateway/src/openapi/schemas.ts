@@ -4,7 +4,7 @@ import { type Binding, jsonNameOf, ruleOf, shapeOf } from "@scrip/contract";
 
 import { commentOf } from "./comments.ts";
 import { fieldSchema } from "./field-schema.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import { FREE_FORM, type JsonSchema } from "./json-schema.ts";
 
 /** In requests a field is required by its rule; in responses, when it is always written. */
 export type Direction = "request" | "response";
@@ -20,26 +20,51 @@ export function createSchemas(bindings: readonly Binding[]): Schemas {
   const components: Record<string, JsonSchema> = {};
   const owners = new Map<string, DescMessage>();
   const nameOf = nameMessages(bindings);
-  const reference: Schemas["reference"] = (desc, direction) => {
-    const name = nameOf(desc, direction);
+  /** False when the component exists. */
+  const claim = (name: string, desc: DescMessage): boolean => {
     const owner = owners.get(name);
-    if (owner === undefined) {
-      owners.set(name, desc);
-      // Reserved before the fields are visited: a message may contain itself.
-      components[name] = {};
-      components[name] = messageSchema(desc, direction, {
-        omitted: onlyInPaths(desc, bindings),
-        reference: (inner) => reference(inner, direction),
-      });
-    } else if (owner !== desc) {
+    if (owner === desc) return false;
+    if (owner !== undefined) {
       throw new Error(
         `${desc.typeName} and ${owner.typeName} must not have the same schema name ${name}`,
       );
     }
-    return { $ref: `#/components/schemas/${name}` };
+    owners.set(name, desc);
+    return true;
+  };
+  const reference: Schemas["reference"] = (desc, direction) => {
+    const name = nameOf(desc, direction);
+    if (claim(name, desc)) {
+      // Reserved before the fields are visited: a message may contain itself.
+      components[name] = {};
+      const schema = messageSchema(desc, direction, {
+        omitted: onlyInPaths(desc, bindings),
+        reference: (inner) => reference(inner, direction),
+      });
+      components[name] = isShort(desc, direction) ? orString(name, schema, desc) : schema;
+    }
+    return referenceTo(name);
+  };
+  /** Client generators cannot name an object inside anyOf, so it becomes a component. */
+  const orString = (
+    name: string,
+    { description, ...object }: JsonSchema,
+    desc: DescMessage,
+  ): JsonSchema => {
+    const objectName = `${name}Object`;
+    claim(objectName, desc);
+    components[objectName] = object;
+    const anyOf = [referenceTo(objectName), { type: "string" }];
+    return description === undefined ? { anyOf } : { anyOf, description };
   };
   return { reference, components };
 }
+
+const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** The message can be written as the string of one of its fields. */
+const isShort = (desc: DescMessage, direction: Direction): boolean =>
+  direction === "request" && shapeOf(desc).scalarField !== "";
 
 type Options = {
   readonly omitted: ReadonlySet<DescField>;
@@ -47,7 +72,8 @@ type Options = {
 };
 
 function messageSchema(desc: DescMessage, direction: Direction, options: Options): JsonSchema {
-  const { object, dataRef, scalarField } = shapeOf(desc);
+  if (isFreeForm(desc)) return FREE_FORM;
+  const { object, dataRef } = shapeOf(desc);
   const isResponse = direction === "response";
   const fixed = isResponse ? { object, data_ref: dataRef } : {};
   const constants = Object.entries(fixed).filter(([, value]) => value !== "");
@@ -61,7 +87,7 @@ function messageSchema(desc: DescMessage, direction: Direction, options: Options
       .map(jsonNameOf),
   ];
   const description = commentOf(desc.typeName);
-  const schema: JsonSchema = {
+  return {
     type: "object",
     properties: {
       ...Object.fromEntries(
@@ -74,9 +100,9 @@ function messageSchema(desc: DescMessage, direction: Direction, options: Options
     ...(required.length > 0 && { required }),
     ...(description !== undefined && { description }),
   };
-  const isShort = !isResponse && scalarField !== "";
-  return isShort ? { anyOf: [schema, { type: "string" }] } : schema;
 }
+
+const isFreeForm = ({ typeName }: DescMessage): boolean => typeName === "google.protobuf.Struct";
 
 /** Must agree with the encoder: it writes scalars, lists that may be empty, and nullable fields. */
 function isAlwaysWritten(field: DescField): boolean {
@@ -101,7 +127,10 @@ function onlyInPaths(desc: DescMessage, bindings: readonly Binding[]): ReadonlyS
   );
 }
 
-/** `Discount` in responses, `DiscountInput` in requests; prefixed with the package where names collide. */
+/**
+ * `Discount` in responses, `DiscountInput` in requests; prefixed with the package where names collide. Every object
+ * with any properties is a `FreeFormObject`: generated names of inline objects collide with those of components.
+ */
 function nameMessages(
   bindings: readonly Binding[],
 ): (desc: DescMessage, direction: Direction) => string {
@@ -112,12 +141,17 @@ function nameMessages(
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return (desc, direction) => {
+    if (isFreeForm(desc)) return "FreeFormObject";
     const isShared = (counts.get(desc.name) ?? 0) > 1;
-    const name = isShared ? packageOf(desc) + desc.name : desc.name;
+    const ownName = withoutNew(desc.name);
+    const name = isShared ? packageOf(desc) + ownName : ownName;
     const isBoth = inRequests.has(desc) && inResponses.has(desc);
     return direction === "request" && isBoth ? `${name}Input` : name;
   };
 }
+
+/** `NewEarningRule` becomes `EarningRuleInput`: in Go clients, `NewEarningRule` is the constructor of `EarningRule`. */
+const withoutNew = (name: string): string => name.replace(/^New([A-Z].*)$/, "$1Input");
 
 /** `scrip.gateway.v1` is Gateway. */
 function packageOf({ file }: DescMessage): string {
