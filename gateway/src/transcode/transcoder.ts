@@ -212,8 +212,8 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
 function requireFilter(name: string, value: JsonObject, field: DescField | undefined): void {
   if (field === undefined) throw unknownFilter(`.${name}`);
   if (field.message?.typeName !== TimeRangeSchema.typeName) return;
-  const operators = field.message.fields.map((operator) => operator.name);
-  const unknown = Object.keys(value).find((operator) => !operators.includes(operator));
+  const operators = new Set(field.message.fields.map((operator) => operator.name));
+  const unknown = Object.keys(value).find((operator) => !operators.has(operator));
   if (unknown !== undefined) throw unknownFilter(`.${name}.${unknown}`);
 }
 
