@@ -64,6 +64,8 @@ const OF_NO_PROJECT: readonly string[] = [
   "delete from worker",
   "select 1 from api_key",
   "select c.relname as name from pg_class",
+  // Pages of a list, whose conditions name the project.
+  "select id, name, hierarchy, created_at, updated_at ${page}",
   // Of the management: the list of all projects.
   "select count(*) as total from project where deleted_at is null",
   // The jobs that publish projects again, and that look whether there is a webhook or a changed customer at all.
@@ -77,8 +79,9 @@ const OF_NO_PROJECT: readonly string[] = [
   "select from ${QUEUE_SCHEMA}",
   "select ${QUEUE_SCHEMA}",
   "select pg_advisory",
-  // Lanes, which projects share.
-  "update ${QUEUE_SCHEMA}._private_job_queues",
+  // Lanes, which projects share, and the turns that a process holds.
+  "select id::text from ${QUEUE_SCHEMA}._private_jobs",
+  "update ${QUEUE_SCHEMA}._private_job",
   "with alive as",
 ];
 

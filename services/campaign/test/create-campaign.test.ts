@@ -159,8 +159,8 @@ describe("CreateCampaign", () => {
     ["a discount without a value", "invalid_voucher", { name: "c", voucher: { discount: {} } }],
     ["an unknown category id", "not_found", { ...coupons, categoryId: "cat_unknown" }],
     [
-      "both category and category_id",
-      "invalid_payload",
+      "an unknown category id with a name",
+      "not_found",
       { ...coupons, category: "a", categoryId: "b" },
     ],
   ])("rejects %s with %s and creates no campaign", async (_name, key, request) => {

@@ -94,7 +94,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
-  parts.use(startSegmentFollowing(deps, projects.findProject, onError));
+  parts.use(startSegmentFollowing(deps, onError));
   parts.use(startNightlyJobs(deps, onError));
   const running = parts.move();
   return {

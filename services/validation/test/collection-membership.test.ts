@@ -168,25 +168,25 @@ describe("the filter of a collection is evaluated on a product or SKU as its lin
     [
       "the source id of the line",
       { source_id: { conditions: { $is: "hat" } } },
-      { sourceId: "hat", product: {} },
+      { sourceId: "hat", product },
       true,
     ],
     [
-      "the inline price of a stored product",
-      { price: { conditions: { $is: 111 } } },
-      { sourceId: "mug", product: { price: 111n } },
+      "an unknown product that its inline object only references",
+      { name: { conditions: { $is_not: "Hat" } } },
+      { product: { sourceId: "hat", metadata: {} } },
+      false,
+    ],
+    [
+      "the stored price and name of a stored product",
+      { price: { conditions: { $is: 300 } }, name: { conditions: { $is: "mug" } } },
+      { sourceId: "mug", product: { price: 111n, name: "Cup" } },
       true,
     ],
     [
-      "the inline name of a stored product",
-      { name: { conditions: { $is: "Cup" } } },
-      { sourceId: "mug", product: { name: "Cup" } },
-      true,
-    ],
-    [
-      "the inline price of the product of a stored SKU",
-      { price: { conditions: { $is: 111 } } },
-      { sku: { sourceId: "wool-m" }, product: { price: 111n } },
+      "the inline price and name of an unknown product",
+      { price: { conditions: { $is: 111 } }, name: { conditions: { $is: "Cup" } } },
+      { sourceId: "cup", product: { price: 111n, name: "Cup" } },
       true,
     ],
     [
@@ -208,10 +208,10 @@ describe("the filter of a collection is evaluated on a product or SKU as its lin
       true,
     ],
     [
-      "an unknown SKU instead of its product",
+      "the product of an unknown SKU that is only referenced",
       red,
       { sourceId: "linen", product, sku: { sourceId: "linen-s" } },
-      false,
+      true,
     ],
     [
       "the price of the product for an unknown SKU without one",

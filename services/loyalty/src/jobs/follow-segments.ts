@@ -1,4 +1,4 @@
-import { type FindProject, startBatchJob } from "@scrip/rpc";
+import { startBatchJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { followSegments } from "../segment/follow-segments.ts";
@@ -8,11 +8,6 @@ const EVERY_MS = 500;
 /** Evaluates the segments of the type auto-update, until disposed. */
 export const startSegmentFollowing = (
   deps: Deps,
-  findProject: FindProject,
   onError: (error: Error) => void,
 ): AsyncDisposable =>
-  startBatchJob({
-    everyMs: EVERY_MS,
-    batch: () => followSegments({ ...deps, findProject }),
-    onError,
-  });
+  startBatchJob({ everyMs: EVERY_MS, batch: () => followSegments(deps), onError });

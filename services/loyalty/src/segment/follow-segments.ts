@@ -1,7 +1,5 @@
 import { enqueue, INTERNAL } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
-import { awaitProjects } from "@scrip/projects";
-import type { FindProject } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
@@ -30,10 +28,7 @@ import {
 import { findMemberships, findSegments } from "../store/segments.ts";
 import { currentTime } from "../tiers/tier-programs.ts";
 
-type FollowingDeps = Pick<Deps, "db" | "newId" | "onEvents"> & {
-  /** Default: no project is awaited. */
-  readonly findProject?: FindProject;
-};
+type FollowingDeps = Pick<Deps, "db" | "newId" | "onEvents">;
 
 /** Customers that one transaction evaluates. */
 const SLICE = 200;
@@ -70,19 +65,13 @@ export async function followSegments(deps: FollowingDeps): Promise<boolean> {
 
 async function evaluate(
   tx: Queryable,
-  { newId, findProject }: FollowingDeps,
+  { newId }: FollowingDeps,
   customers: readonly ChangedCustomer[],
 ): Promise<void> {
   if (customers.length === 0) return;
   const projectIds = customers.map(({ projectId }) => projectId);
   const segments = await findFollowedSegments(tx, projectIds);
   if (segments.length === 0) return;
-  if (findProject !== undefined) {
-    await awaitProjects(
-      findProject,
-      segments.map(({ projectId }) => ({ projectId, version: undefined })),
-    );
-  }
   // Two evaluations of a customer follow each other, so that the later one sees the newer state.
   const held = await lockCustomers(tx, customers);
   const existing = customers.filter((one) => held.has(keyOf(one.projectId, one.customerId)));

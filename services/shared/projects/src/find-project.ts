@@ -5,12 +5,10 @@ import type { FindProject, ProjectQuery, ProjectState } from "@scrip/rpc";
 import type { CacheEntry, ProjectCache } from "./project-cache.ts";
 
 /**
- * How long a call waits for a version whose event has not arrived. When another replica of the gateway publishes, it
- * finds the event within a second, and a busy broker takes its time.
+ * How long a call waits for a project or version whose event has not arrived. When another replica of the gateway
+ * publishes, it finds the event within a second, and a busy broker takes its time.
  */
 const WAIT_MS = 5_000;
-/** A caller that names no version, such as one from outside, may have a wrong id. */
-const UNSEEN_WAIT_MS = 2_000;
 const PAUSE_MS = 25;
 /** Later pauses are this part of the time waited. */
 const PAUSES = 10;
@@ -39,13 +37,12 @@ export function createFindProject({ cache, poll, now }: FindProjectOptions): Fin
     if (hasArrived(entry, query) || now() - entry.waitedAt < NO_WAIT_MS) return entry.state;
     poll();
     const since = now();
-    const waitMs = query.version === undefined ? UNSEEN_WAIT_MS : WAIT_MS;
-    const until = since + Math.min(waitMs, query.deadline - Date.now() - MARGIN_MS);
+    const until = since + Math.min(WAIT_MS, query.deadline - Date.now() - MARGIN_MS);
     while (now() < until) {
-      const pauseMs = Math.max(PAUSE_MS, (now() - since) / PAUSES);
-      await sleep(Math.min(pauseMs, until - now()));
+      const pauseMs = Math.min(Math.max(PAUSE_MS, (now() - since) / PAUSES), until - now());
+      await sleep(pauseMs);
       // All waiting calls share one query per pause, although their timers drift apart.
-      if (now() - entry.loadedAt >= pauseMs) await cache.reload(entry);
+      if (now() - entry.loadedAt >= Math.max(PAUSE_MS, pauseMs)) await cache.reload(entry);
       if (hasArrived(entry, query)) return entry.state;
     }
     entry.waitedAt = now();

@@ -1,4 +1,4 @@
-import type { ItemProduct, ItemSku, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { ItemProduct, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { CatalogueRecord, CatalogueLine } from "../domain/catalogue/product-collections.ts";
 import type { Catalogue, FoundProduct, FoundSku } from "../store/catalogue-lookup.ts";
@@ -120,24 +120,21 @@ export const catalogueUnitOf = (
   },
 });
 
-type ItemProductData = Readonly<Partial<Omit<ItemProduct, "$typeName">>>;
-type ItemSkuData = Readonly<Partial<Omit<ItemSku, "$typeName">>>;
-
 const productToCatalogueItem = (
   product: FoundProduct,
-  sent: ItemProductData = {},
+  sent: Readonly<Record<string, unknown>> = {},
 ): CatalogueRecord => ({
   object: "product",
   isStored: true,
   id: product.id,
   sourceId: product.source_id,
   productId: null,
-  name: sent.name ?? product.name,
-  price: sent.price ?? product.price,
+  name: product.name,
+  price: product.price,
   attributes: product.attributes,
   imageUrl: product.image_url,
   skuIds: [],
-  metadata: { ...product.metadata, ...sent.metadata },
+  metadata: { ...product.metadata, ...sent },
   createdAt: product.created_ms,
   updatedAt: product.updated_ms,
 });
@@ -145,35 +142,37 @@ const productToCatalogueItem = (
 const skuToCatalogueItem = (
   sku: FoundSku,
   product: FoundProduct | undefined,
-  sent: {
-    readonly product?: ItemProductData | undefined;
-    readonly sku?: ItemSkuData | undefined;
-  } = {},
+  sent: Readonly<Record<string, unknown>> = {},
 ): CatalogueRecord => ({
   object: "sku",
   isStored: true,
   id: sku.id,
   sourceId: sku.source_id,
   productId: sku.product_id,
-  name: sent.sku?.sku ?? sku.name,
-  price: sent.sku?.price ?? sent.product?.price ?? sku.price ?? product?.price ?? null,
+  name: sku.name,
+  price: sku.price ?? product?.price ?? null,
   attributes: Object.keys(sku.attributes),
   imageUrl: sku.image_url,
   skuIds: [],
-  metadata: { ...sku.metadata, ...sent.sku?.metadata },
+  metadata: { ...sku.metadata, ...sent },
   createdAt: sku.created_ms,
   updatedAt: sku.updated_ms,
 });
 
-/** The catalogue entries of a line with its inline data on top; without entries, the inline data. */
+/** The catalogue entries of a line with its inline metadata on top; without entries, what the line describes. */
 export const catalogueLineOf = (
   item: LineItemReference,
   sku?: FoundSku,
   product?: FoundProduct,
 ): CatalogueLine => ({
   product:
-    product === undefined ? describedProduct(item) : productToCatalogueItem(product, item.product),
-  sku: sku === undefined ? describedSku(item, product) : skuToCatalogueItem(sku, product, item),
+    product === undefined
+      ? describedProduct(item)
+      : productToCatalogueItem(product, item.product?.metadata),
+  sku:
+    sku === undefined
+      ? describedSku(item, product)
+      : skuToCatalogueItem(sku, product, item.sku?.metadata),
 });
 
 /** What filters read only of entries of the catalogue. */
@@ -186,9 +185,15 @@ const NOT_STORED = {
   updatedAt: null,
 } as const;
 
+/** An inline object of ids only is a reference. */
+const isDescribed = (
+  name: string | undefined,
+  { price, metadata }: Pick<Readonly<Partial<ItemProduct>>, "price" | "metadata">,
+): boolean => name !== undefined || price !== undefined || Object.keys(metadata ?? {}).length > 0;
+
 function describedProduct(item: LineItemReference): CatalogueRecord | null {
   const { product: sent } = item;
-  if (sent === undefined) return null;
+  if (sent === undefined || !isDescribed(sent.name, sent)) return null;
   return {
     ...NOT_STORED,
     object: "product",
@@ -206,7 +211,7 @@ function describedSku(
   product: FoundProduct | undefined,
 ): CatalogueRecord | null {
   const { sku: sent } = item;
-  if (sent === undefined) return null;
+  if (sent === undefined || !isDescribed(sent.sku, sent)) return null;
   return {
     ...NOT_STORED,
     object: "sku",

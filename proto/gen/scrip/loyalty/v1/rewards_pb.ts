@@ -1058,7 +1058,7 @@ export type ListMemberRewardsRequest = Message<"scrip.loyalty.v1.ListMemberRewar
   affordableOnly?: boolean | undefined;
 
   /**
-   * Number of assignments on a page, 1 to 100. Default: 10. Those that are left out are missing from the page.
+   * Number of assignments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 4;
    */
@@ -1098,7 +1098,7 @@ export type ListMemberRewardsResponse = Message<"scrip.loyalty.v1.ListMemberRewa
   data: MemberReward[];
 
   /**
-   * Number of assignments of the program on all pages.
+   * Number of assignments on all pages, without those that are left out.
    *
    * @generated from field: int64 total = 2;
    */
