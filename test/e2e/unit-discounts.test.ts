@@ -99,7 +99,6 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
         items: [
           {
             product_id: shirt["id"],
-            related_object: "product",
             product: { id: shirt["id"], name: "Shirt", price: 2000 },
             quantity: 1,
             applied_quantity: 0,
