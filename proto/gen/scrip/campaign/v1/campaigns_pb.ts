@@ -674,7 +674,8 @@ export type CreateCampaignRequest = Message<"scrip.campaign.v1.CreateCampaignReq
   activityDurationAfterPublishing?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category.
    *
    * @generated from field: optional string category = 15;
    */
@@ -1273,7 +1274,8 @@ export type UpdateCampaignRequest = Message<"scrip.campaign.v1.UpdateCampaignReq
   activityDurationAfterPublishing?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name. `null`: no category.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category. `null`: no category.
    *
    * @generated from field: optional string category = 9;
    */
@@ -1481,7 +1483,8 @@ export type CreateCampaignVouchersRequest = Message<"scrip.campaign.v1.CreateCam
   codeConfig?: CodeConfig | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name. Default: the category
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category. Default: the category
    * of the campaign.
    *
    * @generated from field: optional string category = 5;

@@ -436,7 +436,8 @@ export type NewPromotionTier = Message<"scrip.campaign.v1.NewPromotionTier"> & {
   reservedId?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category.
    *
    * @generated from field: optional string category = 15;
    */
@@ -563,7 +564,8 @@ export type CreatePromotionTierRequest = Message<"scrip.campaign.v1.CreatePromot
   reservedId?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category.
    *
    * @generated from field: optional string category = 16;
    */
@@ -853,7 +855,8 @@ export type UpdatePromotionTierRequest = Message<"scrip.campaign.v1.UpdatePromot
   updateMask?: FieldMask | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name. `null`: no category.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category. `null`: no category.
    *
    * @generated from field: optional string category = 15;
    */

@@ -1098,7 +1098,7 @@ export type ListMemberRewardsResponse = Message<"scrip.loyalty.v1.ListMemberRewa
   data: MemberReward[];
 
   /**
-   * Number of assignments on all pages, without those that are left out.
+   * Number of assignments on all pages. Those that the tier excludes or `affordable_only` leaves out do not count.
    *
    * @generated from field: int64 total = 2;
    */

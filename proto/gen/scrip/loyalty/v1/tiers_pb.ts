@@ -610,7 +610,7 @@ export type ListTierRewardsRequest = Message<"scrip.loyalty.v1.ListTierRewardsRe
   tierId: string;
 
   /**
-   * Number of assignments on a page, 1 to 100. Default: 10. Those that the tier excludes are left out.
+   * Number of assignments on a page, 1 to 100. Default: 10.
    *
    * @generated from field: optional int64 limit = 3;
    */
@@ -643,7 +643,7 @@ export type ListTierRewardsResponse = Message<"scrip.loyalty.v1.ListTierRewardsR
   data: LoyaltyTierReward[];
 
   /**
-   * Number of assignments on all pages, without those that are left out.
+   * Number of assignments on all pages. Those that the tier excludes do not count.
    *
    * @generated from field: int64 total = 2;
    */

@@ -621,7 +621,8 @@ export type CreateVoucherRequest = Message<"scrip.voucher.v1.CreateVoucherReques
   campaignId?: string | undefined;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category.
    *
    * @generated from field: optional string category = 8;
    */
@@ -766,7 +767,8 @@ export type UpdateVoucherRequest = Message<"scrip.voucher.v1.UpdateVoucherReques
   code: string;
 
   /**
-   * Name of a category, which is created when it does not exist. With `category_id`, its name. `null`: no category.
+   * Name of a category, which is created when it does not exist.
+   * If `category_id` is sent too, it must be the name of that category. `null`: no category.
    *
    * @generated from field: optional string category = 2;
    */
