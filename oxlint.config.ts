@@ -135,6 +135,16 @@ export default defineConfig({
       excludeFiles: DOMAIN_TESTS,
       rules: mayNotImport([...IMPURE_PACKAGES, "../../**"], PURE_DOMAIN),
     },
+    {
+      files: ["{gateway,services/**}/src/**"],
+      excludeFiles: ["**/*.test.ts", "services/shared/testing/**"],
+      rules: {
+        "no-restricted-properties": [
+          "error",
+          { object: "Date", property: "now", message: "use currentTime of @scrip/clock" },
+        ],
+      },
+    },
     ...VALIDATION_LAYERS.slice(1).map((layer, at) => ({
       files: [`services/validation/src/${layer}/**`],
       rules: mayNotImport(

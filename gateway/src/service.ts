@@ -1,5 +1,6 @@
 import path from "node:path";
 
+import { currentTime } from "@scrip/clock";
 import {
   type EventBus,
   OUTBOX_READER,
@@ -18,6 +19,7 @@ import {
 } from "@scrip/postgres";
 import {
   createReadiness,
+  followClock,
   DEFAULT_RETENTION,
   eventRetention,
   type Retention,
@@ -87,7 +89,7 @@ const DEFAULT_TOKEN_SECONDS = 900;
 export async function createGatewayService(
   options: GatewayServiceOptions,
 ): Promise<GatewayService> {
-  const { databaseUrl: url, logger, clock = Date.now } = options;
+  const { databaseUrl: url, logger, clock = currentTime } = options;
   await migrate({ url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS, reader: OUTBOX_READER });
 
   await using parts = new AsyncDisposableStack();
@@ -102,9 +104,10 @@ export async function createGatewayService(
     onError: (error) => logger.error({ error }, "a database connection failed"),
   });
   parts.defer(() => db.close());
+  const onError = (error: Error): void => logger.error({ error }, "a background job failed");
+  parts.use(await followClock(db, onError));
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
-  const onError = (error: Error): void => logger.error({ error }, "a background job failed");
   const timings = { idlePollMs: RELAY_POLL_MS };
   const relay = startRelay({ db, bus: options.bus, onError, timings });
   parts.defer(relay.close);
@@ -118,11 +121,7 @@ export async function createGatewayService(
 
   const credentialCache = createCredentialCache(db, clock, options.metrics);
   const definitions = createDefinitionVersions({ db });
-  parts.use(
-    startDeletingExpired(db, (error) =>
-      logger.error({ error }, "expired tokens and stored responses could not be deleted"),
-    ),
-  );
+  parts.use(startDeletingExpired(db, onError));
   const running = parts.move();
   return {
     name: "gateway",

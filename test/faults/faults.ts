@@ -16,6 +16,7 @@ import { redisSlow } from "./f22-redis-slow.ts";
 import { loyaltyAway } from "./f23-loyalty-away.ts";
 import { slowNetwork } from "./f25-slow-network.ts";
 import { halfOpen } from "./f26-half-open.ts";
+import { wrongClocks } from "./f27-wrong-clocks.ts";
 import { smallHeap } from "./f31-small-heap.ts";
 import { blockedEventLoop } from "./f32-blocked-event-loop.ts";
 import { slowClients } from "./f39-slow-clients.ts";
@@ -51,6 +52,7 @@ export const FAULTS: readonly Fault[] = [
   loyaltyAway,
   slowNetwork,
   halfOpen,
+  wrongClocks,
   smallHeap,
   blockedEventLoop,
   slowClients,

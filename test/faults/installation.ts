@@ -21,6 +21,7 @@ import {
   startComposition,
 } from "../stack/compositions.ts";
 import { problemsIn } from "../stack/logged-problems.ts";
+import { type Clocks, createClocks } from "./clocks.ts";
 import { openShop, type Shop } from "./shop.ts";
 
 /** Where the event log of an installation is. */
@@ -38,6 +39,8 @@ export type Setup = {
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
+  /** The clock of each process can be changed; needs `faketime`. */
+  readonly clocks?: true;
 };
 
 /** An installation with a loyalty programme, whose customers earn points for paid orders. */
@@ -51,6 +54,7 @@ export type Installation = {
   readonly redis: TestRedis | undefined;
   /** In front of the database, or of each process of a service. */
   readonly proxies: readonly TcpProxy[];
+  readonly clocks: Clocks | undefined;
 };
 
 export type Broker = NonNullable<TestKafka["program"]> & {
@@ -86,8 +90,10 @@ export async function withInstallation(
   };
   const proxiedUrl = new URL(url);
   if (proxied === "postgres") proxiedUrl.port = String(await startProxy(Number(proxiedUrl.port)));
+  const clocks = setup.clocks && createClocks(await mkdtemp(path.join(folder, "clocks-")));
   const stack = parts.use(
     await startComposition(composition, {
+      ...(clocks && { envOf: clocks.envOf }),
       database: { url, [Symbol.asyncDispose]: async () => {} },
       replicas,
       nodeArgs,
@@ -108,7 +114,7 @@ export async function withInstallation(
   const shop = await openShop(stack);
   const since = new Date().toISOString();
   try {
-    await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies });
+    await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies, clocks });
   } catch (error) {
     for (const line of problemsIn([stack.log], since)) console.log(line);
     throw error;
@@ -136,6 +142,12 @@ export function brokerIn({ kafka }: Pick<Installation, "kafka">): Broker {
 export function redisIn({ redis }: Pick<Installation, "redis">): TestRedis {
   if (redis === undefined) throw new Error("this fault needs Redis");
   return redis;
+}
+
+/** The clocks of a fault that changes them. */
+export function clocksIn({ clocks }: Pick<Installation, "clocks">): Clocks {
+  if (clocks === undefined) throw new Error("this fault needs clocks");
+  return clocks;
 }
 
 /** The proxy in front of what a fault is about. */

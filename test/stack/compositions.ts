@@ -94,13 +94,17 @@ export type StackOptions = {
   readonly replicas?: number;
   /** The port at which the others call a process of a service that listens on `port`, such as that of a proxy. */
   readonly via?: Via;
+  /** Further variables of the processes of one service, or of the gateway. */
+  readonly envOf?: EnvOf;
 };
+
+export type EnvOf = (name: ServiceName | "gateway") => Readonly<Record<string, string>>;
 
 export type Via = (service: ServiceName, port: number) => Promise<number>;
 
 export async function startComposition(
   composition: Composition,
-  { database, env = {}, nodeArgs, replicas = 1, via }: StackOptions,
+  { database, env = {}, envOf = () => ({}), nodeArgs, replicas = 1, via }: StackOptions,
 ): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   parts.use(database);
@@ -114,6 +118,7 @@ export async function startComposition(
     folder,
     log,
     env,
+    envOf,
     nodeArgs,
     replicas,
     via: via ?? (async (_service, port) => port),
@@ -134,6 +139,7 @@ type Start = {
   readonly folder: string;
   readonly log: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly envOf: EnvOf;
   readonly nodeArgs: readonly string[] | undefined;
   readonly replicas: number;
   readonly via: Via;
@@ -330,13 +336,13 @@ async function urlVariables(
 
 /** Starts the processes of one installation. */
 function distributedStarter(
-  { databaseUrl, folder, log, env, nodeArgs }: Start,
+  { databaseUrl, folder, log, env, envOf, nodeArgs }: Start,
   {
     serviceKeys,
     urls,
   }: { readonly serviceKeys: ServiceKeys; readonly urls: Readonly<Record<string, string>> },
 ) {
-  const envOf = (place: Place): Readonly<Record<string, string>> => ({
+  const common = (place: Place): Readonly<Record<string, string>> => ({
     DATABASE_URL: databaseUrl,
     SCRIP_HOST: "127.0.0.1",
     SCRIP_PORT: String(place.port),
@@ -355,7 +361,7 @@ function distributedStarter(
     startService: (name: ServiceName, place: Place): Promise<RunningProcess> =>
       startProcess({
         main: `services/${name}/src/main.ts`,
-        env: { ...envOf(place), ...LOCAL_WEBHOOKS, ...env },
+        env: { ...common(place), ...LOCAL_WEBHOOKS, ...env, ...envOf(name) },
         nodeArgs,
         log,
         ready: () => listens(place.port),
@@ -364,7 +370,7 @@ function distributedStarter(
       startProcess({
         main: "gateway/src/main.ts",
         env: {
-          ...envOf(place),
+          ...common(place),
           ...NO_LIMITS,
           SCRIP_BOOTSTRAP_APP_ID: KEYS.appId,
           SCRIP_BOOTSTRAP_APP_TOKEN: KEYS.appToken,
@@ -374,6 +380,7 @@ function distributedStarter(
           SCRIP_MANAGEMENT_ID: KEYS.managementId,
           SCRIP_MANAGEMENT_TOKEN: KEYS.managementToken,
           ...env,
+          ...envOf("gateway"),
         },
         nodeArgs,
         log,

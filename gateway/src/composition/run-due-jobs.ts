@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { isMessage } from "@bufbuild/protobuf";
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import { ProjectSchema, ProjectService } from "@scrip/proto/scrip/gateway/v1/projects_pb";
 
@@ -21,6 +22,6 @@ async function runDueJobs(dueJobs: DueJobs, response: Message, deadline: number)
   const { id: projectId, timezone: timeZone, now } = response;
   while (!(await dueJobs.run({ projectId, timeZone, now }, deadline))) {
     // The clock is set; a retry runs the remaining jobs, and so does the nightly job.
-    if (Date.now() > deadline - 1_000) throw new ApiError("deadline_exceeded");
+    if (currentTime() > deadline - 1_000) throw new ApiError("deadline_exceeded");
   }
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 import { isMessage, type Message } from "@bufbuild/protobuf";
+import { currentTime } from "@scrip/clock";
 import { notFound } from "@scrip/errors";
 import { newId } from "@scrip/ids";
 import type { HttpBody } from "@scrip/proto/google/api/httpbody_pb";
@@ -114,7 +115,7 @@ const decodeInTurn = (
 ): Promise<Message> =>
   runInterleavedLater(decoding(route, input), {
     project: { id: project },
-    deadline: Date.now() + REQUEST_DEADLINE_MS,
+    deadline: currentTime() + REQUEST_DEADLINE_MS,
     isAbandoned: () => res.destroyed,
   });
 
@@ -207,7 +208,7 @@ async function readUpload(
   const upload = await receiveUpload(req, body, (number, data) => {
     const call = callOf(context, { route, tenant, admit: undefined, signal: undefined });
     // Each part has the time limit of a request: the whole file may take much longer.
-    const deadline = Date.now() + REQUEST_DEADLINE_MS;
+    const deadline = currentTime() + REQUEST_DEADLINE_MS;
     return appendImportFile({ fileId: id, number: BigInt(number), data }, { ...call, deadline });
   });
   const parts = { path, query, body: undefined };
@@ -323,7 +324,7 @@ function callOf(
     project: tenant?.project ?? NO_PROJECT,
     requestId,
     // The time of the request, unless receiving its file took longer than a request may.
-    deadline: (route.upload ? Date.now() : now) + REQUEST_DEADLINE_MS,
+    deadline: (route.upload ? currentTime() : now) + REQUEST_DEADLINE_MS,
     now: currentTimeOf(tenant, now),
     caller: principal?.caller ?? (route.side === "management" ? MANAGEMENT : ANYONE),
     ...(idempotency !== undefined && {

@@ -7,6 +7,7 @@ import { createDatabase, type Database, keepPartitioned, migrate } from "@scrip/
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
+  followClock,
   DEFAULT_RETENTION,
   outboxRetention,
   type ReplicatingService,
@@ -56,6 +57,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
+  parts.use(await followClock(db, onError));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "campaign-projects" }),
   );

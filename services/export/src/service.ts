@@ -7,6 +7,7 @@ import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
+  followClock,
   DEFAULT_RETENTION,
   type ReplicatingService,
   type Retention,
@@ -82,6 +83,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, ...access });
   parts.defer(() => db.close());
+  parts.use(await followClock(db, onError));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "export-projects" }),
   );

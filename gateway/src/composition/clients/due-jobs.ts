@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
+import { currentTime } from "@scrip/clock";
 import { newRequestId } from "@scrip/ids";
 import { JobService, type RunDueJobsRequestSchema } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
 import { batchCall, clientOf } from "@scrip/rpc";
@@ -14,7 +15,7 @@ export function createDueJobsClient(transport: Transport): DueJobs {
   const client = clientOf(JobService, transport);
   return {
     run: async (due, deadline) => {
-      const call = batchCall(newRequestId(), deadline, Date.now());
+      const call = batchCall(newRequestId(), deadline, currentTime());
       return (await client.runDueJobs(due, call)).finished;
     },
   };

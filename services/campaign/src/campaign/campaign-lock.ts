@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import type { Call } from "@scrip/rpc";
 
@@ -35,7 +36,7 @@ export async function acquireCampaignLock(
   for (;;) {
     const record = await tryAcquireCampaignLock(deps.db, lock);
     if (record !== undefined) return { lock, record };
-    if (call.deadline - Date.now() < MIN_REMAINING_MS) {
+    if (call.deadline - currentTime() < MIN_REMAINING_MS) {
       throw new ApiError("service_unavailable", {
         details: `Campaign ${found.campaign.id} is being changed; try again`,
       });

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { create, fromBinary } from "@bufbuild/protobuf";
+import { currentTime } from "@scrip/clock";
 import { toErrorResponse } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
@@ -66,7 +67,7 @@ async function attemptSlice(deps: Deps, call: Call, job: CampaignJob): Promise<A
       return await SLICES[job.type](deps, call, job);
     } catch (error) {
       const isRunning = toErrorResponse(error, call.requestId).error.key === IN_PROGRESS;
-      if (!isRunning || call.deadline - Date.now() < MIN_REMAINING_MS) throw error;
+      if (!isRunning || call.deadline - currentTime() < MIN_REMAINING_MS) throw error;
     }
     await sleep(POLL_MS);
   }

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { type DeliveredEvent, type EventHandler, eventMessage, inboxHandler } from "@scrip/events";
 import { optionalInstantFromProto } from "@scrip/mapping";
 import type { Database } from "@scrip/postgres";
@@ -18,7 +19,7 @@ export const onCampaign = (db: Database): EventHandler =>
     async work(tx, jobs: readonly CampaignJobRequested[]) {
       for (const { projectId, jobId: id, type, total, requestId, date } of jobs) {
         const project = { id: projectId, timeZone: "UTC", caseSensitiveCodes: true };
-        const now = optionalInstantFromProto(date) ?? Date.now();
+        const now = optionalInstantFromProto(date) ?? currentTime();
         await startCampaignAction(tx, { project, requestId, now }, { id, type, total });
       }
     },

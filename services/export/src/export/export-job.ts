@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 
+import { currentTime } from "@scrip/clock";
+
 import type { Deps } from "../deps.ts";
 import { defineJob } from "../jobs/job-definition.ts";
 import { findExport, storeFile } from "../store/exports.ts";
@@ -37,7 +39,7 @@ export const exportJob = (deps: Deps) => {
       const stored = await storeFile(db, {
         projectId: project.id,
         id,
-        file: { key, size, expiresAt: new Date(Date.now() + RETAIN_MS) },
+        file: { key, size, expiresAt: new Date(currentTime() + RETAIN_MS) },
       });
       // The export was deleted concurrently.
       if (!stored) await files.remove(key);

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { currentTime } from "@scrip/clock";
 import type { ExportedObject } from "@scrip/exports";
 import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { batchCall, type Call } from "@scrip/rpc";
@@ -157,7 +158,7 @@ async function balancesOf(
 }
 
 const batchOf = ({ requestId, now }: Call): Call =>
-  batchCall(requestId, Date.now() + LOOKUP_MS, now);
+  batchCall(requestId, currentTime() + LOOKUP_MS, now);
 
 const LOOKUP_MS = 8_000;
 

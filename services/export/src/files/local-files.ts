@@ -34,6 +34,8 @@ export const createLocalFiles = (folder: string): FileStore => ({
     for (const name of names.filter((one) => one.endsWith(PART))) {
       const file = path.join(folder, name);
       const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
+      // Files have the time of the machine.
+      // oxlint-disable-next-line no-restricted-properties
       if (Date.now() - mtimeMs > ABANDONED_AFTER_MS) await rm(file, { force: true });
     }
   },

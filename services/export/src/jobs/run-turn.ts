@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { currentTime, projectTime } from "@scrip/clock";
 import { toErrorResponse } from "@scrip/errors";
 import { finalErrorOf } from "@scrip/idempotency";
 import type { Database } from "@scrip/postgres";
@@ -102,7 +103,7 @@ async function runSlice(
   const state = await tools.findProject({
     projectId: job.projectId,
     version: undefined,
-    deadline: Date.now() + REQUEST_DEADLINE_MS,
+    deadline: currentTime() + REQUEST_DEADLINE_MS,
   });
   if (state === undefined && job.attempts < MAX_ATTEMPTS) {
     // The event of a new project may still be on its way, after a crash for as long as the lease of a consumer.
@@ -110,7 +111,7 @@ async function runSlice(
     const error = "The project is not known yet";
     return endOf(await postponeJob(tools.db, job, { error, pauseMs }));
   }
-  const at = new Date(state?.sandboxNow ?? Date.now());
+  const at = new Date(projectTime(state));
   const definition = tools.definitions.get(job.type);
   if (state === undefined || state.deleted || definition === undefined) {
     const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
@@ -181,14 +182,14 @@ function sliceOf(
   { state, signal }: { readonly state: ProjectState; readonly signal: AbortSignal },
 ): Slice<never, never> {
   const { id, processed, failed, total, position, input } = job;
-  const now = state.sandboxNow ?? Date.now();
+  const now = projectTime(state);
   let shownAt = performance.now();
   const call = (step: string): Call => {
     const key = `${id}>${job.slices}>${step}`;
     return {
       project: state.project,
       requestId: job.requestId,
-      deadline: Date.now() + REQUEST_DEADLINE_MS,
+      deadline: currentTime() + REQUEST_DEADLINE_MS,
       now,
       caller: { side: "service", id: "export" },
       idempotency: { key, requestHash: createHash("sha256").update(key).digest() },

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { currentTime } from "@scrip/clock";
 import { instantToProto } from "@scrip/mapping";
 import {
   type AsyncAction as AsyncActionMessage,
@@ -43,7 +44,7 @@ function reportOf({ id, report, result }: AsyncAction, baseUrl: string) {
   const link = `${baseUrl}/v1/async-actions/${id}/report?token=${token}`;
   return {
     ...(result["failed"] !== undefined && { errors: result["failed"] }),
-    reports: expiresAt > Date.now() ? [link] : [],
+    reports: expiresAt > currentTime() ? [link] : [],
     reports_available_till: new Date(expiresAt).toISOString(),
   };
 }

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { originHeaders } from "@scrip/events";
 import { ExportSchema } from "@scrip/proto/scrip/export/v1/exports_pb";
 import type { Call } from "@scrip/rpc";
@@ -26,7 +27,7 @@ export async function announceExport(
   const message = exportToProto({ ...stored, status: "DONE" }, baseUrl);
   const data = object({ export: encode(ExportSchema, message) });
   const event = { id: stored.id, projectId, key: stored.id, headers: originHeaders(call) };
-  const seen = { date: new Date(), entityId: stored.id, channel: "API" };
+  const seen = { date: new Date(currentTime()), entityId: stored.id, channel: "API" };
   const deliveries = receivers.map((webhook) =>
     newDelivery({ name: NAME, event, seen, webhook, data }),
   );

@@ -1,5 +1,6 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { currentTime } from "@scrip/clock";
 import { type DeliveredEvent, eventMessage } from "@scrip/events";
 import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
@@ -403,7 +404,7 @@ const tierOf = (tier: EventLoyaltyTier | undefined) =>
   tier === undefined ? null : { object: "loyalty_tier", id: tier.id, name: tier.name };
 
 const about = (date: Timestamp | undefined, entityId: string) => ({
-  date: dateOf(date) ?? new Date(),
+  date: dateOf(date) ?? new Date(currentTime()),
   entityId,
   channel: "API",
 });

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { newId } from "@scrip/ids";
 
 import type { NewDelivery } from "../store/webhook-deliveries.ts";
@@ -14,7 +15,7 @@ export function newDelivery(content: Omit<DeliveryContent, "id" | "sequence">): 
     type: name,
     eventId: event.id,
     aggregateId: event.key,
-    createdAt: new Date(),
+    createdAt: new Date(currentTime()),
     bodyOf: (sequence) => deliveryBody({ ...content, id, sequence }),
   };
 }

@@ -1,4 +1,5 @@
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
+import { currentTime } from "@scrip/clock";
 import {
   type DeliveredEvent,
   type EventHandler,
@@ -86,7 +87,7 @@ async function addPoints(
   { points, origin }: { readonly points: bigint; readonly origin: Origin | undefined },
 ): Promise<void> {
   const { projectId, voucherId: cardId, initialPoints = 0n, rewardKey, date } = reward;
-  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const deadline = currentTime() + REQUEST_DEADLINE_MS;
   const state = await deps.findProject({ projectId, version: origin?.project?.version, deadline });
   if (state === undefined || state.deleted || date === undefined) return;
   const at = timestampMs(date);

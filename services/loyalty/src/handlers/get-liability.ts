@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import { instantToProto, optionalInstantFromProto } from "@scrip/mapping";
 import type { LiabilityService } from "@scrip/proto/scrip/loyalty/v1/liability_pb";
@@ -45,7 +46,7 @@ const sumCards = (
     await tx.query("set transaction isolation level repeatable read, read only");
     let sum = NO_POINTS;
     for await (const page of sumProgramAsOf(tx, { projectId: project.id, campaignId, asOf })) {
-      if (Date.now() > deadline) throw new ApiError("deadline_exceeded");
+      if (currentTime() > deadline) throw new ApiError("deadline_exceeded");
       sum = addPoints(sum, page);
     }
     return sum;

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import type { JobService } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -13,6 +14,6 @@ export const runDueJobs =
   async (request, call) => {
     const { projectId, timeZone } = request;
     const due = { projectId, timeZone, now: projectTimeFromProto(request) };
-    const finished = await runDueNights(deps, due, () => Date.now() > call.deadline - MARGIN_MS);
+    const finished = await runDueNights(deps, due, () => currentTime() > call.deadline - MARGIN_MS);
     return { $typeName: "scrip.loyalty.v1.RunDueJobsResponse", finished };
   };

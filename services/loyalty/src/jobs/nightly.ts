@@ -1,3 +1,4 @@
+import { projectTime } from "@scrip/clock";
 import { startPeriodicJob } from "@scrip/rpc";
 import { instantAt } from "@scrip/rules";
 
@@ -96,7 +97,7 @@ export async function runNightsOfProjects(
     for (const { sandboxNow, ...project } of projects) {
       if (isOver()) return;
       try {
-        await runDueNights(deps, { ...project, now: sandboxNow ?? Date.now() }, isOver);
+        await runDueNights(deps, { ...project, now: projectTime({ sandboxNow }) }, isOver);
       } catch (cause) {
         onError(new Error(`a night of project ${project.projectId} failed`, { cause }));
       }

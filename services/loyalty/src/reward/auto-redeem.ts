@@ -1,3 +1,4 @@
+import { projectTime } from "@scrip/clock";
 import { enqueue } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 import { evaluateValidity } from "@scrip/rules";
@@ -167,7 +168,7 @@ async function loadOffers(
     const assignment = assignments.get(programKey(member));
     const reward = rewards.get(keyOf(projectId, assignment?.reward_id ?? ""));
     const { timeZone, sandboxNow } = calendars.get(projectId) ?? DEFAULT_CALENDAR;
-    const at = time ?? sandboxNow ?? Date.now();
+    const at = time ?? projectTime({ sandboxNow });
     if (assignment === undefined || reward === undefined || !isUsable(member, at)) return [];
     if (!isLive(programs.get(programKey(member)), { now: at, timeZone })) return [];
     const tier = tiers.get(keyOf(projectId, cardId)) ?? null;

@@ -1,3 +1,4 @@
+import { projectTime } from "@scrip/clock";
 import { enqueue, INTERNAL } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
@@ -26,7 +27,6 @@ import {
   saveSegmentSync,
 } from "../store/segment-members.ts";
 import { findMemberships, findSegments } from "../store/segments.ts";
-import { currentTime } from "../tiers/tier-programs.ts";
 
 type FollowingDeps = Pick<Deps, "db" | "newId" | "onEvents">;
 
@@ -105,7 +105,7 @@ async function evaluate(
   const eventOf = (change: "entered" | "left") => (member: SegmentMember) => {
     const segment = synced.get(keyOf(member.projectId, member.segmentId));
     if (segment === undefined) return [];
-    const at = currentTime(calendars.get(member.projectId) ?? DEFAULT_CALENDAR);
+    const at = projectTime(calendars.get(member.projectId) ?? DEFAULT_CALENDAR);
     const segmentName = segment.name;
     return [segmentMembershipEvent(newId("event"), change, { ...member, segmentName, at })];
   };
@@ -152,7 +152,7 @@ async function findMatches(
   const listedIn = Map.groupBy(listed, (one) => keyOf(one.projectId, one.customerId));
   return profiles.flatMap(({ projectId, profile }): readonly SegmentMember[] => {
     const calendar = calendars.get(projectId) ?? DEFAULT_CALENDAR;
-    const time = { now: currentTime(calendar), timeZone: calendar.timeZone };
+    const time = { now: projectTime(calendar), timeZone: calendar.timeZone };
     const key = keyOf(projectId, profile.id);
     const segmentIds = (listedIn.get(key) ?? []).map(({ segmentId }) => segmentId);
     const subject = { ...subjectFromProfile(profile, activity.get(key)), segmentIds };

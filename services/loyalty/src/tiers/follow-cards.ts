@@ -1,3 +1,4 @@
+import { projectTime } from "@scrip/clock";
 import { enqueue, type OutboxEvent } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 import { instantAt } from "@scrip/rules";
@@ -22,12 +23,7 @@ import { findEntriesAfter, lockMemberTiers, saveMemberTiers } from "../store/mem
 import { findAutomaticHolds } from "../store/points-holds.ts";
 import { loadTiers, readTiers } from "./holder-tiers.ts";
 import { openStates } from "./open-states.ts";
-import {
-  type CalendarProgram,
-  currentTime,
-  loadTierPrograms,
-  type ProgramOf,
-} from "./tier-programs.ts";
+import { type CalendarProgram, loadTierPrograms, type ProgramOf } from "./tier-programs.ts";
 
 export type FollowDeps = Pick<Deps, "newId" | "tiers">;
 
@@ -171,7 +167,7 @@ function finish(
     take(card, advanceTo(card.state, until, program), (each) => midnight(each, program));
   }
   if (!isNew && change === undefined) return;
-  const now = currentTime(program.calendar);
+  const now = projectTime(program.calendar);
   const today = localDateAt(program.calendar.timeZone, now);
   take(card, requalify(card.state, today, program), () => now);
   if (change === "recalculate") {
@@ -202,7 +198,7 @@ async function save(
     changed.map(({ state, changes }) =>
       changes.length === 0
         ? state
-        : { ...state, updatedAt: currentTime(programOf(state).calendar) },
+        : { ...state, updatedAt: projectTime(programOf(state).calendar) },
     ),
   );
   const events = changed.flatMap(({ state, changes }): OutboxEvent[] =>

@@ -1,3 +1,4 @@
+import { projectTime } from "@scrip/clock";
 import type { Queryable } from "@scrip/postgres";
 import { instantAt } from "@scrip/rules";
 
@@ -8,7 +9,7 @@ import type { TierState } from "../domain/tiers/follow-ledger.ts";
 import { startOfTierPeriod } from "../domain/tiers/tier-dates.ts";
 import { findCards } from "../store/cards.ts";
 import { findMemberTiers, openMemberTiers, sumPeriodPoints } from "../store/member-tiers.ts";
-import { currentTime, type ProgramOf } from "./tier-programs.ts";
+import { type ProgramOf } from "./tier-programs.ts";
 
 /** Starts the states of cards that have none with their current points; returns their keys. */
 export async function openStates(
@@ -25,7 +26,7 @@ export async function openStates(
     const card = cards.get(keyOf(projectId, cardId));
     const program = { projectId, campaignId: campaignId ?? "" };
     const { policy, calendar } = programOf(program);
-    const now = currentTime(calendar);
+    const now = projectTime(calendar);
     const periodStart = startOfTierPeriod(policy.period, localDateAt(calendar.timeZone, now));
     const state: TierState = {
       projectId,

@@ -40,8 +40,6 @@ export async function loadTierPrograms(
   });
 }
 
-export const currentTime = ({ sandboxNow }: ProjectCalendar): number => sandboxNow ?? Date.now();
-
 /** Settings that were stored before they were checked count as absent. */
 function policyOf(program: LoyaltyProgram | undefined): TierPolicy {
   const parsed = parseTierPolicy(program?.tiersExpiration ?? null);

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import type { Metrics } from "@scrip/telemetry";
 
 import type { EventBus, Unpublished } from "./bus.ts";
@@ -22,7 +23,7 @@ export function reportEvents(bus: EventBus, metrics: Metrics): EventBus {
     merged: "max",
     read: async () => {
       const ages = (await unpublished()).map(({ since }) =>
-        since === null ? 0 : (Date.now() - since.getTime()) / 1_000,
+        since === null ? 0 : (currentTime() - since.getTime()) / 1_000,
       );
       return Math.max(0, ...ages);
     },

@@ -7,6 +7,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { currentTime } from "@scrip/clock";
 import { isAudited, jsonNameOf, pathFieldsOf, ruleOf, shapeOf } from "@scrip/contract";
 import { enqueue } from "@scrip/events";
 import { newId } from "@scrip/ids";
@@ -54,7 +55,7 @@ export function compileEntry(method: DescMethod): ((made: Made) => ChangeAudited
       actorType: call.caller.side,
       actorId: call.caller.id,
       requestId: call.requestId,
-      date: timestampFromMs(Date.now()),
+      date: timestampFromMs(currentTime()),
     });
   };
 }

@@ -1,5 +1,7 @@
 import { randomFillSync } from "node:crypto";
 
+import { currentTime } from "@scrip/clock";
+
 const COUNTER_BITS = 24;
 const COUNTER_END = 2 ** COUNTER_BITS;
 const MILLISECOND_DIGITS = 12;
@@ -18,7 +20,7 @@ export type OpaqueSourceOptions = {
  * millisecond continues: within a process the strings always grow.
  */
 export function createOpaqueSource(options: Partial<OpaqueSourceOptions> = {}): () => string {
-  const { now = Date.now, start = randomStart() } = options;
+  const { now = currentTime, start = randomStart() } = options;
   let lastMs = -1;
   let counter = 0;
   // The digits of a millisecond are formatted once, not per id.

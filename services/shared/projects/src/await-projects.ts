@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { type EventHandler, projectVersionOf } from "@scrip/events";
 import { type FindProject, type ProjectQuery, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
@@ -14,7 +15,7 @@ export async function awaitProjects(
     const known = versions.get(projectId);
     versions.set(projectId, known === undefined || (version ?? 0n) > known ? version : known);
   }
-  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const deadline = currentTime() + REQUEST_DEADLINE_MS;
   await Promise.all(
     [...versions].map(async ([projectId, version]) =>
       findProject({ projectId, version, deadline }),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { currentTime } from "@scrip/clock";
 import type { FindProject, ProjectQuery, ProjectState } from "@scrip/rpc";
 
 import type { CacheEntry, ProjectCache } from "./project-cache.ts";
@@ -37,7 +38,7 @@ export function createFindProject({ cache, poll, now }: FindProjectOptions): Fin
     if (hasArrived(entry, query) || now() - entry.waitedAt < NO_WAIT_MS) return entry.state;
     poll();
     const since = now();
-    const until = since + Math.min(WAIT_MS, query.deadline - Date.now() - MARGIN_MS);
+    const until = since + Math.min(WAIT_MS, query.deadline - currentTime() - MARGIN_MS);
     while (now() < until) {
       const pauseMs = Math.min(Math.max(PAUSE_MS, (now() - since) / PAUSES), until - now());
       await sleep(pauseMs);

@@ -60,6 +60,7 @@ export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
 export { measureCalls } from "./process/measure-calls.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";
 export { startExpiryJob } from "./process/expiry-job.ts";
+export { followClock } from "./process/follow-clock.ts";
 export { startBatchJob, startPeriodicJob } from "./process/periodic-job.ts";
 export {
   createReadiness,

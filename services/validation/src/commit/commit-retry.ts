@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { currentTime } from "@scrip/clock";
 import type { CommitOutcome, RollbackOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 /** About 300 ms in total: a lock that lasts longer is not just a concurrent redemption. */
@@ -41,7 +42,7 @@ export async function pauseBeforeRetry(attempt: number, deadline: number): Promi
 }
 
 /** Whether the deadline leaves time for another decision and its commit. */
-export const hasTimeLeft = (deadline: number): boolean => Date.now() + RESERVE_MS <= deadline;
+export const hasTimeLeft = (deadline: number): boolean => currentTime() + RESERVE_MS <= deadline;
 
 /** Random, so that conflicting requests do not meet again. */
 const spread = (milliseconds: number): number => milliseconds * (0.5 + Math.random());

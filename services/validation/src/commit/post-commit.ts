@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { currentTime } from "@scrip/clock";
 import { isUnavailable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
@@ -41,7 +42,7 @@ export async function retryWhileUnavailable(
     try {
       return await work();
     } catch (error) {
-      if (!isUnavailable(error) || Date.now() + pause > deadline) throw error;
+      if (!isUnavailable(error) || currentTime() + pause > deadline) throw error;
     }
     await sleep(pause);
   }

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { currentTime } from "@scrip/clock";
 import { inUse as resourceInUse, notFound, ApiError } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
 import { createdAtMs } from "@scrip/ids";
@@ -63,7 +64,7 @@ async function findOrphanedAssignments(
     offset: 0,
   });
   const existing = await findExistingObjects(deps, call, rows);
-  const oldest = Date.now() - RECENT_MS;
+  const oldest = currentTime() - RECENT_MS;
   const inUse = rows.filter(
     ({ id, object_id: objectId }) => existing.has(objectId) || (createdAtMs(id) ?? 0) > oldest,
   );

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { createdAtMs } from "@scrip/ids";
 import {
   createDefinitionCache,
@@ -79,7 +80,7 @@ export async function loadAssignments(
   if (objectIds.length === 0) return NONE;
   const ofWholeProject = await ofProject.get(projectId, WHOLE);
   if (ofWholeProject === "many") return ofObject.getMany(projectId, objectIds);
-  const newest = Date.now() - YOUNG_MS;
+  const newest = currentTime() - YOUNG_MS;
   const young = objectIds.filter((id) => (createdAtMs(id) ?? Infinity) > newest);
   const individually = await ofObject.getMany(projectId, young);
   if (ofWholeProject === undefined) return individually;

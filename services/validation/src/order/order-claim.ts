@@ -1,4 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { currentTime } from "@scrip/clock";
 import { notFound, ApiError } from "@scrip/errors";
 import { isLockTimeout } from "@scrip/postgres";
 import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
@@ -121,7 +122,7 @@ export async function enterQueue(
 }
 
 const waitUntil = ({ maxWaitMs }: OrderQueue, { deadline }: Call): number =>
-  Math.min(deadline - RESERVE_MS, Date.now() + maxWaitMs);
+  Math.min(deadline - RESERVE_MS, currentTime() + maxWaitMs);
 
 /** Other processes may hold the order, or requests that name it otherwise. */
 async function claimOnceFree(

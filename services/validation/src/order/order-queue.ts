@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 /** Lets the requests of this process use one order after the other, in the order of their arrival. */
 export type OrderQueue = {
   /** Longest wait for other requests with the order, in this process and in others. */
@@ -68,7 +69,7 @@ export function createOrderQueue({ maxWaiting, maxWaitMs }: OrderQueueOptions): 
             remove(key, queue, queued);
             resolve({ kind: "busy" });
           },
-          Math.max(0, until - Date.now()),
+          Math.max(0, until - currentTime()),
         );
       });
     },

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import { create } from "@bufbuild/protobuf";
+import { currentTime } from "@scrip/clock";
 import {
   type DeliveredEvent,
   type EventHandler,
@@ -55,7 +56,7 @@ export function onAutoRedemption(deps: Deps): EventHandler {
 }
 
 const isLate = ({ occurredAt }: DeliveredEvent): boolean =>
-  Date.now() - occurredAt.getTime() > MAX_AGE_MS;
+  currentTime() - occurredAt.getTime() > MAX_AGE_MS;
 
 /** Returns false when the hold has to be released. */
 async function redeem(

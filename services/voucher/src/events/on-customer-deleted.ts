@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { type EventHandler, eventMessage } from "@scrip/events";
 import { eraseResponses } from "@scrip/idempotency";
 import { instantFromProto } from "@scrip/mapping";
@@ -39,7 +40,7 @@ export const onCustomerDeleted =
 async function releaseHeldVouchers(db: Database, deleted: CustomerDeleted): Promise<void> {
   const { projectId, customerId, permanent, date } = deleted;
   const customer = { projectId, customerId };
-  const now = date === undefined ? Date.now() : instantFromProto(date);
+  const now = date === undefined ? currentTime() : instantFromProto(date);
   for (;;) {
     const ids = await listHeldVouchers(db, { ...customer, limit: CHUNK });
     if (ids.length === 0) break;

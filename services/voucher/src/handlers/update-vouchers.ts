@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import { enumName, validityFromProto } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
@@ -51,7 +52,7 @@ export const updateVouchers =
     let updated = 0;
     for (;;) {
       // The caller no longer waits; applying the update now could overwrite the campaign's next change.
-      if (Date.now() > call.deadline) throw new ApiError("deadline_exceeded");
+      if (currentTime() > call.deadline) throw new ApiError("deadline_exceeded");
       const query = { projectId, campaignId, after, limit: CHUNK };
       const ids = await listCampaignVoucherIds(deps.db, query);
       const last = ids.at(-1);

@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import type { StoredCustomer } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import type { Publication } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -111,7 +112,7 @@ type Outcome = Exclude<PublishOutcome, { kind: "locked" }>;
 
 async function publishWithRetries(deps: Deps, attempt: PublicationAttempt): Promise<Outcome> {
   for (let count = 0; count < MAX_ATTEMPTS; count += 1) {
-    if (Date.now() > attempt.call.deadline) throw new ApiError("deadline_exceeded");
+    if (currentTime() > attempt.call.deadline) throw new ApiError("deadline_exceeded");
     const outcome = await attemptPublication(deps, attempt, { waits: count > 0 });
     if (outcome.kind !== "locked") return outcome;
   }

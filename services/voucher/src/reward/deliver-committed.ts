@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { currentTime } from "@scrip/clock";
 import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { Deps } from "../deps.ts";
@@ -38,11 +39,11 @@ async function attemptWithinBudget(deps: Deps, outcomes: readonly ProjectOutcome
       .map(({ projectId, redemption }) => ({ projectId, redemptionId: redemption.id })),
   );
   if (owed.size === 0) return;
-  const deadline = Date.now() + BUDGET_MS;
+  const deadline = currentTime() + BUDGET_MS;
   const queue = owed.values();
   const attempts = Array.from({ length: CONCURRENT }, async () => {
     for (const reward of queue) {
-      if (Date.now() >= deadline) return;
+      if (currentTime() >= deadline) return;
       if (reward.status === "PENDING") await attemptDelivery(deps, reward, deadline);
     }
   });

@@ -1,5 +1,6 @@
+import { adjustClock, currentTime } from "@scrip/clock";
 import { SignJWT, importJWK } from "jose";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 
 import {
   createTokenSource,
@@ -78,17 +79,17 @@ describe("a service token", () => {
   ])(
     "of %d seconds that was verified before is rejected after %d seconds",
     async (valid, later) => {
-      vi.useFakeTimers({ toFake: ["Date"] });
-      onTestFinished(() => void vi.useRealTimers());
-      const start = Date.now();
+      const start = currentTime();
+      const setTime = (time: number) => adjustClock(() => Promise.resolve(time));
+      onTestFinished(() => setTime(Date.now()));
       const now = Math.floor(start / 1000);
       const header = `Bearer ${await signed(now, now + valid)}`;
       const verifyCached = createTokenVerifier(keys, "voucher");
       for (const seconds of [0, valid - 1]) {
-        vi.setSystemTime(start + seconds * 1000);
+        await setTime(start + seconds * 1000);
         expect(await verifyCached(header)).toMatchObject({ name: "old" });
       }
-      vi.setSystemTime(start + later * 1000);
+      await setTime(start + later * 1000);
       await expect(verifyCached(header)).rejects.toMatchObject({ key: "unauthorized" });
     },
   );

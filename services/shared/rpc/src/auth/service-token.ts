@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import {
   calculateJwkThumbprint,
@@ -60,7 +61,7 @@ export function createTokenSource(
 ): (audience: string) => Promise<string> {
   const cache = new Map<string, CachedToken>();
   return (audience) => {
-    const now = Date.now();
+    const now = currentTime();
     const { signing } = keys;
     const cached = cache.get(audience);
     if (cached !== undefined && cached.until > now && cached.signing === signing) {
@@ -79,6 +80,7 @@ type CachedToken = {
 };
 
 async function sign(signing: JWK, claims: ServiceClaims, audience: string): Promise<string> {
+  const issuedAt = Math.floor(currentTime() / 1_000);
   return new SignJWT({
     scope: claims.internal ? "internal" : claims.scopes.join(" "),
     projects: claims.projects,
@@ -87,8 +89,8 @@ async function sign(signing: JWK, claims: ServiceClaims, audience: string): Prom
     .setSubject(claims.name)
     .setIssuer(claims.name)
     .setAudience(audience)
-    .setIssuedAt()
-    .setExpirationTime(`${LIFETIME_S} seconds`)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + LIFETIME_S)
     .sign(await importJWK(signing, ALGORITHM));
 }
 
@@ -117,13 +119,14 @@ export function createTokenVerifier(
     // A verification that began before such a change must not enter the new cache.
     const cache = verified;
     const cached = cache.get(token);
-    if (cached !== undefined && cached.until > Date.now()) return cached.claims;
+    if (cached !== undefined && cached.until > currentTime()) return cached.claims;
     const { payload } = await jwtVerify(token, keySet, {
       audience,
       algorithms: [ALGORITHM],
       requiredClaims: ["sub", "exp", "iat"],
       maxTokenAge: MAX_LIFETIME_S,
       clockTolerance: CLOCK_TOLERANCE_S,
+      currentDate: new Date(currentTime()),
     }).catch((cause: unknown) => {
       throw new ApiError("unauthorized", { details: "The service token is not valid", cause });
     });

@@ -1,4 +1,5 @@
 import { createContextKey } from "@connectrpc/connect";
+import { currentTime } from "@scrip/clock";
 import { newRequestId } from "@scrip/ids";
 import type { Error as ErrorMessage } from "@scrip/proto/scrip/common/v1/error_pb";
 
@@ -108,6 +109,6 @@ export function batchCall(requestId: string, deadline: number, now: number): Cal
 
 /** A call of the service itself that starts now, with the time limit of a request. */
 export function serviceCall(): Call {
-  const now = Date.now();
+  const now = currentTime();
   return batchCall(newRequestId(), now + REQUEST_DEADLINE_MS, now);
 }

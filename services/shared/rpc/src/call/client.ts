@@ -8,6 +8,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { createContextValues, type Transport } from "@connectrpc/connect";
+import { currentTime } from "@scrip/clock";
 
 import { type Call, callKey } from "./call.ts";
 
@@ -48,7 +49,7 @@ export async function invoke(
   call: Call,
 ): Promise<MessageShape<DescMethodUnary["output"]>> {
   const values = createContextValues().set(callKey, call);
-  const timeoutMs = call.deadline - Date.now();
+  const timeoutMs = call.deadline - currentTime();
   const { message } = await transport.unary(
     method,
     call.signal,

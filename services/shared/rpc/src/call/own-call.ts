@@ -1,3 +1,4 @@
+import { currentTime, projectTime } from "@scrip/clock";
 import { newRequestId } from "@scrip/ids";
 
 import type { CallOrigin } from "./call-origin.ts";
@@ -20,14 +21,14 @@ export async function ownCall(
     readonly origin?: CallOrigin | undefined;
   },
 ): Promise<Call | undefined> {
-  const deadline = Date.now() + REQUEST_DEADLINE_MS;
+  const deadline = currentTime() + REQUEST_DEADLINE_MS;
   const state = await findProject({ projectId, version: origin?.project?.version, deadline });
   if (state === undefined || state.deleted) return undefined;
   return {
     project: state.project,
     requestId: origin?.requestId ?? newRequestId(),
     deadline,
-    now: state.sandboxNow ?? Date.now(),
+    now: projectTime(state),
     caller: { side: "service", id: service },
     ...(origin !== undefined && { initiator: origin.caller }),
   };

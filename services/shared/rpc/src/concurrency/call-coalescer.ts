@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import { newRequestId } from "@scrip/ids";
 
@@ -26,7 +27,7 @@ export function createCallCoalescer<Item, Result>({
   const enter = createCoalescer<Waiting<Item>, Outcome<Result>>({
     ...options,
     async send(waiting) {
-      const now = Date.now();
+      const now = currentTime();
       const isLive = ({ deadline }: Waiting<Item>): boolean => deadline > now;
       const live = waiting.filter(isLive);
       if (live.length === 0) return waiting.map(() => undefined);

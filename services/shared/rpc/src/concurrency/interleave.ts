@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 
 /** Milliseconds of an iteration of the event loop for paused work, and as much for new work. */
@@ -146,7 +147,7 @@ function createPausedWork() {
 }
 
 function stopUnwanted({ deadline, isAbandoned }: WorkLimit): void {
-  if (Date.now() > deadline || isAbandoned?.() === true) throw new ApiError("deadline_exceeded");
+  if (currentTime() > deadline || isAbandoned?.() === true) throw new ApiError("deadline_exceeded");
 }
 
 function runUntil<Result>(

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import type { ConnectError, ConnectRouter, HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
+import { currentTime, projectTime } from "@scrip/clock";
 import { compileCheck } from "@scrip/contract";
 import { ApiError, invalidPayload, notFound, toConnectError, toErrorResponse } from "@scrip/errors";
 import { isUnavailable } from "@scrip/postgres";
@@ -19,7 +20,7 @@ import {
 } from "../auth/service-token.ts";
 import type { Tls } from "../auth/tls.ts";
 import { BATCH_PROJECT, type Call } from "../call/call.ts";
-import type { FindProject, ProjectState } from "../call/find-project.ts";
+import type { FindProject } from "../call/find-project.ts";
 import { pathOf } from "../call/frame.ts";
 import { fromHeaders, type ReceivedCall, REPLAYED_HEADER } from "../call/headers.ts";
 import { serverSpans } from "../call/traces.ts";
@@ -414,7 +415,7 @@ function receive(context: CallContext, claims: ServiceClaims): ReceivedCall {
   const call = fromHeaders(
     context.requestHeader,
     { internal: claims.internal, callerName: claims.name },
-    { now: Date.now(), timeoutMs },
+    { now: currentTime(), timeoutMs },
   );
   return { ...call, onReplay: () => context.responseHeader.set(REPLAYED_HEADER, "1") };
 }
@@ -425,13 +426,11 @@ function receive(context: CallContext, claims: ServiceClaims): ReceivedCall {
  */
 async function inProject(received: ReceivedCall, findProject: FindProject): Promise<Call> {
   const { projectId, projectVersion: version, now, ...call } = received;
-  if (projectId === "") return { ...call, project: BATCH_PROJECT, now: now ?? Date.now() };
+  if (projectId === "") return { ...call, project: BATCH_PROJECT, now: now ?? currentTime() };
   const found = findProject({ projectId, version, deadline: call.deadline });
   const state = found instanceof Promise ? await found : found;
   // The caller has seen the project, so its event is late.
   if (state === undefined && version !== undefined) throw new ApiError("service_unavailable");
   if (state === undefined || state.deleted) throw notFound("project", projectId);
-  return { ...call, project: state.project, now: now ?? currentTimeOf(state) };
+  return { ...call, project: state.project, now: now ?? projectTime(state) };
 }
-
-const currentTimeOf = ({ sandboxNow }: ProjectState): number => sandboxNow ?? Date.now();

@@ -3,6 +3,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { currentTime } from "@scrip/clock";
 
 import { fromBinaryInSteps, LONG_MESSAGE_BYTES, toBinaryInSteps } from "../call/binary-in-steps.ts";
 import { frame, messageIn, PREFIX_BYTES } from "../call/frame.ts";
@@ -175,11 +176,11 @@ class Context implements CallContext {
       Number.POSITIVE_INFINITY,
     );
     if (error !== undefined) throw error;
-    if (timeoutMs !== undefined) this.#deadline = Date.now() + Math.min(timeoutMs, maxTimeoutMs);
+    if (timeoutMs !== undefined) this.#deadline = currentTime() + Math.min(timeoutMs, maxTimeoutMs);
   }
 
   timeoutMs(): number | undefined {
-    return this.#deadline === undefined ? undefined : this.#deadline - Date.now();
+    return this.#deadline === undefined ? undefined : this.#deadline - currentTime();
   }
 
   /** Aborted when the caller leaves or the time is over. Made on demand: few calls look at it. */
