@@ -1,7 +1,7 @@
 import { globSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import type { EnvOf, ServiceName } from "../stack/compositions.ts";
+import { type EnvOf, SERVICES, type ServiceName } from "../stack/compositions.ts";
 
 /** The clocks of the processes of an installation, by libfaketime. */
 export type Clocks = {
@@ -15,19 +15,17 @@ export function createClocks(folder: string): Clocks {
   const fileOf = (name: string): string => path.join(folder, name);
   const set: Clocks["set"] = (name, seconds) =>
     writeFileSync(fileOf(name), `${seconds < 0 ? "" : "+"}${seconds}\n`);
+  for (const name of [...SERVICES, "gateway"] as const) set(name, 0);
   return {
     set,
-    envOf(name) {
-      set(name, 0);
-      return {
-        LD_PRELOAD: library,
-        FAKETIME_TIMESTAMP_FILE: fileOf(name),
-        FAKETIME_CACHE_DURATION: "1",
-        // As when somebody sets the clock of a machine.
-        DONT_FAKE_MONOTONIC: "1",
-        NO_FAKE_STAT: "1",
-      };
-    },
+    envOf: (name) => ({
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: fileOf(name),
+      FAKETIME_CACHE_DURATION: "1",
+      // As when somebody sets the clock of a machine.
+      DONT_FAKE_MONOTONIC: "1",
+      NO_FAKE_STAT: "1",
+    }),
   };
 }
 
