@@ -4,6 +4,7 @@ import {
   checkHealth,
   createCallees,
   eventRetention,
+  followClock,
   followServiceKeys,
   followTls,
 } from "@scrip/rpc";
@@ -29,6 +30,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   const logger = createLogger({ service: "gateway", level: config.logLevel });
   const metrics = createMetrics();
   parts.use(await startMetricsServer(metrics, { ...config.metrics, logger }));
+  parts.use(await followClock(config.databaseUrl, logger));
   const bus = await createEventBus({
     kafka: config.kafka,
     url: config.eventsDatabaseUrl ?? config.databaseUrl,

@@ -19,7 +19,6 @@ import {
 } from "@scrip/postgres";
 import {
   createReadiness,
-  followClock,
   DEFAULT_RETENTION,
   eventRetention,
   type Retention,
@@ -104,10 +103,9 @@ export async function createGatewayService(
     onError: (error) => logger.error({ error }, "a database connection failed"),
   });
   parts.defer(() => db.close());
-  const onError = (error: Error): void => logger.error({ error }, "a background job failed");
-  parts.use(await followClock(db, onError));
   const hasBootstrapKeys = await ensureProject(db, options.bootstrap, clock());
 
+  const onError = (error: Error): void => logger.error({ error }, "a background job failed");
   const timings = { idlePollMs: RELAY_POLL_MS };
   const relay = startRelay({ db, bus: options.bus, onError, timings });
   parts.defer(relay.close);

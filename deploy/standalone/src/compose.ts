@@ -13,6 +13,7 @@ import {
   createAdmission,
   createDirectTransport,
   eventRetention,
+  followClock,
   measureCalls,
   type ReplicatingService,
   type Retention,
@@ -62,6 +63,7 @@ export type Composition = Gateway & {
 export async function startScrip(options: CompositionOptions): Promise<Composition> {
   await using parts = new AsyncDisposableStack();
   const { databaseUrl, logger } = options;
+  parts.use(await followClock(databaseUrl, logger));
   const bus = await createEventBus({
     kafka: options.kafka,
     url: databaseUrl,

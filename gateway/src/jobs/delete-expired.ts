@@ -1,4 +1,5 @@
 import type { Queryable } from "@scrip/postgres";
+import { startPeriodicJob } from "@scrip/rpc";
 
 import { deleteExpiredTokens } from "../store/access-tokens.ts";
 import { deleteExpiredResponses } from "../store/idempotency.ts";
@@ -10,24 +11,15 @@ const CHUNK = 1_000;
 const MAX_CHUNKS = 500;
 
 /** Deletes expired tokens and stored responses in chunks. */
-export function startDeletingExpired(
+export const startDeletingExpired = (
   db: Queryable,
-  onError: (error: unknown) => void,
-): AsyncDisposable {
-  let stopped = false;
-  let round: Promise<void> = Promise.resolve();
-  const timer = setInterval(() => {
-    round = round.then(() => deleteExpired(db, () => stopped)).catch(onError);
-  }, INTERVAL_MS);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      clearInterval(timer);
-      await round;
-    },
-  };
-}
+  onError: (error: Error) => void,
+): AsyncDisposable =>
+  startPeriodicJob({
+    everyMs: INTERVAL_MS,
+    work: (signal) => deleteExpired(db, () => signal.aborted),
+    onError,
+  });
 
 export async function deleteExpired(db: Queryable, stopped: () => boolean): Promise<void> {
   for (const remove of [deleteExpiredTokens, deleteExpiredResponses]) {

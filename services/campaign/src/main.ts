@@ -1,6 +1,6 @@
 import { readTogether } from "@scrip/config";
 import { readKafkaConnection, withEventBus } from "@scrip/events";
-import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
+import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { readCampaignLimits } from "./config.ts";
 import { createCampaignService } from "./service.ts";
@@ -10,12 +10,11 @@ await runProcess({
   callees: ["voucher"],
   read: (env) =>
     readTogether(
-      () => readDatabaseConfig(env),
       () => readRetention(env),
       () => readCampaignLimits(env),
       () => readKafkaConnection(env),
     ),
-  create([database, retention, limits], { env, logger, metrics, transports }) {
+  create([retention, limits], { env, database, logger, metrics, transports }) {
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {

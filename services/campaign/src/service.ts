@@ -7,7 +7,6 @@ import { createDatabase, type Database, keepPartitioned, migrate } from "@scrip/
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
-  followClock,
   DEFAULT_RETENTION,
   outboxRetention,
   type ReplicatingService,
@@ -57,7 +56,6 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
-  parts.use(await followClock(db, onError));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "campaign-projects" }),
   );

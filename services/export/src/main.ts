@@ -1,6 +1,6 @@
 import { readEnv, readTogether, variable } from "@scrip/config";
 import { readKafkaConnection, withEventBus } from "@scrip/events";
-import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
+import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { readFileStore } from "./files/settings.ts";
 import { createExportService } from "./service.ts";
@@ -11,7 +11,6 @@ await runProcess({
   callees: ["validation", "campaign", "voucher", "loyalty"],
   read: (env) =>
     readTogether(
-      () => readDatabaseConfig(env),
       () => readRetention(env),
       () => readWebhookSettings(env),
       () =>
@@ -20,7 +19,7 @@ await runProcess({
         }),
       () => readKafkaConnection(env),
     ),
-  async create([database, retention, webhooks, { baseUrl }], { env, logger, metrics, transports }) {
+  async create([retention, webhooks, { baseUrl }], { env, database, logger, metrics, transports }) {
     const files = await readFileStore(env);
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(

@@ -7,7 +7,6 @@ import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
-  followClock,
   DEFAULT_RETENTION,
   type ReplicatingService,
   type Retention,
@@ -83,7 +82,6 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, ...access });
   parts.defer(() => db.close());
-  parts.use(await followClock(db, onError));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "export-projects" }),
   );

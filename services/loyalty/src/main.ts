@@ -1,6 +1,6 @@
 import { readTogether } from "@scrip/config";
 import { readKafkaConnection, withEventBus } from "@scrip/events";
-import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
+import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { createLoyaltyService } from "./service.ts";
 
@@ -9,11 +9,10 @@ await runProcess({
   callees: [],
   read: (env) =>
     readTogether(
-      () => readDatabaseConfig(env),
       () => readRetention(env),
       () => readKafkaConnection(env),
     ),
-  create([database, retention], { env, logger, metrics }) {
+  create([retention], { env, database, logger, metrics }) {
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {

@@ -13,7 +13,6 @@ import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { afterProjects, startProjectReplica } from "@scrip/projects";
 import {
   createReadiness,
-  followClock,
   DEFAULT_RETENTION,
   outboxRetention,
   type FindProject,
@@ -74,7 +73,6 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
-  parts.use(await followClock(db, onError));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "loyalty-projects" }),
   );

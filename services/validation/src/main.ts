@@ -1,6 +1,6 @@
 import { readEnv, readTogether, variable } from "@scrip/config";
 import { readKafkaConnection, withEventBus } from "@scrip/events";
-import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
+import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { createValidationService } from "./service.ts";
 
@@ -9,7 +9,6 @@ await runProcess({
   callees: ["voucher", "campaign", "loyalty"],
   read: (env) =>
     readTogether(
-      () => readDatabaseConfig(env),
       () => readRetention(env),
       () =>
         readEnv(env, {
@@ -17,7 +16,7 @@ await runProcess({
         }),
       () => readKafkaConnection(env),
     ),
-  create([database, retention, { trackingSecret }], { env, logger, metrics, transports }) {
+  create([retention, { trackingSecret }], { env, database, logger, metrics, transports }) {
     const batches = metrics.histogram({
       name: "batch_size",
       help: "Items that travelled together between services",

@@ -16,7 +16,6 @@ import { startProjectReplica } from "@scrip/projects";
 import {
   createCoalescer,
   createReadiness,
-  followClock,
   DEFAULT_RETENTION,
   outboxRetention,
   type ReplicatingService,
@@ -101,7 +100,6 @@ export async function createValidationService(
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
-  parts.use(await followClock(db, onError));
   const processLock = parts.use(await holdProcessLock({ url, name: `${SCHEMA} process` }));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "validation-projects" }),

@@ -1,6 +1,6 @@
 import { readEnv, readTogether, variable } from "@scrip/config";
 import { readKafkaConnection, withEventBus } from "@scrip/events";
-import { eventRetention, readDatabaseConfig, readRetention, runProcess } from "@scrip/rpc";
+import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { createVoucherService } from "./service.ts";
 
@@ -9,12 +9,11 @@ await runProcess({
   callees: ["loyalty"],
   read: (env) =>
     readTogether(
-      () => readDatabaseConfig(env),
       () => readRetention(env),
       () => readEnv(env, { assetSecret: { name: "SCRIP_ASSET_SECRET", reader: variable.secret } }),
       () => readKafkaConnection(env),
     ),
-  create([database, retention, { assetSecret }], { env, logger, metrics, transports }) {
+  create([retention, { assetSecret }], { env, database, logger, metrics, transports }) {
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {

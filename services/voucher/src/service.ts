@@ -17,7 +17,6 @@ import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import {
   clientOf,
   createReadiness,
-  followClock,
   DEFAULT_RETENTION,
   outboxRetention,
   type ReplicatingService,
@@ -77,7 +76,6 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
   await using parts = new AsyncDisposableStack();
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
-  parts.use(await followClock(db, onError));
   const projects = parts.use(
     await startProjectReplica({ db, bus: options.bus, group: "voucher-projects" }),
   );

@@ -50,6 +50,7 @@ export {
   isUniqueViolation,
   sqlState,
 } from "./errors.ts";
+export { adjustClockTo } from "./server-clock.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
 export {
   type AppliedMigration,

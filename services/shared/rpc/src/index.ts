@@ -50,12 +50,7 @@ export { createDirectTransport } from "./transport/direct-transport.ts";
 export { createCallees } from "./transport/callees.ts";
 export { createServiceTransport } from "./transport/grpc-transport.ts";
 export { followTls, readTlsFiles, type TlsFiles } from "./auth/tls.ts";
-export {
-  type ProcessTools,
-  readDatabaseConfig,
-  readCalleeUrls,
-  runProcess,
-} from "./process/process.ts";
+export { type ProcessTools, readCalleeUrls, runProcess } from "./process/process.ts";
 export { type Reservation, reservedOrNewId } from "./call/reserved-object.ts";
 export { measureCalls } from "./process/measure-calls.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";

@@ -61,7 +61,7 @@ export function createTokenSource(
 ): (audience: string) => Promise<string> {
   const cache = new Map<string, CachedToken>();
   return (audience) => {
-    const now = currentTime();
+    const now = performance.now();
     const { signing } = keys;
     const cached = cache.get(audience);
     if (cached !== undefined && cached.until > now && cached.signing === signing) {

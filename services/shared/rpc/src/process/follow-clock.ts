@@ -1,23 +1,20 @@
-import { adjustClock } from "@scrip/clock";
-import type { Database } from "@scrip/postgres";
+import { adjustClockTo } from "@scrip/postgres";
+import type { Logger } from "@scrip/telemetry";
 
 import { startPeriodicJob } from "./periodic-job.ts";
 
-const EVERY_MS = 10_000;
+const EVERY_MS = 30_000;
 
-/** Keeps the clock of this process on the time of the database; it agrees with it from the start. */
-export async function followClock(
-  db: Database,
-  onError: (error: Error) => void,
-): Promise<AsyncDisposable> {
-  const adjust = () => adjustClock(() => readClock(db));
-  await adjust();
-  return startPeriodicJob({ everyMs: EVERY_MS, work: adjust, onError });
-}
-
-async function readClock(db: Database): Promise<number> {
-  const { rows } = await db.query<{ readonly time: number }>(
-    "select (extract(epoch from clock_timestamp()) * 1000)::float8 as time",
-  );
-  return Number(rows[0]?.time);
+/**
+ * Keeps the clock of a process on the time of its database. It agrees from the start, so nothing
+ * that decides about time may start before.
+ */
+export async function followClock(databaseUrl: string, logger: Logger): Promise<AsyncDisposable> {
+  const work = () => adjustClockTo(databaseUrl);
+  await work();
+  return startPeriodicJob({
+    everyMs: EVERY_MS,
+    work,
+    onError: (error) => logger.warn({ err: error }, "the clock of the database cannot be read"),
+  });
 }

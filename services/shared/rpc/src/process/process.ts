@@ -21,12 +21,14 @@ import { readCodeGuessingSettings } from "../code-guessing/settings.ts";
 import { type CallReport, serve } from "../server/serve.ts";
 import type { ReplicatingService } from "../server/service.ts";
 import { createCallees } from "../transport/callees.ts";
+import { followClock } from "./follow-clock.ts";
 import { measureCalls } from "./measure-calls.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { shareDefinitions } from "./share-definitions.ts";
 
 export type ProcessTools<Callee extends string> = {
   readonly env: Env;
+  readonly database: DatabaseConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Transports to the services that it calls. */
@@ -55,8 +57,9 @@ export async function runProcess<Settings, Callee extends string>({
 }: ProcessDefinition<Settings, Callee>): Promise<void> {
   await runUntilStopped(async () => {
     const { env } = process;
-    const [config, urls, settings] = readTogether(
+    const [config, database, urls, settings] = readTogether(
       () => readProcessConfig(env),
+      () => readDatabaseConfig(env),
       () => readCalleeUrls(env, callees),
       () => read(env),
     );
@@ -71,12 +74,15 @@ export async function runProcess<Settings, Callee extends string>({
       isReady: async () => ready !== undefined && (await ready()),
     };
     parts.use(await startMetricsServer(metrics, { ...config.metrics, logger, probes }));
+    parts.use(await followClock(database.databaseUrl, logger));
     const tls = config.tls && parts.use(followTls(config.tls, logger));
     const connectTo = createCallees({ caller: name, keys, tls, logger, metrics });
     const transports = Object.fromEntries(
       Object.entries(urls).map(([callee, all]) => [callee, parts.use(connectTo(callee, all))]),
     ) as Readonly<Record<string, Transport>> as ProcessTools<Callee>["transports"];
-    const service = parts.use(await create(settings, { env, logger, metrics, transports }));
+    const service = parts.use(
+      await create(settings, { env, database, logger, metrics, transports }),
+    );
     if (config.redisUrl !== undefined && service.definitions !== undefined)
       parts.use(shareOver(config.redisUrl, service, logger));
     const measure = measureCalls(metrics);
@@ -168,12 +174,14 @@ export function readCalleeUrls(
 }
 
 /** The database settings of every service. */
-export function readDatabaseConfig(env: Env): {
+type DatabaseConfig = {
   readonly databaseUrl: string;
   readonly poolerUrl: string | undefined;
   readonly replicaUrl: string | undefined;
   readonly poolSize: number;
-} {
+};
+
+function readDatabaseConfig(env: Env): DatabaseConfig {
   return readEnv(env, {
     databaseUrl: { name: "DATABASE_URL", reader: variable.url },
     poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.url) },
