@@ -21,7 +21,8 @@ export const soak: Fault = {
   criterion: "books exact; memory grows by less than 1 MiB per minute; no unexplained error",
   inEveryRun: false,
   buses: ["kafka"],
-  setup: { composition: "distributed", redis: true },
+  // The token of the load must not end before the experiment.
+  setup: { composition: "distributed", redis: true, env: { SCRIP_TOKEN_SECONDS: "3600" } },
   async run(installation, { random, report }) {
     const { stack, shop } = installation;
     const broker = brokerIn(installation);
