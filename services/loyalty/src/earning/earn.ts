@@ -9,7 +9,7 @@ import type { LoyaltyProgram } from "../domain/loyalty-program.ts";
 import { cardRequestedEvent } from "../events/card-requested.ts";
 import type { ProjectEarning } from "../loading/earning-definitions.ts";
 import { grantDetails, pendingDetails } from "../mapping/grant-details.ts";
-import { movePoints } from "../points/move-points.ts";
+import { movePointsOf } from "../points/move-points.ts";
 import { addPendingPoints } from "../points/pending-points.ts";
 import { insertAwaitedCards } from "../store/awaited-cards.ts";
 import { lockCards, openCards } from "../store/cards.ts";
@@ -100,13 +100,13 @@ const reference = ({ member }: Grant) => member;
 
 async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]): Promise<void> {
   if (grants.length === 0) return;
-  // All cards together, in key order: the two writers below lock subsets of them.
+  // All cards together, in key order: the pending points below lock some of them again.
   await openCards(
     tx,
     grants.map(reference),
     new Date(Math.max(...grants.map(({ trigger }) => trigger.at))),
   );
-  await lockCards(tx, grants.map(reference));
+  const cards = await lockCards(tx, grants.map(reference));
   const pending = grants.filter(({ activatesOn }) => activatesOn !== null);
   const immediate = grants.filter(({ activatesOn }) => activatesOn === null);
   // A rule whose pending points were removed since must not grant the same event again.
@@ -118,10 +118,9 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]):
       )
     ).map(({ projectId, cardId, cause }) => keyOf(projectId, cardId, cause)),
   );
-  await movePoints(
-    tx,
-    deps,
-    immediate
+  await movePointsOf(tx, deps, {
+    cards,
+    movements: immediate
       .filter(({ member, cause }) => !granted.has(keyOf(member.projectId, member.cardId, cause)))
       .map((one) => ({
         card: one.member,
@@ -134,7 +133,7 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]):
         details: JSON.stringify(grantDetails(one)),
         origin: one.origin,
       })),
-  );
+  });
   await addPendingPoints(
     tx,
     deps,

@@ -2,6 +2,7 @@ import { enqueue, INTERNAL, type Origin } from "@scrip/events";
 import type { Queryable } from "@scrip/postgres";
 
 import type { Deps } from "../deps.ts";
+import type { Card } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
 import {
   decideMovements,
@@ -27,15 +28,31 @@ export type CausedMovement = PointsMovement & { readonly origin?: Origin | undef
  */
 export async function movePoints(
   tx: Queryable,
-  { newId }: Pick<Deps, "newId">,
+  deps: Pick<Deps, "newId">,
   movements: readonly CausedMovement[],
+): Promise<readonly MovementDecision[]> {
+  if (movements.length === 0) return [];
+  const references = movements.map(({ card }) => card);
+  await openCards(tx, references, new Date(Math.max(...movements.map(({ at }) => at))));
+  return movePointsOf(tx, deps, { cards: await lockCards(tx, references), movements });
+}
+
+/** As `movePoints`, on cards that the caller's transaction has locked and not changed since. */
+export async function movePointsOf(
+  tx: Queryable,
+  { newId }: Pick<Deps, "newId">,
+  {
+    cards,
+    movements,
+  }: {
+    readonly cards: ReadonlyMap<string, Card>;
+    readonly movements: readonly CausedMovement[];
+  },
 ): Promise<readonly MovementDecision[]> {
   if (movements.length === 0) return [];
   const references = movements.map(({ card }) => card);
   const times = new Map(movements.map(({ card, at }) => [card.projectId, at]));
   const timeOf = (projectId: string): number => times.get(projectId) ?? 0;
-  await openCards(tx, references, new Date(Math.max(...times.values())));
-  const cards = await lockCards(tx, references);
   const datedCredits = new Set(
     movements
       .filter(({ expiresOn }) => typeof expiresOn === "string")
