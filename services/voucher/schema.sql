@@ -172,6 +172,7 @@ create table redemption (
   promotion_tier_message bytea,
   explanation bytea,
   points jsonb,
+  scope bytea,
   constraint redemption_pkey PRIMARY KEY (project_id, id),
   constraint redemption_failure_has_a_code CHECK ((failure_code IS NOT NULL) = (status = 'FAILED'::text)),
   constraint redemption_of_one_thing CHECK (voucher_id IS NULL OR promotion_tier_id IS NULL),

@@ -78,6 +78,36 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     }
   });
 
+  test("the amount of the order is exported also where it is 0, and for redemptions of a stack", async () => {
+    const prefix = newCode("amounts");
+    const codes = [`${prefix}-1`, `${prefix}-2`];
+    const discount = { type: "PERCENT", percent_off: 10 };
+    for (const code of codes) {
+      await ok(api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount }));
+    }
+    const redeem = async (used: readonly string[], order?: Json): Promise<Json> => {
+      const redeemables = used.map((id) => ({ object: "voucher", id }));
+      return ok(api.post("/v1/redemptions", { redeemables, order }));
+    };
+    const [free, none] = [
+      await redeem(codes.slice(0, 1), { amount: 0 }),
+      await redeem(codes.slice(0, 1)),
+    ];
+    const stacked = await redeem(codes, { amount: 2000 });
+    const parts: string[] = stacked["redemptions"].map(({ id }: Json) => id);
+    const amounts: readonly (readonly [string, number | ""])[] = [
+      [free["redemptions"][0].id, 0],
+      [none["redemptions"][0].id, ""],
+      [stacked["parent_redemption"].id, 2000],
+      ...parts.map((id) => [id, 2000] as const),
+    ];
+    const filters = { id: { conditions: { $in: amounts.map(([id]) => id) } } };
+    const parameters = { fields: ["id", "order_amount"], filters };
+    const file = await exported({ exported_object: "redemption", parameters });
+    const lines = amounts.map(([id, amount]) => `${id},${amount}`);
+    expect(file.trimEnd().split("\n").toSorted()).toEqual(["ID,Order Amount", ...lines].toSorted());
+  });
+
   const exported = async (request: Json): Promise<string> => {
     const { id } = await ok(api.post("/v1/exports", request));
     const get = () => ok(api.get(`/v1/exports/${id}`));

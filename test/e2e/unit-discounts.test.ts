@@ -279,6 +279,18 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       applicable_to: { object: "list", data_ref: "data", data: [], total: 0 },
       inapplicable_to: { object: "list", data_ref: "data", data: [], total: 0 },
     });
+
+    for (const { id, voucher } of [redeemed.body["redemptions"][0], alone]) {
+      const { applicable_to, inapplicable_to } = voucher;
+      const stored = { id, voucher: { applicable_to, inapplicable_to } };
+      expect(await ok(api.get(`/v1/redemptions/${id}`))).toMatchObject(stored);
+      const filter = `filters[id][conditions][$is]=${id}`;
+      expect((await ok(api.get(`/v1/redemptions?${filter}`)))["redemptions"]).toMatchObject([
+        stored,
+      ]);
+      const ofVoucher = await ok(api.get(`/v1/vouchers/${voucher.code}/redemption`));
+      expect(ofVoucher["redemption_entries"]).toMatchObject([stored]);
+    }
   });
 
   test("a limit on discounted units spans redemptions, is restored by rollbacks, and holds under concurrency", async () => {

@@ -3,6 +3,7 @@ import type {
   ApplicableTo,
   ItemUnits,
 } from "@scrip/proto/scrip/common/v1/applicable_to_pb";
+import type { RedemptionScope } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { MatchedEntry, MatchedUnits } from "../domain/applicable-items/matched-scope.ts";
 import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
@@ -28,6 +29,14 @@ export function applicableItemsToProto(evaluated: EvaluatedRedeemable): {
   if (evaluated.status === "SKIPPED") return UNLIMITED;
   const { applicable, inapplicable } = evaluated.scope;
   return { applicableTo: listOf(applicable), inapplicableTo: listOf(inapplicable) };
+}
+
+/** The scope of a redemption; undefined if no rule limits it to products. */
+export function limitedScope(evaluated: EvaluatedRedeemable): RedemptionScope | undefined {
+  const { applicableTo, inapplicableTo } = applicableItemsToProto(evaluated);
+  return applicableTo.total + inapplicableTo.total === 0n
+    ? undefined
+    : { $typeName: "scrip.voucher.v1.RedemptionScope", applicableTo, inapplicableTo };
 }
 
 const listOf = (entries: readonly MatchedEntry[]): ApplicableTo =>

@@ -1,9 +1,5 @@
 import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
-import type {
-  ReplayData,
-  Redemptions,
-  RedemptionScope,
-} from "@scrip/proto/scrip/validation/v1/validations_pb";
+import type { ReplayData, Redemptions } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
   Redemption,
   CommittedRedemptions,
@@ -43,7 +39,7 @@ export function singleRedemptionToProto(
   return redactFor(audience, redemption);
 }
 
-/** Adds the scopes, rule assignments and explanations of the decision. */
+/** Adds the rule assignments and explanations of the decision, and lists nothing where nothing is limited. */
 function withReplayData(redemptions: readonly Redemption[], replayData: ReplayData): Redemption[] {
   return redemptions.map((redemption, index) => {
     const explanation = replayData.explanations[index];
@@ -52,7 +48,8 @@ function withReplayData(redemptions: readonly Redemption[], replayData: ReplayDa
       ...(redemption.voucher !== undefined && {
         voucher: {
           ...redemption.voucher,
-          ...scopeOf(replayData.scopes[index]),
+          applicableTo: redemption.voucher.applicableTo ?? UNLIMITED.applicableTo,
+          inapplicableTo: redemption.voucher.inapplicableTo ?? UNLIMITED.inapplicableTo,
           validationRulesAssignments: replayData.assignments[index] ?? NO_RULES,
         },
       }),
@@ -84,10 +81,3 @@ const NO_RULES: ValidationRulesAssignmentList = {
   data: [],
   total: 0n,
 };
-
-const scopeOf = (
-  scope: RedemptionScope | undefined,
-): Pick<RedemptionScope, "applicableTo" | "inapplicableTo"> =>
-  scope === undefined
-    ? UNLIMITED
-    : { applicableTo: scope.applicableTo, inapplicableTo: scope.inapplicableTo };

@@ -1,14 +1,9 @@
-import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
-import {
-  type ReplayData,
-  ReplayDataSchema,
-  type RedemptionScopeSchema,
-} from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { type ReplayData, ReplayDataSchema } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
-import { applicableItemsToProto } from "./applicable-to.ts";
 import type { DecisionContext } from "./decision-context.ts";
 import { expandOf } from "./decision-input.ts";
 import { explanationToProto, audienceOf } from "./explanation.ts";
@@ -28,8 +23,7 @@ export function buildReplayData(
 ): ReplayData {
   const left = evaluated.filter(({ status }) => status !== "APPLICABLE");
   const explains = expandOf(context.input).has("explanation");
-  const scopes = scopesOf(evaluated);
-  if (left.length === 0 && !explains && scopes.length === 0 && assignments.length === 0) {
+  if (left.length === 0 && !explains && assignments.length === 0) {
     return EMPTY_REPLAY_DATA;
   }
   const results = left.map((each) => redeemableResultToProto(each, context, call));
@@ -42,22 +36,8 @@ export function buildReplayData(
           each.status === "APPLICABLE" ? (explanationToProto(each, audience) ?? []) : [],
         )
       : [],
-    scopes,
     assignments: [...assignments],
   });
-}
-
-/** The scopes of the redemptions; empty if none is limited. */
-function scopesOf(
-  evaluated: readonly EvaluatedRedeemable[],
-): MessageInitShape<typeof RedemptionScopeSchema>[] {
-  const lists = evaluated
-    .filter(({ status }) => status === "APPLICABLE")
-    .map(applicableItemsToProto);
-  const isLimited = lists.some(
-    ({ applicableTo, inapplicableTo }) => applicableTo.total + inapplicableTo.total > 0n,
-  );
-  return isLimited ? lists : [];
 }
 
 const NO_BYTES = new Uint8Array();

@@ -12,6 +12,7 @@ import type { Deps } from "../deps.ts";
 import type { ApplicableRedeemable, EvaluatedRedeemable } from "../domain/decision/decision.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
 import type { Rejection } from "../domain/rejections/rejection.ts";
+import { limitedScope } from "../mapping/applicable-to.ts";
 import { countGuardToProto } from "../mapping/count.ts";
 import { customerToProto } from "../mapping/customer.ts";
 import type { DecisionContext } from "../mapping/decision-context.ts";
@@ -127,6 +128,7 @@ function partOf(
   const snapshot = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const explanation = explanationToProto(evaluated, "server");
   const points = snapshot === null ? undefined : source.points?.get(snapshot.id);
+  const scope = limitedScope(evaluated);
   return {
     ...redeemableOf(evaluated, source),
     ...NOTHING_TAKEN,
@@ -142,6 +144,7 @@ function partOf(
     ),
     ...(explanation !== undefined && { explanation }),
     ...(points !== undefined && { points }),
+    ...(scope !== undefined && { scope }),
   };
 }
 

@@ -1,9 +1,11 @@
 import {
   type CommitOutcome,
   type Redemption,
+  type RedemptionPart,
   RedemptionResult,
   RedemptionStatus,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import type { Voucher } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 
 import { countIncrementOf } from "../domain/commit.ts";
 import type { RedeemedPoints } from "../domain/points.ts";
@@ -11,6 +13,7 @@ import { rowKey, type VoucherUsage } from "../domain/usage.ts";
 import { originFromProto } from "../mapping/origin.ts";
 import { pointsFromProto, pointsToProto, withRedeemedPoints } from "../mapping/points.ts";
 import { relatedObject } from "../mapping/redemption.ts";
+import { withScope } from "../mapping/scope.ts";
 import { cachedVoucherToProto, type CachedDefinition } from "../mapping/voucher.ts";
 import type { RewardRedemption } from "../store/reward-redemptions.ts";
 import { addRedemptionEvents } from "./build-events.ts";
@@ -82,7 +85,7 @@ function buildRedemption(command: Command, part: number, built: BuiltPart): Rede
       id,
       parentId,
       amount: credits,
-      order: order?.bytes ?? null,
+      order,
       after: usage,
       failure: null,
     }),
@@ -112,9 +115,19 @@ function buildRedemption(command: Command, part: number, built: BuiltPart): Rede
     voucher:
       usage === null
         ? undefined
-        : withRedeemedPoints(cachedVoucherToProto(definitionOf(usage, build), usage), points),
+        : redeemedVoucher(cachedVoucherToProto(definitionOf(usage, build), usage), points, sent),
     tier: promotionTierOf(sent),
   });
+}
+
+/** Nothing is listed for a redemption without a scope: the stored response of most redemptions stays short. */
+function redeemedVoucher(
+  voucher: Voucher,
+  points: RedeemedPoints | null,
+  { scope }: RedemptionPart,
+): Voucher {
+  const withPoints = withRedeemedPoints(voucher, points);
+  return scope === undefined ? withPoints : withScope(withPoints, scope);
 }
 
 /** What the redemption of a MATERIAL or CAMPAIGN reward owes. */
@@ -194,9 +207,7 @@ function buildParentRedemption(
   },
 ): Redemption {
   const row = { id, parentId: null, amount: null, after: null, failure: null };
-  build.draft.redemptions.push(
-    redemptionToRow(command, null, { ...row, order: order?.bytes ?? null }),
-  );
+  build.draft.redemptions.push(redemptionToRow(command, null, { ...row, order }));
   return {
     ...redemptionMessage(command, {
       id,

@@ -2,12 +2,14 @@ import { toBinary } from "@bufbuild/protobuf";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { ExplanationSchema } from "@scrip/proto/scrip/common/v1/explanation_pb";
 import { PromotionTierSummarySchema } from "@scrip/proto/scrip/common/v1/promotion_tier_pb";
+import { RedemptionScopeSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 
 import type { ProductUnits } from "../domain/counts.ts";
 import type { VoucherUsage } from "../domain/usage.ts";
 import { pointsFromProto } from "../mapping/points.ts";
 import type { NewRedemption } from "../store/commit-statement.ts";
 import { pointsToJson } from "../store/points-json.ts";
+import type { OrderWithRedemption } from "./build-orders.ts";
 import { type Command, promotionTierOf } from "./parse-command.ts";
 
 /** The outcome of a part, or of a whole stack. */
@@ -16,7 +18,7 @@ export type RowOutcome = {
   readonly parentId: string | null;
   /** Credits taken from a gift voucher; null for anything else. */
   readonly amount: bigint | null;
-  readonly order: Uint8Array | null;
+  readonly order: OrderWithRedemption | null;
   readonly after: VoucherUsage | null;
   readonly failure: NewRedemption["failure"];
 };
@@ -31,6 +33,7 @@ export function redemptionToRow(
   result: RowOutcome,
 ): NewRedemption {
   const { message } = command;
+  const { order } = result;
   const one = part === null ? undefined : command.parts[part];
   const sent = part === null ? undefined : message.parts[part];
   const tier = sent && promotionTierOf(sent);
@@ -50,19 +53,23 @@ export function redemptionToRow(
     metadata: message.metadata === undefined ? null : JSON.stringify(message.metadata),
     channelId: message.channel?.channelId ?? "",
     channelType: message.channel?.channelType ?? "API",
-    order: result.order,
+    order: order?.bytes ?? null,
     customer: message.customer === undefined ? null : toBinary(CustomerSchema, message.customer),
     after: result.after,
     failure: result.failure,
     requestId: message.requestId,
     sessionKey: message.sessionKey ?? null,
-    orderAmount: zeroToNull(counted?.orderAmount),
+    orderAmount:
+      order === null
+        ? zeroToNull(counted?.orderAmount)
+        : (counted?.orderAmount ?? order.message.amount),
     discountedAmount: zeroToNull(counted?.discountedAmount),
     points: result.failure === null ? pointsToJson(pointsFromProto(sent?.points)) : null,
     units: unitsJson(counted?.units),
     tier: tier === undefined ? null : toBinary(PromotionTierSummarySchema, tier),
     explanation:
       sent?.explanation === undefined ? null : toBinary(ExplanationSchema, sent.explanation),
+    scope: sent?.scope === undefined ? null : toBinary(RedemptionScopeSchema, sent.scope),
   };
 }
 

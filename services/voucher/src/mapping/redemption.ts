@@ -15,6 +15,7 @@ import type { StoredRedemption, UsageAfter } from "../store/redemptions.ts";
 import type { StoredRollback } from "../store/rollbacks.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { pointsToProto, withRedeemedPoints } from "./points.ts";
+import { scopeFromBinary, withScope } from "./scope.ts";
 import { voucherToProto } from "./voucher.ts";
 
 /**
@@ -52,9 +53,12 @@ export function redemptionToProto(
         : { $typeName: "scrip.voucher.v1.RedemptionSession", key: stored.sessionKey },
     voucher:
       voucher &&
-      withRedeemedPoints(
-        voucherToProto({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
-        stored.points,
+      withScope(
+        withRedeemedPoints(
+          voucherToProto({ ...voucher, usage: usageAfter(voucher.usage, stored) }),
+          stored.points,
+        ),
+        scopeFromBinary(stored.scope),
       ),
     gift:
       stored.amount === null

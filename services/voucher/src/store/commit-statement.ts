@@ -50,8 +50,9 @@ export type NewRedemption = {
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly requestId: string;
   readonly sessionKey: string | null;
-  /** Added to the totals of its campaign and tier; null for zero. */
+  /** Added to the totals of its campaign and tier; null without an order. */
   readonly orderAmount: bigint | null;
+  /** Added to the same totals; null for zero. */
   readonly discountedAmount: bigint | null;
   /** JSON: the points that a loyalty card paid. */
   readonly points: string | null;
@@ -60,6 +61,8 @@ export type NewRedemption = {
   /** Binary messages. */
   readonly tier: Uint8Array | null;
   readonly explanation: Uint8Array | null;
+  /** Null where no rule limits the discount to products. */
+  readonly scope: Uint8Array | null;
 };
 
 export type NewEvent = {
@@ -154,6 +157,7 @@ const redemptionColumns: ColumnTable<NewRedemption> = {
   promotion_tier_message: column.sparseBytea(({ tier }) => tier && packBytes(tier)),
   explanation: column.sparseBytea(({ explanation }) => explanation && packBytes(explanation)),
   points: column.json(({ points }) => points),
+  scope: column.sparseBytea(({ scope }) => scope && packBytes(scope)),
 };
 
 const ledgerColumns: ColumnTable<LedgerEntry> = {

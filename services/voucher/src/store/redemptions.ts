@@ -34,6 +34,8 @@ export type StoredRedemption = {
   readonly sessionKey: string | null;
   /** Binary message: the tier at that time. */
   readonly tier: Uint8Array | null;
+  /** Binary message: what the discount applied to; null where no rule limits it to products. */
+  readonly scope: Uint8Array | null;
   /** Added to the totals of its campaign and tier. */
   readonly orderAmount: bigint;
   readonly discountedAmount: bigint;
@@ -78,12 +80,13 @@ type RedemptionRow = {
   discounted_amount: bigint | null;
   units: Readonly<Record<string, number>> | null;
   points: PointsJson | null;
+  scope: Uint8Array | null;
 };
 
 const COLUMNS = `project_id, id, parent_id, voucher_id, promotion_tier_id, campaign_id, created_at,
   status, amount, customer_id, tracking_id, metadata, channel_id, channel_type, order_message,
   customer_message, redeemed_quantity_after, amount_after, redeemed_amount_after, failure_code,
-  failure_message, session_key, promotion_tier_message, order_amount, discounted_amount, units, points`;
+  failure_message, session_key, promotion_tier_message, order_amount, discounted_amount, units, points, scope`;
 
 export type RedemptionKey = { readonly projectId: string; readonly id: string };
 
@@ -254,6 +257,7 @@ function redemptionFromRow(row: RedemptionRow): StoredRedemption {
       quantity: BigInt(quantity),
     })),
     points: pointsFromJson(row.points),
+    scope: row.scope && unpackBytes(row.scope),
   };
 }
 
