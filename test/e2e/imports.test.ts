@@ -227,7 +227,7 @@ describe.each(COMPOSITIONS)("imports (%s)", async (composition) => {
 
     const orders = [
       { source_id: x, status: "PAID", amount: 500, customer: { source_id: x } },
-      { amount: 1 },
+      { source_id: y, customer: { id: "cust_0" } },
     ];
     const action = await finished(await api.post("/v1/orders/import", orders));
     expect(action).toMatchObject({

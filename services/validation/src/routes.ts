@@ -13,6 +13,7 @@ import type { Implementation } from "@scrip/rpc";
 import { bindToRequest, type Deps } from "./deps.ts";
 import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
 import { assignRules } from "./handlers/assign-rules.ts";
+import { checkOrders } from "./handlers/check-orders.ts";
 import { createAssignment } from "./handlers/create-assignment.ts";
 import { createOrder } from "./handlers/create-order.ts";
 import { createProductCollection } from "./handlers/create-product-collection.ts";
@@ -151,7 +152,7 @@ const catalogueRoutes = (implement: Implement): readonly Implementation[] => [
   }),
   implement(
     CatalogueImportService,
-    { importProducts, importSkus, importOrders },
+    { importProducts, importSkus, checkOrders, importOrders },
     { importProducts: "transaction", importSkus: "transaction", importOrders: "transaction" },
   ),
   implement(ProductCollectionService, {

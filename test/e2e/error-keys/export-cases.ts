@@ -61,6 +61,16 @@ export const IMPORT_CASES: readonly ErrorCase[] = [
     key: "invalid_campaign",
     request: promotion,
   },
+  {
+    rpc: "ImportService.ImportOrders",
+    key: "missing_param",
+    request: { body: [{ amount: 1 }] },
+  },
+  {
+    rpc: "ImportService.ImportOrders",
+    key: "invalid_order",
+    request: { body: [{ source_id: "imported", amount: 1, items: [{ quantity: -1 }] }] },
+  },
   ...["ImportCampaignVouchers", "ImportVouchers"].flatMap((rpc): ErrorCase[] => [
     {
       rpc: `ImportService.${rpc}`,

@@ -12,6 +12,7 @@ const TYPE = "ORDERS.IMPORT";
 export const importOrders =
   (deps: Deps): Handler<typeof ImportService.method.importOrders> =>
   async ({ orders }, call) => {
+    await deps.catalogueImports.checkOrders({ items: orders }, { ...call, idempotency: undefined });
     if (await isActionUnfinished(deps.db, call.project.id, TYPE)) {
       throw new ApiError("resource_in_use", { details: "An import of orders is running" });
     }

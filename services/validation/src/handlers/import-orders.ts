@@ -1,4 +1,4 @@
-import { ApiError, toErrorResponse } from "@scrip/errors";
+import { toErrorResponse } from "@scrip/errors";
 import { itemOutcome, rejectedItem } from "@scrip/mapping";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import type { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
@@ -6,9 +6,9 @@ import type { CreateOrderRequest } from "@scrip/proto/scrip/validation/v1/orders
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { orderKey } from "../mapping/order.ts";
 import { editOrder } from "../order/edit-order.ts";
 import { saveImportedOrders } from "../store/orders.ts";
+import { requireOrderKey } from "./check-orders.ts";
 
 /** Order by order: each is claimed, so that an import and a redemption of the same order do not interleave. */
 export const importOrders =
@@ -24,9 +24,7 @@ async function importOrder(deps: Deps, call: Call, item: CreateOrderRequest): Pr
   const { createdAt: _, ...request } = item;
   const { id, sourceId } = item;
   try {
-    if (orderKey(item) === undefined) {
-      throw new ApiError("missing_param", { details: "Property .source_id is required" });
-    }
+    requireOrderKey(item);
     const orderKeyOf = id === undefined ? { ...(sourceId !== undefined && { sourceId }) } : { id };
     const order = await editOrder(deps, call, {
       orderKey: orderKeyOf,

@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { EmptySchema } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_empty } from "@bufbuild/protobuf/wkt";
 import type { ItemOutcome } from "../../common/v1/items_pb.ts";
 import { file_scrip_common_v1_items } from "../../common/v1/items_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
@@ -17,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/validation/v1/catalogue_imports.proto.
  */
 export const file_scrip_validation_v1_catalogue_imports: GenFile = /*@__PURE__*/
-  fileDesc("CitzY3JpcC92YWxpZGF0aW9uL3YxL2NhdGFsb2d1ZV9pbXBvcnRzLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIloKFUltcG9ydFByb2R1Y3RzUmVxdWVzdBJBCgVpdGVtcxgBIAMoCzIpLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlUHJvZHVjdFJlcXVlc3RCB5q1GANI6AciSAoWSW1wb3J0UHJvZHVjdHNSZXNwb25zZRIuCghvdXRjb21lcxgBIAMoCzIcLnNjcmlwLmNvbW1vbi52MS5JdGVtT3V0Y29tZSJSChFJbXBvcnRTa3VzUmVxdWVzdBI9CgVpdGVtcxgBIAMoCzIlLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlU2t1UmVxdWVzdEIHmrUYA0joByJEChJJbXBvcnRTa3VzUmVzcG9uc2USLgoIb3V0Y29tZXMYASADKAsyHC5zY3JpcC5jb21tb24udjEuSXRlbU91dGNvbWUiVQoTSW1wb3J0T3JkZXJzUmVxdWVzdBI+CgVpdGVtcxgBIAMoCzInLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlT3JkZXJSZXF1ZXN0QgaatRgCSGQiRgoUSW1wb3J0T3JkZXJzUmVzcG9uc2USLgoIb3V0Y29tZXMYASADKAsyHC5zY3JpcC5jb21tb24udjEuSXRlbU91dGNvbWUy9AMKFkNhdGFsb2d1ZUltcG9ydFNlcnZpY2USiwEKDkltcG9ydFByb2R1Y3RzEiouc2NyaXAudmFsaWRhdGlvbi52MS5JbXBvcnRQcm9kdWN0c1JlcXVlc3QaKy5zY3JpcC52YWxpZGF0aW9uLnYxLkltcG9ydFByb2R1Y3RzUmVzcG9uc2UiIKq1GAlub3RfZm91bmSqtRgPZHVwbGljYXRlX2ZvdW5kEo4BCgpJbXBvcnRTa3VzEiYuc2NyaXAudmFsaWRhdGlvbi52MS5JbXBvcnRTa3VzUmVxdWVzdBonLnNjcmlwLnZhbGlkYXRpb24udjEuSW1wb3J0U2t1c1Jlc3BvbnNlIi+qtRgJbm90X2ZvdW5kqrUYD2R1cGxpY2F0ZV9mb3VuZKq1GAtpbnZhbGlkX3NrdRK6AQoMSW1wb3J0T3JkZXJzEiguc2NyaXAudmFsaWRhdGlvbi52MS5JbXBvcnRPcmRlcnNSZXF1ZXN0Gikuc2NyaXAudmFsaWRhdGlvbi52MS5JbXBvcnRPcmRlcnNSZXNwb25zZSJVqrUYCW5vdF9mb3VuZKq1GA9kdXBsaWNhdGVfZm91bmSqtRgNaW52YWxpZF9vcmRlcqq1GA9pbnZhbGlkX3BheWxvYWSqtRgNbWlzc2luZ19wYXJhbWIGcHJvdG8z", [file_scrip_common_v1_items, file_scrip_options_v1_options, file_scrip_validation_v1_orders, file_scrip_validation_v1_products]);
+  fileDesc("CitzY3JpcC92YWxpZGF0aW9uL3YxL2NhdGFsb2d1ZV9pbXBvcnRzLnByb3RvEhNzY3JpcC52YWxpZGF0aW9uLnYxIloKFUltcG9ydFByb2R1Y3RzUmVxdWVzdBJBCgVpdGVtcxgBIAMoCzIpLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlUHJvZHVjdFJlcXVlc3RCB5q1GANI6AciSAoWSW1wb3J0UHJvZHVjdHNSZXNwb25zZRIuCghvdXRjb21lcxgBIAMoCzIcLnNjcmlwLmNvbW1vbi52MS5JdGVtT3V0Y29tZSJSChFJbXBvcnRTa3VzUmVxdWVzdBI9CgVpdGVtcxgBIAMoCzIlLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlU2t1UmVxdWVzdEIHmrUYA0joByJEChJJbXBvcnRTa3VzUmVzcG9uc2USLgoIb3V0Y29tZXMYASADKAsyHC5zY3JpcC5jb21tb24udjEuSXRlbU91dGNvbWUiVQoSQ2hlY2tPcmRlcnNSZXF1ZXN0Ej8KBWl0ZW1zGAEgAygLMicuc2NyaXAudmFsaWRhdGlvbi52MS5DcmVhdGVPcmRlclJlcXVlc3RCB5q1GANI0A8iVQoTSW1wb3J0T3JkZXJzUmVxdWVzdBI+CgVpdGVtcxgBIAMoCzInLnNjcmlwLnZhbGlkYXRpb24udjEuQ3JlYXRlT3JkZXJSZXF1ZXN0QgaatRgCSGQiRgoUSW1wb3J0T3JkZXJzUmVzcG9uc2USLgoIb3V0Y29tZXMYASADKAsyHC5zY3JpcC5jb21tb24udjEuSXRlbU91dGNvbWUy/AQKFkNhdGFsb2d1ZUltcG9ydFNlcnZpY2USiwEKDkltcG9ydFByb2R1Y3RzEiouc2NyaXAudmFsaWRhdGlvbi52MS5JbXBvcnRQcm9kdWN0c1JlcXVlc3QaKy5zY3JpcC52YWxpZGF0aW9uLnYxLkltcG9ydFByb2R1Y3RzUmVzcG9uc2UiIKq1GAlub3RfZm91bmSqtRgPZHVwbGljYXRlX2ZvdW5kEo4BCgpJbXBvcnRTa3VzEiYuc2NyaXAudmFsaWRhdGlvbi52MS5JbXBvcnRTa3VzUmVxdWVzdBonLnNjcmlwLnZhbGlkYXRpb24udjEuSW1wb3J0U2t1c1Jlc3BvbnNlIi+qtRgJbm90X2ZvdW5kqrUYD2R1cGxpY2F0ZV9mb3VuZKq1GAtpbnZhbGlkX3NrdRKFAQoLQ2hlY2tPcmRlcnMSJy5zY3JpcC52YWxpZGF0aW9uLnYxLkNoZWNrT3JkZXJzUmVxdWVzdBoWLmdvb2dsZS5wcm90b2J1Zi5FbXB0eSI1orUYDW1pc3NpbmdfcGFyYW2itRgPaW52YWxpZF9wYXlsb2FkorUYDWludmFsaWRfb3JkZXISugEKDEltcG9ydE9yZGVycxIoLnNjcmlwLnZhbGlkYXRpb24udjEuSW1wb3J0T3JkZXJzUmVxdWVzdBopLnNjcmlwLnZhbGlkYXRpb24udjEuSW1wb3J0T3JkZXJzUmVzcG9uc2UiVaq1GAlub3RfZm91bmSqtRgPZHVwbGljYXRlX2ZvdW5kqrUYDWludmFsaWRfb3JkZXKqtRgPaW52YWxpZF9wYXlsb2FkqrUYDW1pc3NpbmdfcGFyYW1iBnByb3RvMw", [file_google_protobuf_empty, file_scrip_common_v1_items, file_scrip_options_v1_options, file_scrip_validation_v1_orders, file_scrip_validation_v1_products]);
 
 /**
  * @generated from message scrip.validation.v1.ImportProductsRequest
@@ -96,6 +98,25 @@ export const ImportSkusResponseSchema: GenMessage<ImportSkusResponse> = /*@__PUR
   messageDesc(file_scrip_validation_v1_catalogue_imports, 3);
 
 /**
+ * @generated from message scrip.validation.v1.CheckOrdersRequest
+ */
+export type CheckOrdersRequest = Message<"scrip.validation.v1.CheckOrdersRequest"> & {
+  /**
+   * Orders. At most 2000.
+   *
+   * @generated from field: repeated scrip.validation.v1.CreateOrderRequest items = 1;
+   */
+  items: CreateOrderRequest[];
+};
+
+/**
+ * Describes the message scrip.validation.v1.CheckOrdersRequest.
+ * Use `create(CheckOrdersRequestSchema)` to create a new message.
+ */
+export const CheckOrdersRequestSchema: GenMessage<CheckOrdersRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_validation_v1_catalogue_imports, 4);
+
+/**
  * @generated from message scrip.validation.v1.ImportOrdersRequest
  */
 export type ImportOrdersRequest = Message<"scrip.validation.v1.ImportOrdersRequest"> & {
@@ -112,7 +133,7 @@ export type ImportOrdersRequest = Message<"scrip.validation.v1.ImportOrdersReque
  * Use `create(ImportOrdersRequestSchema)` to create a new message.
  */
 export const ImportOrdersRequestSchema: GenMessage<ImportOrdersRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_catalogue_imports, 4);
+  messageDesc(file_scrip_validation_v1_catalogue_imports, 5);
 
 /**
  * @generated from message scrip.validation.v1.ImportOrdersResponse
@@ -131,7 +152,7 @@ export type ImportOrdersResponse = Message<"scrip.validation.v1.ImportOrdersResp
  * Use `create(ImportOrdersResponseSchema)` to create a new message.
  */
 export const ImportOrdersResponseSchema: GenMessage<ImportOrdersResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_validation_v1_catalogue_imports, 5);
+  messageDesc(file_scrip_validation_v1_catalogue_imports, 6);
 
 /**
  * Imports products, SKUs and orders in batches, in the project of the call. Every RPC returns one outcome for each item,
@@ -162,6 +183,17 @@ export const CatalogueImportService: GenService<{
     methodKind: "unary";
     input: typeof ImportSkusRequestSchema;
     output: typeof ImportSkusResponseSchema;
+  },
+  /**
+   * Checks orders before an import: whether they have an `id` or `source_id`, their customers, and amounts and quantities.
+   * Writes nothing. Errors: `missing_param`, `invalid_payload`, `invalid_order`. Internal.
+   *
+   * @generated from rpc scrip.validation.v1.CatalogueImportService.CheckOrders
+   */
+  checkOrders: {
+    methodKind: "unary";
+    input: typeof CheckOrdersRequestSchema;
+    output: typeof EmptySchema;
   },
   /**
    * Creates or updates orders, like OrderService.CreateOrder. Imported orders earn no points and send no webhooks; customer
