@@ -74,7 +74,15 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
       context_type: "voucher.discount_voucher.discount.apply_to_order",
       rules: orderAbove(10_000),
       bundle_rules: bundleRules,
-      applicable_to: applicableTo,
+      // Entries without an effect are returned with the default.
+      applicable_to: {
+        ...applicableTo,
+        included: [
+          applicableTo.included[0],
+          { ...applicableTo.included[1], effect: "APPLY_TO_EVERY" },
+        ],
+        excluded: [{ ...applicableTo.excluded[0], effect: "APPLY_TO_EVERY" }],
+      },
       error: { message: "Buy more" },
       assignments_count: 0,
       created_at: expect.stringMatching(/Z$/),
@@ -82,9 +90,11 @@ describe.each(COMPOSITIONS)("validation rules (%s)", async (composition) => {
     });
     const path = `/v1/validation-rules/${rule["id"]}`;
     expect(await ok(api.get(path))).toEqual(rule);
+    const sentBack = await ok(api.put(path, rule));
+    expect(sentBack).toEqual({ ...rule, updated_at: sentBack["updated_at"] });
 
     const listed = await ok(api.get("/v1/validation-rules?limit=1"));
-    expect(listed).toMatchObject({ object: "list", data_ref: "data", data: [rule] });
+    expect(listed).toMatchObject({ object: "list", data_ref: "data", data: [sentBack] });
 
     const changed = await ok(
       api.put(path, { id: "other", name: "Bigger", error: null, bundle_rules: null }),

@@ -1,4 +1,5 @@
-import { resource } from "../section.ts";
+import { isJsonObject, type JsonObject } from "../../http.ts";
+import { resource, type Section } from "../section.ts";
 
 export const categories = resource({
   name: "categories",
@@ -21,8 +22,25 @@ export const collections = resource({
   fixed: ["type", "filter", "products"],
 });
 
-export const validationRules = resource({
-  name: "validation_rules",
-  path: "/v1/validation-rules",
-  fields: ["type", "context_type", "rules", "bundle_rules", "error", "applicable_to"],
-});
+export const validationRules: Section = {
+  ...resource({
+    name: "validation_rules",
+    path: "/v1/validation-rules",
+    fields: ["type", "context_type", "rules", "bundle_rules", "error", "applicable_to"],
+  }),
+  normalize: withEffects,
+};
+
+/** Entries of a scope without an effect apply to every item, and are returned so. */
+function withEffects(rule: JsonObject): JsonObject {
+  const { applicable_to: scope } = rule;
+  if (!isJsonObject(scope)) return rule;
+  const lists = Object.entries(scope).map(([name, entries]) => [
+    name,
+    Array.isArray(entries) ? entries.map(withEffect) : entries,
+  ]);
+  return { ...rule, applicable_to: Object.fromEntries(lists) };
+}
+
+const withEffect = (entry: unknown): unknown =>
+  isJsonObject(entry) ? { effect: "APPLY_TO_EVERY", ...entry } : entry;

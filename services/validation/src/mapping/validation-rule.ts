@@ -6,6 +6,8 @@ import {
   ValidationRulesAssignmentListSchema,
 } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import {
+  type RuleScope,
+  type RuleScopeEntry,
   RuleScopeSchema,
   type ValidationRule,
   ValidationRuleSchema,
@@ -30,7 +32,9 @@ export const validationRuleToProto = (row: CountedRuleRow): ValidationRule =>
     rules: row.rules,
     // No scope means that the discount applies to everything, as does an empty one.
     applicableTo:
-      row.applicable_to === null ? create(RuleScopeSchema) : ruleScopeFromRow(row.applicable_to),
+      row.applicable_to === null
+        ? create(RuleScopeSchema)
+        : withEffects(ruleScopeFromRow(row.applicable_to)),
     type: row.type,
     contextType: row.context_type,
     assignmentsCount: row.assignments_count,
@@ -39,6 +43,19 @@ export const validationRuleToProto = (row: CountedRuleRow): ValidationRule =>
     ...(row.error_message !== null && { error: { message: row.error_message } }),
     ...(row.updated_at !== null && { updatedAt: timestampFromDate(row.updated_at) }),
   });
+
+const withEffects = (scope: RuleScope): RuleScope => ({
+  ...scope,
+  included: scope.included.map(withEffect),
+  excluded: scope.excluded.map(withEffect),
+});
+
+const withEffect = (entry: RuleScopeEntry): RuleScopeEntry => ({
+  ...entry,
+  effect: entry.effect ?? DEFAULT_EFFECT,
+});
+
+const DEFAULT_EFFECT = "APPLY_TO_EVERY";
 
 export const assignmentListToProto = ({
   rows,
