@@ -143,6 +143,22 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
     });
   });
 
+  test("sends failed redemptions, also those without a customer", async () => {
+    const path = newCode("failed");
+    await createHook(path, { events: ["redemption.failed"] });
+    const { code } = await createVoucher({ active: false });
+    const customers = [undefined, { source_id: newCode("c") }];
+    const failed: string[] = [];
+    for (const customer of customers) {
+      const { body } = await api.post(`/v1/vouchers/${code}/redemption`, { customer });
+      expect(body["key"]).toBe("voucher_disabled");
+      failed.push(body["resource_id"]);
+    }
+    const received = await vi.waitFor(() => expectCount(path, 2), { timeout: 30_000 });
+    const ids = received.map(({ body }) => JSON.parse(body).data.redemption.id);
+    expect(ids.toSorted()).toEqual(failed.toSorted());
+  });
+
   test("a receiver that does not respond does not delay another one", async () => {
     const [stuck, quick] = [newCode("stuck"), newCode("quick")];
     receiver.respond(stuck, () => {});

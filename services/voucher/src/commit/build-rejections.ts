@@ -93,21 +93,22 @@ export function recordFailedRedemption(
   return rejectedOutcome({ ...error, requestId, resourceId: id, resourceType: "redemption" });
 }
 
-/** Consumers count failures by customer, so failures without one are not published. */
+/** Services count failures by customer; those without one interest webhooks only. */
 function addFailedEvent(
   command: Command,
   part: number,
   { id, build: { draft, context } }: { readonly id: string; readonly build: CommitBuild },
 ): void {
   const { projectId, customerId } = command;
-  if (customerId === null) return;
+  const origin = originFromProto(command.message);
+  if (customerId === null && origin === undefined) return;
   const { voucherId = null, tierId = null, campaignId = null } = command.parts[part] ?? {};
   const event = create(RedemptionFailedSchema, {
     projectId,
     redemptionId: id,
     voucherId: voucherId ?? "",
-    customerId,
     date: requireNow(command.message),
+    ...(customerId !== null && { customerId }),
     ...(tierId !== null && { promotionTierId: tierId }),
     ...(campaignId !== null && { campaignId }),
   });
@@ -118,7 +119,7 @@ function addFailedEvent(
     type: RedemptionFailedSchema.typeName,
     key: voucherId ?? tierId ?? "",
     traceparent: command.message.traceparent,
-    origin: originFromProto(command.message),
+    origin,
     payload: toBinary(RedemptionFailedSchema, event),
   });
 }
