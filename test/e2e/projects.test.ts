@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import {
+  type Api,
   createApi,
   clientApi,
   type Json,
@@ -81,6 +82,31 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
       gift: { amount: 100 },
     });
     expect([again.status, again.body["key"]]).toEqual([409, "duplicate_found"]);
+
+    const order = { amount: 100 };
+    const redeemed = await api.post(`/v1/vouchers/${code.toUpperCase()}/redemption`, { order });
+    expect(redeemed.status, redeemed.text).toBe(200);
+    const lists = [
+      ["/v1/vouchers", "code", "vouchers"],
+      ["/v1/redemptions", "voucher_code", "redemptions"],
+    ] as const;
+    for (const [path, field, list] of lists) {
+      const found = async (operator: string, value: string): Promise<Json[]> =>
+        (await api.get(`${path}?filters[${field}][conditions][${operator}]=${value}`)).body[list];
+      const expected = await found("$is", code);
+      expect(expected).toHaveLength(1);
+      expect(await found("$is", code.toLowerCase())).toEqual(expected);
+      expect(await found("$in", code.toUpperCase())).toEqual(expected);
+      expect(await found("$is_not", code.toLowerCase())).not.toContainEqual(expected[0]);
+    }
+    expect(await exportedCodes(api, code.toLowerCase())).toEqual([code]);
+
+    const sensitive = await createProject({});
+    await sensitive.api.post("/v1/vouchers", { code, type: "GIFT_VOUCHER", gift: { amount: 100 } });
+    const other = await sensitive.api.get(
+      `/v1/vouchers?filters[code][conditions][$is]=${code.toLowerCase()}`,
+    );
+    expect(other.body["vouchers"]).toEqual([]);
   });
 
   test("accepts client-side requests only from trusted origins", async () => {
@@ -106,6 +132,19 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
     const allowed = await client("https://a.example").post("/client/v1/validations", request);
     expect([allowed.status, allowed.body["valid"]]).toEqual([200, false]);
   });
+
+  /** The codes that an export of vouchers finds by a code. */
+  async function exportedCodes(api: Api, code: string): Promise<readonly string[]> {
+    const parameters = { fields: ["code"], filters: { code: { conditions: { $is: code } } } };
+    const { body } = await api.post("/v1/exports", { exported_object: "voucher", parameters });
+    const get = async (): Promise<Json> => (await api.get(`/v1/exports/${body["id"]}`)).body;
+    await expect.poll(async () => (await get())["status"]).toBe("DONE");
+    const { pathname, search } = new URL((await get())["result"].url, stack.url);
+    const [, ...codes] = (await (await fetch(`${stack.url}${pathname}${search}`)).text())
+      .trimEnd()
+      .split("\n");
+    return codes;
+  }
 
   async function createProject(settings: Json) {
     const created = await management.post("/management/v1/projects", {

@@ -259,8 +259,8 @@ const columnFilters = ({ table, request }: Source): FilterFields => {
       Object.entries(filterFieldsOf(request.object)).flatMap(([name, type]) => {
         const column = table.columns[name];
         if (column === undefined || column.decode !== undefined) return [];
-        const { sql, states } = column;
-        return [[name, { type, sql, ...(states !== undefined && { states }) }]];
+        const { sql, key, states } = column;
+        return [[name, { type, sql, ...(key && { key }), ...(states && { states }) }]];
       }),
     ),
     ...(metadata !== undefined && { prefixed: { "metadata.": jsonMember(metadata.sql) } }),

@@ -8,6 +8,8 @@ export type ExportColumn = {
   readonly sql: string;
   /** SQL of the text in the file, where it differs. */
   readonly cell?: string;
+  /** What filters for equality compare instead of the value. */
+  readonly key?: FilterField["key"];
   /** State operators such as `$active`. */
   readonly states?: FilterField["states"];
   /** The value is computed from that of `sql`, such as a message; undefined shows an empty cell. */

@@ -14,6 +14,8 @@ export type FilterField = {
   readonly type: "text" | "number" | "boolean" | "date" | "day" | "array" | "json";
   /** Defined by the service, never by a client. */
   readonly sql: string;
+  /** Compared for equality instead of a text: `of` returns the keys that stand for an operand. */
+  readonly key?: { readonly sql: string; readonly of: (operand: string) => readonly string[] };
   /** Replaces other names of a value with the stored one. */
   readonly normalize?: (operand: string) => string;
   /** SQL conditions of state operators such as `$active`; `now` binds the present. */

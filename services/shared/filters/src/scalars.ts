@@ -64,8 +64,10 @@ function equality({ name, field, operands }: Condition, bind: Bind): string {
       return `${field.sql}::text[] && ${bind(operands.map(textOf))}::text[]`;
     case "json":
       return `${jsonText(field.sql)} = any(${bind(operands.map(textOf))}::text[])`;
-    default:
-      return `${field.sql} = any(${bind(operands.map(textOf))}::text[])`;
+    default: {
+      const { sql, of } = field.key ?? { sql: field.sql, of: (text: string) => [text] };
+      return `${sql} = any(${bind(operands.map(textOf).flatMap(of))}::text[])`;
+    }
   }
 }
 

@@ -55,6 +55,9 @@ export type Metadata = Readonly<Record<string, unknown>>;
 export const codeKeyOf = (code: string, caseSensitive: boolean): string =>
   caseSensitive ? code : foldedKeyOf(code);
 
+/** The keys of a code in both kinds of projects. */
+export const codeKeysOf = (code: string): readonly string[] => [code, foldedKeyOf(code)];
+
 export const foldedKeyOf = (code: string): string => `\u0001${code.toLowerCase()}`;
 
 const TYPE_ALIASES: Readonly<Record<string, VoucherType>> = {

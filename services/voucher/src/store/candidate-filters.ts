@@ -1,9 +1,11 @@
 import type { FilterFields } from "@scrip/filters";
 
+import { CODE_KEY } from "./voucher-filters.ts";
+
 /** The fields of a voucher that qualifications may filter by, over `voucher v`. */
 export const candidateFilters: FilterFields = {
   named: {
-    code: { type: "text", sql: "v.code" },
+    code: { type: "text", sql: "v.code", key: CODE_KEY },
     voucher_type: { type: "text", sql: "v.type" },
     campaign_id: { type: "text", sql: "v.campaign_id" },
     campaign_type: { type: "text", sql: "v.campaign_type" },

@@ -5,7 +5,7 @@ import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { GIFT_ENTRY_ID } from "./gift-ledger.ts";
-import { voucherFilters } from "./voucher-filters.ts";
+import { CODE_KEY, CODE_KEY_OF_ANY, voucherFilters } from "./voucher-filters.ts";
 
 const statesOf = (field: string) => {
   const states = voucherFilters.named[field]?.states;
@@ -32,7 +32,7 @@ const VOUCHERS: ExportTable = {
         where v.project_id = $1 and v.deleted_at is null`,
   id: "v.id",
   columns: {
-    code: { sql: "v.code", ...statesOf("code") },
+    code: { sql: "v.code", key: CODE_KEY, ...statesOf("code") },
     voucher_type: { sql: "v.type" },
     value: { sql: VALUE },
     discount_type: { sql: enumOf(discount("type"), "DISCOUNT_TYPE_") },
@@ -125,7 +125,7 @@ const REDEMPTIONS: ExportTable = {
   columns: {
     id: { sql: "e.id" },
     object: { sql: "e.object" },
-    voucher_code: { sql: "v.code" },
+    voucher_code: { sql: "v.code", key: CODE_KEY_OF_ANY },
     customer_id: { sql: "e.customer_id" },
     date: { sql: "e.created_at" },
     result: {

@@ -2,6 +2,7 @@ import { type FilterFields, jsonMember } from "@scrip/filters";
 import type { ProjectQueryable } from "@scrip/postgres";
 
 import { keyFrom, keyOf } from "./redemption-keys.ts";
+import { CODE_KEY_OF_ANY } from "./voucher-filters.ts";
 
 /** A redemption or a rollback, by its id. */
 export type RedemptionEntry = { readonly id: string; readonly isRollback: boolean };
@@ -83,9 +84,9 @@ export async function listRedemptionEntries(
   };
 }
 
-/** A column of the voucher of an entry: filtered too rarely for a column of its own. */
-const voucherColumn = (column: string): string =>
-  `(select v.${column} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
+/** A value of the voucher of an entry: filtered too rarely for a column of its own. */
+const ofVoucher = (sql: string): string =>
+  `(select ${sql} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
 
 /**
  * Orders without an index of their own sort all redemptions that match, which the total has to read anyway. Another
@@ -94,7 +95,7 @@ const voucherColumn = (column: string): string =>
 const SORTABLE: Readonly<Record<string, string>> = {
   id: "e.id",
   created_at: "e.created_at",
-  voucher_code: voucherColumn("code"),
+  voucher_code: ofVoucher("v.code"),
   tracking_id: "e.tracking_id",
   customer_id: "e.customer_id",
 };
@@ -109,7 +110,7 @@ const RELATED_OBJECT = {
 };
 
 /** That of the voucher, or that of the promotion tier. */
-const CAMPAIGN_NAME = `coalesce(${voucherColumn("campaign_name")},
+const CAMPAIGN_NAME = `coalesce(${ofVoucher("v.campaign_name")},
     (select c.name from promotion_campaign c where c.project_id = e.project_id and c.campaign_id = e.campaign_id))`;
 
 const result = "case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end";
@@ -128,7 +129,11 @@ export const redemptionFilters: FilterFields = {
     campaign_name: { type: "text", sql: CAMPAIGN_NAME },
     campaign_id: { type: "text", sql: "e.campaign_id" },
     voucher_id: { type: "text", sql: "e.voucher_id" },
-    voucher_code: { type: "text", sql: voucherColumn("code") },
+    voucher_code: {
+      type: "text",
+      sql: ofVoucher("v.code"),
+      key: { ...CODE_KEY_OF_ANY, sql: ofVoucher(CODE_KEY_OF_ANY.sql) },
+    },
     promotion_tier_id: { type: "text", sql: "e.promotion_tier_id" },
     related_object_id: { type: "text", sql: RELATED_OBJECT.id },
     related_object_type: { type: "text", sql: RELATED_OBJECT.type },

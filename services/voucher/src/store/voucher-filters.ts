@@ -1,5 +1,7 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
 
+import { codeKeysOf } from "../domain/voucher.ts";
+
 const enabled = "v.active is not false";
 const started = (now: string): string => `(v.start_date is null or v.start_date <= ${now})`;
 const notEnded = (now: string): string =>
@@ -20,11 +22,17 @@ const usageStates = {
 
 const states = { ...timeStates, ...usageStates };
 
+/** Codes are found by their key: some projects ignore the letter case. */
+export const CODE_KEY = { sql: "v.code_key", of: codeKeysOf };
+
+/** As above, also for vouchers that were deleted for good, which have no key. */
+export const CODE_KEY_OF_ANY = { sql: "coalesce(v.code_key, v.code)", of: codeKeysOf };
+
 /** The fields of a voucher that a listing may be filtered by, over `voucher v` and `voucher_usage u`. */
 export const voucherFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "v.id" },
-    code: { type: "text", sql: "v.code", states },
+    code: { type: "text", sql: "v.code", key: CODE_KEY, states },
     type: { type: "text", sql: "v.type" },
     active: { type: "boolean", sql: "v.active", states },
     campaign: { type: "text", sql: "v.campaign_name" },
