@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import { ok, ruleBuilders } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+import { uploadTo } from "../stack/uploads.ts";
 import { startWebhookReceiver } from "../stack/webhook-receiver.ts";
 
 const receiver = await startWebhookReceiver();
@@ -98,6 +99,38 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
       object: "order",
       status: "CANCELED",
     });
+  });
+
+  test("sends imported vouchers if the import asks for it", async () => {
+    const path = newCode("imported");
+    await createHook(path, ["voucher.created", "voucher.updated"]);
+    const [silent, loud] = [newCode("silent"), newCode("loud")];
+    const importCsv = async (csv: string, webhooks: boolean): Promise<void> => {
+      const form = { csv: `Code,Voucher Type,Value,Active\n${csv}`, headers: {}, webhooks };
+      const { body } = await uploadTo({ url: stack.url, api }, "/v1/vouchers/importCSV", form);
+      await vi.waitFor(
+        async () => {
+          const { status } = await ok(api.get(`/v1/async-actions/${body["async_action_id"]}`));
+          expect(status).toBe("DONE");
+        },
+        { timeout: 30_000, interval: 100 },
+      );
+    };
+    await importCsv(`${silent},GIFT_VOUCHER,10.00,true\n`, false);
+    await importCsv(`${loud},GIFT_VOUCHER,10.00,true\n${silent},,,false\n`, true);
+
+    const received = await vi.waitFor(() => expectCount(path, 2), {
+      timeout: 30_000,
+      interval: 100,
+    });
+    const sent = received.map(({ body }) => {
+      const { type, data } = JSON.parse(body);
+      return [type, data.voucher.code, data.voucher.active];
+    });
+    expect(sent.toSorted()).toEqual([
+      ["voucher.created", loud, true],
+      ["voucher.updated", silent, false],
+    ]);
   });
 
   test("sends the changes that requests make to resources, only to projects that receive them", async () => {

@@ -12,13 +12,15 @@ export async function uploadTo(
   {
     csv,
     headers,
+    webhooks = false,
   }: {
     readonly csv: string | Uint8Array<ArrayBuffer> | undefined;
     readonly headers: Record<string, string>;
+    readonly webhooks?: boolean;
   },
 ): Promise<ApiResponse> {
   const form = new FormData();
-  form.set("webhooks_enable", "false");
+  form.set("webhooks_enable", String(webhooks));
   if (csv !== undefined) form.set("file", new Blob([csv], { type: "text/csv" }), "import.csv");
   const response = await fetch(url + path, {
     method: "POST",

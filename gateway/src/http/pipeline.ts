@@ -190,7 +190,7 @@ type Input = RequestParts & {
 const withFile = (message: Message, { file }: Input): Message =>
   file === undefined ? message : ({ ...message, fileId: file.id } as Message);
 
-/** Stores the file of the request; without one, its id stays empty. */
+/** Stores the file of the request; without one, its id stays empty. Other fields of the form are read like parameters of the query. */
 async function readUpload(
   { body, appendImportFile }: PipelineDeps,
   {
@@ -205,14 +205,14 @@ async function readUpload(
 ): Promise<Input> {
   const { query, req, principal: tenant } = context;
   const id = newId("imp");
-  const upload = await receiveUpload(req, body, (number, data) => {
+  const { file, fields } = await receiveUpload(req, body, (number, data) => {
     const call = callOf(context, { route, tenant, admit: undefined, signal: undefined });
     // Each part has the time limit of a request: the whole file may take much longer.
     const deadline = currentTime() + REQUEST_DEADLINE_MS;
     return appendImportFile({ fileId: id, number: BigInt(number), data }, { ...call, deadline });
   });
-  const parts = { path, query, body: undefined };
-  return upload === undefined ? parts : { ...parts, file: { id, ...upload } };
+  const parts = { path, query: [query, fields].filter(Boolean).join("&"), body: undefined };
+  return file === undefined ? parts : { ...parts, file: { id, ...file } };
 }
 
 async function readInput({

@@ -10,8 +10,12 @@ export type UploadLimits = { readonly maxUploadBytes: number };
 /** Stores the next part of a file; every part but the last has `PART_BYTES`. */
 export type AppendPart = (number: number, data: Buffer) => Promise<unknown>;
 
-/** The uploaded field `file`; undefined without one. The hash stands for the body, and is JSON as other bodies are. */
-export type Upload = { readonly hash: Buffer } | undefined;
+export type Upload = {
+  /** Of the field `file`; undefined without one. The hash stands for the body, and is JSON as other bodies are. */
+  readonly file: { readonly hash: Buffer } | undefined;
+  /** The other fields of the form, as a query string. */
+  readonly fields: string;
+};
 
 const PART_BYTES = 1024 * 1024;
 
@@ -20,7 +24,7 @@ const IDLE_MS = 30_000;
 
 /**
  * Receives the `file` of a multipart request at the pace at which its parts are stored, so that memory does not depend on its
- * size. Other fields are ignored.
+ * size.
  */
 export async function receiveUpload(
   req: IncomingMessage,
@@ -28,13 +32,15 @@ export async function receiveUpload(
   append: AppendPart,
 ): Promise<Upload> {
   const headers = multipartHeaders(req);
-  if (headers === undefined) return undefined;
+  if (headers === undefined) return { file: undefined, fields: "" };
   const declared = Number(req.headers["content-length"] ?? 0);
   if (declared > maxUploadBytes + MULTIPART_OVERHEAD) throw tooLarge(maxUploadBytes);
   const parser = new Busboy({
     headers,
     limits: { fileSize: maxUploadBytes, files: 10, fields: 20, fieldSize: 1024 },
   });
+  const fields = new URLSearchParams();
+  parser.on("field", (name, value) => fields.append(name, value));
   const hash = createHash("sha256");
   let stored: Promise<void> | undefined;
   let failure: unknown;
@@ -61,9 +67,11 @@ export async function receiveUpload(
   } finally {
     clearTimeout(idle);
   }
-  return stored === undefined
-    ? undefined
-    : { hash: Buffer.from(JSON.stringify(hash.digest("hex"))) };
+  return {
+    file:
+      stored === undefined ? undefined : { hash: Buffer.from(JSON.stringify(hash.digest("hex"))) },
+    fields: fields.toString(),
+  };
 }
 
 /** Boundaries and headers around the file. */

@@ -6,10 +6,11 @@ import { startFile } from "../imports/start-import.ts";
 
 export const importVouchersCsv =
   (deps: Deps): Handler<typeof ImportService.method.importVouchersCsv> =>
-  ({ fileId, metadataSchemas: schemas }, call) =>
+  ({ fileId, metadataSchemas: schemas, webhooksEnable: sendsWebhooks }, call) =>
     startFile(deps, call, {
       type: "VOUCHERS.IMPORT_CSV",
       kind: deps.importKinds.standaloneVouchers,
       fileId,
       schemas,
+      sendsWebhooks,
     });

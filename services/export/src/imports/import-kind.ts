@@ -54,6 +54,8 @@ export type ImportKind<Item extends Message = Message> = {
 export type ImportInput = {
   readonly fileId: string;
   readonly campaignId?: string;
+  /** Whether webhooks receive each item. */
+  readonly sendsWebhooks?: boolean;
   /** Metadata schemas of the project at the time of the request. */
   readonly schemas?: Name;
   /** Names of the columns of a CSV file, as the file has them. */

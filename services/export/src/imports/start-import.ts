@@ -19,6 +19,7 @@ type Start = {
   readonly type: ImportType;
   readonly schemas?: JsonObject | undefined;
   readonly campaignId?: string;
+  readonly sendsWebhooks?: boolean | undefined;
 };
 
 /** Stores the items in batches and starts their import, in one transaction. */
@@ -111,11 +112,15 @@ function requireColumns(kind: CsvKind, columns: readonly string[]): void {
   if (repeated !== undefined) throw invalidPayload(`The file has the column '${repeated}' twice`);
 }
 
-const inputOf = ({ schemas, campaignId }: Start, rest: ImportInput): ImportInput & JsonObject =>
+const inputOf = (
+  { schemas, campaignId, sendsWebhooks }: Start,
+  rest: ImportInput,
+): ImportInput & JsonObject =>
   ({
     ...rest,
     ...(schemas !== undefined && Object.keys(schemas).length > 0 && { schemas }),
     ...(campaignId !== undefined && { campaignId }),
+    ...(sendsWebhooks === true && { sendsWebhooks }),
   }) as never;
 
 const started = (asyncActionId: string): ImportStarted => ({

@@ -1,5 +1,6 @@
 import { ApiError, duplicate, errorToProto } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
+import { changed, isReceived, publishReceived } from "@scrip/idempotency";
 import { itemOutcome, rejectedItem } from "@scrip/mapping";
 import type { Queryable } from "@scrip/postgres";
 import { type ItemOutcome, ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
@@ -8,13 +9,16 @@ import type {
   ImportVouchersRequest,
   VoucherImportService,
 } from "@scrip/proto/scrip/voucher/v1/voucher_imports_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { type Call, type Handler, reservedOrNewId } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { CardDefinition } from "../domain/loyalty-card.ts";
 import { type CampaignType, codeKeyOf } from "../domain/voucher.ts";
 import { loyaltyCardChanged } from "../events/loyalty-card-changed.ts";
+import { VOUCHERS_TOPIC } from "../events/voucher-published.ts";
 import { campaignFromProto } from "../mapping/campaign.ts";
+import { voucherToProto } from "../mapping/voucher.ts";
 import { upsertCampaign } from "../store/campaigns.ts";
 import { updateVouchersTogether, type VoucherChange } from "../store/voucher-batch-updates.ts";
 import { type ImportedVoucher, insertVouchers } from "../store/voucher-writes.ts";
@@ -45,6 +49,16 @@ async function importAll(tx: Queryable, deps: Deps, batch: Batch): Promise<ItemO
     voucher instanceof ApiError || inserted.has(voucher.definition.id) ? [] : [index],
   );
   const updated = request.updatesExisting ? await updateExisting(tx, deps, { batch, taken }) : NONE;
+  if (request.sendsWebhooks) {
+    const created = prepared.flatMap((voucher) =>
+      voucher instanceof ApiError || !inserted.has(voucher.definition.id)
+        ? []
+        : [voucher.definition.code],
+    );
+    await publishChange(tx, call, { name: "voucher.created", codes: created });
+    const codes = [...updated].map((index) => codeOf(items[index]));
+    await publishChange(tx, call, { name: "voucher.updated", codes });
+  }
   return prepared.map((voucher, index) => {
     if (voucher instanceof ApiError) return rejectedItem(errorToProto(voucher, call.requestId));
     if (inserted.has(voucher.definition.id)) return itemOutcome(ItemResult.CREATED);
@@ -55,6 +69,28 @@ async function importAll(tx: Queryable, deps: Deps, batch: Batch): Promise<ItemO
 }
 
 const NONE: ReadonlySet<number> = new Set();
+
+const codeOf = (item: ItemMessage | undefined): string => item?.voucher?.code ?? "";
+
+/** Publishes a change of vouchers for webhooks, once for each voucher. */
+async function publishChange(
+  tx: Queryable,
+  call: Call,
+  { name, codes }: { readonly name: string; readonly codes: readonly string[] },
+): Promise<void> {
+  if (codes.length === 0 || !isReceived({ names: [name] }, call)) return;
+  const projectId = call.project.id;
+  const found = await findVouchers(
+    tx,
+    codes.map((code) => ({ projectId, code })),
+  );
+  const vouchers = new Map(found.map((voucher) => [voucher?.definition.id, voucher]));
+  const { output } = VoucherService.method.createVoucher;
+  const changes = [...vouchers.values()].flatMap((voucher) =>
+    voucher === undefined ? [] : [{ ...changed(output, voucherToProto(voucher)), names: [name] }],
+  );
+  await publishReceived(tx, call, { topic: VOUCHERS_TOPIC, changes });
+}
 
 /** So that two imports of the same codes wait for each other instead of deadlocking. */
 const inOrderOfCodes = (prepared: readonly (ImportedVoucher | ApiError)[]): ImportedVoucher[] =>
@@ -116,7 +152,7 @@ async function updateExisting(
     call,
   } = batch;
   const projectId = call.project.id;
-  const lookups = taken.map((index) => ({ projectId, code: items[index]?.voucher?.code ?? "" }));
+  const lookups = taken.map((index) => ({ projectId, code: codeOf(items[index]) }));
   const found = await findVouchers(tx, lookups);
   // A later item for the same voucher wins.
   const changes = new Map<string, VoucherChange>();

@@ -74,7 +74,11 @@ export const standaloneVouchers = (clients: Clients): ImportKind<ImportedVoucher
   send: async (items, { call, input }) => {
     const resolved = await resolveCategories(clients, call("categories"), items);
     const { outcomes } = await clients.voucherImports.importVouchers(
-      { items: [...resolved], updatesExisting: input.columns !== undefined },
+      {
+        items: [...resolved],
+        updatesExisting: input.columns !== undefined,
+        sendsWebhooks: input.sendsWebhooks === true,
+      },
       call("import"),
     );
     return outcomes;
