@@ -285,6 +285,34 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
     });
   });
 
+  test("a stack may name its category, which is created with it", async () => {
+    const campaign = await promotion();
+    const { id: tierId } = await tier(campaign);
+    const path = `/v1/promotions/${campaign["id"]}/stacks`;
+    const body = { name: "named", tiers: { ids: [tierId] } };
+    const [first, second] = [newCode("cat"), newCode("cat")];
+    const created = await ok(api.post(path, { ...body, category: first }));
+    expect(created["categories"]).toMatchObject([{ id: created["category_id"], name: first }]);
+    const one = `${path}/${created["id"]}`;
+    expect(await ok(api.put(one, { category: second }))).toMatchObject({
+      categories: [{ name: second }],
+    });
+    expect(await ok(api.put(one, { name: "renamed" }))).toMatchObject({
+      categories: [{ name: second }],
+    });
+    const differs = api.put(one, { category: first, category_id: "cat_no" });
+    expect(await rejected(differs)).toMatchObject({ key: "not_found" });
+    expect(await ok(api.put(one, { category: null }))).toMatchObject({ category_id: null });
+
+    const unused = newCode("cat");
+    const unknown = { name: "s", tiers: { ids: ["promo_no"] }, category: unused };
+    for (const request of [api.post(path, unknown), api.put(one, unknown)]) {
+      expect(await rejected(request)).toMatchObject({ resource_type: "promotion_tier" });
+    }
+    const { data } = await ok(api.get("/v1/categories?limit=100"));
+    expect(data.map(({ name }: Json) => name)).not.toContain(unused);
+  });
+
   test("a tier is either deleted or added to a stack, never both", async () => {
     const campaign = await promotion();
     for (let round = 0; round < 10; round += 1) {

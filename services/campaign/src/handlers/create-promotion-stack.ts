@@ -1,3 +1,4 @@
+import type { Queryable } from "@scrip/postgres";
 import type { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -13,12 +14,18 @@ export const createPromotionStack =
   (deps: Deps): Handler<typeof PromotionService.method.createPromotionStack> =>
   async (request, call) => {
     const projectId = call.project.id;
-    const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
     const tierIds = request.tiers?.ids ?? [];
-    const record = await deps.definitions.write(projectId, async (tx) => {
+    const lockCampaign = async (tx: Queryable) => {
       const campaign = await lockPromotionCampaign(tx, projectId, request.campaignId);
       requireStackCapacity(await countStacks(tx, projectId));
       await lockStackTiers(tx, projectId, tierIds);
+      return campaign;
+    };
+    // Before the category, which a rejected request must not create.
+    if (request.category !== undefined) await deps.db.transaction(lockCampaign);
+    const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
+    const record = await deps.definitions.write(projectId, async (tx) => {
+      const campaign = await lockCampaign(tx);
       const stack = {
         id: deps.newId("stack"),
         campaignId: campaign.id,

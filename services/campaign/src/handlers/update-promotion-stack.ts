@@ -1,4 +1,5 @@
 import { invalidPayload, notFound } from "@scrip/errors";
+import type { Queryable } from "@scrip/postgres";
 import type {
   PromotionService,
   UpdatePromotionStackRequest,
@@ -18,13 +19,20 @@ export const updatePromotionStack =
   async (request, call) => {
     const projectId = call.project.id;
     const key = await resolveStackKey(deps.db, projectId, request);
-    const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
-    const record = await deps.definitions.write(projectId, async (tx) => {
+    const lockAndChange = async (tx: Queryable, categoryId: string | null) => {
       const locked = await lockStack(tx, key);
       if (locked === undefined) throw notFound("promotion_stack", request.stackId);
       const stack = applyRequest(locked.stack, request, { categoryId, now: call.now });
       await lockStackTiers(tx, projectId, stack.tierIds);
-      await updateStack(tx, projectId, stack);
+      return stack;
+    };
+    // Before the category, which a rejected request must not create.
+    if (request.category !== undefined) {
+      await deps.db.transaction((tx) => lockAndChange(tx, null));
+    }
+    const categoryId = (await resolveCategoryId(deps, request, call)) ?? null;
+    const record = await deps.definitions.write(projectId, async (tx) => {
+      await updateStack(tx, projectId, await lockAndChange(tx, categoryId));
       return findStack(tx, key);
     });
     if (record === undefined) throw new Error("a locked stack does not exist");
@@ -47,7 +55,7 @@ function applyRequest(
     ...stack,
     name: request.name ?? stack.name,
     tierIds: request.tiers?.ids ?? stack.tierIds,
-    categoryId: sent.has("category_id") ? categoryId : stack.categoryId,
+    categoryId: sent.has("category_id") || sent.has("category") ? categoryId : stack.categoryId,
     metadata: sent.has("metadata") ? { ...stack.metadata, ...request.metadata } : stack.metadata,
     updatedAt: now,
   };
