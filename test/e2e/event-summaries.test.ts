@@ -48,6 +48,16 @@ describe.each(COMPOSITIONS)("summaries counted from events (%s)", async (composi
     expect(
       await typesAt(`/v1/loyalties/${program.campaignId}/members/${code}/activity?limit=1`),
     ).toEqual(ofCard.slice(1));
+    // Older clients use the plural.
+    for (const path of [
+      `/v1/customers/${customer["source_id"]}`,
+      `/v1/loyalties/members/${code}`,
+      `/v1/loyalties/${program.campaignId}/members/${code}`,
+    ]) {
+      expect(await ok(api.get(`${path}/activities`))).toEqual(
+        await ok(api.get(`${path}/activity`)),
+      );
+    }
   });
 
   test("a promotion tier sums up its redemptions without those rolled back", async () => {

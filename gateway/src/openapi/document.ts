@@ -135,21 +135,26 @@ const FILE: Operation["requestBody"] = {
   },
 };
 
-/** The name of the RPC; further paths of the same RPC add their side or path parameters. */
+/** The name of the RPC; further paths of the same RPC add their side, path parameters or last word. */
 function operationIdOf({ method, segments, side, body }: Binding, ids: Set<string>): string {
-  const parameters = segments
-    .flatMap((each) => (each.kind === "field" ? [each.field.localName] : []))
-    .map((name) => name.charAt(0).toUpperCase() + name.slice(1));
+  const parameters = segments.flatMap((each) =>
+    each.kind === "field" ? [capitalized(each.field.localName)] : [],
+  );
+  const byParameters = `${method.localName}By${parameters.join("And")}`;
+  const last = segments.findLast((each) => each.kind === "literal");
   const candidates = [
     method.localName,
-    side === "client" ? `client${method.name}` : `${method.localName}By${parameters.join("And")}`,
+    side === "client" ? `client${method.name}` : byParameters,
     ...(body === "none" && side === "client" ? [`client${method.name}ByQuery`] : []),
+    ...(last === undefined ? [] : [`${byParameters}In${capitalized(last.text)}`]),
   ];
   const id = candidates.find((each) => !ids.has(each));
   if (id === undefined) throw new Error(`${method.name} has paths that get the same operation id`);
   ids.add(id);
   return id;
 }
+
+const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** `VoucherService` is shown as `Voucher`. */
 const tagOf = ({ method }: Binding): string => method.parent.name.replace(/Service$/, "");
