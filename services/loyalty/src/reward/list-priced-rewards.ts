@@ -1,14 +1,22 @@
 import type { Deps } from "../deps.ts";
 import { keyOf } from "../domain/key.ts";
 import type { Tier } from "../domain/tiers/tier.ts";
-import { type AssignmentListing, listAssignments } from "../store/reward-assignments.ts";
+import {
+  type AssignmentRow,
+  listAssignments,
+  listAssignmentsAfter,
+} from "../store/reward-assignments.ts";
 import { findRewards } from "../store/rewards.ts";
 import { type PricedReward, priceInTier } from "./tier-price.ts";
 
-export type PricedListing = AssignmentListing & {
+export type PricedListing = {
+  readonly projectId: string;
+  readonly campaignId: string;
   readonly tier: Tier | null;
   /** Default: rewards at any price. */
   readonly isListed?: ((reward: PricedReward) => boolean) | undefined;
+  readonly limit: number;
+  readonly offset: number;
 };
 
 type PricedPage = { readonly rewards: readonly PricedReward[]; readonly total: bigint };
@@ -21,11 +29,12 @@ export async function listPricedRewards(
   { db }: Pick<Deps, "db">,
   { tier, isListed, ...listing }: PricedListing,
 ): Promise<PricedPage> {
-  if (isListed === undefined && !hasExclusions(tier)) return readPriced(db, tier, listing);
-  const { limit, offset } = listing;
-  const all = await readAllPriced(db, tier, listing);
-  const listed = isListed === undefined ? all : all.filter(isListed);
-  return { rewards: listed.slice(offset, offset + limit), total: BigInt(listed.length) };
+  const { projectId } = listing;
+  if (isListed !== undefined || hasExclusions(tier)) {
+    return selectPriced(db, { tier, isListed: isListed ?? (() => true), ...listing });
+  }
+  const { rows, total } = await listAssignments(db, listing);
+  return { rewards: await priced(db, { projectId, tier, rows }), total };
 }
 
 const hasExclusions = (tier: Tier | null): boolean =>
@@ -34,35 +43,50 @@ const hasExclusions = (tier: Tier | null): boolean =>
 /** Assignments per statement. */
 const SLICE = 1_000;
 
-/** Prices depend on the tier, so they are compared here. Programs have few rewards. */
-async function readAllPriced(
+/** Prices depend on the tier, so they are compared here, slice by slice; only the page is retained. */
+async function selectPriced(
   db: Deps["db"],
-  tier: Tier | null,
-  listing: AssignmentListing,
-): Promise<readonly PricedReward[]> {
-  const all: PricedReward[] = [];
-  for (let offset = 0; ; offset += SLICE) {
-    const { rewards, total } = await readPriced(db, tier, { ...listing, limit: SLICE, offset });
-    all.push(...rewards);
-    if (offset + SLICE >= total) return all;
-  }
+  {
+    projectId,
+    campaignId,
+    tier,
+    isListed,
+    limit,
+    offset,
+  }: PricedListing & { readonly isListed: (reward: PricedReward) => boolean },
+): Promise<PricedPage> {
+  const rewards: PricedReward[] = [];
+  let total = 0;
+  let last: AssignmentRow | undefined;
+  do {
+    const rows = await listAssignmentsAfter(db, { projectId, campaignId, last, limit: SLICE });
+    const listed = (await priced(db, { projectId, tier, rows })).filter(isListed);
+    rewards.push(...listed.slice(Math.max(0, offset - total), Math.max(0, offset + limit - total)));
+    total += listed.length;
+    last = rows.length < SLICE ? undefined : rows.at(-1);
+  } while (last !== undefined);
+  return { rewards, total: BigInt(total) };
 }
 
-/** A page before exclusions; its total includes the excluded rewards. */
-async function readPriced(
+/** The rewards of assignments, without those that the tier excludes. */
+async function priced(
   db: Deps["db"],
-  tier: Tier | null,
-  listing: AssignmentListing,
-): Promise<PricedPage> {
-  const { projectId } = listing;
-  const { rows, total } = await listAssignments(db, listing);
+  {
+    projectId,
+    tier,
+    rows,
+  }: {
+    readonly projectId: string;
+    readonly tier: Tier | null;
+    readonly rows: readonly AssignmentRow[];
+  },
+): Promise<readonly PricedReward[]> {
   const rewards = await findRewards(
     db,
     rows.map(({ reward_id: rewardId }) => ({ projectId, rewardId })),
   );
-  const priced = rows.flatMap((assignment) => {
+  return rows.flatMap((assignment) => {
     const reward = rewards.get(keyOf(projectId, assignment.reward_id));
     return reward === undefined ? [] : (priceInTier({ assignment, reward }, tier) ?? []);
   });
-  return { rewards: priced, total };
 }

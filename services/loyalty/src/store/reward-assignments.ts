@@ -146,6 +146,31 @@ export async function listAssignments(
   });
 }
 
+/** The next assignments of a program after the last one that was read, newest first. */
+export async function listAssignmentsAfter(
+  db: Queryable,
+  {
+    projectId,
+    campaignId,
+    last,
+    limit,
+  }: {
+    readonly projectId: string;
+    readonly campaignId: string;
+    readonly last: Pick<AssignmentRow, "created_at" | "id"> | undefined;
+    readonly limit: number;
+  },
+): Promise<readonly AssignmentRow[]> {
+  const { rows } = await db.query<AssignmentRow>(
+    `select ${COLUMNS} from reward_assignment
+      where project_id = $1 and campaign_id = $2 and (created_at, id) < ($3::timestamptz, $4)
+      order by created_at desc, id desc
+      limit $5`,
+    [projectId, campaignId, last?.created_at ?? "infinity", last?.id ?? "", limit],
+  );
+  return rows;
+}
+
 export type CampaignReward = {
   readonly projectId: string;
   readonly campaignId: string;
