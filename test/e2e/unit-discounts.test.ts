@@ -280,15 +280,15 @@ describe.each(COMPOSITIONS)("unit discounts (%s)", async (composition) => {
       inapplicable_to: { object: "list", data_ref: "data", data: [], total: 0 },
     });
 
-    for (const { id, voucher } of [redeemed.body["redemptions"][0], alone]) {
-      const { applicable_to, inapplicable_to } = voucher;
+    for (const { id, voucher: shown } of [redeemed.body["redemptions"][0], alone]) {
+      const { applicable_to, inapplicable_to } = shown;
       const stored = { id, voucher: { applicable_to, inapplicable_to } };
       expect(await ok(api.get(`/v1/redemptions/${id}`))).toMatchObject(stored);
       const filter = `filters[id][conditions][$is]=${id}`;
       expect((await ok(api.get(`/v1/redemptions?${filter}`)))["redemptions"]).toMatchObject([
         stored,
       ]);
-      const ofVoucher = await ok(api.get(`/v1/vouchers/${voucher.code}/redemption`));
+      const ofVoucher = await ok(api.get(`/v1/vouchers/${shown.code}/redemption`));
       expect(ofVoucher["redemption_entries"]).toMatchObject([stored]);
     }
   });

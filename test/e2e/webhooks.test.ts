@@ -155,8 +155,8 @@ describe.each(COMPOSITIONS)("webhooks (%s)", async (composition) => {
       failed.push(body["resource_id"]);
     }
     const received = await vi.waitFor(() => expectCount(path, 2), { timeout: 30_000 });
-    const ids = received.map(({ body }) => JSON.parse(body).data.redemption.id);
-    expect(ids.toSorted()).toEqual(failed.toSorted());
+    const ids = received.map(({ body }) => JSON.parse(body).data.redemption.id as string);
+    expect(new Set(ids)).toEqual(new Set(failed));
   });
 
   test("a receiver that does not respond does not delay another one", async () => {
