@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { newId, newRequestId } from "@scrip/ids";
+import { ApplicableToSchema } from "@scrip/proto/scrip/common/v1/applicable_to_pb";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   type CommitOutcome,
@@ -9,6 +10,7 @@ import {
   type CountSchema,
   RedeemedPointsSchema,
   RedemptionCommandSchema,
+  type Redemption,
   type RedemptionPartSchema,
   type RedemptionService,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
@@ -183,3 +185,11 @@ export const limitOf = (
     rejection: { code: 400, key: about.rejection, message: "too often" },
   }),
 });
+
+/** A committed redemption as it is read: a commit does not list what an unlimited one applies to. */
+export function asRead(committed: Redemption | undefined): Redemption | undefined {
+  if (committed?.voucher === undefined) return committed;
+  const nothing = create(ApplicableToSchema);
+  const { applicableTo = nothing, inapplicableTo = nothing } = committed.voucher;
+  return { ...committed, voucher: { ...committed.voucher, applicableTo, inapplicableTo } };
+}
