@@ -117,7 +117,7 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
       );
     };
     await importCsv(`${silent},GIFT_VOUCHER,10.00,true\n`, false);
-    await importCsv(`${loud},GIFT_VOUCHER,10.00,true\n${silent},,,false\n`, true);
+    await importCsv(`${loud},GIFT_VOUCHER,10.00,true\n${silent},GIFT_VOUCHER,10.00,false\n`, true);
 
     const received = await vi.waitFor(() => expectCount(path, 2), {
       timeout: 30_000,

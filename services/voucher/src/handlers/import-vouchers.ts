@@ -177,9 +177,9 @@ async function updateExisting(
     at: call.now,
   });
   if (cards.length > 0) {
-    const changed = (card: CardDefinition) =>
+    const changeOf = (card: CardDefinition) =>
       loyaltyCardChanged(deps.newId("event"), card, call.now);
-    await enqueue(tx, cards.map(changed), call);
+    await enqueue(tx, cards.map(changeOf), call);
   }
   return new Set([...ofItem].flatMap(([index, id]) => (live.has(id) ? [index] : [])));
 }
