@@ -97,6 +97,7 @@ async function insertFirstProject(
     sandboxNow: null,
     webhookVersion: null,
     webhookEvents: [],
+    hasEarningRules: false,
     apiVersion: null,
     createdAt,
     updatedAt: null,

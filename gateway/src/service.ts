@@ -35,6 +35,10 @@ import {
   type FindSchemas,
   createMetadataSchemaCache,
 } from "./metadata-schemas/metadata-schema-cache.ts";
+import {
+  createFollowEarningRules,
+  type FollowEarningRules,
+} from "./projects/follow-earning-rules.ts";
 import { createFollowWebhooks, type FollowWebhooks } from "./projects/follow-webhooks.ts";
 import { routes } from "./routes.ts";
 
@@ -67,6 +71,7 @@ export type GatewayService = Service & {
   readonly credentialCache: CredentialCache;
   readonly findSchemas: FindSchemas;
   readonly followWebhooks: FollowWebhooks;
+  readonly followEarningRules: FollowEarningRules;
   readonly clock: () => number;
   /** Whether the bootstrap keys belong to a project. */
   readonly hasBootstrapKeys: boolean;
@@ -137,6 +142,7 @@ export async function createGatewayService(
     definitions,
     findSchemas: createMetadataSchemaCache(db, definitions),
     followWebhooks: createFollowWebhooks({ db, credentialCache, onEvents: relay.wake }),
+    followEarningRules: createFollowEarningRules({ db, credentialCache, onEvents: relay.wake }),
     clock,
     hasBootstrapKeys,
     ready: createReadiness(db, (error) =>

@@ -126,6 +126,7 @@ create table project (
   default_code_config text,
   sandbox_now timestamp with time zone,
   webhook_events jsonb default '[]'::jsonb not null,
+  has_earning_rules boolean default false not null,
   constraint project_pkey PRIMARY KEY (project_id)
 );
 

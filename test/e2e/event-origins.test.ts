@@ -55,17 +55,21 @@ describe.each(COMPOSITIONS)("events say which request caused them (%s)", async (
     const pairs = bodies.map(({ type, event }) => [type, event.group_id].join(" "));
     expect(pairs.toSorted()).toEqual(groups.map((pair) => pair.join(" ")).toSorted());
   };
-  const payOrder = (customer: Json): Promise<string> =>
+  const payOrder = (customer: Json, caller = api): Promise<string> =>
     requestIdOf(
-      api.post("/v1/orders", {
+      caller.post("/v1/orders", {
         source_id: newCode("order"),
         status: "PAID",
         amount: 1_000,
         customer,
       }),
     );
-  const earnByOrders = (campaignId: string, more: Json = {}): Promise<ApiResponse> =>
-    api.post(`/v1/loyalties/${campaignId}/earning-rules`, [
+  const earnByOrders = (
+    campaignId: string,
+    more: Json = {},
+    caller = api,
+  ): Promise<ApiResponse> =>
+    caller.post(`/v1/loyalties/${campaignId}/earning-rules`, [
       {
         event: "order.paid",
         loyalty: {
@@ -190,6 +194,28 @@ describe.each(COMPOSITIONS)("events say which request caused them (%s)", async (
       group_id: activated?.["event"].id,
       event_source: { channel: "INTERNAL", user: null, api_key: null },
     });
+  });
+
+  test("with the API key on pending points in a project without webhooks", async () => {
+    const { api: other } = await newProject(stack);
+    const program = await createLoyaltyProgram(other);
+    const pending = { pending_points: { period_type: "DAY", period_value: 7 } };
+    expect((await earnByOrders(program.campaignId, pending, other)).status).toBe(200);
+    const member = await program.createCard();
+    const { code } = await ruleBuilders(other).createVoucher();
+    const buyer = { customer: member.customer, order: { amount: 1_000 } };
+    const redeemed = await requestIdOf(other.post(`/v1/vouchers/${code}/redemption`, buyer));
+    const paid = await payOrder(member.customer, other);
+    const path = `/v1/loyalties/${program.campaignId}/members/${member.code}/pending-points?order=id`;
+    const causes = async () =>
+      (await ok(other.get(path)))["data"].map(({ details }: Json) => details.event);
+    await expect.poll(causes, { timeout: 20_000 }).toHaveLength(2);
+    const key = { name: expect.any(String), app_id: other.headers["x-app-id"] };
+    const source = { channel: "API", api_key: key };
+    expect(await causes()).toMatchObject([
+      { group_id: redeemed, event_source: source },
+      { group_id: paid, event_source: source },
+    ]);
   });
 
   test("with the request that started a job", async () => {

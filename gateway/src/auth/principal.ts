@@ -42,6 +42,7 @@ export type TenantSettings = Pick<
   | "caseSensitiveCodes"
   | "defaultCodeConfig"
   | "webhookEvents"
+  | "hasEarningRules"
   | "sandboxNow"
 >;
 
@@ -91,6 +92,7 @@ function toContext(project: TenantSettings): ProjectContext {
       codeConfig: JSON.stringify(project.defaultCodeConfig),
     }),
     ...(project.webhookEvents.length > 0 && { webhookEvents: project.webhookEvents }),
+    ...(project.hasEarningRules && { hasEarningRules: true }),
   };
 }
 

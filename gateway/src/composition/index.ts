@@ -52,7 +52,11 @@ export function createCompositionDeps(
     db,
     findSchemas,
     followWebhooks,
-  }: { readonly db: Queryable } & Pick<CompositionDeps, "findSchemas" | "followWebhooks">,
+    followEarningRules,
+  }: { readonly db: Queryable } & Pick<
+    CompositionDeps,
+    "findSchemas" | "followWebhooks" | "followEarningRules"
+  >,
 ): CompositionDeps {
   const campaigns = transports.get(CampaignService.typeName);
   const campaignActions = transports.get(CampaignActionService.typeName);
@@ -78,6 +82,7 @@ export function createCompositionDeps(
     dueJobs: loyalty && createDueJobsClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),
     followWebhooks,
+    followEarningRules,
     findSchemas,
     reserveIds: async ({ project, idempotency }) =>
       idempotency === undefined

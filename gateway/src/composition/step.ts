@@ -3,6 +3,7 @@ import type { NewId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 
 import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
+import type { FollowEarningRules } from "../projects/follow-earning-rules.ts";
 import type { FollowWebhooks } from "../projects/follow-webhooks.ts";
 import type { CampaignActions } from "./clients/campaign-actions.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
@@ -36,6 +37,7 @@ export type CompositionDeps = {
   readonly dueJobs: DueJobs | undefined;
   readonly webhooks: Webhooks | undefined;
   readonly followWebhooks: FollowWebhooks;
+  readonly followEarningRules: FollowEarningRules;
   readonly findSchemas: FindSchemas;
   /** Ids for objects that the request creates; for one with an idempotency key, the same at each repetition. */
   readonly reserveIds: (call: Call) => Promise<NewId>;

@@ -25,6 +25,7 @@ const deps: CompositionDeps = {
   vouchers: unused,
   webhooks: unused,
   followWebhooks: unused,
+  followEarningRules: unused,
   findSchemas: () => undefined,
   reserveIds: unused,
 };

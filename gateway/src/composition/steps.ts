@@ -5,6 +5,7 @@ import { createVoucherInCampaignStep } from "./create-voucher-in-campaign.ts";
 import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
+import { followEarningRulesStep } from "./follow-earning-rules.ts";
 import { followWebhooksStep } from "./follow-webhooks.ts";
 import { generateCampaignVouchersStep } from "./generate-campaign-vouchers.ts";
 import { loadValidationRuleStep } from "./load-validation-rule.ts";
@@ -188,6 +189,15 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Stores in the project which events its webhooks receive, so that services publish these.",
     directGrpc: "Webhooks have management paths only, which the gateway serves.",
     compile: followWebhooksStep,
+  },
+  {
+    name: "follow-earning-rules",
+    runs: "after the call",
+    appliesTo: "`CreateEarningRules`, `UpdateEarningRule` and `EnableEarningRule`",
+    does: "Stores in the project that it has earning rules, so that services store the request and the API key with redemptions and paid orders.",
+    directGrpc:
+      "Not done: pending points show the event itself as their cause, until one of these RPCs is called over HTTP.",
+    compile: followEarningRulesStep,
   },
 ];
 

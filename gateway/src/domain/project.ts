@@ -23,6 +23,8 @@ export type Project = {
   readonly webhookVersion: string | null;
   /** Names of the events that its webhooks receive. */
   readonly webhookEvents: readonly string[];
+  /** Whether an earning rule was ever written; never reset. */
+  readonly hasEarningRules: boolean;
   readonly apiVersion: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date | null;

@@ -32,6 +32,7 @@ export const projectChangedEvent = (project: PublishedProject): OutboxEvent => (
       }),
       ...(project.sandboxNow !== null && { sandboxNow: timestampFromMs(project.sandboxNow) }),
       webhookEvents: [...project.webhookEvents],
+      hasEarningRules: project.hasEarningRules,
     }),
   ),
 });

@@ -78,6 +78,7 @@ function parse(request: CreateProjectRequest, id: string, createdAt: Date): Proj
     sandboxNow: null,
     webhookVersion: request.webhookVersion ?? null,
     webhookEvents: [],
+    hasEarningRules: false,
     apiVersion: request.apiVersion ?? null,
     createdAt,
     updatedAt: null,

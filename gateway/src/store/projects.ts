@@ -18,6 +18,7 @@ export type ProjectRow = {
   sandbox_now: Date | null;
   webhook_version: string | null;
   webhook_events: string[];
+  has_earning_rules: boolean;
   api_version: string | null;
   created_at: Date;
   updated_at: Date | null;
@@ -47,6 +48,7 @@ const editableColumns: ColumnTable<Project> = {
   sandbox_now: column.timestamp(({ sandboxNow }) => sandboxNow),
   webhook_version: column.text(({ webhookVersion }) => webhookVersion),
   webhook_events: column.single("text[]", ({ webhookEvents }) => webhookEvents),
+  has_earning_rules: column.bool(({ hasEarningRules }) => hasEarningRules),
   api_version: column.text(({ apiVersion }) => apiVersion),
   updated_at: column.timestamp(({ updatedAt }) => updatedAt && updatedAt.getTime()),
   first_weekday: column.single("smallint", ({ firstWeekday }) => firstWeekday),
@@ -186,6 +188,7 @@ export function projectFromRow(row: ProjectRow): Project {
     sandboxNow: row.sandbox_now === null ? null : row.sandbox_now.getTime(),
     webhookVersion: row.webhook_version,
     webhookEvents: row.webhook_events,
+    hasEarningRules: row.has_earning_rules,
     apiVersion: row.api_version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

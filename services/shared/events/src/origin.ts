@@ -53,7 +53,7 @@ export function storedHeaders(
   });
 }
 
-/** Undefined for events without an origin: those of an earlier release, and redemptions of projects without webhooks. */
+/** Undefined for events without an origin: those of an earlier release, and redemptions of projects that do not need it. */
 export function originOf({ headers }: Pick<EventEnvelope, "headers">): Origin | undefined {
   const { [REQUEST_ID]: requestId, [CALLER]: text, [CALLER_NAME]: name } = headers;
   const [, side, id = ""] = /^(server|client|management|service):(.*)$/.exec(text ?? "") ?? [];

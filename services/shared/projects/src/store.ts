@@ -21,6 +21,7 @@ type ProjectRow = {
   readonly default_code_config: string | null;
   readonly sandbox_now: Date | null;
   readonly webhook_events: readonly string[];
+  readonly has_earning_rules: boolean;
 };
 
 const changeableColumns: ColumnTable<ProjectChanged> = {
@@ -32,6 +33,7 @@ const changeableColumns: ColumnTable<ProjectChanged> = {
   default_code_config: column.text(({ defaultCodeConfig }) => defaultCodeConfig ?? null),
   sandbox_now: column.timestamp(({ sandboxNow }) => (sandboxNow ? timestampMs(sandboxNow) : null)),
   webhook_events: column.json(({ webhookEvents }) => JSON.stringify(webhookEvents)),
+  has_earning_rules: column.bool(({ hasEarningRules }) => hasEarningRules),
 };
 
 const saveStatement = buildStatement({
@@ -65,7 +67,7 @@ export async function findProjects(
     name: "project_find",
     planning: "indexLookups",
     text: `select project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes,
-                  default_code_config, sandbox_now, webhook_events
+                  default_code_config, sandbox_now, webhook_events, has_earning_rules
              from project where project_id = any($1::text[])`,
     values: [textArray(ids)],
   });
@@ -81,6 +83,7 @@ const stateFromRow = (row: ProjectRow): ProjectState => ({
     caseSensitiveCodes: row.case_sensitive_codes,
     ...(row.default_code_config !== null && { codeConfig: row.default_code_config }),
     ...(row.webhook_events.length > 0 && { webhookEvents: row.webhook_events }),
+    ...(row.has_earning_rules && { hasEarningRules: true }),
   },
   sandboxNow: row.sandbox_now === null ? null : row.sandbox_now.getTime(),
   deleted: row.deleted,

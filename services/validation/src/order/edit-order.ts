@@ -13,7 +13,7 @@ import type {
   CreateOrderRequest,
   UpdateOrderRequest,
 } from "@scrip/proto/scrip/validation/v1/orders_pb";
-import { type Call, webhookOriginOf } from "@scrip/rpc";
+import { type Call, neededOriginOf } from "@scrip/rpc";
 
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
@@ -102,7 +102,7 @@ async function save(
       const free = await setSourceId(tx, { projectId, id: claim.id, sourceId });
       if (!free) throw duplicate("order", "id", sourceId);
     }
-    const origin = webhookOriginOf(call);
+    const origin = neededOriginOf(call);
     await saveAll(tx, [{ projectId, order, at: new Date(call.now), origin }]);
     const edit = { projectId, before: claim.stored, order, at: call.now };
     const edited = orderEdited(deps.newId("event"), edit);

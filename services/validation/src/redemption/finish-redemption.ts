@@ -7,7 +7,7 @@ import type {
   Redemption,
   CommittedRedemptions,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Call, webhookOriginOf } from "@scrip/rpc";
+import { type Call, neededOriginOf } from "@scrip/rpc";
 
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
@@ -49,7 +49,7 @@ export async function finishRedemption(
           projectId: call.project.id,
           order: redemption.order,
           overrides,
-          origin: webhookOriginOf(call),
+          origin: neededOriginOf(call),
         };
         const storing = storeRedeemedOrder(
           deps,

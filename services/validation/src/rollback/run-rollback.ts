@@ -9,7 +9,7 @@ import type {
   RollbackOutcome,
   CommittedRollbacks,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Call, webhookOriginOf } from "@scrip/rpc";
+import { type Call, neededOriginOf } from "@scrip/rpc";
 import { addDuration } from "@scrip/rules";
 import { exportedTraceparent } from "@scrip/telemetry";
 
@@ -179,7 +179,7 @@ async function finishRollback(
       if (rollback?.order !== undefined) {
         const { order, date } = rollback;
         const at = new Date(date === undefined ? call.now : instantFromProto(date));
-        const origin = webhookOriginOf(call);
+        const origin = neededOriginOf(call);
         const stored = { projectId: call.project.id, order, at, origin };
         const storing =
           outcome.replayed || !isStored

@@ -16,7 +16,7 @@ export type StoredOrder = {
   readonly projectId: string;
   readonly order: Order;
   readonly at: Date;
-  /** Origin of the event `OrderPaid`; absent in projects without webhooks. */
+  /** Origin of the event `OrderPaid`; absent in projects without webhooks and earning rules. */
   readonly origin?: Origin | undefined;
 };
 

@@ -17,7 +17,7 @@ import {
   type CommitOutcome,
   CommitRedemptionsRequestSchema,
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
-import { type Call, webhookOriginOf } from "@scrip/rpc";
+import { type Call, neededOriginOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { statusOf } from "../domain/redeemable-status.ts";
@@ -112,7 +112,7 @@ const commandOf = (
   { version, call }: { readonly version: bigint; readonly call: Call },
 ) => {
   const { reward, quantity, assignmentId, loyaltyTierId } = held;
-  const caller = webhookOriginOf(call)?.caller;
+  const caller = neededOriginOf(call)?.caller;
   return create(CommitRedemptionsRequestSchema, {
     commands: [
       {

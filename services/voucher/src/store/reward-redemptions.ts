@@ -16,7 +16,7 @@ export type RewardRedemption = RewardRedemptionKey & {
   /** Points or credits of one reward; null: a voucher is published. */
   readonly amount: bigint | null;
   readonly at: number;
-  /** The request that redeemed it, in projects with webhooks. */
+  /** The request that redeemed it, in projects with webhooks or earning rules. */
   readonly origin: Origin | undefined;
 };
 

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/projects.proto.
  */
 export const file_scrip_events_v1_projects: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvcHJvamVjdHMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKRAgoOUHJvamVjdENoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgDEg8KB2RlbGV0ZWQYAyABKAgSEQoJdGltZV96b25lGAQgASgJEhUKDWZpcnN0X3dlZWtkYXkYBSABKAUSHAoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAgSIAoTZGVmYXVsdF9jb2RlX2NvbmZpZxgHIAEoCUgAiAEBEi8KC3NhbmRib3hfbm93GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53ZWJob29rX2V2ZW50cxgJIAMoCUIWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvcHJvamVjdHMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKsAgoOUHJvamVjdENoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgDEg8KB2RlbGV0ZWQYAyABKAgSEQoJdGltZV96b25lGAQgASgJEhUKDWZpcnN0X3dlZWtkYXkYBSABKAUSHAoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAgSIAoTZGVmYXVsdF9jb2RlX2NvbmZpZxgHIAEoCUgAiAEBEi8KC3NhbmRib3hfbm93GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53ZWJob29rX2V2ZW50cxgJIAMoCRIZChFoYXNfZWFybmluZ19ydWxlcxgKIAEoCEIWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ2IGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * The settings of a project that services decide with (topic `scrip.projects.v1`, key: project id). Published when a
@@ -85,6 +85,14 @@ export type ProjectChanged = Message<"scrip.events.v1.ProjectChanged"> & {
    * @generated from field: repeated string webhook_events = 9;
    */
   webhookEvents: string[];
+
+  /**
+   * Whether the project has or had earning rules: events of its redemptions, rollbacks and paid orders carry the request
+   * that caused them, which pending points show.
+   *
+   * @generated from field: bool has_earning_rules = 10;
+   */
+  hasEarningRules: boolean;
 };
 
 /**

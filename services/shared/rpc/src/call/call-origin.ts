@@ -9,13 +9,15 @@ export type CallOrigin = {
 };
 
 /**
- * The origin of the events of redemptions, rollbacks and paid orders. Only webhooks read it, so other projects do not
- * store it: these events are the most frequent ones.
+ * The origin of the events of redemptions, rollbacks and paid orders, which are the most frequent ones: undefined in
+ * projects where neither webhooks nor points need it, so these do not store it.
  */
-export const webhookOriginOf = ({
+export const neededOriginOf = ({
   project,
   requestId,
   caller,
   initiator,
-}: Call): CallOrigin | undefined =>
-  project.webhookEvents === undefined ? undefined : { requestId, caller: initiator ?? caller };
+}: Call): CallOrigin | undefined => {
+  if (project.webhookEvents === undefined && project.hasEarningRules !== true) return undefined;
+  return { requestId, caller: initiator ?? caller, project };
+};

@@ -68,6 +68,8 @@ export type ProjectContext = {
   readonly codeConfig?: string | undefined;
   /** Names of the events that webhooks of the project receive; absent without webhooks, and in batch calls. */
   readonly webhookEvents?: readonly string[] | undefined;
+  /** Whether the project has or had earning rules; absent in batch calls. */
+  readonly hasEarningRules?: boolean | undefined;
 };
 
 /** The current time of the project and the calendar that defines its days and weeks. */
