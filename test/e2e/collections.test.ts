@@ -330,4 +330,24 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
     );
     expect(await Promise.all(estimates)).toEqual([506, 506]);
   });
+
+  test("an earning rule counts the items of a product that their order has created", async () => {
+    const source_id = newCode("hat");
+    const program = await createLoyaltyProgram(api, { points: 0 });
+    const card = await program.createCard();
+    const product = { override: true, name: "Hat" };
+    const order = { customer: card.customer, items: [{ source_id, price: 500, product }] };
+    const { id: orderId } = await ok(api.post("/v1/orders", order));
+    const { id } = await ok(api.get(`/v1/products/${source_id}`));
+    const order_items = { amount: { every: 100, points: 1, object: "product", id } };
+    const loyalty = {
+      type: "PROPORTIONAL",
+      calculation_type: "ORDER_ITEMS_AMOUNT",
+      order_items,
+    };
+    const rules = `/v1/loyalties/${program.campaignId}/earning-rules`;
+    await ok(api.post(rules, [{ event: "order.paid", loyalty }]));
+    await ok(api.put(`/v1/orders/${orderId}`, { status: "PAID" }));
+    await expect.poll(() => balanceOf(api, card), { timeout: 20_000 }).toBe(5);
+  });
 });

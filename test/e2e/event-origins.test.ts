@@ -64,11 +64,7 @@ describe.each(COMPOSITIONS)("events say which request caused them (%s)", async (
         customer,
       }),
     );
-  const earnByOrders = (
-    campaignId: string,
-    more: Json = {},
-    caller = api,
-  ): Promise<ApiResponse> =>
+  const earnByOrders = (campaignId: string, more: Json = {}, caller = api): Promise<ApiResponse> =>
     caller.post(`/v1/loyalties/${campaignId}/earning-rules`, [
       {
         event: "order.paid",

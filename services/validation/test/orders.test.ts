@@ -8,7 +8,7 @@ import { idempotency, newProject, rejectionKey, startServices } from "./deps.ts"
 
 const services = await startServices();
 afterAll(() => services[Symbol.asyncDispose]());
-const { orders, validations } = services;
+const { orders, products, validations } = services;
 
 const DAY_MS = 86_400_000;
 
@@ -45,6 +45,42 @@ describe("CreateOrder", () => {
     const updated = await orders.createOrder({ sourceId: "cart-1", amount: 900n }, call());
     expect(updated.id).toBe(created.id);
     expect(await orders.listOrders({}, call())).toMatchObject({ total: 1n });
+  });
+
+  test("adds the ids of the product and SKU that the order creates in the catalogue", async () => {
+    const call = newProject();
+    const lines = [
+      { sourceId: "hat", product: { override: true, name: "Hat" } },
+      { sourceId: "hat", quantity: 2n },
+      {
+        product: { override: true, sourceId: "mug" },
+        sku: { override: true, sourceId: "mug-red", sku: "Red" },
+      },
+    ];
+    const created = await orders.createOrder({ sourceId: "cart-1", items: lines }, call());
+    const { code } = await createVoucher(services, call());
+    const order = {
+      sourceId: "cart-2",
+      items: [{ sourceId: "cap", price: 900n, product: { override: true } }],
+    };
+    await validations.redeemVoucher({ code, order }, call());
+    const redeemed = await orders.getOrder({ orderId: "cart-2" }, call());
+
+    const [hat, mug, cap] = await Promise.all(
+      ["hat", "mug", "cap"].map(
+        async (productId) => (await products.getProduct({ productId }, call())).id,
+      ),
+    );
+    const { id: red } = await products.getSku({ skuId: "mug-red" }, call());
+    expect(created.items).toMatchObject([
+      { productId: hat, product: { id: hat, sourceId: "hat", name: "Hat" } },
+      { productId: hat },
+      { productId: mug, product: { id: mug }, skuId: red, sku: { id: red, sku: "Red" } },
+    ]);
+    expect(await orders.getOrder({ orderId: "cart-1" }, call())).toMatchObject({
+      items: created.items,
+    });
+    expect(redeemed.items).toMatchObject([{ productId: cap, product: { id: cap } }]);
   });
 
   test("rejects a customer or referrer without id and source id with invalid_payload", async () => {

@@ -2,13 +2,23 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { newId } from "@scrip/ids";
 import { type Database, isRetryable, type Queryable } from "@scrip/postgres";
-import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import type { Order, OrderItem, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import { MAX_AMOUNT } from "../domain/order/order-state.ts";
-import { skuName, productName, entriesOf } from "../mapping/catalogue-line.ts";
+import {
+  entriesOf,
+  type LineItemReference,
+  productName,
+  skuName,
+} from "../mapping/catalogue-line.ts";
 import { type Catalogue, findOneInCatalogue } from "../store/catalogue-lookup.ts";
-import { type Override, saveOverrides, type SkuOverride } from "../store/catalogue-overrides.ts";
+import {
+  type CreatedEntries,
+  type Override,
+  saveOverrides,
+  type SkuOverride,
+} from "../store/catalogue-overrides.ts";
 
 /** The order lines that override products or SKUs, their project and its time. */
 export type OverridingLines = {
@@ -27,6 +37,9 @@ export function overridingLines(
   return items.filter(({ product, sku }) => product?.override === true || sku?.override === true);
 }
 
+/** Adds the ids of products and SKUs that overrides have created, so that rules on these find the lines. */
+export type WithCatalogueIds = (order: Order) => Order;
+
 export type OverrideDeps = { readonly db: Database; readonly newId: typeof newId };
 
 /**
@@ -39,9 +52,10 @@ export type OverrideDeps = { readonly db: Database; readonly newId: typeof newId
 export async function upsertOverrides(
   deps: OverrideDeps,
   overriding: OverridingLines,
-  store: (tx: Queryable) => Promise<void>,
+  store: (tx: Queryable, withCatalogueIds: WithCatalogueIds) => Promise<void>,
 ): Promise<void> {
-  if (overriding.lines.length === 0) return deps.db.transaction(store);
+  if (overriding.lines.length === 0)
+    return deps.db.transaction(async (tx) => store(tx, (order) => order));
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await upsertOnce(deps, overriding, store);
@@ -57,7 +71,7 @@ const MAX_ATTEMPTS = 3;
 async function upsertOnce(
   deps: OverrideDeps,
   { projectId, now, lines }: OverridingLines,
-  store: (tx: Queryable) => Promise<void>,
+  store: (tx: Queryable, withCatalogueIds: WithCatalogueIds) => Promise<void>,
 ): Promise<void> {
   const catalogue = await findOneInCatalogue(deps.db, {
     projectId,
@@ -71,14 +85,48 @@ async function upsertOnce(
     id: override.known?.id ?? deps.newId(prefix),
   });
   await deps.db.transaction(async (tx) => {
-    await saveOverrides(tx, {
+    const created = await saveOverrides(tx, {
       projectId,
       at: new Date(now),
       products: products.map((each) => withId(each, "prod")),
       skus: skus.map((each) => ({ ...each, ...withId(each, "sku") })),
     });
-    await store(tx);
+    await store(tx, (order) => ({
+      ...order,
+      items: order.items.map((item) => withIds(item, catalogue, created)),
+    }));
   });
+}
+
+/** Entries that a concurrent request has created are in the catalogue by now. */
+function withIds(item: OrderItem, catalogue: Catalogue, created: CreatedEntries): OrderItem {
+  const [sourceId, skuSourceId] = [newProductSourceId(item), newSkuSourceId(item)];
+  const { product, sku } = entriesOf(item, catalogue);
+  const productId = product?.id ?? created.products.get(sourceId ?? "");
+  const skuId = sku?.id ?? created.skus.get(skuSourceId ?? "");
+  return {
+    ...item,
+    ...(sourceId !== undefined &&
+      productId !== undefined && {
+        productId,
+        product: {
+          $typeName: "scrip.common.v1.ItemProduct",
+          ...item.product,
+          id: productId,
+          sourceId,
+        },
+      }),
+    ...(skuSourceId !== undefined &&
+      skuId !== undefined && {
+        skuId,
+        sku: {
+          $typeName: "scrip.common.v1.ItemSku",
+          ...item.sku,
+          id: skuId,
+          sourceId: skuSourceId,
+        },
+      }),
+  };
 }
 
 function productOverride(item: OrderItemInput, catalogue: Catalogue): Override | undefined {
@@ -115,12 +163,12 @@ function skuOverride(item: OrderItemInput, catalogue: Catalogue): SkuOverride | 
 const productKey = (item: OrderItemInput, catalogue: Catalogue): string | undefined =>
   entriesOf(item, catalogue).product?.id ?? newProductSourceId(item);
 
-function newProductSourceId({ productId, product, relatedObject, sourceId }: OrderItemInput) {
+function newProductSourceId({ productId, product, relatedObject, sourceId }: LineItemReference) {
   if (productId !== undefined || product?.id !== undefined) return undefined;
   return product?.sourceId ?? (relatedObject === "sku" ? undefined : sourceId);
 }
 
-function newSkuSourceId({ skuId, sku, relatedObject, sourceId }: OrderItemInput) {
+function newSkuSourceId({ skuId, sku, relatedObject, sourceId }: LineItemReference) {
   if (skuId !== undefined || sku?.id !== undefined) return undefined;
   return sku?.sourceId ?? (relatedObject === "sku" ? sourceId : undefined);
 }

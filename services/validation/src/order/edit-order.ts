@@ -71,15 +71,19 @@ export async function editOrder(deps: Deps, call: Call, edit: OrderEdit): Promis
       ...withItemCollections(order, collections),
       ...(createdAt !== undefined && { createdAt }),
     };
-    await save(deps, { ...call, now }, dated, { ...edit, claim, items: edit.request.items });
+    const saved = await save(deps, { ...call, now }, dated, {
+      ...edit,
+      claim,
+      items: edit.request.items,
+    });
     isSaved = true;
-    return dated;
+    return saved;
   } finally {
     await claim.end(isSaved ? "committed" : "none");
   }
 }
 
-/** Saves the order, its catalogue overrides and its events in one transaction. */
+/** Saves the order, its catalogue overrides and its events in one transaction; returns the order as it is stored. */
 async function save(
   deps: Deps,
   call: Call,
@@ -92,23 +96,26 @@ async function save(
     readonly claim: OrderClaim;
     readonly items: readonly OrderItemInput[];
   },
-): Promise<void> {
+): Promise<Order> {
   const projectId = call.project.id;
   const { sourceId } = order;
+  let saved = order;
   const renamed = claim.stored !== null && sourceId !== claim.stored.sourceId;
   const lines = overridingLines(call, items);
-  await upsertOverrides(deps, { projectId, now: call.now, lines }, async (tx) => {
+  await upsertOverrides(deps, { projectId, now: call.now, lines }, async (tx, withCatalogueIds) => {
+    saved = withCatalogueIds(order);
     if (renamed && sourceId !== undefined) {
       const free = await setSourceId(tx, { projectId, id: claim.id, sourceId });
       if (!free) throw duplicate("order", "id", sourceId);
     }
     const origin = neededOriginOf(call);
-    await saveAll(tx, [{ projectId, order, at: new Date(call.now), origin }]);
-    const edit = { projectId, before: claim.stored, order, at: call.now };
+    await saveAll(tx, [{ projectId, order: saved, at: new Date(call.now), origin }]);
+    const edit = { projectId, before: claim.stored, order: saved, at: call.now };
     const edited = orderEdited(deps.newId("event"), edit);
     if (edited !== undefined) await enqueue(tx, [edited], call);
   });
   deps.onEvents();
+  return saved;
 }
 
 const byId = (id: string | undefined): Pick<Customer, "id"> | undefined =>

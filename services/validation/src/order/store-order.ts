@@ -13,8 +13,8 @@ export async function storeOrder(
 ): Promise<void> {
   if (overrides.length === 0) return deps.saveOrder(stored);
   try {
-    await upsertOverrides(deps, overridingOf({ ...stored, overrides }), (tx) =>
-      saveOrders(tx, [stored]),
+    await upsertOverrides(deps, overridingOf({ ...stored, overrides }), (tx, withCatalogueIds) =>
+      saveOrders(tx, [{ ...stored, order: withCatalogueIds(stored.order) }]),
     );
     deps.onEvents();
   } catch (cause) {

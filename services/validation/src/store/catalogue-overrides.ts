@@ -32,6 +32,12 @@ export type Overrides = {
   readonly skus: readonly (SkuOverride & WithId)[];
 };
 
+/** Ids of created products and SKUs by source id. */
+export type CreatedEntries = {
+  readonly products: ReadonlyMap<string, string>;
+  readonly skus: ReadonlyMap<string, string>;
+};
+
 /**
  * Writes one statement per kind for existing and one for new entries. Rows are locked in the order
  * of their keys, products before SKUs, so that concurrent orders cannot deadlock.
@@ -39,7 +45,7 @@ export type Overrides = {
 export async function saveOverrides(
   tx: Queryable,
   { projectId, at, products, skus }: Overrides,
-): Promise<void> {
+): Promise<CreatedEntries> {
   const context = { projectId, at };
   const saved = await saveProducts(tx, context, products);
   await update(tx, { ...context, kind: "sku", text: "sku" }, skus.filter(isKnown));
@@ -48,8 +54,8 @@ export async function saveOverrides(
     const productId = saved.get(sku.product) ?? sku.product;
     return isKnown(sku) ? [] : [{ ...sku, productId }];
   });
-  if (fresh.length === 0) return;
-  await tx.query(
+  if (fresh.length === 0) return { products: saved, skus: new Map() };
+  const { rows } = await tx.query<CreatedRow>(
     `insert into sku (project_id, id, source_id, sku, price, metadata, product_id, created_at)
      select $1, u.id, u.source_id, u.text, u.price, u.metadata::jsonb, p.id, $2
        from unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[])
@@ -58,10 +64,17 @@ export async function saveOverrides(
       where ${NOT_IN_BIN("sku")}
       order by u.source_id
      on conflict (project_id, source_id) do update
-        set sku = coalesce(excluded.sku, sku.sku), ${MERGED("sku")}`,
+        set sku = coalesce(excluded.sku, sku.sku), ${MERGED("sku")}
+     returning id, source_id`,
     [projectId, at, ...columnsOf(fresh), fresh.map(({ productId }) => productId)],
   );
+  return { products: saved, skus: idsBySourceId(rows) };
 }
+
+type CreatedRow = { readonly id: string; readonly source_id: string };
+
+const idsBySourceId = (rows: readonly CreatedRow[]): ReadonlyMap<string, string> =>
+  new Map(rows.map(({ id, source_id }) => [source_id, id]));
 
 type Context = { readonly projectId: string; readonly at: Date };
 
@@ -97,7 +110,7 @@ async function saveProducts(
   await update(tx, { projectId, at, kind: "product", text: "name" }, products.filter(isKnown));
   const fresh = sorted(products).filter((product) => !isKnown(product));
   if (fresh.length === 0) return new Map();
-  const { rows } = await tx.query<{ id: string; source_id: string }>(
+  const { rows } = await tx.query<CreatedRow>(
     `insert into product (project_id, id, source_id, name, price, metadata, created_at)
      select $1, id, source_id, text, price, metadata::jsonb, $2
        from unnest($3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[])
@@ -109,7 +122,7 @@ async function saveProducts(
      returning id, source_id`,
     [projectId, at, ...columnsOf(fresh)],
   );
-  return new Map(rows.map(({ id, source_id }) => [source_id, id]));
+  return idsBySourceId(rows);
 }
 
 async function update(

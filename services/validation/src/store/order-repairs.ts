@@ -6,7 +6,7 @@ import {
   excludedAssignments,
   type Queryable,
 } from "@scrip/postgres";
-import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import {
@@ -32,10 +32,15 @@ export async function repairOrders(db: Database, orders: readonly StoredOrder[])
 export async function repairOverridingOrder(
   db: Queryable,
   stored: StoredOrder,
-  override: (store: (tx: Queryable) => Promise<void>) => Promise<void>,
+  override: (
+    store: (tx: Queryable, withCatalogueIds: (order: Order) => Order) => Promise<void>,
+  ) => Promise<void>,
 ): Promise<void> {
   const wanting = await findOutdated(db, [stored]);
-  if (wanting.length > 0) await override((tx) => writeOutdated(tx, wanting));
+  if (wanting.length === 0) return;
+  await override((tx, withCatalogueIds) =>
+    writeOutdated(tx, [{ ...stored, order: withCatalogueIds(stored.order) }]),
+  );
 }
 
 async function writeOutdated(tx: Queryable, wanting: readonly StoredOrder[]): Promise<void> {
