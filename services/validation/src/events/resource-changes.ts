@@ -1,12 +1,10 @@
 import {
-  changed,
   createdOrUpdated,
   deleted,
   type PublishedChange,
   publishes,
   publishesItself,
 } from "@scrip/idempotency";
-import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import {
   ProductSchema,
@@ -17,6 +15,7 @@ import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb
 
 import { PRODUCTS_TOPIC } from "./catalogue-entry-binned.ts";
 import { ORDERS_TOPIC } from "./order-paid.ts";
+import { ORDER_NAMES } from "./publish-order.ts";
 import { RULES_TOPIC } from "./validation-rule-changed.ts";
 
 const orders = OrderService.method;
@@ -24,20 +23,10 @@ const products = ProductService.method;
 const rules = ValidationRuleService.method;
 
 const RULE = "business_validation_rule";
-const ORDER_NAMES = [
-  "customer.order.created",
-  "customer.order.updated",
-  "customer.order.canceled",
-  "customer.order.fulfilled",
-];
-
-/** What requests publish for webhooks; that an order was paid is OrderPaid. */
+/** What requests publish for webhooks. */
 export const RESOURCE_CHANGES: readonly PublishedChange[] = [
-  ...[orders.createOrder, orders.updateOrder].map((method) =>
-    publishes(method, ORDERS_TOPIC, ORDER_NAMES, (order, { status }) => [
-      changed(OrderSchema, order, orderNames(order, status)),
-    ]),
-  ),
+  publishesItself(orders.createOrder, ORDERS_TOPIC, ORDER_NAMES),
+  publishesItself(orders.updateOrder, ORDERS_TOPIC, ORDER_NAMES),
   publishes(
     products.createProduct,
     PRODUCTS_TOPIC,
@@ -66,11 +55,4 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
     [`${RULE}.assignment.deleted`],
     (_, { assignmentId }) => [deleted("validation_rules_assignment", assignmentId)],
   ),
-];
-
-/** `sent`: the status in the request. */
-const orderNames = ({ updatedAt }: Order, sent: OrderStatus | undefined): readonly string[] => [
-  updatedAt === undefined ? "customer.order.created" : "customer.order.updated",
-  ...(sent === OrderStatus.CANCELED ? ["customer.order.canceled"] : []),
-  ...(sent === OrderStatus.FULFILLED ? ["customer.order.fulfilled"] : []),
 ];

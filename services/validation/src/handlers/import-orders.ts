@@ -7,7 +7,6 @@ import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { editOrder } from "../order/edit-order.ts";
-import { saveImportedOrders } from "../store/orders.ts";
 import { requireOrderKey } from "./check-orders.ts";
 
 /** Order by order: each is claimed, so that an import and a redemption of the same order do not interleave. */
@@ -29,7 +28,7 @@ async function importOrder(deps: Deps, call: Call, item: CreateOrderRequest): Pr
     const order = await editOrder(deps, call, {
       orderKey: orderKeyOf,
       request,
-      saveOrders: saveImportedOrders,
+      isImport: true,
     });
     return itemOutcome(order.updatedAt === undefined ? ItemResult.CREATED : ItemResult.UPDATED);
   } catch (error) {

@@ -20,13 +20,14 @@ import type { Deps } from "../deps.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { orderEdited } from "../events/order-edited.ts";
+import { publishOrder } from "../events/publish-order.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
 import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
-import { saveOrders, setSourceId } from "../store/orders.ts";
+import { saveImportedOrders, saveOrders, setSourceId } from "../store/orders.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
@@ -34,8 +35,8 @@ type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
 export type OrderEdit = {
   readonly orderKey: Pick<OrderInput, "id" | "sourceId">;
   readonly request: OrderRequest;
-  /** Writes the order. Default: with the event of an order that is paid. */
-  readonly saveOrders?: typeof saveOrders;
+  /** Imports publish neither that the order is paid nor its change. */
+  readonly isImport?: boolean;
 };
 
 /**
@@ -91,8 +92,8 @@ async function save(
   {
     claim,
     items,
-    saveOrders: saveAll = saveOrders,
-  }: Pick<OrderEdit, "saveOrders"> & {
+    isImport = false,
+  }: Pick<OrderEdit, "isImport"> & {
     readonly claim: OrderClaim;
     readonly items: readonly OrderItemInput[];
   },
@@ -109,10 +110,12 @@ async function save(
       if (!free) throw duplicate("order", "id", sourceId);
     }
     const origin = neededOriginOf(call);
-    await saveAll(tx, [{ projectId, order: saved, at: new Date(call.now), origin }]);
+    const row = { projectId, order: saved, at: new Date(call.now), origin };
+    await (isImport ? saveImportedOrders(tx, [row]) : saveOrders(tx, [row]));
     const edit = { projectId, before: claim.stored, order: saved, at: call.now };
     const edited = orderEdited(deps.newId("event"), edit);
     if (edited !== undefined) await enqueue(tx, [edited], call);
+    if (!isImport) await publishOrder(tx, call, { before: claim.stored, order: saved });
   });
   deps.onEvents();
   return saved;

@@ -1,0 +1,61 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { ResourceChangedSchema } from "@scrip/proto/scrip/events/v1/resources_pb";
+import { asAdmin } from "@scrip/testing";
+import { afterAll, expect, test } from "vitest";
+
+import { ORDER_NAMES } from "../src/events/publish-order.ts";
+import { newProject, startServices } from "./deps.ts";
+
+const services = await startServices();
+afterAll(() => services[Symbol.asyncDispose]());
+const { orders, imports } = services;
+
+const { CREATED, PAID, CANCELED, FULFILLED } = OrderStatus;
+
+/** The names of each change, and the status of its order. */
+async function changesIn(projectId: string): Promise<readonly (readonly string[])[]> {
+  const { rows } = await asAdmin(services.databaseUrl, (client) =>
+    client.query<{ payload: Uint8Array }>(
+      "select payload from validation.outbox where project_id = $1 and type = $2 order by id",
+      [projectId, ResourceChangedSchema.typeName],
+    ),
+  );
+  return rows.map(({ payload }) => {
+    const { names, data } = fromBinary(ResourceChangedSchema, payload);
+    return [(JSON.parse(data) as { status: string }).status, ...names];
+  });
+}
+
+test("an order is canceled or fulfilled once, when its status changes", async () => {
+  const call = newProject();
+  const project = { ...call().project, webhookEvents: ORDER_NAMES };
+  const { id: orderId = "" } = await orders.createOrder({ amount: 900n }, call({ project }));
+  const statuses = [CREATED, FULFILLED, FULFILLED, CANCELED, CANCELED, PAID, FULFILLED];
+  for (const status of statuses) await orders.updateOrder({ orderId, status }, call({ project }));
+  const { id = "" } = await orders.createOrder({ amount: 1n, status: CANCELED }, call({ project }));
+  await orders.createOrder({ id, status: CANCELED, amount: 2n }, call({ project }));
+  const updated = "customer.order.updated";
+  expect(await changesIn(project.id)).toEqual([
+    ["CREATED", "customer.order.created"],
+    ["CREATED", updated],
+    ["FULFILLED", updated, "customer.order.fulfilled"],
+    ["FULFILLED", updated],
+    ["CANCELED", updated, "customer.order.canceled"],
+    ["CANCELED", updated],
+    ["PAID", updated],
+    ["FULFILLED", updated, "customer.order.fulfilled"],
+    ["CANCELED", "customer.order.created", "customer.order.canceled"],
+    ["CANCELED", updated],
+  ]);
+});
+
+test("imported orders, and orders of projects whose webhooks do not receive them, publish nothing", async () => {
+  const call = newProject();
+  const project = { ...call().project, webhookEvents: ORDER_NAMES };
+  const items = [{ sourceId: "cart-1", amount: 900n, status: CANCELED }];
+  await imports.importOrders({ items }, call({ project }));
+  const other = { ...project, webhookEvents: ["customer.order.created"] };
+  await orders.updateOrder({ orderId: "cart-1", status: FULFILLED }, call({ project: other }));
+  expect(await changesIn(project.id)).toEqual([]);
+});
