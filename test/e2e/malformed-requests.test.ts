@@ -102,9 +102,17 @@ describe.each(COMPOSITIONS)("malformed requests (%s)", async (composition) => {
       {},
       "Payload should have required property 'points'",
     ],
-  ])("do not count a missing number as zero: %s", async (path, body, details) => {
-    const response = await api.post(path, body);
-    expect(response.status, response.text).toBe(400);
-    expect(response.body).toMatchObject({ key: "invalid_payload", details });
-  });
+    [
+      "/v1/loyalties/members/CARD/pending-points/lopp_0/balance",
+      { points: 1.5 },
+      "Property .points must be integer",
+    ],
+  ])(
+    "reject a missing or malformed number, and do not count it as zero: %s",
+    async (path, body, details) => {
+      const response = await api.post(path, body);
+      expect(response.status, response.text).toBe(400);
+      expect(response.body).toMatchObject({ key: "invalid_payload", details });
+    },
+  );
 });
