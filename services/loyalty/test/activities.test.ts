@@ -172,11 +172,25 @@ test("lists the points of a card that were moved before its holder was known, an
   expect(await activities.listCustomerActivities({ customerId }, call)).toMatchObject({
     data: [{ type: "customer.voucher.loyalty_card.points_added" }],
   });
-  const expired = { ...moved, transactionId: "vtx_2", type: "POINTS_EXPIRATION", points: -3n };
+  const expired = {
+    ...moved,
+    transactionId: "vtx_2",
+    type: "POINTS_EXPIRATION",
+    points: -3n,
+    buckets: [{ id: "lopb_1", points: 3n, expiresOn: "2026-01-31" }],
+  };
   await handle([newEvent(PointsMovedSchema, { projectId, topic: POINTS_TOPIC }, expired)]);
   const type = "customer.voucher.loyalty_card.points_expired";
   expect(await activities.listCustomerActivities({ customerId, type }, call)).toMatchObject({
-    data: [{ type, data: { points: 3 } }],
+    data: [
+      {
+        type,
+        data: {
+          points: 3,
+          buckets: [{ id: "lopb_1", bucket: { total_points: 3 }, expires_at: "2026-01-31" }],
+        },
+      },
+    ],
   });
 });
 

@@ -127,6 +127,11 @@ describe("points past their date", () => {
       ["POINTS_EXPIRATION", -60n, 10n],
     ]);
     expect(await card.lots()).toEqual([[YESTERDAY, 60n, "expired"]]);
+    const bucket = { id: expect.stringMatching(/^lopb_/), points: 60n, expiresOn: YESTERDAY };
+    expect(await eventsOf(card.projectId)).toMatchObject([
+      { type: "POINTS_ADDITION", buckets: [] },
+      { type: "POINTS_EXPIRATION", buckets: [bucket] },
+    ]);
     expect(await card.violations()).toEqual([]);
   });
 

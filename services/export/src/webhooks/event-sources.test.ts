@@ -19,6 +19,8 @@ test("points that expire are an event with their number, and a transaction", asy
     type: "POINTS_EXPIRATION",
     points: -30n,
     balance: 5n,
+    campaignId: "camp_1",
+    buckets: [{ id: "lopb_1", points: 30n, expiresOn: "2026-01-31" }],
   });
   const events = webhookEventsOf(
     {
@@ -40,8 +42,20 @@ test("points that expire are an event with their number, and a transaction", asy
   );
   const voucher = { object: "voucher", id: "v_1" };
   const transaction = expect.objectContaining({ id: "vtx_1", points: -30, balance: 5 });
+  const bucket = {
+    id: "lopb_1",
+    voucher_id: "v_1",
+    campaign_id: "camp_1",
+    bucket: { total_points: 30 },
+    status: "EXPIRED",
+    expires_at: "2026-01-31",
+    object: "loyalty_points_bucket",
+  };
   expect(bodies).toEqual([
     [["voucher.loyalty_card.transaction.created"], { voucher, transaction }],
-    [["voucher.loyalty_card.points_expired"], { voucher, transaction, points: 30 }],
+    [
+      ["voucher.loyalty_card.points_expired"],
+      { voucher, transaction, points: 30, buckets: [bucket] },
+    ],
   ]);
 });

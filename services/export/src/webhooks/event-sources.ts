@@ -41,7 +41,7 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
-import { pointsTransaction } from "./points-transaction.ts";
+import { expiredBuckets, pointsTransaction } from "./points-transaction.ts";
 import {
   encode,
   loadCampaign,
@@ -248,6 +248,7 @@ const SOURCES = [
         object({
           voucher: await loadVoucher(clients, event.cardId, call),
           points: String(-event.points),
+          buckets: expiredBuckets(event),
           transaction: pointsTransaction(event),
         }),
     }),

@@ -12,3 +12,21 @@ export const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): string
     balance: Number(event.balance),
     created_at: event.date && timestampDate(event.date),
   });
+
+/** The buckets of an expiration as JSON text. */
+export const expiredBuckets = ({
+  cardId,
+  campaignId,
+  buckets,
+}: Pick<PointsMoved, "cardId" | "campaignId" | "buckets">): string =>
+  JSON.stringify(
+    buckets.map(({ id, points, expiresOn }) => ({
+      id,
+      voucher_id: cardId,
+      campaign_id: campaignId ?? null,
+      bucket: { total_points: Number(points) },
+      status: "EXPIRED",
+      expires_at: expiresOn,
+      object: "loyalty_points_bucket",
+    })),
+  );

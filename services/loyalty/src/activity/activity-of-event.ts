@@ -9,6 +9,7 @@ import { LoyaltyTierChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_t
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   PendingPointsChangedSchema,
+  type PointsMoved,
   PointsMovedSchema,
 } from "@scrip/proto/scrip/events/v1/points_pb";
 import {
@@ -117,7 +118,7 @@ const SOURCES = [
     type: `${CARD}.${pointsChange(event)}`,
     ...(EARNED.has(event.type) && { also: ["customer.rewarded.loyalty_points"] }),
     data: {
-      ...(event.type === "POINTS_EXPIRATION" && { points: Number(-event.points) }),
+      ...(event.type === "POINTS_EXPIRATION" && expiration(event)),
       transaction: {
         id: event.transactionId,
         type: event.type,
@@ -281,6 +282,15 @@ function productsOf({ items }: Order) {
 
 /** Points of earning rules, also those that were pending. */
 const EARNED: ReadonlySet<string> = new Set(["POINTS_ACCRUAL", "PENDING_POINTS_ACTIVATION"]);
+
+const expiration = ({ points, buckets }: Pick<PointsMoved, "points" | "buckets">) => ({
+  points: Number(-points),
+  buckets: buckets.map((bucket) => ({
+    id: bucket.id,
+    bucket: { total_points: Number(bucket.points) },
+    expires_at: bucket.expiresOn,
+  })),
+});
 
 function pointsChange({
   type,

@@ -82,7 +82,7 @@ export function expireLots(
 ): AccountChange | null {
   let held = account.card.heldPoints;
   const lots: Lot[] = [];
-  const changes: LotChange[] = [];
+  const expiredLots: Lot[] = [];
   for (const lot of account.lots) {
     if (lot.expired || lot.expiresOn >= today) {
       lots.push(lot);
@@ -91,12 +91,14 @@ export function expireLots(
     const remaining = held < lot.points ? held : lot.points;
     held -= remaining;
     const points = lot.points - remaining;
-    if (remaining === 0n) lots.push({ ...lot, expired: true });
-    else lots.push({ ...lot, points: remaining });
-    if (points === 0n) continue;
-    if (remaining > 0n) lots.push({ ...lot, id: newLotId(), points, expired: true });
-    changes.push({ expiresOn: lot.expiresOn, points: -points });
+    if (remaining > 0n) lots.push({ ...lot, points: remaining });
+    if (remaining > 0n && points === 0n) continue;
+    const id = remaining > 0n ? newLotId() : lot.id;
+    const expired = { ...lot, id, points, expired: true };
+    lots.push(expired);
+    if (points > 0n) expiredLots.push(expired);
   }
+  const changes = expiredLots.map(({ expiresOn, points }) => ({ expiresOn, points: -points }));
   const points = sumOf(changes);
   if (points === 0n) return null;
   return record({ ...account, lots }, "expiredPoints", {
@@ -106,6 +108,7 @@ export function expireLots(
     cause: `expiration:${account.card.ledgerVersion + 1n}`,
     points,
     lots: changes,
+    expiredLots,
   });
 }
 

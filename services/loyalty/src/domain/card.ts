@@ -107,6 +107,8 @@ export type LedgerEntry = {
   readonly totalAfter: bigint;
   /** The changes of lots; the rest of `points` changed points that never expire. */
   readonly lots: readonly LotChange[];
+  /** The lots that have expired, for the event of the entry: it is not stored. */
+  readonly expiredLots?: readonly Lot[];
   readonly cause: string;
   readonly redemptionId: string | null;
   readonly rollbackId: string | null;

@@ -30,6 +30,11 @@ export const pointsMovedEvent = (id: string, entry: NewLedgerEntry): OutboxEvent
       ...(entry.reason !== null && { reason: entry.reason }),
       date: timestampFromMs(entry.at),
       version: entry.version,
+      buckets: (entry.expiredLots ?? []).map(({ id, points, expiresOn }) => ({
+        id,
+        points,
+        expiresOn,
+      })),
     }),
   ),
 });

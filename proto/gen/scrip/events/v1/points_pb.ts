@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/points.proto.
  */
 export const file_scrip_events_v1_points: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvcG9pbnRzLnByb3RvEg9zY3JpcC5ldmVudHMudjEi8wIKC1BvaW50c01vdmVkEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEgwKBHR5cGUYBSABKAkSDgoGcG9pbnRzGAYgASgDEg8KB2JhbGFuY2UYByABKAMSDQoFdG90YWwYCCABKAMSIwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUgBiAEBEhYKCXNvdXJjZV9pZBgKIAEoCUgCiAEBEhMKBnJlYXNvbhgLIAEoCUgDiAEBEigKBGRhdGUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YDSABKANCDgoMX2NhbXBhaWduX2lkQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkQgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiLKAQoUUGVuZGluZ1BvaW50c0NoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIZChFwZW5kaW5nX3BvaW50c19pZBgCIAEoCRIPCgdjYXJkX2lkGAMgASgJEhMKC2NhbXBhaWduX2lkGAQgASgJEhMKC2N1c3RvbWVyX2lkGAUgASgJEg4KBmNoYW5nZRgGIAEoCRIOCgZwb2ludHMYByABKAMSKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3QIKEkF1dG9SZWRlbXB0aW9uSGVsZBISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2NhcmRfaWQYAiABKAkSEwoLY3VzdG9tZXJfaWQYAyABKAkSDwoHaG9sZF9pZBgEIAEoCRIOCgZwb2ludHMYBSABKAMSEwoLY2FyZF9wb2ludHMYBiABKAMSDwoHYmFsYW5jZRgHIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYCCABKAMSKAoEZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoGcmV3YXJkGAogASgLMhguc2NyaXAubG95YWx0eS52MS5SZXdhcmQSEAoIcXVhbnRpdHkYCyABKAMSFQoNYXNzaWdubWVudF9pZBgMIAEoCRIcCg9sb3lhbHR5X3RpZXJfaWQYDSABKAlIAIgBAUISChBfbG95YWx0eV90aWVyX2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_loyalty_v1_rewards]);
+  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvcG9pbnRzLnByb3RvEg9zY3JpcC5ldmVudHMudjEipAMKC1BvaW50c01vdmVkEhIKCnByb2plY3RfaWQYASABKAkSDwoHY2FyZF9pZBgCIAEoCRIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKDnRyYW5zYWN0aW9uX2lkGAQgASgJEgwKBHR5cGUYBSABKAkSDgoGcG9pbnRzGAYgASgDEg8KB2JhbGFuY2UYByABKAMSDQoFdG90YWwYCCABKAMSIwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUgBiAEBEhYKCXNvdXJjZV9pZBgKIAEoCUgCiAEBEhMKBnJlYXNvbhgLIAEoCUgDiAEBEigKBGRhdGUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YDSABKAMSLwoHYnVja2V0cxgOIAMoCzIeLnNjcmlwLmV2ZW50cy52MS5FeHBpcmVkQnVja2V0Qg4KDF9jYW1wYWlnbl9pZEIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24iPwoNRXhwaXJlZEJ1Y2tldBIKCgJpZBgBIAEoCRIOCgZwb2ludHMYAiABKAMSEgoKZXhwaXJlc19vbhgDIAEoCSLKAQoUUGVuZGluZ1BvaW50c0NoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIZChFwZW5kaW5nX3BvaW50c19pZBgCIAEoCRIPCgdjYXJkX2lkGAMgASgJEhMKC2NhbXBhaWduX2lkGAQgASgJEhMKC2N1c3RvbWVyX2lkGAUgASgJEg4KBmNoYW5nZRgGIAEoCRIOCgZwb2ludHMYByABKAMSKAoEZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi3QIKEkF1dG9SZWRlbXB0aW9uSGVsZBISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2NhcmRfaWQYAiABKAkSEwoLY3VzdG9tZXJfaWQYAyABKAkSDwoHaG9sZF9pZBgEIAEoCRIOCgZwb2ludHMYBSABKAMSEwoLY2FyZF9wb2ludHMYBiABKAMSDwoHYmFsYW5jZRgHIAEoAxIXCg9yZWRlZW1lZF9wb2ludHMYCCABKAMSKAoEZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoGcmV3YXJkGAogASgLMhguc2NyaXAubG95YWx0eS52MS5SZXdhcmQSEAoIcXVhbnRpdHkYCyABKAMSFQoNYXNzaWdubWVudF9pZBgMIAEoCRIcCg9sb3lhbHR5X3RpZXJfaWQYDSABKAlIAIgBAUISChBfbG95YWx0eV90aWVyX2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_loyalty_v1_rewards]);
 
 /**
  * The points of a loyalty card changed other than by a redemption or its rollback, whose events are in
@@ -114,6 +114,13 @@ export type PointsMoved = Message<"scrip.events.v1.PointsMoved"> & {
    * @generated from field: int64 version = 13;
    */
   version: bigint;
+
+  /**
+   * Expirations: the buckets that have expired, earliest first.
+   *
+   * @generated from field: repeated scrip.events.v1.ExpiredBucket buckets = 14;
+   */
+  buckets: ExpiredBucket[];
 };
 
 /**
@@ -122,6 +129,41 @@ export type PointsMoved = Message<"scrip.events.v1.PointsMoved"> & {
  */
 export const PointsMovedSchema: GenMessage<PointsMoved> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_points, 0);
+
+/**
+ * Points of a card that have expired together.
+ *
+ * @generated from message scrip.events.v1.ExpiredBucket
+ */
+export type ExpiredBucket = Message<"scrip.events.v1.ExpiredBucket"> & {
+  /**
+   * Id of the bucket (`lopb_…`).
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Points that have expired.
+   *
+   * @generated from field: int64 points = 2;
+   */
+  points: bigint;
+
+  /**
+   * The last day on which they could be spent (`YYYY-MM-DD`).
+   *
+   * @generated from field: string expires_on = 3;
+   */
+  expiresOn: string;
+};
+
+/**
+ * Describes the message scrip.events.v1.ExpiredBucket.
+ * Use `create(ExpiredBucketSchema)` to create a new message.
+ */
+export const ExpiredBucketSchema: GenMessage<ExpiredBucket> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_points, 1);
 
 /**
  * Points that become active later were granted to a card, adjusted, activated or canceled (topic `scrip.points.v1`, key:
@@ -192,7 +234,7 @@ export type PendingPointsChanged = Message<"scrip.events.v1.PendingPointsChanged
  * Use `create(PendingPointsChangedSchema)` to create a new message.
  */
 export const PendingPointsChangedSchema: GenMessage<PendingPointsChanged> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_points, 1);
+  messageDesc(file_scrip_events_v1_points, 2);
 
 /**
  * Points of a card are held for rewards that are redeemed without a request (topic `scrip.points.v1`, key: card). The
@@ -298,5 +340,5 @@ export type AutoRedemptionHeld = Message<"scrip.events.v1.AutoRedemptionHeld"> &
  * Use `create(AutoRedemptionHeldSchema)` to create a new message.
  */
 export const AutoRedemptionHeldSchema: GenMessage<AutoRedemptionHeld> = /*@__PURE__*/
-  messageDesc(file_scrip_events_v1_points, 2);
+  messageDesc(file_scrip_events_v1_points, 3);
 
