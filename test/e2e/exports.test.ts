@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { inParallel, type Json, newCode, serverApi } from "../stack/api.ts";
+import { createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
@@ -115,6 +116,52 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     const { pathname, search } = new URL((await get())["result"].url, stack.url);
     return (await fetch(`${stack.url}${pathname}${search}`)).text();
   };
+
+  test("a file shows the same details of transactions as their list", async () => {
+    const program = await createLoyaltyProgram(api, { points: 3_000 });
+    const loyalty = { type: "FIXED", points: 7 };
+    const rules = [{ event: "order.paid", source: { banner: "Seven" }, loyalty }];
+    await ok(api.post(`/v1/loyalties/${program.campaignId}/earning-rules`, rules));
+    const card = await program.createCard();
+    const gift = newCode("gift");
+    const { id: giftId } = await ok(
+      api.post("/v1/vouchers", { code: gift, type: "GIFT_VOUCHER", gift: { amount: 500 } }),
+    );
+    for (const [code, body] of [
+      [card.code, { reward: { id: program.rewardId } }],
+      [gift, { gift: { credits: 100 } }],
+    ] as const) {
+      const { customer } = card;
+      const order = { source_id: newCode("order"), amount: 10_000 };
+      const redemption = { customer, order, ...body };
+      const { id } = await ok(api.post(`/v1/vouchers/${code}/redemption`, redemption));
+      await ok(api.post(`/v1/redemptions/${id}/rollback`));
+    }
+    const balance = `/v1/loyalties/members/${card.code}/balance`;
+    await ok(api.post(balance, { points: -5, reason: "Sorry" }));
+    const transactionsOf = async (code: string): Promise<readonly Json[]> =>
+      (await ok(api.get(`/v1/vouchers/${code}/transactions`)))["data"];
+    // Redemption, rollback, adjustment, and points for the two orders.
+    await expect
+      .poll(async () => (await transactionsOf(card.code)).length, { timeout: 20_000 })
+      .toBe(5);
+    const listed = [...(await transactionsOf(card.code)), ...(await transactionsOf(gift))];
+    expect(listed).toHaveLength(8);
+
+    const parameters = {
+      fields: ["id", "details"],
+      filters: { voucher_id: { conditions: { $in: [card.id, giftId] } } },
+    };
+    const file = await exported({ exported_object: "voucher_transactions", parameters });
+    const rows = file.trim().split("\n").slice(1);
+    const details = rows.map((row): [string, Json] => {
+      const [id = "", ...json] = row.split(",");
+      return [id, JSON.parse(json.join(",").slice(1, -1).replaceAll('""', '"'))];
+    });
+    expect(Object.fromEntries(details)).toEqual(
+      Object.fromEntries(listed.map((one) => [one["id"], one["details"]])),
+    );
+  });
 
   test("a file shows each redemption in whole or not at all", async () => {
     const prefix = newCode("snapshot");

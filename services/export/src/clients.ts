@@ -15,6 +15,7 @@ import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb
 import { VoucherExportService } from "@scrip/proto/scrip/voucher/v1/exports_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherImportService } from "@scrip/proto/scrip/voucher/v1/voucher_imports_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf } from "@scrip/rpc";
@@ -35,6 +36,7 @@ export const createClients = ({ validation, campaign, voucher, loyalty }: Transp
   vouchers: clientOf(VoucherService, voucher),
   redemptions: clientOf(RedemptionService, voucher),
   holdings: clientOf(PublicationService, voucher),
+  transactions: clientOf(TransactionService, voucher),
   customers: clientOf(CustomerService, loyalty),
   cards: clientOf(CardService, loyalty),
   rules: clientOf(ValidationRuleService, validation),

@@ -6,6 +6,7 @@ export const CALLERS: Callers = {
   "scrip.voucher.v1.CandidateService": ["validation"],
   "scrip.voucher.v1.PublicationService": ["gateway", "export"],
   "scrip.voucher.v1.RedemptionService": ["validation", "export"],
+  "scrip.voucher.v1.TransactionService": ["export"],
   "scrip.voucher.v1.VoucherExportService": ["export"],
   "scrip.voucher.v1.VoucherImportService": ["campaign", "export"],
   "scrip.voucher.v1.VoucherService": ["validation", "export"],

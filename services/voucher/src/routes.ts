@@ -58,6 +58,7 @@ import { loadVouchers } from "./handlers/load-vouchers.ts";
 import { releasePointsHolds } from "./handlers/release-points-holds.ts";
 import { releaseSession } from "./handlers/release-session.ts";
 import { reserveVouchers } from "./handlers/reserve-vouchers.ts";
+import { resolveTransactionDetails } from "./handlers/resolve-transaction-details.ts";
 import { summarizeCampaign } from "./handlers/summarize-campaign.ts";
 import { summarizeHoldings } from "./handlers/summarize-holdings.ts";
 import { transferMemberPoints } from "./handlers/transfer-member-points.ts";
@@ -144,6 +145,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
         listCardTransactions,
         listCampaignTransactions,
         listMemberTransactions,
+        resolveTransactionDetails,
       },
       { adjustBalance: "steps" },
     ),

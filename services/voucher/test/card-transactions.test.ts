@@ -1,5 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
+import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import {
   CardService,
   type ListLedgerEntriesRequest,
@@ -158,6 +159,35 @@ describe("ListCardTransactions", () => {
       key: "invalid_query_params",
     });
   });
+});
+
+test("ResolveTransactionDetails returns the order and the origin of each transaction", async () => {
+  const voucher = await createGiftVoucher(service, 100n);
+  const channel = { channelId: "AUTO_REDEEM", channelType: "AUTO_REDEEM" };
+  const order = create(OrderSchema, { id: "ord_1", sourceId: "cart-1" });
+  const command = commandOf(service, [{ voucher, credits: 30n }], { channel, order });
+  const [outcome] = await createCommit(service)(command);
+  const { projectId } = service;
+  const redemptionId = committedRedemptions(outcome)[0]?.id ?? "";
+  const redeemed = { projectId, redemptionId };
+  const { results } = await transactions.resolveTransactionDetails(
+    {
+      transactions: [
+        redeemed,
+        { ...redeemed, rollbackId: "rr_1" },
+        { projectId, redemptionId: "r_unknown" },
+        { projectId, source: "Automation" },
+      ],
+    },
+    service.call(),
+  );
+  const ofOrder = { order: { id: "ord_1", sourceId: "cart-1" } };
+  expect(results).toMatchObject([
+    { operationType: "AUTOMATIC", ...ofOrder },
+    { operationType: "MANUAL", ...ofOrder },
+    { operationType: "MANUAL" },
+    { operationType: "AUTOMATIC" },
+  ]);
 });
 
 describe("ListCampaignTransactions", () => {

@@ -1,10 +1,13 @@
+import { create, fromJsonString } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { currentTime } from "@scrip/clock";
 import type { ExportedObject } from "@scrip/exports";
 import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CardTransactionDetailsSchema } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
+import { encode } from "../webhooks/resource-data.ts";
 
 /** A row of the owner, by field. */
 export type OwnerRow = Readonly<Record<string, string>>;
@@ -103,6 +106,33 @@ const VALUE_OF_VOUCHER: ForeignField = {
   },
 };
 
+/** A ledger does not have what listings show of the redemption. Filters compare what it has. */
+const DETAILS_OF_TRANSACTION: ForeignField = {
+  needs: ["details", "source"],
+  async lookUp({ transactions }, rows, call) {
+    const known = rows.map(({ details = "{}" }) =>
+      fromJsonString(CardTransactionDetailsSchema, details, { ignoreUnknownFields: true }),
+    );
+    const { results } = await transactions.resolveTransactionDetails(
+      {
+        transactions: known.map(({ redemption, rollback }, at) => ({
+          projectId: call.project.id,
+          redemptionId: redemption?.id,
+          rollbackId: rollback?.id,
+          source: rows[at]?.["source"],
+        })),
+      },
+      batchOf(call),
+    );
+    return known.map((details, at) => {
+      const { operationType = "", order = details.order, reward } = results[at] ?? {};
+      const balance = details.balance && { ...details.balance, operationType };
+      const full = create(CardTransactionDetailsSchema, { ...details, balance, order, reward });
+      return encode(CardTransactionDetailsSchema, full);
+    });
+  },
+};
+
 /** The fields of an object that are looked up in other services than the owner of its rows. */
 export function foreignFields(object: ExportedObject): ReadonlyMap<string, ForeignField> {
   const fields = FOREIGN[object];
@@ -116,6 +146,7 @@ export async function lookedUpFields(
   call: Call,
 ): Promise<ReadonlyMap<string, ForeignField>> {
   const foreign = foreignFields(object);
+  if (object === "voucher_transactions") return new Map([["details", DETAILS_OF_TRANSACTION]]);
   if (object !== "voucher" || !fields.includes("value")) return foreign;
   const hasChanged = await hasChangedCards(cards, call);
   return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;

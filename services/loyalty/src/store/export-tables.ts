@@ -90,6 +90,10 @@ function neverExpiringId(cardId: string): string {
   return `regexp_replace(${cardId}, '^v_', 'lopb_')`;
 }
 
+/** SQL: for entries from the time when they had no total of their own. */
+const TOTAL_OF_CARD = `(select c.points - c.expired_points - c.subtracted_points from loyalty_card c
+                         where c.project_id = l.project_id and c.id = l.card_id)`;
+
 const POINTS_TRANSACTIONS: ExportTable = {
   from: "from ledger_entry l where l.project_id = $1",
   id: "l.id",
@@ -108,7 +112,7 @@ const POINTS_TRANSACTIONS: ExportTable = {
     related_transaction_id: { sql: "l.related_id" },
     details: {
       sql: `jsonb_strip_nulls(jsonb_build_object(
-              'balance', jsonb_build_object('type', 'loyalty_card', 'total', l.total_after, 'object', 'balance',
+              'balance', jsonb_build_object('type', 'loyalty_card', 'total', coalesce(l.total_after, ${TOTAL_OF_CARD}), 'object', 'balance',
                 'points', l.points, 'balance', l.balance_after,
                 'related_object', jsonb_build_object('id', l.card_id, 'type', 'voucher')),
               'redemption', case when l.redemption_id is not null

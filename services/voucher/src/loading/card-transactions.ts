@@ -1,4 +1,4 @@
-import { create, fromBinary, fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import {
   type Timestamp,
   timestampFromDate,
@@ -8,7 +8,6 @@ import {
 import { notFound, ApiError } from "@scrip/errors";
 import { filterCondition, timeRangeConditions } from "@scrip/filters";
 import { type TimeRange, TimeRangeSchema } from "@scrip/proto/scrip/common/v1/list_pb";
-import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { LedgerEntry } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
   type CardTransaction,
@@ -25,9 +24,10 @@ import {
   giftEntryFilters,
   listGiftEntries,
 } from "../store/gift-ledger.ts";
-import { findRedemptions, type StoredRedemption } from "../store/redemptions.ts";
+import type { StoredRedemption } from "../store/redemptions.ts";
 import type { StoredVoucher } from "../store/voucher-rows.ts";
 import { findVoucher } from "../store/vouchers.ts";
+import { redemptionDetails, redemptionsOf } from "./redemption-details.ts";
 
 const DEFAULT_LIMIT = 10n;
 
@@ -124,8 +124,7 @@ async function giftPage(
   const page = entries.slice(0, limit);
   const redemptions = await redemptionsOf(
     deps,
-    projectId,
-    page.flatMap(({ redemptionId }) => redemptionId ?? []),
+    page.map(({ redemptionId }) => ({ projectId, redemptionId })),
   );
   const hasMore = entries.length > page.length;
   return {
@@ -152,7 +151,7 @@ function giftTransaction(
   },
 ): CardTransaction {
   const { voucherId, redemptionId, rollbackId, source, sourceId, reason } = entry;
-  const order = redemption && orderOf(redemption);
+  const { operationType, ...redeemed } = redemptionDetails(entry, redemption);
   return create(CardTransactionSchema, {
     id: entry.id,
     voucherId,
@@ -169,44 +168,18 @@ function giftTransaction(
         amount: entry.amount,
         balance: entry.balanceAfter,
         relatedObject: { id: voucherId, type: "voucher" },
-        operationType: operationTypeOf(entry, redemption),
+        operationType,
       },
-      ...(order !== undefined && { order }),
+      ...redeemed,
       ...(redemptionId !== null && { redemption: { id: redemptionId } }),
       ...(rollbackId !== null && { rollback: { id: rollbackId } }),
     },
   });
 }
 
-/** Rollbacks are requested, also those of automatic redemptions. */
-function operationTypeOf(
-  { source, rollbackId }: Origin,
-  redemption: StoredRedemption | undefined,
-): "MANUAL" | "AUTOMATIC" {
-  const isAutomatic = redemption?.channelType === "AUTO_REDEEM" && (rollbackId ?? null) === null;
-  return source === "Automation" || isAutomatic ? "AUTOMATIC" : "MANUAL";
-}
-
-type Origin = {
-  readonly source?: string | null | undefined;
-  readonly rollbackId?: string | null | undefined;
-};
-
 function giftTransactionType({ redemptionId, amount }: GiftEntry): string {
   if (redemptionId === null) return amount < 0n ? "CREDITS_REMOVAL" : "CREDITS_ADDITION";
   return amount < 0n ? "CREDITS_REDEMPTION" : "CREDITS_REFUND";
-}
-
-async function redemptionsOf(
-  deps: Deps,
-  projectId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, StoredRedemption>> {
-  const found = await findRedemptions(
-    deps.db,
-    [...new Set(ids)].map((id) => ({ projectId, id })),
-  );
-  return new Map(found.map((one) => [one.id, one]));
 }
 
 /** One page of transactions of a card, and the cursor of the next one (docs/gift-and-points.md#transactions). */
@@ -256,8 +229,7 @@ async function ledgerPage(
   const page = entries.slice(0, Number(limit));
   const redemptions = await redemptionsOf(
     deps,
-    projectId,
-    page.flatMap(({ redemptionId }) => redemptionId ?? []),
+    page.map(({ redemptionId }) => ({ projectId, redemptionId })),
   );
   const hasMore = entries.length > page.length;
   return {
@@ -290,8 +262,7 @@ function toTransaction(
     readonly redemption: StoredRedemption | undefined;
   },
 ): CardTransaction {
-  const reward = redemption?.points?.reward ?? null;
-  const order = redemption && orderOf(redemption);
+  const { operationType, ...redeemed } = redemptionDetails(entry, redemption);
   const { source, sourceId, reason, relatedId } = entry;
   return create(CardTransactionSchema, {
     id: entry.id,
@@ -311,14 +282,11 @@ function toTransaction(
         points: entry.points,
         balance: entry.balance,
         relatedObject: { id: voucherId, type: "voucher" },
-        operationType: operationTypeOf(entry, redemption),
+        operationType,
       },
-      ...(order !== undefined && { order }),
+      ...redeemed,
       ...(entry.redemptionId !== undefined && { redemption: { id: entry.redemptionId } }),
       ...(entry.rollbackId !== undefined && { rollback: { id: entry.rollbackId } }),
-      ...(reward !== null && {
-        reward: { id: reward.id, ...(reward.name !== null && { name: reward.name }) },
-      }),
     },
   });
 }
@@ -328,10 +296,4 @@ function shownDetails({ details = {} }: LedgerEntry) {
   const message = fromJson(CardTransactionDetailsSchema, details, { ignoreUnknownFields: true });
   const { $typeName: _name, $unknown: _unknown, balance: _balance, ...shown } = message;
   return shown;
-}
-
-function orderOf({ order }: StoredRedemption) {
-  if (order === null) return undefined;
-  const { id, sourceId } = fromBinary(OrderSchema, order);
-  return id === undefined ? undefined : { id, ...(sourceId !== undefined && { sourceId }) };
 }

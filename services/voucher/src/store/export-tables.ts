@@ -4,7 +4,7 @@ import { unpackBytes } from "@scrip/postgres";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
-import { GIFT_ENTRY_ID } from "./gift-ledger.ts";
+import { GIFT_ENTRY_ID, REDEMPTION_OF_ENTRY, TOTAL_AFTER } from "./gift-ledger.ts";
 import { CODE_KEY, CODE_KEY_OF_ANY, voucherFilters } from "./voucher-filters.ts";
 
 const statesOf = (field: string) => {
@@ -176,12 +176,14 @@ const GIFT_TRANSACTIONS: ExportTable = {
     voucher_id: { sql: "l.voucher_id" },
     related_transaction_id: { sql: "null::text" },
     details: {
-      sql: `jsonb_strip_nulls(jsonb_build_object(
-              'balance', jsonb_build_object('type', 'gift_voucher', 'total', l.total_after, 'object', 'balance',
-                'amount', l.amount, 'balance', l.balance_after,
-                'related_object', jsonb_build_object('id', l.voucher_id, 'type', 'voucher')),
-              'redemption', case when l.redemption_id is not null
-                                 then jsonb_build_object('id', l.redemption_id) end))`,
+      sql: `(select jsonb_strip_nulls(jsonb_build_object(
+                      'balance', jsonb_build_object('type', 'gift_voucher', 'total', ${TOTAL_AFTER}, 'object', 'balance',
+                        'amount', l.amount, 'balance', l.balance_after,
+                        'related_object', jsonb_build_object('id', l.voucher_id, 'type', 'voucher')),
+                      'redemption', case when l.redemption_id is not null
+                                         then jsonb_build_object('id', l.redemption_id) end,
+                      'rollback', case when b.id is not null then jsonb_build_object('id', b.id) end))
+               from (select) as entry ${REDEMPTION_OF_ENTRY})`,
     },
   },
 };

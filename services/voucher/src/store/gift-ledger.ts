@@ -77,7 +77,15 @@ function positionOf(id: string): Position | undefined {
  * Redemptions and rollbacks store the amount of the voucher; creation and campaign updates write entries of vouchers
  * that nothing was redeemed of, whose amount is their balance.
  */
-const TOTAL_AFTER = "coalesce(l.total_after, b.amount_after, r.amount_after, l.balance_after)";
+export const TOTAL_AFTER =
+  "coalesce(l.total_after, b.amount_after, r.amount_after, l.balance_after)";
+
+/** SQL: the redemption and rollback of an entry. */
+export const REDEMPTION_OF_ENTRY = `
+       left join redemption r on r.project_id = l.project_id and r.id = l.redemption_id
+       left join redemption_rollback b
+         on b.project_id = l.project_id and b.redemption_id = l.redemption_id
+        and b.status = 'SUCCEEDED' and l.amount > 0`;
 
 export const giftEntryFilters: FilterFields = {
   named: {
@@ -144,11 +152,7 @@ export async function listGiftEntries(
        from (select * from voucher_ledger_entry l
               where ${where.join(" and ")}
               order by ${sorted}
-              limit ${limit}) l
-       left join redemption r on r.project_id = l.project_id and r.id = l.redemption_id
-       left join redemption_rollback b
-         on b.project_id = l.project_id and b.redemption_id = l.redemption_id
-        and b.status = 'SUCCEEDED' and l.amount > 0
+              limit ${limit}) l ${REDEMPTION_OF_ENTRY}
       order by ${sorted}`,
     allValues,
   );

@@ -16,7 +16,122 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/voucher/v1/transactions.proto.
  */
 export const file_scrip_voucher_v1_transactions: GenFile = /*@__PURE__*/
-  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSLEAQoUQWRqdXN0QmFsYW5jZVJlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIuCgZhbW91bnQYAiABKANCGZq1GBUIARiAwLWM+9z9//8BIIDAyvOEowJIAIgBARIhCglzb3VyY2VfaWQYAyABKAlCCZq1GAUQATD/AUgBiAEBEh4KBnJlYXNvbhgEIAEoCUIJmrUYBRABMOgHSAKIAQFCCQoHX2Ftb3VudEIMCgpfc291cmNlX2lkQgkKB19yZWFzb24i5gEKEUJhbGFuY2VBZGp1c3RtZW50EhMKBmFtb3VudBgBIAEoA0gAiAEBEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMSDAoEdHlwZRgEIAEoCRIWCg5vcGVyYXRpb25fdHlwZRgFIAEoCRI8Cg5yZWxhdGVkX29iamVjdBgGIAEoCzIkLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZWxhdGVkEhMKBnBvaW50cxgHIAEoA0gBiAEBOg2StRgJCgdiYWxhbmNlQgkKB19hbW91bnRCCQoHX3BvaW50cyLwAgobTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0EhUKBGNvZGUYASABKAlCB5q1GAMw/wESHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQESLgoFYXNfb2YYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSASIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXRCCAoGX2FzX29mIq0DCh1MaXN0TWVtYmVyVHJhbnNhY3Rpb25zUmVxdWVzdBIaCgltZW1iZXJfaWQYASABKAlCB5q1GAMw/wESJAoLY2FtcGFpZ25faWQYAiABKAlCCpq1GAYwrAKQAQhIAIgBARIcCgVsaW1pdBgDIAEoA0IImrUYBBgBIGRIAYgBARIhCgVvcmRlchgEIAEoCUINmrUYCXICaWRyAy1pZEgCiAEBEicKEXN0YXJ0aW5nX2FmdGVyX2lkGAUgASgJQgeatRgDMP8BSAOIAQESKAoHZmlsdGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgHIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIBIgBARIuCgVhc19vZhgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBYgBAUIOCgxfY2FtcGFpZ25faWRCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXRCCAoGX2FzX29mIv4CCh9MaXN0Q2FtcGFpZ25UcmFuc2FjdGlvbnNSZXF1ZXN0Eh8KC2NhbXBhaWduX2lkGAEgASgJQgqatRgGMKwCkAEJEhwKBWxpbWl0GAIgASgDQgiatRgEGAEgZEgAiAEBEiEKBW9yZGVyGAMgASgJQg2atRgJcgJpZHIDLWlkSAGIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBCABKAlCB5q1GAMw/wFIAogBARIoCgdmaWx0ZXJzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAYgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgDiAEBEi4KBWFzX29mGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgEiAEBQggKBl9saW1pdEIICgZfb3JkZXJCFAoSX3N0YXJ0aW5nX2FmdGVyX2lkQg0KC19jcmVhdGVkX2F0QggKBl9hc19vZiKhAQoQQ2FyZFRyYW5zYWN0aW9ucxIvCgRkYXRhGAEgAygLMiEuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb24SEAoIaGFzX21vcmUYAiABKAgSIAoTbW9yZV9zdGFydGluZ19hZnRlchgDIAEoCUgAiAEBOhCStRgMCgRsaXN0EgRkYXRhQhYKFF9tb3JlX3N0YXJ0aW5nX2FmdGVyIqIDCg9DYXJkVHJhbnNhY3Rpb24SCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBARISCgp2b3VjaGVyX2lkGAMgASgJEiAKC2NhbXBhaWduX2lkGAQgASgJQgaatRgCEAFIAYgBARIbCgZzb3VyY2UYBSABKAlCBpq1GAIQAUgCiAEBEhsKBnJlYXNvbhgGIAEoCUIGmrUYAhABSAOIAQESDAoEdHlwZRgHIAEoCRI5CgdkZXRhaWxzGAggASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25EZXRhaWxzEisKFnJlbGF0ZWRfdHJhbnNhY3Rpb25faWQYCSABKAlCBpq1GAIQAUgEiAEBEi4KCmNyZWF0ZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgwKCl9zb3VyY2VfaWRCDgoMX2NhbXBhaWduX2lkQgkKB19zb3VyY2VCCQoHX3JlYXNvbkIZChdfcmVsYXRlZF90cmFuc2FjdGlvbl9pZCLMBgoWQ2FyZFRyYW5zYWN0aW9uRGV0YWlscxI5CgdiYWxhbmNlGAEgASgLMiguc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25CYWxhbmNlEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESPAoKcmVkZW1wdGlvbhgDIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIAYgBARI4CgZyZXdhcmQYBCABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmV3YXJkSAKIAQESOgoIcm9sbGJhY2sYBSABKAsyIy5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT2JqZWN0SAOIAQESNAoTZGVzdGluYXRpb25fdm91Y2hlchgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoOc291cmNlX3ZvdWNoZXIYByABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiYKBWV2ZW50GAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxlYXJuaW5nX3J1bGUYCSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EigKB3NlZ21lbnQYCiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGN1c3RvbV9ldmVudBgLIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoMZXZlbnRfc2NoZW1hGAwgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxsb3lhbHR5X3RpZXIYDSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjQKE2hvbGRlcl9sb3lhbHR5X3RpZXIYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei8KDnBlbmRpbmdfcG9pbnRzGA8gASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdEIICgZfb3JkZXJCDQoLX3JlZGVtcHRpb25CCQoHX3Jld2FyZEILCglfcm9sbGJhY2si6wEKFkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USDAoEdHlwZRgBIAEoCRINCgV0b3RhbBgCIAEoAxITCgZwb2ludHMYAyABKANIAIgBARIPCgdiYWxhbmNlGAQgASgDEjwKDnJlbGF0ZWRfb2JqZWN0GAUgASgLMiQuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvblJlbGF0ZWQSEwoGYW1vdW50GAYgASgDSAGIAQESFgoOb3BlcmF0aW9uX3R5cGUYByABKAk6DZK1GAkKB2JhbGFuY2VCCQoHX3BvaW50c0IJCgdfYW1vdW50Ii4KElRyYW5zYWN0aW9uUmVsYXRlZBIKCgJpZBgBIAEoCRIMCgR0eXBlGAIgASgJIkwKEFRyYW5zYWN0aW9uT3JkZXISCgoCaWQYASABKAkSHgoJc291cmNlX2lkGAIgASgJQgaatRgCEAFIAIgBAUIMCgpfc291cmNlX2lkIh8KEVRyYW5zYWN0aW9uT2JqZWN0EgoKAmlkGAEgASgJIkMKEVRyYW5zYWN0aW9uUmV3YXJkEgoKAmlkGAEgASgJEhkKBG5hbWUYAiABKAlCBpq1GAIQAUgAiAEBQgcKBV9uYW1lMsEHChJUcmFuc2FjdGlvblNlcnZpY2USmwIKDUFkanVzdEJhbGFuY2USJi5zY3JpcC52b3VjaGVyLnYxLkFkanVzdEJhbGFuY2VSZXF1ZXN0GiMuc2NyaXAudm91Y2hlci52MS5CYWxhbmNlQWRqdXN0bWVudCK8AYq1GAwKCHZvdWNoZXJzcAGitRgJbm90X2ZvdW5korUYGmludmFsaWRfYWRkX2JhbGFuY2VfcGFyYW1zorUYDmludmFsaWRfYW1vdW50orUYFGdpZnRfYW1vdW50X2V4Y2VlZGVkorUYHGxveWFsdHlfY2FyZF9wb2ludHNfZXhjZWVkZWSitRgNbm90X3B1Ymxpc2hlZILT5JMCIDoBKiIbL3YxL3ZvdWNoZXJzL3tjb2RlfS9iYWxhbmNlErABChRMaXN0Q2FyZFRyYW5zYWN0aW9ucxItLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhcmRUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkWKtRgMCgh2b3VjaGVyc3ABorUYCW5vdF9mb3VuZILT5JMCIhIgL3YxL3ZvdWNoZXJzL3tjb2RlfS90cmFuc2FjdGlvbnMSlwIKFkxpc3RNZW1iZXJUcmFuc2FjdGlvbnMSLy5zY3JpcC52b3VjaGVyLnYxLkxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIqcBirUYDQoJbG95YWx0aWVzcAGitRgJbm90X2ZvdW5korUYD2ludmFsaWRfdm91Y2hlcoLT5JMCcFowEi4vdjEvbG95YWx0aWVzL21lbWJlcnMve21lbWJlcl9pZH0vdHJhbnNhY3Rpb25zEjwvdjEvbG95YWx0aWVzL3tjYW1wYWlnbl9pZH0vbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnMSvwEKGExpc3RDYW1wYWlnblRyYW5zYWN0aW9ucxIxLnNjcmlwLnZvdWNoZXIudjEuTGlzdENhbXBhaWduVHJhbnNhY3Rpb25zUmVxdWVzdBoiLnNjcmlwLnZvdWNoZXIudjEuQ2FyZFRyYW5zYWN0aW9ucyJMirUYCwoJY2FtcGFpZ25zorUYCW5vdF9mb3VuZILT5JMCKhIoL3YxL2NhbXBhaWducy97Y2FtcGFpZ25faWR9L3RyYW5zYWN0aW9uc2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+  fileDesc("CiNzY3JpcC92b3VjaGVyL3YxL3RyYW5zYWN0aW9ucy5wcm90bxIQc2NyaXAudm91Y2hlci52MSJlCiBSZXNvbHZlVHJhbnNhY3Rpb25EZXRhaWxzUmVxdWVzdBJBCgx0cmFuc2FjdGlvbnMYASADKAsyIi5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uQ2F1c2VCB5q1GANI9AMingEKEFRyYW5zYWN0aW9uQ2F1c2USEgoKcHJvamVjdF9pZBgBIAEoCRIaCg1yZWRlbXB0aW9uX2lkGAIgASgJSACIAQESGAoLcm9sbGJhY2tfaWQYAyABKAlIAYgBARITCgZzb3VyY2UYBCABKAlIAogBAUIQCg5fcmVkZW1wdGlvbl9pZEIOCgxfcm9sbGJhY2tfaWRCCQoHX3NvdXJjZSJZCiFSZXNvbHZlVHJhbnNhY3Rpb25EZXRhaWxzUmVzcG9uc2USNAoHcmVzdWx0cxgBIAMoCzIjLnNjcmlwLnZvdWNoZXIudjEuUmVkZW1wdGlvbkRldGFpbHMisgEKEVJlZGVtcHRpb25EZXRhaWxzEhYKDm9wZXJhdGlvbl90eXBlGAEgASgJEjYKBW9yZGVyGAIgASgLMiIuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9yZGVySACIAQESOAoGcmV3YXJkGAMgASgLMiMuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvblJld2FyZEgBiAEBQggKBl9vcmRlckIJCgdfcmV3YXJkIsQBChRBZGp1c3RCYWxhbmNlUmVxdWVzdBIVCgRjb2RlGAEgASgJQgeatRgDMP8BEi4KBmFtb3VudBgCIAEoA0IZmrUYFQgBGIDAtYz73P3//wEggMDK84SjAkgAiAEBEiEKCXNvdXJjZV9pZBgDIAEoCUIJmrUYBRABMP8BSAGIAQESHgoGcmVhc29uGAQgASgJQgmatRgFEAEw6AdIAogBAUIJCgdfYW1vdW50QgwKCl9zb3VyY2VfaWRCCQoHX3JlYXNvbiLmAQoRQmFsYW5jZUFkanVzdG1lbnQSEwoGYW1vdW50GAEgASgDSACIAQESDQoFdG90YWwYAiABKAMSDwoHYmFsYW5jZRgDIAEoAxIMCgR0eXBlGAQgASgJEhYKDm9wZXJhdGlvbl90eXBlGAUgASgJEjwKDnJlbGF0ZWRfb2JqZWN0GAYgASgLMiQuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvblJlbGF0ZWQSEwoGcG9pbnRzGAcgASgDSAGIAQE6DZK1GAkKB2JhbGFuY2VCCQoHX2Ftb3VudEIJCgdfcG9pbnRzIvACChtMaXN0Q2FyZFRyYW5zYWN0aW9uc1JlcXVlc3QSFQoEY29kZRgBIAEoCUIHmrUYAzD/ARIcCgVsaW1pdBgCIAEoA0IImrUYBBgBIGRIAIgBARIhCgVvcmRlchgDIAEoCUINmrUYCXICaWRyAy1pZEgBiAEBEicKEXN0YXJ0aW5nX2FmdGVyX2lkGAQgASgJQgeatRgDMP8BSAKIAQESKAoHZmlsdGVycxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgGIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIA4gBARIuCgVhc19vZhgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIBIgBAUIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdEIICgZfYXNfb2YirQMKHUxpc3RNZW1iZXJUcmFuc2FjdGlvbnNSZXF1ZXN0EhoKCW1lbWJlcl9pZBgBIAEoCUIHmrUYAzD/ARIkCgtjYW1wYWlnbl9pZBgCIAEoCUIKmrUYBjCsApABCEgAiAEBEhwKBWxpbWl0GAMgASgDQgiatRgEGAEgZEgBiAEBEiEKBW9yZGVyGAQgASgJQg2atRgJcgJpZHIDLWlkSAKIAQESJwoRc3RhcnRpbmdfYWZ0ZXJfaWQYBSABKAlCB5q1GAMw/wFIA4gBARIoCgdmaWx0ZXJzGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIzCgpjcmVhdGVkX2F0GAcgASgLMhouc2NyaXAuY29tbW9uLnYxLlRpbWVSYW5nZUgEiAEBEi4KBWFzX29mGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgFiAEBQg4KDF9jYW1wYWlnbl9pZEIICgZfbGltaXRCCAoGX29yZGVyQhQKEl9zdGFydGluZ19hZnRlcl9pZEINCgtfY3JlYXRlZF9hdEIICgZfYXNfb2Yi/gIKH0xpc3RDYW1wYWlnblRyYW5zYWN0aW9uc1JlcXVlc3QSHwoLY2FtcGFpZ25faWQYASABKAlCCpq1GAYwrAKQAQkSHAoFbGltaXQYAiABKANCCJq1GAQYASBkSACIAQESIQoFb3JkZXIYAyABKAlCDZq1GAlyAmlkcgMtaWRIAYgBARInChFzdGFydGluZ19hZnRlcl9pZBgEIAEoCUIHmrUYAzD/AUgCiAEBEigKB2ZpbHRlcnMYBSABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjMKCmNyZWF0ZWRfYXQYBiABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSAOIAQESLgoFYXNfb2YYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSASIAQFCCAoGX2xpbWl0QggKBl9vcmRlckIUChJfc3RhcnRpbmdfYWZ0ZXJfaWRCDQoLX2NyZWF0ZWRfYXRCCAoGX2FzX29mIqEBChBDYXJkVHJhbnNhY3Rpb25zEi8KBGRhdGEYASADKAsyIS5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbhIQCghoYXNfbW9yZRgCIAEoCBIgChNtb3JlX3N0YXJ0aW5nX2FmdGVyGAMgASgJSACIAQE6EJK1GAwKBGxpc3QSBGRhdGFCFgoUX21vcmVfc3RhcnRpbmdfYWZ0ZXIiogMKD0NhcmRUcmFuc2FjdGlvbhIKCgJpZBgBIAEoCRIeCglzb3VyY2VfaWQYAiABKAlCBpq1GAIQAUgAiAEBEhIKCnZvdWNoZXJfaWQYAyABKAkSIAoLY2FtcGFpZ25faWQYBCABKAlCBpq1GAIQAUgBiAEBEhsKBnNvdXJjZRgFIAEoCUIGmrUYAhABSAKIAQESGwoGcmVhc29uGAYgASgJQgaatRgCEAFIA4gBARIMCgR0eXBlGAcgASgJEjkKB2RldGFpbHMYCCABKAsyKC5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbkRldGFpbHMSKwoWcmVsYXRlZF90cmFuc2FjdGlvbl9pZBgJIAEoCUIGmrUYAhABSASIAQESLgoKY3JlYXRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDAoKX3NvdXJjZV9pZEIOCgxfY2FtcGFpZ25faWRCCQoHX3NvdXJjZUIJCgdfcmVhc29uQhkKF19yZWxhdGVkX3RyYW5zYWN0aW9uX2lkIswGChZDYXJkVHJhbnNhY3Rpb25EZXRhaWxzEjkKB2JhbGFuY2UYASABKAsyKC5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbkJhbGFuY2USNgoFb3JkZXIYAiABKAsyIi5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uT3JkZXJIAIgBARI8CgpyZWRlbXB0aW9uGAMgASgLMiMuc2NyaXAudm91Y2hlci52MS5UcmFuc2FjdGlvbk9iamVjdEgBiAEBEjgKBnJld2FyZBgEIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25SZXdhcmRIAogBARI6Cghyb2xsYmFjaxgFIAEoCzIjLnNjcmlwLnZvdWNoZXIudjEuVHJhbnNhY3Rpb25PYmplY3RIA4gBARI0ChNkZXN0aW5hdGlvbl92b3VjaGVyGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIvCg5zb3VyY2Vfdm91Y2hlchgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSJgoFZXZlbnQYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGVhcm5pbmdfcnVsZRgJIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKAoHc2VnbWVudBgKIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLQoMY3VzdG9tX2V2ZW50GAsgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBItCgxldmVudF9zY2hlbWEYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Ei0KDGxveWFsdHlfdGllchgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNAoTaG9sZGVyX2xveWFsdHlfdGllchgOIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLwoOcGVuZGluZ19wb2ludHMYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QggKBl9vcmRlckINCgtfcmVkZW1wdGlvbkIJCgdfcmV3YXJkQgsKCV9yb2xsYmFjayLrAQoWQ2FyZFRyYW5zYWN0aW9uQmFsYW5jZRIMCgR0eXBlGAEgASgJEg0KBXRvdGFsGAIgASgDEhMKBnBvaW50cxgDIAEoA0gAiAEBEg8KB2JhbGFuY2UYBCABKAMSPAoOcmVsYXRlZF9vYmplY3QYBSABKAsyJC5zY3JpcC52b3VjaGVyLnYxLlRyYW5zYWN0aW9uUmVsYXRlZBITCgZhbW91bnQYBiABKANIAYgBARIWCg5vcGVyYXRpb25fdHlwZRgHIAEoCToNkrUYCQoHYmFsYW5jZUIJCgdfcG9pbnRzQgkKB19hbW91bnQiLgoSVHJhbnNhY3Rpb25SZWxhdGVkEgoKAmlkGAEgASgJEgwKBHR5cGUYAiABKAkiTAoQVHJhbnNhY3Rpb25PcmRlchIKCgJpZBgBIAEoCRIeCglzb3VyY2VfaWQYAiABKAlCBpq1GAIQAUgAiAEBQgwKCl9zb3VyY2VfaWQiHwoRVHJhbnNhY3Rpb25PYmplY3QSCgoCaWQYASABKAkiQwoRVHJhbnNhY3Rpb25SZXdhcmQSCgoCaWQYASABKAkSGQoEbmFtZRgCIAEoCUIGmrUYAhABSACIAQFCBwoFX25hbWUyyAgKElRyYW5zYWN0aW9uU2VydmljZRKbAgoNQWRqdXN0QmFsYW5jZRImLnNjcmlwLnZvdWNoZXIudjEuQWRqdXN0QmFsYW5jZVJlcXVlc3QaIy5zY3JpcC52b3VjaGVyLnYxLkJhbGFuY2VBZGp1c3RtZW50IrwBirUYDAoIdm91Y2hlcnNwAaK1GAlub3RfZm91bmSitRgaaW52YWxpZF9hZGRfYmFsYW5jZV9wYXJhbXOitRgOaW52YWxpZF9hbW91bnSitRgUZ2lmdF9hbW91bnRfZXhjZWVkZWSitRgcbG95YWx0eV9jYXJkX3BvaW50c19leGNlZWRlZKK1GA1ub3RfcHVibGlzaGVkgtPkkwIgOgEqIhsvdjEvdm91Y2hlcnMve2NvZGV9L2JhbGFuY2USsAEKFExpc3RDYXJkVHJhbnNhY3Rpb25zEi0uc2NyaXAudm91Y2hlci52MS5MaXN0Q2FyZFRyYW5zYWN0aW9uc1JlcXVlc3QaIi5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbnMiRYq1GAwKCHZvdWNoZXJzcAGitRgJbm90X2ZvdW5kgtPkkwIiEiAvdjEvdm91Y2hlcnMve2NvZGV9L3RyYW5zYWN0aW9ucxKXAgoWTGlzdE1lbWJlclRyYW5zYWN0aW9ucxIvLnNjcmlwLnZvdWNoZXIudjEuTGlzdE1lbWJlclRyYW5zYWN0aW9uc1JlcXVlc3QaIi5zY3JpcC52b3VjaGVyLnYxLkNhcmRUcmFuc2FjdGlvbnMipwGKtRgNCglsb3lhbHRpZXNwAaK1GAlub3RfZm91bmSitRgPaW52YWxpZF92b3VjaGVygtPkkwJwWjASLi92MS9sb3lhbHRpZXMvbWVtYmVycy97bWVtYmVyX2lkfS90cmFuc2FjdGlvbnMSPC92MS9sb3lhbHRpZXMve2NhbXBhaWduX2lkfS9tZW1iZXJzL3ttZW1iZXJfaWR9L3RyYW5zYWN0aW9ucxK/AQoYTGlzdENhbXBhaWduVHJhbnNhY3Rpb25zEjEuc2NyaXAudm91Y2hlci52MS5MaXN0Q2FtcGFpZ25UcmFuc2FjdGlvbnNSZXF1ZXN0GiIuc2NyaXAudm91Y2hlci52MS5DYXJkVHJhbnNhY3Rpb25zIkyKtRgLCgljYW1wYWlnbnOitRgJbm90X2ZvdW5kgtPkkwIqEigvdjEvY2FtcGFpZ25zL3tjYW1wYWlnbl9pZH0vdHJhbnNhY3Rpb25zEoQBChlSZXNvbHZlVHJhbnNhY3Rpb25EZXRhaWxzEjIuc2NyaXAudm91Y2hlci52MS5SZXNvbHZlVHJhbnNhY3Rpb25EZXRhaWxzUmVxdWVzdBozLnNjcmlwLnZvdWNoZXIudjEuUmVzb2x2ZVRyYW5zYWN0aW9uRGV0YWlsc1Jlc3BvbnNlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_options_v1_options]);
+
+/**
+ * @generated from message scrip.voucher.v1.ResolveTransactionDetailsRequest
+ */
+export type ResolveTransactionDetailsRequest = Message<"scrip.voucher.v1.ResolveTransactionDetailsRequest"> & {
+  /**
+   * The transactions, at most 500.
+   *
+   * @generated from field: repeated scrip.voucher.v1.TransactionCause transactions = 1;
+   */
+  transactions: TransactionCause[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ResolveTransactionDetailsRequest.
+ * Use `create(ResolveTransactionDetailsRequestSchema)` to create a new message.
+ */
+export const ResolveTransactionDetailsRequestSchema: GenMessage<ResolveTransactionDetailsRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 0);
+
+/**
+ * What a transaction belongs to.
+ *
+ * @generated from message scrip.voucher.v1.TransactionCause
+ */
+export type TransactionCause = Message<"scrip.voucher.v1.TransactionCause"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Id of the redemption (`r_…`).
+   *
+   * @generated from field: optional string redemption_id = 2;
+   */
+  redemptionId?: string | undefined;
+
+  /**
+   * Id of the rollback (`rr_…`).
+   *
+   * @generated from field: optional string rollback_id = 3;
+   */
+  rollbackId?: string | undefined;
+
+  /**
+   * Origin of the transaction.
+   *
+   * @generated from field: optional string source = 4;
+   */
+  source?: string | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.TransactionCause.
+ * Use `create(TransactionCauseSchema)` to create a new message.
+ */
+export const TransactionCauseSchema: GenMessage<TransactionCause> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 1);
+
+/**
+ * @generated from message scrip.voucher.v1.ResolveTransactionDetailsResponse
+ */
+export type ResolveTransactionDetailsResponse = Message<"scrip.voucher.v1.ResolveTransactionDetailsResponse"> & {
+  /**
+   * One for each transaction, in their order.
+   *
+   * @generated from field: repeated scrip.voucher.v1.RedemptionDetails results = 1;
+   */
+  results: RedemptionDetails[];
+};
+
+/**
+ * Describes the message scrip.voucher.v1.ResolveTransactionDetailsResponse.
+ * Use `create(ResolveTransactionDetailsResponseSchema)` to create a new message.
+ */
+export const ResolveTransactionDetailsResponseSchema: GenMessage<ResolveTransactionDetailsResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 2);
+
+/**
+ * What the redemption of a transaction adds to its details.
+ *
+ * @generated from message scrip.voucher.v1.RedemptionDetails
+ */
+export type RedemptionDetails = Message<"scrip.voucher.v1.RedemptionDetails"> & {
+  /**
+   * `MANUAL` or `AUTOMATIC`.
+   *
+   * @generated from field: string operation_type = 1;
+   */
+  operationType: string;
+
+  /**
+   * Order of the redemption.
+   *
+   * @generated from field: optional scrip.voucher.v1.TransactionOrder order = 2;
+   */
+  order?: TransactionOrder | undefined;
+
+  /**
+   * Reward that the points were spent on.
+   *
+   * @generated from field: optional scrip.voucher.v1.TransactionReward reward = 3;
+   */
+  reward?: TransactionReward | undefined;
+};
+
+/**
+ * Describes the message scrip.voucher.v1.RedemptionDetails.
+ * Use `create(RedemptionDetailsSchema)` to create a new message.
+ */
+export const RedemptionDetailsSchema: GenMessage<RedemptionDetails> = /*@__PURE__*/
+  messageDesc(file_scrip_voucher_v1_transactions, 3);
 
 /**
  * @generated from message scrip.voucher.v1.AdjustBalanceRequest
@@ -56,7 +171,7 @@ export type AdjustBalanceRequest = Message<"scrip.voucher.v1.AdjustBalanceReques
  * Use `create(AdjustBalanceRequestSchema)` to create a new message.
  */
 export const AdjustBalanceRequestSchema: GenMessage<AdjustBalanceRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 0);
+  messageDesc(file_scrip_voucher_v1_transactions, 4);
 
 /**
  * Adjustment of the balance of a gift voucher or loyalty card.
@@ -119,7 +234,7 @@ export type BalanceAdjustment = Message<"scrip.voucher.v1.BalanceAdjustment"> & 
  * Use `create(BalanceAdjustmentSchema)` to create a new message.
  */
 export const BalanceAdjustmentSchema: GenMessage<BalanceAdjustment> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 1);
+  messageDesc(file_scrip_voucher_v1_transactions, 5);
 
 /**
  * @generated from message scrip.voucher.v1.ListCardTransactionsRequest
@@ -180,7 +295,7 @@ export type ListCardTransactionsRequest = Message<"scrip.voucher.v1.ListCardTran
  * Use `create(ListCardTransactionsRequestSchema)` to create a new message.
  */
 export const ListCardTransactionsRequestSchema: GenMessage<ListCardTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 2);
+  messageDesc(file_scrip_voucher_v1_transactions, 6);
 
 /**
  * @generated from message scrip.voucher.v1.ListMemberTransactionsRequest
@@ -248,7 +363,7 @@ export type ListMemberTransactionsRequest = Message<"scrip.voucher.v1.ListMember
  * Use `create(ListMemberTransactionsRequestSchema)` to create a new message.
  */
 export const ListMemberTransactionsRequestSchema: GenMessage<ListMemberTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 3);
+  messageDesc(file_scrip_voucher_v1_transactions, 7);
 
 /**
  * @generated from message scrip.voucher.v1.ListCampaignTransactionsRequest
@@ -309,7 +424,7 @@ export type ListCampaignTransactionsRequest = Message<"scrip.voucher.v1.ListCamp
  * Use `create(ListCampaignTransactionsRequestSchema)` to create a new message.
  */
 export const ListCampaignTransactionsRequestSchema: GenMessage<ListCampaignTransactionsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 4);
+  messageDesc(file_scrip_voucher_v1_transactions, 8);
 
 /**
  * A page of transactions.
@@ -344,7 +459,7 @@ export type CardTransactions = Message<"scrip.voucher.v1.CardTransactions"> & {
  * Use `create(CardTransactionsSchema)` to create a new message.
  */
 export const CardTransactionsSchema: GenMessage<CardTransactions> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 5);
+  messageDesc(file_scrip_voucher_v1_transactions, 9);
 
 /**
  * One change of the points of a loyalty card.
@@ -430,7 +545,7 @@ export type CardTransaction = Message<"scrip.voucher.v1.CardTransaction"> & {
  * Use `create(CardTransactionSchema)` to create a new message.
  */
 export const CardTransactionSchema: GenMessage<CardTransaction> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 6);
+  messageDesc(file_scrip_voucher_v1_transactions, 10);
 
 /**
  * What a transaction changed and what it belongs to.
@@ -549,7 +664,7 @@ export type CardTransactionDetails = Message<"scrip.voucher.v1.CardTransactionDe
  * Use `create(CardTransactionDetailsSchema)` to create a new message.
  */
 export const CardTransactionDetailsSchema: GenMessage<CardTransactionDetails> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 7);
+  messageDesc(file_scrip_voucher_v1_transactions, 11);
 
 /**
  * Change of a card's points.
@@ -613,7 +728,7 @@ export type CardTransactionBalance = Message<"scrip.voucher.v1.CardTransactionBa
  * Use `create(CardTransactionBalanceSchema)` to create a new message.
  */
 export const CardTransactionBalanceSchema: GenMessage<CardTransactionBalance> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 8);
+  messageDesc(file_scrip_voucher_v1_transactions, 12);
 
 /**
  * Reference to the loyalty card.
@@ -641,7 +756,7 @@ export type TransactionRelated = Message<"scrip.voucher.v1.TransactionRelated"> 
  * Use `create(TransactionRelatedSchema)` to create a new message.
  */
 export const TransactionRelatedSchema: GenMessage<TransactionRelated> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 9);
+  messageDesc(file_scrip_voucher_v1_transactions, 13);
 
 /**
  * Order of a transaction.
@@ -669,7 +784,7 @@ export type TransactionOrder = Message<"scrip.voucher.v1.TransactionOrder"> & {
  * Use `create(TransactionOrderSchema)` to create a new message.
  */
 export const TransactionOrderSchema: GenMessage<TransactionOrder> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 10);
+  messageDesc(file_scrip_voucher_v1_transactions, 14);
 
 /**
  * Reference to a redemption or rollback.
@@ -690,7 +805,7 @@ export type TransactionObject = Message<"scrip.voucher.v1.TransactionObject"> & 
  * Use `create(TransactionObjectSchema)` to create a new message.
  */
 export const TransactionObjectSchema: GenMessage<TransactionObject> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 11);
+  messageDesc(file_scrip_voucher_v1_transactions, 15);
 
 /**
  * Reward of a transaction.
@@ -718,7 +833,7 @@ export type TransactionReward = Message<"scrip.voucher.v1.TransactionReward"> & 
  * Use `create(TransactionRewardSchema)` to create a new message.
  */
 export const TransactionRewardSchema: GenMessage<TransactionReward> = /*@__PURE__*/
-  messageDesc(file_scrip_voucher_v1_transactions, 12);
+  messageDesc(file_scrip_voucher_v1_transactions, 16);
 
 /**
  * Adjusts balances, and lists the transactions of loyalty cards and gift vouchers
@@ -780,6 +895,17 @@ export const TransactionService: GenService<{
     methodKind: "unary";
     input: typeof ListCampaignTransactionsRequestSchema;
     output: typeof CardTransactionsSchema;
+  },
+  /**
+   * Returns what redemptions add to the details of transactions: exports have only what a ledger stores. Internal;
+   * read-only.
+   *
+   * @generated from rpc scrip.voucher.v1.TransactionService.ResolveTransactionDetails
+   */
+  resolveTransactionDetails: {
+    methodKind: "unary";
+    input: typeof ResolveTransactionDetailsRequestSchema;
+    output: typeof ResolveTransactionDetailsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_scrip_voucher_v1_transactions, 0);
