@@ -50,7 +50,12 @@ test("lists, shows and replays events that a consumer could not handle", async (
     { event_id: "event_0", key: "cust_1", error: expect.stringContaining("there is no customer") },
     { event_id: "event_1" },
   ]);
-  expect((await run("list", "--group", "another")).json).toEqual([]);
+  expect((await run("list", "--group", "voucher-campaigns")).json).toEqual([]);
+  for (const command of ["list", "replay"]) {
+    const unknown = await run(command, "--group", "another");
+    expect(unknown.exitCode).toBe(2);
+    expect(unknown.errors).toContain("voucher-customers");
+  }
   const ids = (listed as readonly { readonly id: string }[]).map(({ id }) => id);
 
   const [first, second] = await Promise.all(ids.map((id) => run("show", id)));

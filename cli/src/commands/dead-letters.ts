@@ -6,9 +6,10 @@ import {
   type EventBus,
   readKafkaConnection,
 } from "@scrip/events";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 import { CliError, usageError } from "../cli-error.ts";
+import { CONSUMER_GROUPS } from "../consumer-groups.ts";
 import type { Context } from "../context.ts";
 import { openDatabase } from "../database.ts";
 import { eventMessages } from "../event-messages.ts";
@@ -28,7 +29,7 @@ export function addDeadLetters(program: Command, context: Context): void {
   letters
     .command("list")
     .description("List dead letters, oldest first.")
-    .option("--group <group>", "only those of a consumer group")
+    .addOption(groupOption("only those of a consumer group"))
     .option("--limit <count>", `at most so many, up to ${MAX_LISTED}`, parseLimit, 100)
     .action((options: ListOptions) => listLetters(context, options));
   letters
@@ -40,9 +41,13 @@ export function addDeadLetters(program: Command, context: Context): void {
     .command("replay")
     .description("Publish dead letters again, once their cause is mended, and remove them.")
     .argument("[ids...]", "as listed: group/topic/partition/offset")
-    .option("--group <group>", `the oldest ${MAX_LISTED} of a consumer group`)
+    .addOption(groupOption(`the oldest ${MAX_LISTED} of a consumer group`))
     .action((ids: string[], options: ReplayOptions) => replayLetters(context, ids, options));
 }
+
+/** An unknown group would look like one without dead letters. */
+const groupOption = (description: string): Option =>
+  new Option("--group <group>", description).choices(CONSUMER_GROUPS);
 
 async function listLetters(context: Context, { group, limit }: ListOptions): Promise<void> {
   const letters = await withBus(context, (bus) =>
