@@ -57,7 +57,7 @@ export async function createCampaignService(options: CampaignOptions): Promise<R
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
   const projects = parts.use(
-    await startProjectReplica({ db, bus: options.bus, group: "campaign-projects" }),
+    await startProjectReplica({ ...options, db, group: "campaign-projects" }),
   );
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);

@@ -83,7 +83,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   const db = createDatabase({ ...options, ...access });
   parts.defer(() => db.close());
   const projects = parts.use(
-    await startProjectReplica({ db, bus: options.bus, group: "export-projects" }),
+    await startProjectReplica({ ...options, db, group: "export-projects" }),
   );
   const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));

@@ -74,7 +74,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
   const projects = parts.use(
-    await startProjectReplica({ db, bus: options.bus, group: "loyalty-projects" }),
+    await startProjectReplica({ ...options, db, group: "loyalty-projects" }),
   );
   parts.use(startPointsLockExpiry(db, onError));
   const relay = startRelay({ db, bus: options.bus, onError });

@@ -102,7 +102,7 @@ export async function createValidationService(
   parts.defer(() => db.close());
   const processLock = parts.use(await holdProcessLock({ url, name: `${SCHEMA} process` }));
   const projects = parts.use(
-    await startProjectReplica({ db, bus: options.bus, group: "validation-projects" }),
+    await startProjectReplica({ ...options, db, group: "validation-projects" }),
   );
   const definitions = createDefinitionVersions({ db });
   for (const { group, topic, handler } of consumersOf(db, definitions)) {

@@ -77,7 +77,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
   const db = createDatabase({ ...options, url, schema: SCHEMA, role: ROLE });
   parts.defer(() => db.close());
   const projects = parts.use(
-    await startProjectReplica({ db, bus: options.bus, group: "voucher-projects" }),
+    await startProjectReplica({ ...options, db, group: "voucher-projects" }),
   );
   const relay = startRelay({ db, bus: options.bus, onError });
   parts.defer(relay.close);

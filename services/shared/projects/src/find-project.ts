@@ -24,12 +24,14 @@ export type FindProjectOptions = {
   readonly cache: ProjectCache;
   /** Asks for events that have not arrived. */
   readonly poll: () => void;
+  /** Called once for all calls that have waited in vain for the same project. */
+  readonly onLate: (query: ProjectQuery) => void;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 };
 
 /** Reads projects from the cache, and waits for those whose event is on the way. */
-export function createFindProject({ cache, poll, now }: FindProjectOptions): FindProject {
+export function createFindProject({ cache, poll, onLate, now }: FindProjectOptions): FindProject {
   const awaitArrival = async (
     query: ProjectQuery,
     found: CacheEntry | Promise<CacheEntry>,
@@ -46,6 +48,7 @@ export function createFindProject({ cache, poll, now }: FindProjectOptions): Fin
       if (now() - entry.loadedAt >= Math.max(PAUSE_MS, pauseMs)) await cache.reload(entry);
       if (hasArrived(entry, query)) return entry.state;
     }
+    if (now() - entry.waitedAt >= NO_WAIT_MS) onLate(query);
     entry.waitedAt = now();
     return entry.state;
   };

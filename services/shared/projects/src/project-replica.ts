@@ -1,6 +1,7 @@
 import type { EventBus } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
-import type { FindProject } from "@scrip/rpc";
+import type { FindProject, ProjectQuery } from "@scrip/rpc";
+import type { Metrics } from "@scrip/telemetry";
 
 import { createFindProject } from "./find-project.ts";
 import { ofLiveProjects } from "./live-projects.ts";
@@ -22,6 +23,9 @@ export type ProjectReplicaOptions = {
   readonly bus: EventBus;
   /** The consumer group that stores the projects. */
   readonly group: string;
+  /** Default: nothing is measured. */
+  readonly metrics?: Metrics | undefined;
+  readonly onError: (error: Error) => void;
 };
 
 const now = (): number => performance.now();
@@ -33,6 +37,8 @@ export async function startProjectReplica({
   db,
   bus,
   group,
+  metrics,
+  onError,
 }: ProjectReplicaOptions): Promise<ProjectReplica> {
   const cache = createProjectCache(db, now);
   const changes = await bus.subscribe({
@@ -40,8 +46,17 @@ export async function startProjectReplica({
     topics: [PROJECTS_TOPIC],
     handler: onProject(db, cache.evict),
   });
+  const late = metrics?.counter({
+    name: "late_projects_total",
+    help: "Projects whose change a service has not received in time",
+  });
+  const onLate = ({ projectId, version }: ProjectQuery): void => {
+    late?.inc();
+    const state = version === undefined ? "" : ` at version ${version}`;
+    onError(new Error(`${group} has waited in vain for ${projectId}${state}`));
+  };
   return {
-    findProject: createFindProject({ cache, poll: changes.poll, now }),
+    findProject: createFindProject({ cache, poll: changes.poll, onLate, now }),
     bus: ofLiveProjects(bus, cache),
     [Symbol.asyncDispose]: () => changes.close(CLOSE_MS),
   };

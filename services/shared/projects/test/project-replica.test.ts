@@ -8,6 +8,7 @@ import {
   ProjectChangedSchema,
 } from "@scrip/proto/scrip/events/v1/projects_pb";
 import type { ProjectQuery } from "@scrip/rpc";
+import { createMetrics } from "@scrip/telemetry";
 import { testDatabase } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -31,9 +32,14 @@ const openBus = async () => {
   return bus;
 };
 const bus = await openBus();
+const metrics = createMetrics({ withProcess: false });
+const late: string[] = [];
+const onLate = ({ message }: Error): unknown => late.push(message);
 // Of another process: its publications reach the replica by polls only.
 const remoteBus = await openBus();
-const replica = parts.use(await startProjectReplica({ db, bus, group: "shop-projects" }));
+const replica = parts.use(
+  await startProjectReplica({ db, bus, group: "shop-projects", metrics, onError: onLate }),
+);
 
 let lastId = 0;
 const nextId = (): string => String((lastId += 1));
@@ -114,6 +120,8 @@ describe("the replica of projects", () => {
       db: { ...db, query: counted },
       bus,
       group: "counting",
+      metrics,
+      onError: onLate,
     });
     const ask = async () =>
       own.findProject({ projectId: id, version: undefined, deadline: Infinity });
@@ -123,13 +131,19 @@ describe("the replica of projects", () => {
     const before = queries;
     for (let i = 0; i < 1_000; i += 1) await ask();
     expect(queries - before).toBeLessThan(10);
+    expect(late.filter((line) => line.startsWith("counting"))).toEqual([
+      `counting has waited in vain for ${id}`,
+    ]);
     await own[Symbol.asyncDispose]();
   });
 
   test("serves the version it has when a newer one does not arrive", async () => {
     const id = `proj_${nextId()}`;
     await bus.publish([changed(id, 1n)]);
+    const before = late.length;
     expect(await find(id, { version: 9n })).toMatchObject({ project: { version: 1n } });
+    expect(late.slice(before)).toEqual([`shop-projects has waited in vain for ${id} at version 9`]);
+    expect(await metrics.text()).toContain(`late_projects_total ${late.length}`);
   });
 
   test("withholds the events of deleted projects from consumers, and no others", async () => {
