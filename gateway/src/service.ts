@@ -35,11 +35,7 @@ import {
   type FindSchemas,
   createMetadataSchemaCache,
 } from "./metadata-schemas/metadata-schema-cache.ts";
-import {
-  createFollowEarningRules,
-  type FollowEarningRules,
-} from "./projects/follow-earning-rules.ts";
-import { createFollowWebhooks, type FollowWebhooks } from "./projects/follow-webhooks.ts";
+import { createFollowProject, type FollowProject } from "./projects/follow-project.ts";
 import { routes } from "./routes.ts";
 
 export type GatewayServiceOptions = {
@@ -70,8 +66,7 @@ export type GatewayService = Service & {
   readonly db: Queryable;
   readonly credentialCache: CredentialCache;
   readonly findSchemas: FindSchemas;
-  readonly followWebhooks: FollowWebhooks;
-  readonly followEarningRules: FollowEarningRules;
+  readonly followProject: FollowProject;
   readonly clock: () => number;
   /** Whether the bootstrap keys belong to a project. */
   readonly hasBootstrapKeys: boolean;
@@ -141,8 +136,7 @@ export async function createGatewayService(
     credentialCache,
     definitions,
     findSchemas: createMetadataSchemaCache(db, definitions),
-    followWebhooks: createFollowWebhooks({ db, credentialCache, onEvents: relay.wake }),
-    followEarningRules: createFollowEarningRules({ db, credentialCache, onEvents: relay.wake }),
+    followProject: createFollowProject({ db, credentialCache, onEvents: relay.wake }),
     clock,
     hasBootstrapKeys,
     ready: createReadiness(db, (error) =>

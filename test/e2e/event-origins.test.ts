@@ -195,16 +195,16 @@ describe.each(COMPOSITIONS)("events say which request caused them (%s)", async (
   test("with the API key on pending points in a project without webhooks", async () => {
     const { api: other } = await newProject(stack);
     const program = await createLoyaltyProgram(other);
-    const pending = { pending_points: { period_type: "DAY", period_value: 7 } };
-    expect((await earnByOrders(program.campaignId, pending, other)).status).toBe(200);
+    const later = { pending_points: { period_type: "DAY", period_value: 7 } };
+    expect((await earnByOrders(program.campaignId, later, other)).status).toBe(200);
     const member = await program.createCard();
     const { code } = await ruleBuilders(other).createVoucher();
     const buyer = { customer: member.customer, order: { amount: 1_000 } };
     const redeemed = await requestIdOf(other.post(`/v1/vouchers/${code}/redemption`, buyer));
     const paid = await payOrder(member.customer, other);
-    const path = `/v1/loyalties/${program.campaignId}/members/${member.code}/pending-points?order=id`;
+    const pending = `/v1/loyalties/${program.campaignId}/members/${member.code}/pending-points?order=id`;
     const causes = async () =>
-      (await ok(other.get(path)))["data"].map(({ details }: Json) => details.event);
+      (await ok(other.get(pending)))["data"].map(({ details }: Json) => details.event);
     await expect.poll(causes, { timeout: 20_000 }).toHaveLength(2);
     const key = { name: expect.any(String), app_id: other.headers["x-app-id"] };
     const source = { channel: "API", api_key: key };

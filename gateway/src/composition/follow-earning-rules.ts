@@ -10,11 +10,15 @@ const CHANGES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Services store which request paid an order only for projects where points can be earned for it. */
-export const followEarningRulesStep: CompileStep = ({ rpc }, { followEarningRules }) => {
+export const followEarningRulesStep: CompileStep = ({ rpc }, { followProject }) => {
   if (!CHANGES.has(rpc)) return undefined;
   return (next) => async (message, call) => {
     const response = await next(message, call);
-    if (call.project.hasEarningRules !== true) await followEarningRules(call.project.id);
+    if (call.project.hasEarningRules !== true) {
+      await followProject(call.project.id, async ({ hasEarningRules }) =>
+        hasEarningRules ? undefined : { hasEarningRules: true },
+      );
+    }
     return response;
   };
 };

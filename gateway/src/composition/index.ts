@@ -51,12 +51,8 @@ export function createCompositionDeps(
   {
     db,
     findSchemas,
-    followWebhooks,
-    followEarningRules,
-  }: { readonly db: Queryable } & Pick<
-    CompositionDeps,
-    "findSchemas" | "followWebhooks" | "followEarningRules"
-  >,
+    followProject,
+  }: { readonly db: Queryable } & Pick<CompositionDeps, "findSchemas" | "followProject">,
 ): CompositionDeps {
   const campaigns = transports.get(CampaignService.typeName);
   const campaignActions = transports.get(CampaignActionService.typeName);
@@ -81,8 +77,7 @@ export function createCompositionDeps(
     customEvents: customEvents && createCustomEventsClient(customEvents),
     dueJobs: loyalty && createDueJobsClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),
-    followWebhooks,
-    followEarningRules,
+    followProject,
     findSchemas,
     reserveIds: async ({ project, idempotency }) =>
       idempotency === undefined

@@ -3,8 +3,7 @@ import type { NewId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 
 import type { FindSchemas } from "../metadata-schemas/metadata-schema-cache.ts";
-import type { FollowEarningRules } from "../projects/follow-earning-rules.ts";
-import type { FollowWebhooks } from "../projects/follow-webhooks.ts";
+import type { FollowProject } from "../projects/follow-project.ts";
 import type { CampaignActions } from "./clients/campaign-actions.ts";
 import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
@@ -36,8 +35,7 @@ export type CompositionDeps = {
   readonly customEvents: CustomEvents | undefined;
   readonly dueJobs: DueJobs | undefined;
   readonly webhooks: Webhooks | undefined;
-  readonly followWebhooks: FollowWebhooks;
-  readonly followEarningRules: FollowEarningRules;
+  readonly followProject: FollowProject;
   readonly findSchemas: FindSchemas;
   /** Ids for objects that the request creates; for one with an idempotency key, the same at each repetition. */
   readonly reserveIds: (call: Call) => Promise<NewId>;

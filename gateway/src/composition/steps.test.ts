@@ -24,8 +24,7 @@ const deps: CompositionDeps = {
   rewards: unused,
   vouchers: unused,
   webhooks: unused,
-  followWebhooks: unused,
-  followEarningRules: unused,
+  followProject: unused,
   findSchemas: () => undefined,
   reserveIds: unused,
 };

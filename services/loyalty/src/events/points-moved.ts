@@ -30,11 +30,7 @@ export const pointsMovedEvent = (id: string, entry: NewLedgerEntry): OutboxEvent
       ...(entry.reason !== null && { reason: entry.reason }),
       date: timestampFromMs(entry.at),
       version: entry.version,
-      buckets: (entry.expiredLots ?? []).map(({ id, points, expiresOn }) => ({
-        id,
-        points,
-        expiresOn,
-      })),
+      buckets: [...(entry.expiredLots ?? [])],
     }),
   ),
 });
