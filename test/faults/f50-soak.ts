@@ -21,8 +21,14 @@ export const soak: Fault = {
   criterion: "books exact; memory grows by less than 1 MiB per minute; no unexplained error",
   inEveryRun: false,
   buses: ["kafka"],
-  // The token of the load must not end before the experiment.
-  setup: { composition: "distributed", redis: true, env: { SCRIP_TOKEN_SECONDS: "3600" } },
+  setup: {
+    composition: "distributed",
+    redis: true,
+    // The token of the load must not end before the experiment.
+    env: { SCRIP_TOKEN_SECONDS: "3600" },
+    // Garbage that is collected late would look like growth.
+    nodeArgs: ["--max-old-space-size=160"],
+  },
   async run(installation, { random, report }) {
     const { stack, shop } = installation;
     const broker = brokerIn(installation);
