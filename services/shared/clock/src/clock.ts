@@ -1,4 +1,4 @@
-/** Replicas agree to a few milliseconds; a smaller difference may be the network. */
+/** A smaller difference may come from the network, and changes no decision that matters. */
 const TOLERANCE_MS = 50;
 
 /** The time at which `performance.now()` was 0. */

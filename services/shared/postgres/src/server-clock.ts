@@ -1,7 +1,7 @@
 import { adjustClock } from "@scrip/clock";
 import { Client } from "pg";
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 5_000;
 
 /** Adjusts the clock of this process to the time of a PostgreSQL server, over a connection of its own. */
 export async function adjustClockTo(url: string): Promise<void> {

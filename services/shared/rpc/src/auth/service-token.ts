@@ -61,14 +61,14 @@ export function createTokenSource(
 ): (audience: string) => Promise<string> {
   const cache = new Map<string, CachedToken>();
   return (audience) => {
-    const now = performance.now();
+    const now = currentTime();
     const { signing } = keys;
     const cached = cache.get(audience);
-    if (cached !== undefined && cached.until > now && cached.signing === signing) {
+    if (cached !== undefined && isFresh(cached, now) && cached.signing === signing) {
       return cached.token;
     }
     const token = sign(signing, claims, audience);
-    cache.set(audience, { token, signing, until: now + (LIFETIME_S * 1000) / 2 });
+    cache.set(audience, { token, signing, signedAt: now });
     return token;
   };
 }
@@ -76,8 +76,12 @@ export function createTokenSource(
 type CachedToken = {
   readonly token: Promise<string>;
   readonly signing: JWK;
-  readonly until: number;
+  readonly signedAt: number;
 };
+
+/** A token from the future was signed before the clock was set back. */
+const isFresh = ({ signedAt }: CachedToken, now: number): boolean =>
+  signedAt <= now && now < signedAt + (LIFETIME_S * 1000) / 2;
 
 async function sign(signing: JWK, claims: ServiceClaims, audience: string): Promise<string> {
   const issuedAt = Math.floor(currentTime() / 1_000);
