@@ -60,6 +60,26 @@ describe("events of redemptions, rollbacks and paid orders", () => {
     for (const [, origin] of origins) expect(origin).toBeNull();
   });
 
+  test("are only published for failures without a customer if the project has webhooks", async () => {
+    const countOf = async (settings: object): Promise<number> => {
+      const call = newProject();
+      const project = { ...call().project, ...settings };
+      const { code } = await createGiftCard(services, call({ project, caller }), 100n);
+      const failing = validations.redeem(
+        {
+          redeemables: [{ ...voucherRef(code), gift: { credits: 900n } }],
+          order: { amount: 900n },
+        },
+        call({ project, caller }),
+      );
+      expect(await rejectionKey(failing)).toBe("gift_amount_exceeded");
+      return (await originsOf(project.id)).length;
+    };
+    expect(await countOf({})).toBe(0);
+    expect(await countOf({ hasEarningRules: true })).toBe(0);
+    expect(await countOf({ webhookEvents: ["redemption.failed"] })).toBe(1);
+  });
+
   test.each([
     ["webhooks", { webhookEvents: ["redemption.succeeded"] }],
     ["earning rules", { hasEarningRules: true }],

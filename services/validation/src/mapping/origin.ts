@@ -11,6 +11,7 @@ export function callerToProto(call: Call): { readonly caller?: CommandCaller } {
       $typeName: "scrip.voucher.v1.CommandCaller",
       ...origin.caller,
       ...(projectVersion !== undefined && { projectVersion }),
+      hasWebhooks: call.project.webhookEvents !== undefined,
     },
   };
 }

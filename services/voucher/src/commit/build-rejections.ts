@@ -101,7 +101,7 @@ function addFailedEvent(
 ): void {
   const { projectId, customerId } = command;
   const origin = originFromProto(command.message);
-  if (customerId === null && origin === undefined) return;
+  if (customerId === null && command.message.caller?.hasWebhooks !== true) return;
   const { voucherId = null, tierId = null, campaignId = null } = command.parts[part] ?? {};
   const event = create(RedemptionFailedSchema, {
     projectId,
