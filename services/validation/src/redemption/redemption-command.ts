@@ -128,7 +128,7 @@ function partOf(
   const snapshot = redeemable.object === "voucher" ? redeemable.voucher : redeemable.tier;
   const explanation = explanationToProto(evaluated, "server");
   const points = snapshot === null ? undefined : source.points?.get(snapshot.id);
-  const scope = limitedScope(evaluated);
+  const scope = redeemable.object === "voucher" ? limitedScope(evaluated) : undefined;
   return {
     ...redeemableOf(evaluated, source),
     ...NOTHING_TAKEN,

@@ -69,7 +69,10 @@ export function redemptionToRow(
     tier: tier === undefined ? null : toBinary(PromotionTierSummarySchema, tier),
     explanation:
       sent?.explanation === undefined ? null : toBinary(ExplanationSchema, sent.explanation),
-    scope: sent?.scope === undefined ? null : toBinary(RedemptionScopeSchema, sent.scope),
+    scope:
+      result.failure !== null || sent?.scope === undefined
+        ? null
+        : toBinary(RedemptionScopeSchema, sent.scope),
   };
 }
 
