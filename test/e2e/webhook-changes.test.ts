@@ -133,6 +133,18 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
     ]);
   });
 
+  test("rejects a key whose import had another value of webhooks_enable", async () => {
+    const csv = `Code,Voucher Type,Value\n${newCode("keyed")},GIFT_VOUCHER,10.00\n`;
+    const headers = { "idempotency-key": newCode("key") };
+    const send = (webhooks: boolean) =>
+      uploadTo({ url: stack.url, api }, "/v1/vouchers/importCSV", { csv, headers, webhooks });
+    const first = await send(false);
+    expect(first.status, first.text).toBe(202);
+    expect((await send(false)).text).toBe(first.text);
+    const other = await send(true);
+    expect([other.status, other.body["key"]]).toEqual([422, "idempotency_key_reused"]);
+  });
+
   test("sends the changes that requests make to resources, only to projects that receive them", async () => {
     const path = newCode("changes");
     const names = [

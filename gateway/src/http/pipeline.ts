@@ -158,18 +158,19 @@ async function respond(
 ): Promise<HttpResponse> {
   if (key === undefined) return callService(deps, context, work);
 
-  const requestKey = requestKeyOf(context, work.route, key, input.file?.hash ?? input.body);
+  const requestKey = requestKeyOf(context, work.route, key, input);
   const idempotency = { key: requestKey.scopedKey, requestHash: requestKey.requestHash };
   return callService(deps, context, { ...work, idempotency, requestKey });
 }
 
 function requestKeyOf(
-  { principal, path, query }: RequestContext,
+  { principal, path }: RequestContext,
   { method }: Route,
   key: string,
-  body: Buffer | undefined,
+  { query, file, body: sent }: Input,
 ): RequestKey {
   const appId = principal?.keyId ?? "management";
+  const body = file?.hash ?? sent;
   return {
     projectId: principal?.project.id ?? "",
     scopedKey: scopeKey({ appId, method, path }, key),
