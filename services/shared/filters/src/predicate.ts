@@ -1,7 +1,7 @@
 import { daysFromCivil } from "@scrip/rules";
 import type { TimeContext } from "@scrip/rules";
 
-import { MS_PER_DAY, Violation } from "./condition.ts";
+import { MS_PER_DAY, type Operand, Violation } from "./condition.ts";
 import { inUtc } from "./local-time.ts";
 import { dateTest } from "./record-dates.ts";
 import { type ScalarCondition, scalarTest, type ValueTest } from "./record-scalars.ts";
@@ -42,7 +42,11 @@ function predicateOf<Subject>(filters: unknown, fields: RecordFields<Subject>): 
   const parts = tree.fields.map(({ name, conditions }): Predicate<Subject> => {
     const field = findRecordField(fields, name);
     if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
-    const tests = conditions.map((condition) => testOf(field, { name, ...condition }));
+    const keyOf = (operand: Operand): Operand =>
+      typeof operand === "string" && field.keyOf !== undefined ? field.keyOf(operand) : operand;
+    const tests = conditions.map(({ operator, operands }) =>
+      testOf(field, { name, operator, operands: operands.map(keyOf) }),
+    );
     return (subject, time) => {
       const value = field.read(subject) ?? null;
       return tests.every((test) => test(value, time));

@@ -12,6 +12,8 @@ export type RecordValue = unknown;
 export type RecordField<Subject> = {
   readonly type: ValueType;
   readonly read: (subject: Subject) => RecordValue;
+  /** As which texts of the client are compared with what `read` returns. Default: as they are. */
+  readonly keyOf?: (text: string) => string;
 };
 
 export type RecordFields<Subject> = {

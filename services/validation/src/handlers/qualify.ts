@@ -53,7 +53,7 @@ const DEFAULT_LIMIT = 5n;
 function parse(sent: QualifyRequest, call: Call) {
   const { options, scenario: name = "ALL", ...others } = sent;
   const { startingAfter, sortingRule = "DEFAULT", filters = {}, expand = [] } = options ?? {};
-  const predicate = candidateFilter(filters);
+  const predicate = candidateFilter(filters, call.project);
   if (predicate.kind === "violation") throw invalidPayload(predicate.text);
   const after = startingAfter === undefined ? null : parsePageCursor(startingAfter);
   if (startingAfter !== undefined && after === null) {

@@ -19,8 +19,12 @@ const input = (candidate: Partial<Candidate> = {}): Candidate => ({
   ...candidate,
 });
 
-const matches = (filters: object, candidate: Partial<Candidate>): boolean => {
-  const compiled = candidateFilter(filters);
+const matches = (
+  filters: object,
+  candidate: Partial<Candidate>,
+  caseSensitiveCodes = true,
+): boolean => {
+  const compiled = candidateFilter(filters, { caseSensitiveCodes });
   if (compiled.kind === "violation") throw new Error(compiled.text);
   return compiled.matches(input(candidate), time);
 };
@@ -50,6 +54,21 @@ const cases: readonly (readonly [string, object, Partial<Candidate>, boolean])[]
 test.each(cases)("filters match %s", (_what, filters, candidate, expected) => {
   expect(matches(filters, candidate)).toBe(expected);
 });
+
+test.each([
+  [true, "CODE", true],
+  [true, "Code", false],
+  [false, "Code", true],
+  [false, "other", false],
+])(
+  "filters in a project with case-sensitive codes: %s match %s: %s",
+  (sensitive, code, expected) => {
+    expect(matches({ code: is(code) }, { id: "CODE" }, sensitive)).toBe(expected);
+    expect(matches({ code: { conditions: { $is_not: code } } }, { id: "CODE" }, sensitive)).toBe(
+      !expected,
+    );
+  },
+);
 
 test("leaves filters of categories out of the voucher service's query", () => {
   const code = { code: is("CODE") };

@@ -29,7 +29,7 @@ export const cursorOf = ({
 const text = (read: (candidate: Candidate) => string | null) => ({ type: "text", read }) as const;
 
 /** The same fields as the columns that the voucher service filters by. */
-const fields: RecordFields<Candidate> = {
+const fieldsFor = (keyOf: (code: string) => string): RecordFields<Candidate> => ({
   named: {
     category_id: { type: "array", read: ({ categoryIds }) => nullIfEmpty(categoryIds) },
     campaign_id: text(({ campaignId }) => campaignId),
@@ -37,16 +37,26 @@ const fields: RecordFields<Candidate> = {
     resource_id: { type: "array", read: ({ resourceId, id }) => [resourceId, id] },
     resource_type: text(({ object }) => object),
     voucher_type: text(({ voucherType }) => voucherType),
-    code: text(({ object, id }) => (object === "voucher" ? id : null)),
+    code: {
+      ...text(({ object, id }) => (object === "voucher" ? keyOf(id) : null)),
+      keyOf,
+    },
     holder_role: text(({ isPublishedToCustomer: isHeld }) => (isHeld ? "OWNER" : null)),
   },
-};
+});
 
 const nullIfEmpty = (ids: readonly string[]): readonly string[] | null =>
   ids.length === 0 ? null : ids;
 
-export const candidateFilter = (filters: unknown): CompiledPredicate<Candidate> =>
-  compilePredicate(filters, fields);
+const exactFields = fieldsFor((code) => code);
+const foldedFields = fieldsFor((code) => code.toLowerCase());
+
+/** Codes ignore the letter case where the project does. */
+export const candidateFilter = (
+  filters: unknown,
+  { caseSensitiveCodes }: { readonly caseSensitiveCodes: boolean },
+): CompiledPredicate<Candidate> =>
+  compilePredicate(filters, caseSensitiveCodes ? exactFields : foldedFields);
 
 type Filters = Readonly<Record<string, unknown>>;
 
