@@ -1,7 +1,9 @@
 import { describe, test } from "vitest";
 
 import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+import { untilFinished } from "../stack/uploads.ts";
 
 describe.each(COMPOSITIONS)("imports of orders (%s)", async (composition) => {
   const api = await serverApi(await sharedStack(composition));
@@ -42,5 +44,32 @@ describe.each(COMPOSITIONS)("imports of orders (%s)", async (composition) => {
       ]);
     }
     expect((await api.get(`/v1/orders/${first}`)).status).toBe(404);
+  });
+
+  test("accepts orders as they were read, with items that a discount added", async ({ expect }) => {
+    const sock = await ok(api.post("/v1/products", { name: "Sock", price: 500 }));
+    const discount = {
+      type: "UNIT",
+      unit_off: 1,
+      unit_type: sock["id"],
+      effect: "ADD_NEW_ITEMS",
+    };
+    const code = newCode("unit");
+    await ok(api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount }));
+    const sourceId = newCode("order");
+    const items = [
+      { source_id: "shoe", quantity: 1, price: 1_000 },
+      { source_id: "lace", quantity: 0, price: 100 },
+    ];
+    await ok(
+      api.post(`/v1/vouchers/${code}/redemption`, { order: { source_id: sourceId, items } }),
+    );
+    const read = await ok(api.get(`/v1/orders/${sourceId}`));
+    expect(read["items"].map((item: Json) => item["initial_quantity"])).toEqual([1, 0, 0]);
+    const started = await api.post("/v1/orders/import", [{ ...read, id: undefined }]);
+    expect(started.status, started.text).toBe(200);
+    expect(await untilFinished(api, started)).toMatchObject({ status: "DONE" });
+    const after = await ok(api.get(`/v1/orders/${sourceId}`));
+    expect(after["items"]).toHaveLength(3);
   });
 });

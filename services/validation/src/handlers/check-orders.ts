@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { ApiError, invalidPayload } from "@scrip/errors";
+import type { OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
 import type { CreateOrderRequest } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { type Handler, mapInterleaved } from "@scrip/rpc";
@@ -26,8 +27,8 @@ function checkOrder(order: CreateOrderRequest, path: string): void {
   requireOrderKey(order, path);
   requireIdentity(order.customer, `${path}.customer`);
   requireIdentity(order.referrer, `${path}.referrer`);
-  for (const [index, { initialQuantity }] of order.items.entries()) {
-    if (initialQuantity !== undefined && initialQuantity < 1n) {
+  for (const [index, item] of order.items.entries()) {
+    if (!isInitialQuantityValid(item)) {
       throw invalidPayload(
         `Property ${path}.items[${index}].initial_quantity cannot be lower than 1`,
       );
@@ -35,6 +36,14 @@ function checkOrder(order: CreateOrderRequest, path: string): void {
   }
   updatedOrder(order, null, path);
 }
+
+/** Items that were read from an order can be sent back: those without units, and those that a discount added, began with 0. */
+const isInitialQuantityValid = ({
+  initialQuantity = 1n,
+  quantity,
+  discountQuantity = 0n,
+}: OrderItemInput): boolean =>
+  initialQuantity >= 1n || (initialQuantity === 0n && (quantity === 0n || discountQuantity > 0n));
 
 /** Imported orders need an id, by which a repetition finds them. */
 export function requireOrderKey(order: CreateOrderRequest, path = ""): void {
