@@ -80,7 +80,7 @@ function newReplica({
 
 /** The name under which a token is stored. */
 const nameOf = (token: string, keyId = gateway.keys.appId): string =>
-  `scrip:credentials:2:${fingerprint(token)}:${keyId}`;
+  `scrip:credentials:3:${fingerprint(token)}:${keyId}`;
 
 /** A token that another replica has just looked up. */
 async function sharedToken(key: KeyPair = gateway.keys): Promise<string> {

@@ -83,7 +83,7 @@ export function createSharedCredentials(options: SharedCredentialsOptions): Shar
 
 /** The number grows with each change of what an entry contains: releases read their own entries only. */
 const entryName = ({ keyId, tokenPrint }: PresentedPair): string =>
-  `scrip:credentials:2:${tokenPrint}:${keyId}`;
+  `scrip:credentials:3:${tokenPrint}:${keyId}`;
 
 const markName = ({ kind, name }: Eviction): string => `scrip:evicted:${kind}:${name}`;
 
