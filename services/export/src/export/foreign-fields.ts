@@ -146,7 +146,9 @@ export async function lookedUpFields(
   call: Call,
 ): Promise<ReadonlyMap<string, ForeignField>> {
   const foreign = foreignFields(object);
-  if (object === "voucher_transactions") return new Map([["details", DETAILS_OF_TRANSACTION]]);
+  if (object === "voucher_transactions") {
+    return new Map([...foreign, ["details", DETAILS_OF_TRANSACTION]]);
+  }
   if (object !== "voucher" || !fields.includes("value")) return foreign;
   const hasChanged = await hasChangedCards(cards, call);
   return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;

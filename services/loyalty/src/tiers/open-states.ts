@@ -9,7 +9,7 @@ import type { TierState } from "../domain/tiers/follow-ledger.ts";
 import { startOfTierPeriod } from "../domain/tiers/tier-dates.ts";
 import { findCards } from "../store/cards.ts";
 import { findMemberTiers, openMemberTiers, sumPeriodPoints } from "../store/member-tiers.ts";
-import { type ProgramOf } from "./tier-programs.ts";
+import type { ProgramOf } from "./tier-programs.ts";
 
 /** Starts the states of cards that have none with their current points; returns their keys. */
 export async function openStates(

@@ -48,7 +48,8 @@ export function createFindProject({ cache, poll, onLate, now }: FindProjectOptio
       if (now() - entry.loadedAt >= Math.max(PAUSE_MS, pauseMs)) await cache.reload(entry);
       if (hasArrived(entry, query)) return entry.state;
     }
-    if (now() - entry.waitedAt >= NO_WAIT_MS) onLate(query);
+    const isExpected = query.version !== undefined && until > since;
+    if (isExpected && now() - entry.waitedAt >= NO_WAIT_MS) onLate(query);
     entry.waitedAt = now();
     return entry.state;
   };

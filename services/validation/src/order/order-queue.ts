@@ -1,4 +1,5 @@
 import { currentTime } from "@scrip/clock";
+
 /** Lets the requests of this process use one order after the other, in the order of their arrival. */
 export type OrderQueue = {
   /** Longest wait for other requests with the order, in this process and in others. */
