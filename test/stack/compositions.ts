@@ -25,6 +25,8 @@ export type Stack = AsyncDisposable & {
   /** The addresses of each process that serves HTTP. */
   readonly gateways: readonly string[];
   readonly databaseUrl: string;
+  /** The brokers of its events; undefined when they are in PostgreSQL. */
+  readonly kafka?: string;
   readonly keys: Keys;
   readonly serviceKeys: ServiceKeys;
   /** gRPC addresses of the services; one port serves all in the standalone composition. */

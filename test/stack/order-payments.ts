@@ -1,4 +1,4 @@
-import { createEventBus, type EventBus, eventMessage } from "@scrip/events";
+import { createEventBus, type EventBus, eventMessage, readKafkaConnection } from "@scrip/events";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import { RedemptionMadeSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { expect } from "vitest";
@@ -24,7 +24,11 @@ const CLOSE_MS = 10_000;
 
 /** Pays an order in each way, and counts the events in the log of the stack. */
 export async function payOrders(stack: Stack): Promise<EventsByPayment> {
-  const bus = await createEventBus({ kafka: undefined, url: stack.databaseUrl, onError: () => {} });
+  const bus = await createEventBus({
+    kafka: readKafkaConnection({ SCRIP_KAFKA_BROKERS: stack.kafka }),
+    url: stack.databaseUrl,
+    onError: () => {},
+  });
   try {
     return await payAndCount(stack, bus);
   } finally {
