@@ -48,8 +48,7 @@ export function createFindProject({ cache, poll, onLate, now }: FindProjectOptio
       if (now() - entry.loadedAt >= Math.max(PAUSE_MS, pauseMs)) await cache.reload(entry);
       if (hasArrived(entry, query)) return entry.state;
     }
-    const isExpected = query.version !== undefined && until > since;
-    if (isExpected && now() - entry.waitedAt >= NO_WAIT_MS) onLate(query);
+    if (until > since && now() - entry.waitedAt >= NO_WAIT_MS) onLate(query);
     entry.waitedAt = now();
     return entry.state;
   };
