@@ -87,9 +87,15 @@ export const GENERAL_CASES: readonly GeneralCase[] = [
     key: "idempotency_in_progress",
     project: "closed",
     async request(shop) {
+      const ann = { source_id: "ann" };
+      await shop.api.post("/v1/customers", ann);
       const repeat = () =>
-        shop.api.post("/v1/customers", { source_id: "ann" }, { "idempotency-key": "in progress" });
-      // One of them holds the key while it waits for the table.
+        shop.api.post(
+          "/v1/customers",
+          { ...ann, name: "Ann" },
+          { "idempotency-key": "in progress" },
+        );
+      // One of them holds the key while it waits for the row of the customer.
       return shop.whileLocked("loyalty.customer", () => Promise.race([repeat(), repeat()]));
     },
   },
