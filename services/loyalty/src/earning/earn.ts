@@ -12,7 +12,7 @@ import { grantDetails, pendingDetails } from "../mapping/grant-details.ts";
 import { movePointsOf } from "../points/move-points.ts";
 import { addPendingPoints } from "../points/pending-points.ts";
 import { insertAwaitedCards } from "../store/awaited-cards.ts";
-import { lockCards, openCards } from "../store/cards.ts";
+import { openAndLockCards } from "../store/cards.ts";
 import { lockCustomers } from "../store/customers.ts";
 import { findPendingCauses } from "../store/pending-points.ts";
 import { loadStates } from "./load-state.ts";
@@ -96,17 +96,14 @@ export async function currentDefinitions(
 /** A grant, and what caused its event. */
 type CausedGrant = Grant & { readonly origin: Origin | undefined };
 
-const reference = ({ member }: Grant) => member;
-
 async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]): Promise<void> {
   if (grants.length === 0) return;
   // All cards together, in key order: the pending points below lock some of them again.
-  await openCards(
+  const cards = await openAndLockCards(
     tx,
-    grants.map(reference),
-    new Date(Math.max(...grants.map(({ trigger }) => trigger.at))),
+    grants.map(({ member }) => member),
+    Math.max(...grants.map(({ trigger }) => trigger.at)),
   );
-  const cards = await lockCards(tx, grants.map(reference));
   const pending = grants.filter(({ activatesOn }) => activatesOn !== null);
   const immediate = grants.filter(({ activatesOn }) => activatesOn === null);
   // A rule whose pending points were removed since must not grant the same event again.

@@ -6,7 +6,7 @@ import type { Deps } from "../deps.ts";
 import { decidePointsHolds, type HoldPointsResult } from "../domain/hold-points.ts";
 import { holdPointsCommandFromProto, holdPointsOutcomeToProto } from "../mapping/points-hold.ts";
 import { expireDue } from "../points/expire-due.ts";
-import { lockCards, openCards, saveBalances } from "../store/cards.ts";
+import { openAndLockCards, saveBalances } from "../store/cards.ts";
 import { findPendingHoldsOfCards, insertPointsHolds } from "../store/points-holds.ts";
 import { deleteLocks, findLocksOfCards } from "../store/points-locks.ts";
 import { changeStocks, lockStocks } from "../store/rewards.ts";
@@ -30,11 +30,13 @@ export const holdPoints =
     const stockedRewards = commands.flatMap(({ projectId, parts }) =>
       parts.flatMap(({ rewardId, takesStock }) => (takesStock ? [{ projectId, rewardId }] : [])),
     );
-    const at = new Date(Math.max(0, ...commands.map(({ now }) => now)));
+    const at = Math.max(0, ...commands.map(({ now }) => now));
     const { decisions } = await deps.db.transaction(async (tx) => {
-      await openCards(tx, cards, at);
       const times = new Map(commands.map(({ projectId, now }) => [projectId, now]));
-      const locked = await expireDue(tx, deps, { cards: await lockCards(tx, cards), times });
+      const locked = await expireDue(tx, deps, {
+        cards: await openAndLockCards(tx, cards, at),
+        times,
+      });
       // Separate statements after the lock, to see what the transactions before this one wrote.
       const [locks, pending, stocks] = await Promise.all([
         findLocksOfCards(tx, cards),

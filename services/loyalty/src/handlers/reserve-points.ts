@@ -10,7 +10,7 @@ import {
   reservePointsOutcomeToProto,
 } from "../mapping/points-reservation.ts";
 import { expireDue } from "../points/expire-due.ts";
-import { lockCards, openCards } from "../store/cards.ts";
+import { openAndLockCards } from "../store/cards.ts";
 import {
   deleteLocks,
   findLocksOfCards,
@@ -26,11 +26,13 @@ export const reservePoints =
     const cards = request.commands.flatMap(({ projectId, reservations }) =>
       reservations.map(({ cardId, initialPoints }) => ({ projectId, cardId, initialPoints })),
     );
-    const at = new Date(Math.max(0, ...commands.map(({ now }) => now)));
+    const at = Math.max(0, ...commands.map(({ now }) => now));
     const decisions = await deps.db.transaction(async (tx) => {
-      await openCards(tx, cards, at);
       const times = new Map(commands.map(({ projectId, now }) => [projectId, now]));
-      const locked = await expireDue(tx, deps, { cards: await lockCards(tx, cards), times });
+      const locked = await expireDue(tx, deps, {
+        cards: await openAndLockCards(tx, cards, at),
+        times,
+      });
       const [ofCards, ofSessions] = await Promise.all([
         findLocksOfCards(tx, cards),
         findLocksOfSessions(tx, commands),

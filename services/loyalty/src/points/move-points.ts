@@ -10,7 +10,7 @@ import {
   type PointsMovement,
 } from "../domain/move-points.ts";
 import { pointsMovedEvent } from "../events/points-moved.ts";
-import { lockCards, openCards } from "../store/cards.ts";
+import { openAndLockCards } from "../store/cards.ts";
 import { findRecordedEntries } from "../store/ledger-entries.ts";
 import { findLocksOfCards } from "../store/points-locks.ts";
 import { loadAccounts, saveAccounts } from "./accounts.ts";
@@ -33,8 +33,9 @@ export async function movePoints(
 ): Promise<readonly MovementDecision[]> {
   if (movements.length === 0) return [];
   const references = movements.map(({ card }) => card);
-  await openCards(tx, references, new Date(Math.max(...movements.map(({ at }) => at))));
-  return movePointsOf(tx, deps, { cards: await lockCards(tx, references), movements });
+  const latest = Math.max(...movements.map(({ at }) => at));
+  const cards = await openAndLockCards(tx, references, latest);
+  return movePointsOf(tx, deps, { cards, movements });
 }
 
 /** As `movePoints`, on cards that the caller's transaction has locked and not changed since. */

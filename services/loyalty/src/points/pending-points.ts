@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import type { Card, CardReference } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
 import { pendingPointsChangedEvent } from "../events/pending-points-changed.ts";
-import { lockCards, openCards, saveCards } from "../store/cards.ts";
+import { openAndLockCards, saveCards } from "../store/cards.ts";
 import { findCauses } from "../store/ledger-entries.ts";
 import { insertPendingPoints, type PendingPoints } from "../store/pending-points.ts";
 
@@ -28,8 +28,7 @@ export async function addPendingPoints(
   if (requests.length === 0) return [];
   const references = requests.map(({ card }) => card);
   const latest = Math.max(...requests.map(({ entry }) => entry.createdAt));
-  await openCards(tx, references, new Date(latest));
-  const cards = await lockCards(tx, references);
+  const cards = await openAndLockCards(tx, references, latest);
   const granted = await findCauses(
     tx,
     requests.map(({ entry }) => entry),

@@ -26,7 +26,7 @@ import { type AutoRedemption, autoRedemptionHeldEvent } from "../events/auto-red
 import { internally, type OriginOf } from "../points/card-origins.ts";
 import { expireDue } from "../points/expire-due.ts";
 import { countAutoRedemption, findAutoRedeemed } from "../store/auto-redemptions.ts";
-import { lockCards, openCards, saveBalances } from "../store/cards.ts";
+import { openAndLockCards, saveBalances } from "../store/cards.ts";
 import { type CardKey, findMembers } from "../store/loyalty-members.ts";
 import { findPrograms } from "../store/loyalty-programs.ts";
 import { insertPointsHolds } from "../store/points-holds.ts";
@@ -66,14 +66,10 @@ export async function autoRedeem(
   if (relevant.length === 0) return 0;
   const offers = await loadOffers(tx, deps, { members: relevant, assignments, time });
   if (offers.length === 0) return 0;
-  await openCards(
+  const locked = await openAndLockCards(
     tx,
     offers.map(({ member }) => member),
-    new Date(Math.max(...offers.map(({ at }) => at))),
-  );
-  const locked = await lockCards(
-    tx,
-    offers.map(({ member }) => member),
+    Math.max(...offers.map(({ at }) => at)),
   );
   const times = new Map(offers.map(({ member, at }) => [member.projectId, at]));
   const current = await expireDue(tx, deps, { cards: locked, times, expiredBefore });

@@ -88,12 +88,18 @@ export async function findOpenedCard(
   return row && { card: cardFromRow(row), openedAt: row.opened_at };
 }
 
-/** Inserts the cards that are not open yet, in key order, so that concurrent batches do not deadlock. */
-export async function openCards(
+/** Opens the cards that are not open yet, at this time, and locks all of them as `lockCards` does. */
+export async function openAndLockCards(
   tx: Queryable,
-  names: readonly CardReference[],
-  at: Date,
-): Promise<void> {
+  cards: readonly CardReference[],
+  at: number,
+): Promise<ReadonlyMap<string, Card>> {
+  await openCards(tx, cards, new Date(at));
+  return lockCards(tx, cards);
+}
+
+/** Inserts the cards that are not open yet, in key order, so that concurrent batches do not deadlock. */
+async function openCards(tx: Queryable, names: readonly CardReference[], at: Date): Promise<void> {
   if (names.length === 0) return;
   const sorted = sortedDistinct(names);
   await tx.query(
