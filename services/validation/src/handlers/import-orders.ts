@@ -6,8 +6,8 @@ import type { CreateOrderRequest } from "@scrip/proto/scrip/validation/v1/orders
 import type { Call, Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { requireOrderKey } from "../order/check-imported-order.ts";
 import { editOrder } from "../order/edit-order.ts";
-import { requireOrderKey } from "./check-orders.ts";
 
 /** Order by order: each is claimed, so that an import and a redemption of the same order do not interleave. */
 export const importOrders =
