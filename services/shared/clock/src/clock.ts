@@ -1,4 +1,4 @@
-/** A smaller difference may come from the network, and changes no decision that matters. */
+/** A smaller difference is ignored: the network may have caused it. */
 const TOLERANCE_MS = 50;
 
 /** The time at which `performance.now()` was 0. */

@@ -193,7 +193,7 @@ export type OrderItemInput = Message<"scrip.common.v1.OrderItemInput"> & {
   discountAmount?: bigint | undefined;
 
   /**
-   * Has no effect: it follows from `quantity`. Imports of orders (`/v1/orders/import`) reject a number below 1, unless
+   * Ignored, because it follows from `quantity`. Imports of orders (`/v1/orders/import`) reject a number below 1, unless
    * `quantity` is 0 or a discount added the item.
    *
    * @generated from field: optional int64 initial_quantity = 12;
@@ -201,7 +201,7 @@ export type OrderItemInput = Message<"scrip.common.v1.OrderItemInput"> & {
   initialQuantity?: bigint | undefined;
 
   /**
-   * Has no effect: discounts decide it. In responses, more than 0 for an item that a discount added.
+   * Ignored, because discounts decide it. Responses have more than 0 for an item that a discount added.
    *
    * @generated from field: optional int64 discount_quantity = 13;
    */

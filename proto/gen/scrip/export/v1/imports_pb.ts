@@ -289,8 +289,8 @@ export type ImportVouchersCsvRequest = Message<"scrip.export.v1.ImportVouchersCs
   metadataSchemas?: JsonObject | undefined;
 
   /**
-   * A field of the form, too. `true`: webhooks receive `voucher.created` or `voucher.updated` for each voucher of the file.
-   * Default: `false`.
+   * Sent in the query, or as a field of the form. `true`: webhooks receive `voucher.created` or `voucher.updated` for each
+   * voucher of the file. Default: `false`.
    *
    * @generated from field: optional bool webhooks_enable = 3;
    */

@@ -185,8 +185,11 @@ export const CatalogueImportService: GenService<{
     output: typeof ImportSkusResponseSchema;
   },
   /**
-   * Checks orders before an import: whether they have an `id` or `source_id`, their customers, and amounts and quantities.
-   * Writes nothing. Errors: `missing_param`, `invalid_payload`, `invalid_order`. Internal.
+   * Checks orders before an import, and writes nothing: each order has an `id` or `source_id`, each customer and referrer too, and
+   * amounts (in minor units) and quantities are in range. The first invalid order is the error, with its path in `details`.
+   *
+   * Errors: `missing_param` (an order without `id` and `source_id`), `invalid_payload` (a customer without them, an
+   * `initial_quantity` below 1), `invalid_order` (an amount or quantity out of range). Internal; read-only.
    *
    * @generated from rpc scrip.validation.v1.CatalogueImportService.CheckOrders
    */

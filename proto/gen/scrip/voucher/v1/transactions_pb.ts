@@ -38,7 +38,7 @@ export const ResolveTransactionDetailsRequestSchema: GenMessage<ResolveTransacti
   messageDesc(file_scrip_voucher_v1_transactions, 0);
 
 /**
- * What a transaction belongs to.
+ * The redemption, the rollback and the origin of a transaction.
  *
  * @generated from message scrip.voucher.v1.TransactionCause
  */
@@ -51,21 +51,21 @@ export type TransactionCause = Message<"scrip.voucher.v1.TransactionCause"> & {
   projectId: string;
 
   /**
-   * Id of the redemption (`r_…`).
+   * Id of the redemption that the transaction belongs to (`r_…`).
    *
    * @generated from field: optional string redemption_id = 2;
    */
   redemptionId?: string | undefined;
 
   /**
-   * Id of the rollback (`rr_…`).
+   * Id of the rollback that the transaction belongs to (`rr_…`).
    *
    * @generated from field: optional string rollback_id = 3;
    */
   rollbackId?: string | undefined;
 
   /**
-   * Origin of the transaction.
+   * Origin of the transaction, as the ledger stores it, such as `API` or `Automation`.
    *
    * @generated from field: optional string source = 4;
    */
@@ -105,14 +105,14 @@ export const ResolveTransactionDetailsResponseSchema: GenMessage<ResolveTransact
  */
 export type RedemptionDetails = Message<"scrip.voucher.v1.RedemptionDetails"> & {
   /**
-   * `MANUAL` or `AUTOMATIC`.
+   * `AUTOMATIC` if the origin is `Automation`, and for automatic redemptions; otherwise `MANUAL`.
    *
    * @generated from field: string operation_type = 1;
    */
   operationType: string;
 
   /**
-   * Order of the redemption.
+   * Order of the redemption. Absent if it has none, or one without an id.
    *
    * @generated from field: optional scrip.voucher.v1.TransactionOrder order = 2;
    */
@@ -897,8 +897,8 @@ export const TransactionService: GenService<{
     output: typeof CardTransactionsSchema;
   },
   /**
-   * Returns what redemptions add to the details of transactions: exports have only what a ledger stores. Internal;
-   * read-only.
+   * Returns what the redemption of each transaction adds to its details, as lists of transactions show them: an export has only
+   * what the ledger stores. A transaction whose redemption does not exist gets no order and no reward. Internal; read-only.
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.ResolveTransactionDetails
    */

@@ -56,13 +56,13 @@ test.each(cases)("filters match %s", (_what, filters, candidate, expected) => {
 });
 
 test.each([
-  [true, "CODE", true],
-  [true, "Code", false],
-  [false, "Code", true],
-  [false, "other", false],
+  ["exactly", true, "CODE", true],
+  ["exactly", true, "Code", false],
+  ["in any letter case", false, "Code", true],
+  ["in any letter case", false, "other", false],
 ])(
-  "filters in a project with case-sensitive codes: %s match %s: %s",
-  (sensitive, code, expected) => {
+  "filters compare codes %s (case-sensitive project: %s): %s matches CODE: %s",
+  (_how, sensitive, code, expected) => {
     expect(matches({ code: is(code) }, { id: "CODE" }, sensitive)).toBe(expected);
     expect(matches({ code: { conditions: { $is_not: code } } }, { id: "CODE" }, sensitive)).toBe(
       !expected,
