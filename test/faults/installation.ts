@@ -111,7 +111,7 @@ export async function withInstallation(
   database.on("error", () => {});
   await database.connect();
   parts.defer(() => database.end());
-  const shop = await openShop(stack);
+  const shop = parts.use(await openShop(stack));
   const since = new Date().toISOString();
   try {
     await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies, clocks });

@@ -32,7 +32,7 @@ export type LoadResult = {
   readonly errors: ReadonlyMap<string, number>;
 };
 
-export type Shop = {
+export type Shop = Disposable & {
   readonly api: Api;
   readonly cards: readonly Card[];
   /** Where requests are sent from now on. */
@@ -61,6 +61,7 @@ export async function openShop(stack: Stack): Promise<Shop> {
   const paid = cards.map(() => 0);
   let sender = api;
   let nth = 0;
+  const loads = new DisposableStack();
 
   const payOne = async (onFailure: (response: ApiResponse) => void = () => {}): Promise<void> => {
     const at = (nth += 1);
@@ -102,9 +103,10 @@ export async function openShop(stack: Stack): Promise<Shop> {
     cards,
     sendTo: (url) => void (sender = createApi(url, api.headers)),
     pay: async (count) => void (await inParallel([...Array(count).keys()], 8, () => payOne())),
-    load: (perSecond) => startLoad(perSecond, payOne),
+    load: (perSecond) => loads.use(startLoad(perSecond, payOne)),
     expectedPoints: () => paid.reduce((sum, count) => sum + count, 0) * POINTS,
     settle,
+    [Symbol.dispose]: () => loads.dispose(),
   };
 }
 
@@ -114,7 +116,7 @@ const isInProgress = ({ body }: ApiResponse): boolean =>
 function startLoad(
   perSecond: number,
   payOne: (onFailure: (response: ApiResponse) => void) => Promise<void>,
-): { readonly stop: () => Promise<LoadResult> } {
+): Disposable & { readonly stop: () => Promise<LoadResult> } {
   const errors = new Map<string, number>();
   const inFlight = new Set<Promise<void>>();
   let requests = 0;
@@ -144,6 +146,8 @@ function startLoad(
       if (broken !== undefined) throw broken;
       return { requests, failures, errors };
     },
+    // Of an experiment that failed: nothing waits for its requests.
+    [Symbol.dispose]: () => clearInterval(timer),
   };
 }
 
