@@ -91,7 +91,7 @@ function readOwn(env: Env, defaults: Pick<HttpConfig, "drainSeconds">) {
       name: "SCRIP_TRUSTED_PROXIES",
       reader: variable.withDefault(variable.integer(0, 10), 0),
     },
-    redisUrl: { name: "SCRIP_REDIS_URL", reader: maybe(variable.url) },
+    redisUrl: { name: "SCRIP_REDIS_URL", reader: maybe(variable.redisUrl) },
     baseUrl: { name: "SCRIP_BASE_URL", reader: maybe(variable.url) },
     drainSeconds: {
       name: "SCRIP_DRAIN_SECONDS",

@@ -1,5 +1,5 @@
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
-import { type KafkaConnection, readKafkaConnection } from "@scrip/events";
+import { type EventLog, readEventLog } from "@scrip/events";
 import {
   readCalleeUrls,
   readRetention,
@@ -26,10 +26,7 @@ export type ProcessConfig = {
   readonly databaseUrl: string;
   readonly poolerUrl: string | undefined;
   readonly replicaUrl: string | undefined;
-  /** Holds the events of all services; by default the database above. */
-  readonly eventsDatabaseUrl: string | undefined;
-  /** Holds the events instead of the database. */
-  readonly kafka: KafkaConnection | undefined;
+  readonly eventLog: EventLog;
   readonly retention: Retention;
   readonly poolSize: number;
   readonly logLevel: string;
@@ -50,18 +47,19 @@ const DEFAULT_PORT = 8080;
 const DRAIN_SECONDS = 5;
 
 export function readProcessConfig(env: Env): ProcessConfig {
-  const [own, kafka, retention, gateway, metrics, tracing, serviceKeys, tls, urls] = readTogether(
-    () => readOwn(env),
-    () => readKafkaConnection(env),
-    () => readRetention(env),
-    () => readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS }),
-    () => readMetricsConfig(env),
-    () => readTracingConfig(env),
-    () => readServiceKeys(env),
-    () => readTlsFiles(env),
-    () => readCalleeUrls(env, CALLEES),
-  );
-  return { ...own, kafka, retention, gateway, metrics, tracing, serviceKeys, tls, urls };
+  const [own, eventLog, retention, gateway, metrics, tracing, serviceKeys, tls, urls] =
+    readTogether(
+      () => readOwn(env),
+      () => readEventLog(env),
+      () => readRetention(env),
+      () => readGatewayConfig(env, { drainSeconds: DRAIN_SECONDS }),
+      () => readMetricsConfig(env),
+      () => readTracingConfig(env),
+      () => readServiceKeys(env),
+      () => readTlsFiles(env),
+      () => readCalleeUrls(env, CALLEES),
+    );
+  return { ...own, eventLog, retention, gateway, metrics, tracing, serviceKeys, tls, urls };
 }
 
 function readOwn(env: Env) {
@@ -71,17 +69,13 @@ function readOwn(env: Env) {
       name: "SCRIP_PORT",
       reader: variable.withDefault(variable.integer(0, 65_535), DEFAULT_PORT),
     },
-    databaseUrl: { name: "DATABASE_URL", reader: variable.url },
-    poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.url) },
-    replicaUrl: { name: "SCRIP_REPLICA_URL", reader: variable.optional(variable.url) },
-    eventsDatabaseUrl: {
-      name: "SCRIP_EVENTS_DATABASE_URL",
-      reader: variable.optional(variable.url),
-    },
+    databaseUrl: { name: "DATABASE_URL", reader: variable.databaseUrl },
+    poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.databaseUrl) },
+    replicaUrl: { name: "SCRIP_REPLICA_URL", reader: variable.optional(variable.databaseUrl) },
     poolSize: {
       name: "SCRIP_DATABASE_POOL_SIZE",
       reader: variable.withDefault(variable.integer(3, 100), 10),
     },
-    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
+    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.logLevel, "info") },
   });
 }

@@ -32,8 +32,8 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
   parts.use(await startMetricsServer(metrics, { ...config.metrics, logger }));
   parts.use(await followClock(config.databaseUrl, logger));
   const bus = await createEventBus({
-    kafka: config.kafka,
-    url: config.eventsDatabaseUrl ?? config.databaseUrl,
+    kafka: config.eventLog.kafka,
+    url: config.eventLog.databaseUrl ?? config.databaseUrl,
     poolSize: BUS_POOL_SIZE,
     retention: eventRetention(config.retention),
     metrics,

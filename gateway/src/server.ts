@@ -172,7 +172,7 @@ function pagesOf(
   return plainRoutes({
     docs: createDocsSite({ openApi }),
     openApi: JSON.stringify(openApi),
-    ready: readinessOf(options, isDraining),
+    readiness: readinessOf(options, isDraining),
     exports: exportsOf(transports),
   });
 }

@@ -412,8 +412,8 @@ const metricsUrl = (port: number): string => `${localUrl(port)}/metrics`;
 
 async function isReady(url: string): Promise<boolean> {
   const response = await fetch(`${url}/readyz`);
-  await response.arrayBuffer();
-  return response.ok;
+  const { status } = (await response.json()) as { readonly status?: string };
+  return status === "ready";
 }
 
 function listens(port: number): Promise<boolean> {

@@ -1,5 +1,7 @@
+import { readCampaignLimits } from "@scrip/campaign/config";
 import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import { readKafkaConnection } from "@scrip/events";
+import { readFileSettings } from "@scrip/export/service";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import { readRetention } from "@scrip/rpc";
@@ -51,6 +53,8 @@ export function readStandaloneConfig(env: Env): StandaloneConfig {
     () => readRetention(env),
     () => readWebhookSettings(env),
     () => readKafkaConnection(env),
+    () => readFileSettings(env, "exports"),
+    () => readCampaignLimits(env),
   );
   return { ...own, metrics, tracing };
 }
@@ -63,12 +67,12 @@ function readOwn(env: Env): Omit<StandaloneConfig, "metrics" | "tracing"> {
       reader: variable.withDefault(variable.integer(0, MAX_PORT), 8080),
     },
     dataDir: { name: "SCRIP_DATA_DIR", reader: variable.withDefault(variable.text, ".scrip") },
-    databaseUrl: { name: "DATABASE_URL", reader: variable.optional(variable.url) },
+    databaseUrl: { name: "DATABASE_URL", reader: variable.optional(variable.databaseUrl) },
     grpcPort: {
       name: "SCRIP_GRPC_PORT",
       reader: variable.optional(variable.integer(1, MAX_PORT)),
     },
-    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "warn") },
+    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.logLevel, "warn") },
     workers: {
       name: "SCRIP_WORKERS",
       reader: variable.optional(variable.integer(1, MAX_WORKERS)),

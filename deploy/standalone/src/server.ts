@@ -3,7 +3,7 @@ import path from "node:path";
 import { readCampaignLimits } from "@scrip/campaign/config";
 import type { Env } from "@scrip/config";
 import { readKafkaConnection } from "@scrip/events";
-import { readFileStore } from "@scrip/export/service";
+import { openFileStore, readFileSettings } from "@scrip/export/service";
 import { readWebhookSettings } from "@scrip/export/webhook-settings";
 import { readGatewayConfig } from "@scrip/gateway/config";
 import { readRetention } from "@scrip/rpc";
@@ -37,7 +37,7 @@ export async function startServer(
     retention: readRetention(env),
     kafka: readKafkaConnection(env),
     webhooks: readWebhookSettings(env),
-    files: await readFileStore(env, path.join(folder, "exports")),
+    files: await openFileStore(readFileSettings(env, path.join(folder, "exports"))),
     baseUrl: env["SCRIP_BASE_URL"]?.replace(/\/$/, "") ?? `http://${displayedHost(host)}:${port}`,
     limits: readCampaignLimits(env),
     gateway: readGatewayConfig({ ...bootstrapEnv(await readKeys(folder)), ...env }),

@@ -4,15 +4,14 @@ import type { Client } from "@scrip/rpc";
 
 import { addDocsRoutes } from "../docs/routes.ts";
 import type { DocsSite } from "../docs/site.ts";
-import type { NotReady } from "../monitoring/readiness.ts";
+import type { Readiness } from "../monitoring/readiness.ts";
 import { addDownloads } from "./downloads.ts";
 
 export type PlainRoutesOptions = {
   readonly docs: DocsSite;
   /** The OpenAPI document as JSON. */
   readonly openApi: string;
-  /** What prevents this process from serving requests. */
-  readonly ready: () => Promise<readonly NotReady[]>;
+  readonly readiness: () => Promise<Readiness>;
   /** The service that has the files of exports, if this gateway calls it. */
   readonly exports: Client<typeof ExportService> | undefined;
 };
@@ -29,14 +28,12 @@ export function plainRoutes(options: PlainRoutesOptions): Router {
     ctx.body = { status: "started" };
   });
   router.get("/readyz", async (ctx) => {
-    const failures = await options.ready();
-    if (failures.length === 0) {
-      ctx.body = { status: "ready" };
-      return;
+    const { status, failures } = await options.readiness();
+    if (status === "not ready") {
+      ctx.status = 503;
+      ctx.set("Retry-After", "1");
     }
-    ctx.status = 503;
-    ctx.set("Retry-After", "1");
-    ctx.body = { status: "not ready", failures };
+    ctx.body = { status, ...(failures.length > 0 && { failures }) };
   });
   const openApi = Buffer.from(options.openApi);
   router.get("/openapi.json", (ctx) => {
