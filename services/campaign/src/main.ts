@@ -1,5 +1,5 @@
 import { readTogether } from "@scrip/config";
-import { readKafkaConnection, withEventBus } from "@scrip/events";
+import { readEventLog, withEventBus } from "@scrip/events";
 import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { readCampaignLimits } from "./config.ts";
@@ -12,13 +12,13 @@ await runProcess({
     readTogether(
       () => readRetention(env),
       () => readCampaignLimits(env),
-      () => readKafkaConnection(env),
+      () => readEventLog(env),
     ),
-  create([retention, limits], { env, database, logger, metrics, transports }) {
+  create([retention, limits, log], { database, logger, metrics, transports }) {
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {
-        env,
+        log,
         databaseUrl: database.databaseUrl,
         retention: eventRetention(retention),
         metrics,

@@ -1,8 +1,8 @@
 import { readEnv, readTogether, variable } from "@scrip/config";
-import { readKafkaConnection, withEventBus } from "@scrip/events";
+import { readEventLog, withEventBus } from "@scrip/events";
 import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
-import { readFileStore } from "./files/settings.ts";
+import { openFileStore, readFileSettings } from "./files/settings.ts";
 import { createExportService } from "./service.ts";
 import { readWebhookSettings } from "./webhooks/webhook-settings.ts";
 
@@ -17,14 +17,18 @@ await runProcess({
         readEnv(env, {
           baseUrl: { name: "SCRIP_BASE_URL", reader: variable.withDefault(variable.url, "") },
         }),
-      () => readKafkaConnection(env),
+      () => readFileSettings(env),
+      () => readEventLog(env),
     ),
-  async create([retention, webhooks, { baseUrl }], { env, database, logger, metrics, transports }) {
-    const files = await readFileStore(env);
+  async create(
+    [retention, webhooks, { baseUrl }, fileSettings, log],
+    { database, logger, metrics, transports },
+  ) {
+    const files = await openFileStore(fileSettings);
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {
-        env,
+        log,
         databaseUrl: database.databaseUrl,
         retention: eventRetention(retention),
         metrics,

@@ -39,7 +39,7 @@ import {
 import { DEFAULT_WEBHOOK_SETTINGS, type WebhookSettings } from "./webhooks/webhook-settings.ts";
 
 export type { FileStore } from "./files/file-store.ts";
-export { readFileStore } from "./files/settings.ts";
+export { openFileStore, readFileSettings } from "./files/settings.ts";
 
 export const SCHEMA = "export";
 export const ROLE = "scrip_export";

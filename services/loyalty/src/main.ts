@@ -1,5 +1,5 @@
 import { readTogether } from "@scrip/config";
-import { readKafkaConnection, withEventBus } from "@scrip/events";
+import { readEventLog, withEventBus } from "@scrip/events";
 import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { createLoyaltyService } from "./service.ts";
@@ -10,13 +10,13 @@ await runProcess({
   read: (env) =>
     readTogether(
       () => readRetention(env),
-      () => readKafkaConnection(env),
+      () => readEventLog(env),
     ),
-  create([retention], { env, database, logger, metrics }) {
+  create([retention, log], { database, logger, metrics }) {
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {
-        env,
+        log,
         databaseUrl: database.databaseUrl,
         retention: eventRetention(retention),
         metrics,

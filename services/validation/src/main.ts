@@ -1,5 +1,5 @@
 import { readEnv, readTogether, variable } from "@scrip/config";
-import { readKafkaConnection, withEventBus } from "@scrip/events";
+import { readEventLog, withEventBus } from "@scrip/events";
 import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { createValidationService } from "./service.ts";
@@ -14,9 +14,9 @@ await runProcess({
         readEnv(env, {
           trackingSecret: { name: "SCRIP_TRACKING_SECRET", reader: variable.secret },
         }),
-      () => readKafkaConnection(env),
+      () => readEventLog(env),
     ),
-  create([retention, { trackingSecret }], { env, database, logger, metrics, transports }) {
+  create([retention, { trackingSecret }, log], { database, logger, metrics, transports }) {
     const batches = metrics.histogram({
       name: "batch_size",
       help: "Items that travelled together between services",
@@ -26,7 +26,7 @@ await runProcess({
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {
-        env,
+        log,
         databaseUrl: database.databaseUrl,
         retention: eventRetention(retention),
         metrics,

@@ -1,5 +1,5 @@
 import { readEnv, readTogether, variable } from "@scrip/config";
-import { readKafkaConnection, withEventBus } from "@scrip/events";
+import { readEventLog, withEventBus } from "@scrip/events";
 import { eventRetention, readRetention, runProcess } from "@scrip/rpc";
 
 import { createVoucherService } from "./service.ts";
@@ -11,13 +11,13 @@ await runProcess({
     readTogether(
       () => readRetention(env),
       () => readEnv(env, { assetSecret: { name: "SCRIP_ASSET_SECRET", reader: variable.secret } }),
-      () => readKafkaConnection(env),
+      () => readEventLog(env),
     ),
-  create([retention, { assetSecret }], { env, database, logger, metrics, transports }) {
+  create([retention, { assetSecret }, log], { database, logger, metrics, transports }) {
     const onError = (error: Error): void => logger.error({ err: error }, "a background job failed");
     return withEventBus(
       {
-        env,
+        log,
         databaseUrl: database.databaseUrl,
         retention: eventRetention(retention),
         metrics,

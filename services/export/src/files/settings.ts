@@ -5,8 +5,13 @@ import { ConfigError, type Env, readEnv, variable } from "@scrip/config";
 import type { FileStore } from "./file-store.ts";
 import { createLocalFiles } from "./local-files.ts";
 
-/** Files of exports: in a bucket if SCRIP_EXPORT_BUCKET is set, else in a folder. */
-export async function readFileStore(env: Env, defaultFolder?: string): Promise<FileStore> {
+/** Where the files of exports are: in a bucket, or in a folder of this machine. */
+export type FileSettings =
+  | { readonly bucket: string; readonly region: string; readonly endpoint: string | undefined }
+  | { readonly folder: string };
+
+/** SCRIP_EXPORT_BUCKET has priority over SCRIP_EXPORT_FOLDER, and that over the default folder. */
+export function readFileSettings(env: Env, defaultFolder?: string): FileSettings {
   const { folder, bucket, endpoint, region } = readEnv(env, {
     folder: { name: "SCRIP_EXPORT_FOLDER", reader: variable.optional(variable.text) },
     bucket: { name: "SCRIP_EXPORT_BUCKET", reader: variable.optional(variable.text) },
@@ -16,16 +21,19 @@ export async function readFileStore(env: Env, defaultFolder?: string): Promise<F
       reader: variable.withDefault(variable.text, "us-east-1"),
     },
   });
-  if (bucket !== undefined) {
-    // The SDK takes 50 MiB, which a process that writes to a folder does without.
-    const { createS3Files } = await import("./s3-files.ts");
-    return createS3Files({ bucket, region, endpoint });
-  }
+  if (bucket !== undefined) return { bucket, region, endpoint };
   const local = folder ?? defaultFolder;
   if (local === undefined) {
     throw new ConfigError(
       "SCRIP_EXPORT_FOLDER or SCRIP_EXPORT_BUCKET must say where the files of exports are",
     );
   }
-  return createLocalFiles(path.resolve(local));
+  return { folder: path.resolve(local) };
+}
+
+export async function openFileStore(settings: FileSettings): Promise<FileStore> {
+  if ("folder" in settings) return createLocalFiles(settings.folder);
+  // The SDK takes 50 MiB, which a process that writes to a folder does without.
+  const { createS3Files } = await import("./s3-files.ts");
+  return createS3Files(settings);
 }

@@ -5,6 +5,16 @@ const reader = <Value>(expected: string, read: Reader<Value>["read"]): Reader<Va
   read,
 });
 
+function urlOf(...protocols: readonly string[]): Reader<string> {
+  const beginnings = protocols.map((protocol) => `${protocol}//`).join(" or ");
+  return reader(`a URL that begins with ${beginnings}`, (text) =>
+    protocols.includes(URL.parse(text)?.protocol ?? "") ? text : undefined,
+  );
+}
+
+const oneOf = <const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> =>
+  reader(`one of ${choices.join(", ")}`, (text) => choices.find((choice) => choice === text));
+
 const MIN_SECRET_LENGTH = 16;
 /** Random text of 16 hexadecimal digits has 10 different ones; "changemechangeme" has 7. */
 const MIN_DIFFERENT = 8;
@@ -34,6 +44,8 @@ export const variable = {
       text.length >= MIN_SECRET_LENGTH && new Set(text).size >= MIN_DIFFERENT ? text : undefined,
   ),
   url: reader("a URL", (text) => (URL.canParse(text) ? text : undefined)),
+  databaseUrl: urlOf("postgres:", "postgresql:"),
+  redisUrl: urlOf("redis:", "rediss:"),
   /** Of a service: of its replicas, or of names that resolve to all of them. */
   urls: reader(
     "a URL that begins with http:// or https://, or several separated by commas",
@@ -63,8 +75,8 @@ export const variable = {
       const value = /^-?\d{1,15}$/.test(text) ? Number(text) : undefined;
       return value !== undefined && value >= min && value <= max ? value : undefined;
     }),
-  oneOf: <const Choice extends string>(...choices: readonly Choice[]): Reader<Choice> =>
-    reader(`one of ${choices.join(", ")}`, (text) => choices.find((choice) => choice === text)),
+  logLevel: oneOf("trace", "debug", "info", "warn", "error", "fatal", "silent"),
+  oneOf,
   /** Does not check the shape of the parsed value: the caller must. */
   json: <Value>(expected: string): Reader<Value> =>
     reader(expected, (text) => {

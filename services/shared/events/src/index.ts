@@ -30,7 +30,13 @@ export {
 } from "./origin.ts";
 export { countPending, enqueue, type OutboxEvent, publishPending } from "./outbox.ts";
 export { outboxTable } from "./outbox-table.ts";
-export { createEventBus, type EventBusOptions, withEventBus } from "./process-bus.ts";
+export {
+  createEventBus,
+  type EventBusOptions,
+  type EventLog,
+  readEventLog,
+  withEventBus,
+} from "./process-bus.ts";
 export { type KafkaConnection, readKafkaConnection } from "./kafka/settings.ts";
 export { readRetainedEvents } from "./pg/log.ts";
 export {

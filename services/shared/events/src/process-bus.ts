@@ -1,4 +1,4 @@
-import { type Env, readEnv, variable } from "@scrip/config";
+import { type Env, readEnv, readTogether, variable } from "@scrip/config";
 import type { Metrics } from "@scrip/telemetry";
 
 import type { EventBus } from "./bus.ts";
@@ -30,12 +30,30 @@ export async function createEventBus({ kafka, ...options }: EventBusOptions): Pr
   return metrics === undefined ? bus : reportEvents(bus, metrics);
 }
 
+/** Where the events of an installation are. */
+export type EventLog = {
+  readonly kafka: KafkaConnection | undefined;
+  /** Holds the events of all services; undefined when all services share one database, which does. */
+  readonly databaseUrl: string | undefined;
+};
+
+export function readEventLog(env: Env): EventLog {
+  const [kafka, { databaseUrl }] = readTogether(
+    () => readKafkaConnection(env),
+    () =>
+      readEnv(env, {
+        databaseUrl: {
+          name: "SCRIP_EVENTS_DATABASE_URL",
+          reader: variable.optional(variable.databaseUrl),
+        },
+      }),
+  );
+  return { kafka, databaseUrl };
+}
+
 export type OwnBusOptions = {
-  readonly env: Env;
-  /**
-   * Also holds the events, unless SCRIP_EVENTS_DATABASE_URL names another database for all
-   * services.
-   */
+  readonly log: EventLog;
+  /** The database of the service. */
   readonly databaseUrl: string;
   readonly retention?: LogRetention;
   readonly metrics: Metrics;
@@ -47,17 +65,15 @@ const CLOSE_MS = 5_000;
 
 /** Opens a bus for a service that runs as its own process, and closes it after the service. */
 export async function withEventBus<Service extends AsyncDisposable>(
-  { env, databaseUrl, ...options }: OwnBusOptions,
+  { log, databaseUrl, ...options }: OwnBusOptions,
   create: (bus: EventBus) => Promise<Service>,
 ): Promise<Service> {
-  const { url } = readEnv(env, {
-    url: {
-      name: "SCRIP_EVENTS_DATABASE_URL",
-      reader: variable.withDefault(variable.url, databaseUrl),
-    },
-  });
   await using parts = new AsyncDisposableStack();
-  const bus = await createEventBus({ ...options, url, kafka: readKafkaConnection(env) });
+  const bus = await createEventBus({
+    ...options,
+    kafka: log.kafka,
+    url: log.databaseUrl ?? databaseUrl,
+  });
   parts.defer(() => bus.close(CLOSE_MS));
   const service = parts.use(await create(bus));
   const running = parts.move();

@@ -1,5 +1,6 @@
 import type { Transport } from "@connectrpc/connect";
 import { ConfigError, type Env, readEnv, readTogether, variable } from "@scrip/config";
+import { explainConnectionFailure } from "@scrip/postgres";
 import { createMessages, createRedis } from "@scrip/redis";
 import {
   createLogger,
@@ -27,7 +28,6 @@ import { runUntilStopped } from "./run-until-stopped.ts";
 import { shareDefinitions } from "./share-definitions.ts";
 
 export type ProcessTools<Callee extends string> = {
-  readonly env: Env;
   readonly database: DatabaseConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -55,57 +55,58 @@ export async function runProcess<Settings, Callee extends string>({
   read,
   create,
 }: ProcessDefinition<Settings, Callee>): Promise<void> {
-  await runUntilStopped(async () => {
-    const { env } = process;
-    const [config, database, urls, settings] = readTogether(
-      () => readProcessConfig(env),
-      () => readDatabaseConfig(env),
-      () => readCalleeUrls(env, callees),
-      () => read(env),
-    );
-    await using parts = new AsyncDisposableStack();
-    parts.use(await startTracing(name, config.tracing));
-    const logger = createLogger({ service: name, level: config.logLevel });
-    const metrics = createMetrics();
-    const keys = parts.use(followServiceKeys(config.serviceKeys, logger));
-    let ready: (() => Promise<boolean>) | undefined;
-    const probes = {
-      hasStarted: () => ready !== undefined,
-      isReady: async () => ready !== undefined && (await ready()),
-    };
-    parts.use(await startMetricsServer(metrics, { ...config.metrics, logger, probes }));
-    parts.use(await followClock(database.databaseUrl, logger));
-    const tls = config.tls && parts.use(followTls(config.tls, logger));
-    const connectTo = createCallees({ caller: name, keys, tls, logger, metrics });
-    const transports = Object.fromEntries(
-      Object.entries(urls).map(([callee, all]) => [callee, parts.use(connectTo(callee, all))]),
-    ) as Readonly<Record<string, Transport>> as ProcessTools<Callee>["transports"];
-    const service = parts.use(
-      await create(settings, { env, database, logger, metrics, transports }),
-    );
-    if (config.redisUrl !== undefined && service.definitions !== undefined)
-      parts.use(shareOver(config.redisUrl, service, logger));
-    const measure = measureCalls(metrics);
-    const server = parts.use(
-      await serve({
-        host: config.host,
-        port: config.port,
-        services: [service],
-        keys,
-        tls,
-        drainMs: config.drainSeconds * 1_000,
-        admission: createAdmission(config.admission, metrics),
-        codeGuessing: startCodeGuessing({ settings: config.codeGuessing, logger, metrics }),
-        onCall: (report) => {
-          measure(report);
-          logCall(logger, report);
-        },
-      }),
-    );
-    ready = server.isReady;
-    logger.info({ url: server.url }, "serving");
-    return parts.move();
-  });
+  await runUntilStopped(
+    async () => {
+      const { env } = process;
+      const [config, database, urls, settings] = readTogether(
+        () => readProcessConfig(env),
+        () => readDatabaseConfig(env),
+        () => readCalleeUrls(env, callees),
+        () => read(env),
+      );
+      await using parts = new AsyncDisposableStack();
+      parts.use(await startTracing(name, config.tracing));
+      const logger = createLogger({ service: name, level: config.logLevel });
+      const metrics = createMetrics();
+      const keys = parts.use(followServiceKeys(config.serviceKeys, logger));
+      let ready: (() => Promise<boolean>) | undefined;
+      const probes = {
+        hasStarted: () => ready !== undefined,
+        isReady: async () => ready !== undefined && (await ready()),
+      };
+      parts.use(await startMetricsServer(metrics, { ...config.metrics, logger, probes }));
+      parts.use(await followClock(database.databaseUrl, logger));
+      const tls = config.tls && parts.use(followTls(config.tls, logger));
+      const connectTo = createCallees({ caller: name, keys, tls, logger, metrics });
+      const transports = Object.fromEntries(
+        Object.entries(urls).map(([callee, all]) => [callee, parts.use(connectTo(callee, all))]),
+      ) as Readonly<Record<string, Transport>> as ProcessTools<Callee>["transports"];
+      const service = parts.use(await create(settings, { database, logger, metrics, transports }));
+      if (config.redisUrl !== undefined && service.definitions !== undefined)
+        parts.use(shareOver(config.redisUrl, service, logger));
+      const measure = measureCalls(metrics);
+      const server = parts.use(
+        await serve({
+          host: config.host,
+          port: config.port,
+          services: [service],
+          keys,
+          tls,
+          drainMs: config.drainSeconds * 1_000,
+          admission: createAdmission(config.admission, metrics),
+          codeGuessing: startCodeGuessing({ settings: config.codeGuessing, logger, metrics }),
+          onCall: (report) => {
+            measure(report);
+            logCall(logger, report);
+          },
+        }),
+      );
+      ready = server.isReady;
+      logger.info({ url: server.url }, "serving");
+      return parts.move();
+    },
+    { explain: explainConnectionFailure },
+  );
 }
 
 function shareOver(redisUrl: string, service: ReplicatingService, logger: Logger): Disposable {
@@ -147,8 +148,8 @@ function readOwn(env: Env) {
       name: "SCRIP_DRAIN_SECONDS",
       reader: variable.withDefault(variable.integer(0, MAX_DRAIN_SECONDS), DRAIN_SECONDS),
     },
-    redisUrl: { name: "SCRIP_REDIS_URL", reader: variable.optional(variable.url) },
-    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.text, "info") },
+    redisUrl: { name: "SCRIP_REDIS_URL", reader: variable.optional(variable.redisUrl) },
+    logLevel: { name: "SCRIP_LOG_LEVEL", reader: variable.withDefault(variable.logLevel, "info") },
   });
 }
 
@@ -183,9 +184,9 @@ type DatabaseConfig = {
 
 function readDatabaseConfig(env: Env): DatabaseConfig {
   return readEnv(env, {
-    databaseUrl: { name: "DATABASE_URL", reader: variable.url },
-    poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.url) },
-    replicaUrl: { name: "SCRIP_REPLICA_URL", reader: variable.optional(variable.url) },
+    databaseUrl: { name: "DATABASE_URL", reader: variable.databaseUrl },
+    poolerUrl: { name: "SCRIP_POOLER_URL", reader: variable.optional(variable.databaseUrl) },
+    replicaUrl: { name: "SCRIP_REPLICA_URL", reader: variable.optional(variable.databaseUrl) },
     poolSize: {
       name: "SCRIP_DATABASE_POOL_SIZE",
       reader: variable.withDefault(variable.integer(3, 100), 8),
