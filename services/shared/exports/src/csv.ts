@@ -1,10 +1,17 @@
 import { stringify } from "csv-stringify/sync";
 
-/** Spreadsheets read a cell that starts with one of these as a formula. */
-const FORMULA = /^[=+\-@]/;
+/** Spreadsheets read a cell that starts with one of these as a formula (OWASP, CSV injection). */
+const FORMULA_STARTS: readonly string[] = [..."=+-@\t\r＝＋－＠"];
 
 /** Text that a spreadsheet shows and does not evaluate. */
-export const guardText = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
+export const guardText = (text: string): string =>
+  FORMULA_STARTS.includes(text.charAt(0)) ? `'${text}` : text;
+
+const SQL_STARTS = FORMULA_STARTS.map((start) => `'${start}'`).join(", ");
+
+/** `guardText` as SQL. */
+export const guardedSql = (sql: string): string =>
+  `case when left(${sql}, 1) in (${SQL_STARTS}) then '''' || ${sql} else ${sql} end`;
 
 /** Lines of CSV: UTF-8, commas, RFC 4180 quotes, LF. */
 export const csvLines = (rows: readonly (readonly (string | null)[])[]): Buffer =>

@@ -18,7 +18,7 @@ import {
   metadataKey,
   specOf,
 } from "./catalogue.ts";
-import { csvLines, guardText } from "./csv.ts";
+import { csvLines, guardedSql, guardText } from "./csv.ts";
 import type { ExportColumn, ExportTable } from "./export-table.ts";
 
 export type ExportRequest = {
@@ -181,7 +181,7 @@ function cellSql(source: Source, field: string): string {
   if (cell !== undefined) return cell;
   switch (typeOf(source, field)) {
     case "text":
-      return `case when left(${sql}, 1) in ('=', '+', '-', '@') then '''' || ${sql} else ${sql} end`;
+      return guardedSql(sql);
     case "boolean":
       return `case ${sql} when true then 'true' when false then 'false' end`;
     case "date":

@@ -7,7 +7,7 @@ export {
   metadataKey,
   specOf,
 } from "./catalogue.ts";
-export { csvLines, guardText, headerOf } from "./csv.ts";
+export { csvLines, guardedSql, guardText, headerOf } from "./csv.ts";
 export { type ExportRequest, exportRows } from "./export-rows.ts";
 export type { ExportColumn, ExportTable, ExportTables } from "./export-table.ts";
 export { streamExportRows } from "./stream-rows.ts";

@@ -1,5 +1,5 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import type { ExportTable, ExportTables } from "@scrip/exports";
+import { type ExportTable, type ExportTables, guardedSql } from "@scrip/exports";
 import { unpackBytes } from "@scrip/postgres";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
@@ -82,7 +82,7 @@ const PUBLICATIONS: ExportTable = {
   columns: {
     voucher_code: {
       sql: PUBLISHED_CODES,
-      cell: `(select case when left(codes, 1) in ('=', '+', '-', '@') then '''' || codes else codes end
+      cell: `(select ${guardedSql("codes")}
                 from (select ${PUBLISHED_CODES} as codes) as published)`,
     },
     customer_id: { sql: "p.customer_id" },
