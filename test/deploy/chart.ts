@@ -23,6 +23,12 @@ export const REQUIRED = {
   files: { bucket: "scrip-exports" },
 };
 
+export const ofKind = (objects: readonly KubernetesObject[], kind: string) =>
+  objects.filter((object) => object.kind === kind);
+
+export const componentOf = (labels: Record<string, string>): string =>
+  labels["app.kubernetes.io/component"] ?? "";
+
 /** Rendering takes most of the time of the tests, which look at the same installations. */
 const rendered = new Map<string, Promise<readonly KubernetesObject[]>>();
 

@@ -66,12 +66,22 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 
 {{/* The database of a process: its own, or that of all. Takes the root and `settings`. */}}
 {{- define "scrip.databaseSecret" -}}
-{{- $own := .settings.database -}}
-{{- $shared := .root.Values.database -}}
-{{- if $own.existingSecret -}}
-{{- dict "secret" $own.existingSecret "key" $own.key | toYaml -}}
+{{- $database := .settings.database -}}
+{{- if not $database.existingSecret -}}
+{{- $database = .root.Values.database -}}
+{{- end -}}
+{{- dict "secret" $database.existingSecret "key" $database.key | toYaml -}}
+{{- end -}}
+
+{{/*
+The replica of the database of a process: its own, or that of the database of all. A process with a database of its
+own never reads from the replica of another one. Takes the root and `settings`.
+*/}}
+{{- define "scrip.replicaSecret" -}}
+{{- if or .settings.database.existingSecret .settings.database.replica.existingSecret -}}
+{{- toYaml .settings.database.replica -}}
 {{- else -}}
-{{- dict "secret" (required "database.existingSecret must name the secret with the URL of PostgreSQL" $shared.existingSecret) "key" $shared.key | toYaml -}}
+{{- toYaml .root.Values.database.replica -}}
 {{- end -}}
 {{- end -}}
 
@@ -79,8 +89,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- define "scrip.commonEnv" -}}
 {{- $values := .root.Values -}}
 {{- $database := include "scrip.databaseSecret" . | fromYaml -}}
+{{- $replica := include "scrip.replicaSecret" . | fromYaml -}}
 {{ include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" $database.secret "key" $database.key) }}
-{{- range $variable, $secret := dict "SCRIP_POOLER_URL" $values.database.pooler "SCRIP_REPLICA_URL" $values.database.replica }}
+{{- range $variable, $secret := dict "SCRIP_POOLER_URL" $values.database.pooler "SCRIP_REPLICA_URL" $replica }}
 {{- if $secret.existingSecret }}
 {{ include "scrip.fromSecret" (dict "variable" $variable "secret" $secret.existingSecret "key" $secret.key) }}
 {{- end }}
@@ -234,7 +245,8 @@ read again. Secrets are unknown to `helm template`; GitOps tools restart by othe
 {{- define "scrip.checksum" -}}
 {{- $values := .root.Values -}}
 {{- $database := include "scrip.databaseSecret" . | fromYaml -}}
-{{- $common := list $database.secret $values.database.pooler.existingSecret $values.database.replica.existingSecret $values.redis.existingSecret -}}
+{{- $replica := include "scrip.replicaSecret" . | fromYaml -}}
+{{- $common := list $database.secret $values.database.pooler.existingSecret $replica.existingSecret $values.redis.existingSecret -}}
 {{- if $values.kafka.brokers -}}
 {{- $common = append $common $values.kafka.sasl.existingSecret -}}
 {{- end -}}
