@@ -42,6 +42,13 @@ export function reportEvents(bus: EventBus, metrics: Metrics): EventBus {
     read: newest(async () => (await bus.delays?.()) ?? new Map(), new Map()),
   });
   metrics.gauges({
+    name: "consumer_lag_events",
+    help: "Events in Kafka that a group of this process has not handled",
+    label: "group",
+    merged: "max",
+    read: newest(async () => (await bus.backlogs?.()) ?? new Map(), new Map()),
+  });
+  metrics.gauges({
     name: "dead_letters",
     help: "Events that a group could not handle",
     label: "group",

@@ -4,7 +4,7 @@ import { createDatabase, migrate } from "@scrip/postgres";
 import type { Metrics } from "@scrip/telemetry";
 import kafkajs, { type Kafka } from "kafkajs";
 
-import type { EventBus } from "../bus.ts";
+import type { EventBus, PartitionLag } from "../bus.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
 import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
@@ -71,6 +71,8 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const publisher = createPublisher(kafka, topics, options.kafka.epoch);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
+  const lag = (group: string): Promise<readonly PartitionLag[]> =>
+    admin.use((connected) => measureLag(connected, group, topicsOf.get(group) ?? []));
 
   return {
     publish: publisher.publish,
@@ -98,8 +100,14 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
         },
       };
     },
-    lag: (group) =>
-      admin.use((connected) => measureLag(connected, group, topicsOf.get(group) ?? [])),
+    lag,
+    async backlogs() {
+      const totals = [...topicsOf.keys()].map(async (group): Promise<[string, number]> => {
+        const partitions = await lag(group);
+        return [group, partitions.reduce((sum, { behind }) => sum + Number(behind), 0)];
+      });
+      return new Map(await Promise.all(totals));
+    },
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
     countDeadLetters: () => countDeadLetters(db),
     async replay({ group, event }) {
