@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { CALLEES } from "../../oxlint.config.ts";
-import { componentOf, ofKind, render, REQUIRED } from "./chart.ts";
+import { componentOf, ofKind, podsOf, render, REQUIRED } from "./chart.ts";
 
 test.each([
   ["no secrets", { ...REQUIRED, secrets: {} }, "secrets.existingSecret"],
@@ -23,9 +23,50 @@ test.each([
   ],
   ["an ingress without a host", { ...REQUIRED, ingress: { enabled: true } }, "ingress.host"],
   [
-    "more connections than PostgreSQL has",
-    { ...REQUIRED, database: { existingSecret: "d", maxConnections: 100 } },
-    "204 connections",
+    "more connections than PostgreSQL has while pods are replaced",
+    { ...REQUIRED, database: { existingSecret: "d", maxConnections: 300 } },
+    "306 connections",
+  ],
+  ["a tag that changes", { ...REQUIRED, image: { tag: "latest" } }, "image.tag"],
+  [
+    "a process that would be killed while it drains",
+    { ...REQUIRED, drainSeconds: 30 },
+    "terminationGracePeriodSeconds must be drainSeconds and 20 for the requests in progress: 50",
+  ],
+  [
+    "certificates of some processes only",
+    { ...REQUIRED, voucher: { tlsSecret: "x" } },
+    "only voucher would encrypt gRPC",
+  ],
+  [
+    "less memory than a process needs",
+    { ...REQUIRED, loyalty: { resources: { limits: { memory: "500M" } } } },
+    "loyalty.resources.limits.memory (500M) must be 512Mi or more",
+  ],
+  [
+    "fewer replicas at most than at least",
+    {
+      ...REQUIRED,
+      defaults: { autoscaling: { enabled: true } },
+      export: { autoscaling: { minReplicas: 7 } },
+    },
+    "export.autoscaling.minReplicas (7) must not be more than maxReplicas (6)",
+  ],
+  ["a name that Kubernetes rejects", { ...REQUIRED, fullnameOverride: "Bad_Name" }, "Bad_Name"],
+  [
+    "more workers than the memory is enough for",
+    { ...REQUIRED, mode: "standalone", standalone: { workers: 8 } },
+    "defaults.resources.limits.memory (1Gi) must be 1Gi for each of standalone.workers (8)",
+  ],
+  [
+    "more workers than PostgreSQL has connections for",
+    {
+      mode: "standalone",
+      database: { existingSecret: "d", maxConnections: 100 },
+      standalone: { workers: 2 },
+      defaults: { resources: { limits: { memory: "2Gi" } } },
+    },
+    "90 connections",
   ],
 ])("rejects %s", async (_, values, message) => {
   await expect(render(values)).rejects.toThrow(message);
@@ -72,4 +113,82 @@ test("a process with a database of its own does without database.events when the
     voucher: { database: { existingSecret: "voucher-database" } },
   };
   expect(ofKind(await render(values), "Deployment")).toHaveLength(Object.keys(CALLEES).length);
+});
+
+test("accepts the connections of replicas and their replacements exactly", async () => {
+  const values = { ...REQUIRED, database: { existingSecret: "d", maxConnections: 326 } };
+  expect(ofKind(await render(values), "Deployment")).toHaveLength(Object.keys(CALLEES).length);
+});
+
+test("divides the heap among the workers of standalone", async () => {
+  const [container] = podsOf(
+    await render({
+      ...REQUIRED,
+      mode: "standalone",
+      standalone: { workers: 4 },
+      defaults: { resources: { limits: { memory: "4Gi" } } },
+    }),
+  ).flatMap(({ containers }) => containers);
+  expect(container.env).toContainEqual({
+    name: "NODE_OPTIONS",
+    value: "--max-old-space-size-percentage=15",
+  });
+});
+
+test.each([["distributed"], ["standalone"]])(
+  "extraEnv replaces variables of the chart, that of a process those of all: %s",
+  async (mode) => {
+    const pods = podsOf(
+      await render({
+        ...REQUIRED,
+        mode,
+        extraEnv: [
+          { name: "SCRIP_LOG_LEVEL", value: "warn" },
+          { name: "SCRIP_EVENT_RETENTION", value: "24h" },
+        ],
+        defaults: { extraEnv: [{ name: "SCRIP_EVENT_RETENTION", value: "48h" }] },
+      }),
+    );
+    const environments = pods
+      .flatMap(({ containers }) => containers)
+      .map(({ env = [] }: { readonly env?: readonly { readonly name: string }[] }) => env)
+      .filter((env) => env.some(({ name }) => name === "SCRIP_LOG_LEVEL"));
+    expect(environments).toHaveLength(mode === "standalone" ? 1 : Object.keys(CALLEES).length);
+    for (const env of environments) {
+      expect(new Set(env.map(({ name }) => name)).size).toBe(env.length);
+      expect(env).toContainEqual({ name: "SCRIP_LOG_LEVEL", value: "warn" });
+      expect(env).toContainEqual({ name: "SCRIP_EVENT_RETENTION", value: "48h" });
+    }
+  },
+);
+
+test("schedules all pods by the defaults, those of migrations and of `helm test` too", async () => {
+  const scheduling = {
+    nodeSelector: { pool: "shop" },
+    tolerations: [{ key: "spot", operator: "Exists" }],
+    priorityClassName: "high",
+  };
+  const pods = podsOf(await render({ ...REQUIRED, defaults: scheduling }));
+  expect(pods).toHaveLength(Object.keys(CALLEES).length + 2);
+  for (const pod of pods) expect(pod).toMatchObject(scheduling);
+});
+
+test.each([
+  ["http://minio.data:9000", [], [{ ports: [{ port: 9000 }] }]],
+  ["http://minio.data", [], [{ ports: [{ port: 80 }] }]],
+  ["https://store.example", [], []],
+  [
+    "https://minio.data",
+    [{ namespaceSelector: {} }],
+    [{ ports: [{ port: 443 }], to: [{ namespaceSelector: {} }] }],
+  ],
+])("allows export to reach the bucket at %s", async (s3Url, bucketTo, expected) => {
+  const egressWith = async (values: object): Promise<readonly unknown[]> => {
+    const policies = ofKind(await render({ ...REQUIRED, ...values }), "NetworkPolicy");
+    return policies.find(({ spec }) => componentOf(spec.podSelector.matchLabels) === "export").spec
+      .egress;
+  };
+  const before = await egressWith({});
+  const after = await egressWith({ files: { bucket: "b", s3Url }, networkPolicy: { bucketTo } });
+  expect(after).toEqual([...before, ...expected]);
 });

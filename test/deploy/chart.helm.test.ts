@@ -8,6 +8,7 @@ import {
   type KubernetesObject,
   lint,
   ofKind,
+  podsOf,
   render,
   REQUIRED,
 } from "./chart.ts";
@@ -113,15 +114,6 @@ const sources = sourceFiles()
   .filter((file) => /^(gateway|services|deploy\/standalone)\/.*\.ts$/.test(file.path))
   .map(({ text }) => text)
   .join("\n");
-
-const podsOf = (objects: readonly KubernetesObject[]): readonly KubernetesObject[] =>
-  objects.flatMap(({ kind, spec }) =>
-    kind === "Pod"
-      ? [spec]
-      : ["Deployment", "StatefulSet", "Job"].includes(kind)
-        ? [spec.template.spec]
-        : [],
-  );
 
 test.each(Object.entries(INSTALLATIONS))(
   "lints and renders objects that Kubernetes accepts: %s",

@@ -29,6 +29,15 @@ export const ofKind = (objects: readonly KubernetesObject[], kind: string) =>
 export const componentOf = (labels: Record<string, string>): string =>
   labels["app.kubernetes.io/component"] ?? "";
 
+export const podsOf = (objects: readonly KubernetesObject[]): readonly KubernetesObject[] =>
+  objects.flatMap(({ kind, spec }) =>
+    kind === "Pod"
+      ? [spec]
+      : ["Deployment", "StatefulSet", "Job"].includes(kind)
+        ? [spec.template.spec]
+        : [],
+  );
+
 /** Rendering takes most of the time of the tests, which look at the same installations. */
 const rendered = new Map<string, Promise<readonly KubernetesObject[]>>();
 
