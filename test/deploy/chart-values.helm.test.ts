@@ -21,6 +21,20 @@ test.each([
     { ...REQUIRED, voucher: { database: { existingSecret: "d" } } },
     "database.events.existingSecret",
   ],
+  [
+    "a check of invariants that would miss tables",
+    {
+      ...REQUIRED,
+      database: { ...REQUIRED.database, events: { existingSecret: "events" } },
+      checkInvariants: { schedule: "@daily" },
+    },
+    "checkInvariants.schedule",
+  ],
+  [
+    "a schedule that is none",
+    { ...REQUIRED, checkInvariants: { schedule: "nightly" } },
+    "checkInvariants/schedule",
+  ],
   ["an ingress without a host", { ...REQUIRED, ingress: { enabled: true } }, "ingress.host"],
   [
     "more connections than PostgreSQL has while pods are replaced",
@@ -171,6 +185,46 @@ test("schedules all pods by the defaults, those of migrations and of `helm test`
   const pods = podsOf(await render({ ...REQUIRED, defaults: scheduling }));
   expect(pods).toHaveLength(Object.keys(CALLEES).length + 2);
   for (const pod of pods) expect(pod).toMatchObject(scheduling);
+});
+
+test.each([["distributed"], ["standalone"]])(
+  "checks the invariants on schedule: %s",
+  async (mode) => {
+    const values = { ...REQUIRED, mode, checkInvariants: { schedule: "0 3 * * *" } };
+    const objects = await render(values);
+    const [job] = ofKind(objects, "CronJob");
+    expect(job.spec.schedule).toBe("0 3 * * *");
+    expect(podsOf([job]).flatMap(({ containers }) => containers)).toMatchObject([
+      {
+        args: ["cli/bin/scrip.mjs", "check-invariants"],
+        env: [{ name: "DATABASE_URL", valueFrom: { secretKeyRef: { name: "scrip-database" } } }],
+      },
+    ]);
+    // The name of a CronJob has 52 characters at most; the alerts look for its end.
+    const longest = await render({ ...values, fullnameOverride: "x".repeat(60) });
+    for (const { metadata } of [job, ...ofKind(longest, "CronJob")]) {
+      expect(metadata.name).toMatch(/^.{1,41}-invariants$/);
+    }
+    const policies = ofKind(objects, "NetworkPolicy").filter(
+      ({ spec }) => componentOf(spec.podSelector.matchLabels) === "invariants",
+    );
+    expect(policies.map(({ spec }) => spec.ingress)).toEqual([[]]);
+    expect(ofKind(await render({ ...REQUIRED, mode }), "CronJob")).toEqual([]);
+  },
+);
+
+test("applies extraEgress to every pod", async () => {
+  const rule = { ports: [{ port: 4318 }] };
+  const policies = ofKind(
+    await render({
+      ...REQUIRED,
+      checkInvariants: { schedule: "@daily" },
+      networkPolicy: { extraEgress: [rule] },
+    }),
+    "NetworkPolicy",
+  );
+  expect(policies).toHaveLength(Object.keys(CALLEES).length + 2);
+  for (const { spec } of policies) expect(spec.egress).toContainEqual(rule);
 });
 
 test.each([

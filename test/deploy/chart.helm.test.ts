@@ -35,6 +35,7 @@ const INSTALLATIONS: Record<string, object> = {
     redis: { existingSecret: "redis" },
     certificateAuthority: { existingConfigMap: "company-authority" },
     files: { existingClaim: "scrip-files" },
+    checkInvariants: { schedule: "0 3 * * *" },
     networkPolicy: {
       databaseTo: [{ ipBlock: { cidr: "10.1.0.0/16" } }],
       redisTo: [{ ipBlock: { cidr: "10.2.0.0/16" } }],

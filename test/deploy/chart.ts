@@ -30,13 +30,11 @@ export const componentOf = (labels: Record<string, string>): string =>
   labels["app.kubernetes.io/component"] ?? "";
 
 export const podsOf = (objects: readonly KubernetesObject[]): readonly KubernetesObject[] =>
-  objects.flatMap(({ kind, spec }) =>
-    kind === "Pod"
-      ? [spec]
-      : ["Deployment", "StatefulSet", "Job"].includes(kind)
-        ? [spec.template.spec]
-        : [],
-  );
+  objects.flatMap(({ kind, spec }) => {
+    if (kind === "Pod") return [spec];
+    if (kind === "CronJob") return [spec.jobTemplate.spec.template.spec];
+    return ["Deployment", "StatefulSet", "Job"].includes(kind) ? [spec.template.spec] : [];
+  });
 
 /** Rendering takes most of the time of the tests, which look at the same installations. */
 const rendered = new Map<string, Promise<readonly KubernetesObject[]>>();

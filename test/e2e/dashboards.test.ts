@@ -8,11 +8,13 @@ import { sharedStack } from "../stack/stack.ts";
 
 const MONITORING = path.join(ROOT, "deploy/helm/scrip/monitoring");
 
-/** Of Prometheus itself, postgres_exporter and node_exporter, and of `check-invariants --textfile`. */
+/** Of Prometheus itself, postgres_exporter, node_exporter and kube-state-metrics, and of `check-invariants --textfile`. */
 const FOREIGN = new Set([
   "up",
   "invariant_violations",
   "invariants_checked_timestamp_seconds",
+  "kube_job_failed",
+  "kube_cronjob_status_last_successful_time",
   "pg_stat_activity_max_tx_duration",
   "pg_replication_slots_pg_wal_lsn_diff",
   "node_filesystem_avail_bytes",

@@ -114,6 +114,45 @@ affinity: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
+{{/*
+The pod of a job that runs a command of `scrip` on a database. Takes the root, `name`, `command`, `env`, `database` and
+`resources`.
+*/}}
+{{- define "scrip.commandPod" -}}
+{{- $authority := .root.Values.certificateAuthority -}}
+{{ include "scrip.podSecurity" .root }}
+{{- include "scrip.scheduling" (dict "settings" .root.Values.defaults) | nindent 0 }}
+restartPolicy: Never
+containers:
+  - name: {{ .name }}
+    image: {{ include "scrip.image" .root }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    args: [cli/bin/scrip.mjs, {{ .command }}]
+    {{- include "scrip.containerSecurity" .root | nindent 4 }}
+    env:
+      {{- include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" .database.secret "key" .database.key) | nindent 6 }}
+      {{- if $authority.existingConfigMap }}
+      - name: NODE_EXTRA_CA_CERTS
+        value: /run/config/certificate-authority/{{ $authority.key }}
+      {{- end }}
+      {{- with .env }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    resources: {{ toYaml .resources | nindent 6 }}
+    {{- if $authority.existingConfigMap }}
+    volumeMounts:
+      - name: certificate-authority
+        mountPath: /run/config/certificate-authority
+        readOnly: true
+    {{- end }}
+{{- if $authority.existingConfigMap }}
+volumes:
+  - name: certificate-authority
+    configMap:
+      name: {{ $authority.existingConfigMap }}
+{{- end }}
+{{- end -}}
+
 {{/* Replicas that a process may reach. Takes `settings`. */}}
 {{- define "scrip.maxReplicas" -}}
 {{- if .settings.autoscaling.enabled -}}
