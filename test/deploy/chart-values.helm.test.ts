@@ -246,3 +246,32 @@ test.each([
   const after = await egressWith({ files: { bucket: "b", s3Url }, networkPolicy: { bucketTo } });
   expect(after).toEqual([...before, ...expected]);
 });
+
+test("scales by waiting requests where a target is set, and by the processor everywhere", async () => {
+  const objects = await render({
+    ...REQUIRED,
+    defaults: { autoscaling: { enabled: true } },
+    gateway: { autoscaling: { targetWaitingRequests: 20 } },
+  });
+  const metricsOf = new Map(
+    ofKind(objects, "HorizontalPodAutoscaler").map(({ metadata, spec }) => [
+      componentOf(metadata.labels),
+      spec.metrics,
+    ]),
+  );
+  const processor = {
+    type: "Resource",
+    resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } },
+  };
+  expect(metricsOf.get("voucher")).toEqual([processor]);
+  expect(metricsOf.get("gateway")).toEqual([
+    processor,
+    {
+      type: "Pods",
+      pods: {
+        metric: { name: "admission_light_waiting" },
+        target: { type: "AverageValue", averageValue: "20" },
+      },
+    },
+  ]);
+});

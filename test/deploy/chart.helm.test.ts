@@ -66,7 +66,7 @@ const INSTALLATIONS: Record<string, object> = {
     trustedProxies: 1,
     extraEnv: [{ name: "SCRIP_EVENT_RETENTION", value: "24h" }],
     defaults: {
-      autoscaling: { enabled: true, metrics: [] },
+      autoscaling: { enabled: true, targetWaitingRequests: 20, metrics: [] },
       podAnnotations: { team: "shop" },
       podLabels: { team: "shop" },
       tolerations: [{ key: "spot", operator: "Exists" }],
