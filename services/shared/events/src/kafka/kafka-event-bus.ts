@@ -4,7 +4,7 @@ import { createDatabase, migrate } from "@scrip/postgres";
 import type { Metrics } from "@scrip/telemetry";
 import kafkajs, { type Kafka } from "kafkajs";
 
-import type { EventBus, PartitionLag } from "../bus.ts";
+import type { EventBus } from "../bus.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
 import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
@@ -12,7 +12,7 @@ import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../pg/events-sche
 import { type LogRetention, RETENTION } from "../pg/log-retention.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
 import { createReplacedClient } from "./client.ts";
-import { measureLag } from "./lag.ts";
+import { measureBacklogs, measureLag } from "./lag.ts";
 import { createPublisher } from "./publisher.ts";
 import { RETRY } from "./retry.ts";
 import type { KafkaConnection } from "./settings.ts";
@@ -71,8 +71,6 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const publisher = createPublisher(kafka, topics, options.kafka.epoch);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
-  const lag = (group: string): Promise<readonly PartitionLag[]> =>
-    admin.use((connected) => measureLag(connected, group, topicsOf.get(group) ?? []));
 
   return {
     publish: publisher.publish,
@@ -100,14 +98,9 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
         },
       };
     },
-    lag,
-    async backlogs() {
-      const totals = [...topicsOf.keys()].map(async (group): Promise<[string, number]> => {
-        const partitions = await lag(group);
-        return [group, partitions.reduce((sum, { behind }) => sum + Number(behind), 0)];
-      });
-      return new Map(await Promise.all(totals));
-    },
+    lag: (group) =>
+      admin.use((connected) => measureLag(connected, group, topicsOf.get(group) ?? [])),
+    backlogs: () => admin.use((connected) => measureBacklogs(connected, topicsOf)),
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
     countDeadLetters: () => countDeadLetters(db),
     async replay({ group, event }) {
