@@ -23,6 +23,19 @@ export const REQUIRED = {
   files: { bucket: "scrip-exports" },
 };
 
+export const ofKind = (objects: readonly KubernetesObject[], kind: string) =>
+  objects.filter((object) => object.kind === kind);
+
+export const componentOf = (labels: Record<string, string>): string =>
+  labels["app.kubernetes.io/component"] ?? "";
+
+export const podsOf = (objects: readonly KubernetesObject[]): readonly KubernetesObject[] =>
+  objects.flatMap(({ kind, spec }) => {
+    if (kind === "Pod") return [spec];
+    if (kind === "CronJob") return [spec.jobTemplate.spec.template.spec];
+    return ["Deployment", "StatefulSet", "Job"].includes(kind) ? [spec.template.spec] : [];
+  });
+
 /** Rendering takes most of the time of the tests, which look at the same installations. */
 const rendered = new Map<string, Promise<readonly KubernetesObject[]>>();
 

@@ -1,5 +1,9 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -25,6 +29,25 @@ test("the image and services/README.md start Node with the arguments of npm star
   expect(used).toEqual(startArgs());
   expect(used).not.toEqual([]);
   expect(read("services/README.md")).toContain(`\`${used.join(" ")}\``);
+});
+
+test("the image keeps the licences of packages, and no documentation of them", async () => {
+  const [command = ""] =
+    read("deploy/Dockerfile").match(/(?<=^RUN )find (?:.|\\\n)*-delete$/m) ?? [];
+  const folder = await mkdtemp(path.join(tmpdir(), "scrip-image-"));
+  try {
+    const files = ["LICENSE.md", "license.md", "LICENCE-MIT.md", "NOTICE.md", "COPYING.md"];
+    const deleted = ["README.md", "CHANGELOG.md", "index.d.ts", "index.js.map"];
+    const modules = path.join(folder, "node_modules/each");
+    await mkdir(modules, { recursive: true });
+    await Promise.all(
+      [...files, ...deleted, "index.js"].map((file) => writeFile(path.join(modules, file), "")),
+    );
+    await promisify(execFile)("sh", ["-c", command], { cwd: folder });
+    expect((await readdir(modules)).toSorted()).toEqual([...files, "index.js"].toSorted());
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 type Compose = {

@@ -8,12 +8,15 @@ import { sharedStack } from "../stack/stack.ts";
 
 const MONITORING = path.join(ROOT, "deploy/helm/scrip/monitoring");
 
-/** Of Prometheus itself, postgres_exporter and node_exporter, and of `check-invariants --textfile`. */
+/** Of Prometheus itself, postgres_exporter, node_exporter and kube-state-metrics, and of `check-invariants --textfile`. */
 const FOREIGN = new Set([
   "up",
   "invariant_violations",
   "invariants_checked_timestamp_seconds",
+  "kube_job_failed",
+  "kube_cronjob_status_last_successful_time",
   "pg_stat_activity_max_tx_duration",
+  "pg_replication_slots_pg_wal_lsn_diff",
   "node_filesystem_avail_bytes",
   "node_filesystem_size_bytes",
 ]);
@@ -62,6 +65,21 @@ test("every metric of the alerts and dashboards exists in a running process", as
   );
   expect(used.size).toBeGreaterThan(20);
   expect([...used].filter((name) => !existing.has(name) && !FOREIGN.has(name))).toEqual([]);
+});
+
+test("the durations of requests have a bucket at each objective", async () => {
+  const rules = readFileSync(path.join(MONITORING, "alerts.yaml"), "utf8");
+  const objectives = [...rules.matchAll(/histogram_quantile\(.*\) > ([\d.]+)$/gm)];
+  expect(objectives.length).toBeGreaterThan(1);
+  const { metrics } = await sharedStack("distributed");
+  const texts = await Promise.all(
+    Object.values(metrics).map(async (url) => (await fetch(url)).text()),
+  );
+  for (const [, objective = ""] of objectives) {
+    expect(texts.join("\n")).toMatch(
+      new RegExp(`^http_request_duration_seconds_bucket\\{le="${objective}",`, "m"),
+    );
+  }
 });
 
 test("docs/operations.md describes every metric", async () => {

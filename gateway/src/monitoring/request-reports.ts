@@ -86,12 +86,16 @@ function lineOf(context: ArrivedRequest, status: number, ms: number): PlainField
 
 type Observe = (route: Route | undefined, status: number, seconds: number) => void;
 
+/** Seconds; 0.08 and 0.15 are the objectives of deploy/helm/scrip/monitoring/alerts.yaml. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.08, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10];
+
 /** Label lookups per request would cost more than the measurement, so timers are cached. */
 function createObserver(metrics: Metrics): Observe {
   const durations = metrics.histogram({
     name: "http_request_duration_seconds",
     help: "Duration of requests by route, method and status class.",
     labels: ["method", "route", "status"],
+    buckets: BUCKETS,
   });
   const timers = new Map<Route | undefined, Map<number, (seconds: number) => void>>();
   const timerOf = (route: Route | undefined, group: number): ((seconds: number) => void) => {

@@ -52,108 +52,25 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* One key of an existing secret as a variable. Takes `variable`, `secret`, `key` and `optional`. */}}
-{{- define "scrip.fromSecret" -}}
-- name: {{ .variable }}
-  valueFrom:
-    secretKeyRef:
-      name: {{ .secret }}
-      key: {{ default .variable .key }}
-      {{- if .optional }}
-      optional: true
-      {{- end }}
-{{- end -}}
-
 {{/* The database of a process: its own, or that of all. Takes the root and `settings`. */}}
 {{- define "scrip.databaseSecret" -}}
-{{- $own := .settings.database -}}
-{{- $shared := .root.Values.database -}}
-{{- if $own.existingSecret -}}
-{{- dict "secret" $own.existingSecret "key" $own.key | toYaml -}}
+{{- $database := .settings.database -}}
+{{- if not $database.existingSecret -}}
+{{- $database = .root.Values.database -}}
+{{- end -}}
+{{- dict "secret" $database.existingSecret "key" $database.key | toYaml -}}
+{{- end -}}
+
+{{/*
+The replica of the database of a process: its own, or that of the database of all. A process with a database of its
+own never reads from the replica of another one. Takes the root and `settings`.
+*/}}
+{{- define "scrip.replicaSecret" -}}
+{{- if or .settings.database.existingSecret .settings.database.replica.existingSecret -}}
+{{- toYaml .settings.database.replica -}}
 {{- else -}}
-{{- dict "secret" (required "database.existingSecret must name the secret with the URL of PostgreSQL" $shared.existingSecret) "key" $shared.key | toYaml -}}
+{{- toYaml .root.Values.database.replica -}}
 {{- end -}}
-{{- end -}}
-
-{{/* Variables that every process has, standalone too. Takes the root and `settings`. */}}
-{{- define "scrip.commonEnv" -}}
-{{- $values := .root.Values -}}
-{{- $database := include "scrip.databaseSecret" . | fromYaml -}}
-{{ include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" $database.secret "key" $database.key) }}
-{{- range $variable, $secret := dict "SCRIP_POOLER_URL" $values.database.pooler "SCRIP_REPLICA_URL" $values.database.replica }}
-{{- if $secret.existingSecret }}
-{{ include "scrip.fromSecret" (dict "variable" $variable "secret" $secret.existingSecret "key" $secret.key) }}
-{{- end }}
-{{- end }}
-{{- with $values.redis }}
-{{- if .existingSecret }}
-{{ include "scrip.fromSecret" (dict "variable" "SCRIP_REDIS_URL" "secret" .existingSecret "key" .key) }}
-{{- end }}
-{{- end }}
-- name: NODE_OPTIONS
-  value: --max-old-space-size-percentage={{ .settings.heapPercentage }}
-- name: SCRIP_HOST
-  value: 0.0.0.0
-- name: SCRIP_METRICS_HOST
-  value: 0.0.0.0
-- name: SCRIP_METRICS_PORT
-  value: "9464"
-- name: SCRIP_LOG_LEVEL
-  value: {{ $values.logLevel }}
-- name: SCRIP_DRAIN_SECONDS
-  value: {{ $values.drainSeconds | quote }}
-{{- with $values.kafka.brokers }}
-- name: SCRIP_KAFKA_BROKERS
-  value: {{ join "," . | quote }}
-- name: SCRIP_KAFKA_TLS
-  value: {{ $values.kafka.tls | quote }}
-{{- with $values.kafka.epoch }}
-- name: SCRIP_KAFKA_EPOCH
-  value: {{ . | quote }}
-{{- end }}
-{{- with $values.kafka.sasl }}
-{{- if .existingSecret }}
-- name: SCRIP_KAFKA_SASL_MECHANISM
-  value: {{ .mechanism }}
-{{ include "scrip.fromSecret" (dict "variable" "SCRIP_KAFKA_USERNAME" "secret" .existingSecret "key" .usernameKey) }}
-{{ include "scrip.fromSecret" (dict "variable" "SCRIP_KAFKA_PASSWORD" "secret" .existingSecret "key" .passwordKey) }}
-{{- end }}
-{{- end }}
-{{- end }}
-{{- if $values.certificateAuthority.existingConfigMap }}
-- name: NODE_EXTRA_CA_CERTS
-  value: /run/config/certificate-authority/{{ $values.certificateAuthority.key }}
-{{- end }}
-{{- end -}}
-
-{{- define "scrip.edgeEnv" -}}
-- name: SCRIP_PORT
-  value: "8080"
-- name: SCRIP_TRUSTED_PROXIES
-  value: {{ .Values.trustedProxies | quote }}
-{{- with .Values.baseUrl }}
-- name: SCRIP_BASE_URL
-  value: {{ . | quote }}
-{{- end }}
-{{- end -}}
-
-{{- define "scrip.filesEnv" -}}
-{{- with .Values.files }}
-{{- if .bucket }}
-- name: SCRIP_EXPORT_BUCKET
-  value: {{ .bucket | quote }}
-- name: SCRIP_EXPORT_S3_REGION
-  value: {{ .region | quote }}
-{{- with .s3Url }}
-- name: SCRIP_EXPORT_S3_URL
-  value: {{ . | quote }}
-{{- end }}
-{{- if .existingSecret }}
-{{ include "scrip.fromSecret" (dict "variable" "AWS_ACCESS_KEY_ID" "secret" .existingSecret) }}
-{{ include "scrip.fromSecret" (dict "variable" "AWS_SECRET_ACCESS_KEY" "secret" .existingSecret) }}
-{{- end }}
-{{- end }}
-{{- end }}
 {{- end -}}
 
 {{/* What all pods have in common: the profile `restricted` of Kubernetes. */}}
@@ -181,7 +98,7 @@ securityContext:
     drop: [ALL]
 {{- end -}}
 
-{{/* Scheduling of a process. Takes the root, `name` and `settings`. */}}
+{{/* Scheduling of a pod. Takes `settings`. */}}
 {{- define "scrip.scheduling" -}}
 {{- with .settings.priorityClassName }}
 priorityClassName: {{ . }}
@@ -194,6 +111,45 @@ tolerations: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- with .settings.affinity }}
 affinity: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/*
+The pod of a job that runs a command of `scrip` on a database. Takes the root, `name`, `command`, `env`, `database` and
+`resources`.
+*/}}
+{{- define "scrip.commandPod" -}}
+{{- $authority := .root.Values.certificateAuthority -}}
+{{ include "scrip.podSecurity" .root }}
+{{- include "scrip.scheduling" (dict "settings" .root.Values.defaults) | nindent 0 }}
+restartPolicy: Never
+containers:
+  - name: {{ .name }}
+    image: {{ include "scrip.image" .root }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    args: [cli/bin/scrip.mjs, {{ .command }}]
+    {{- include "scrip.containerSecurity" .root | nindent 4 }}
+    env:
+      {{- include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" .database.secret "key" .database.key) | nindent 6 }}
+      {{- if $authority.existingConfigMap }}
+      - name: NODE_EXTRA_CA_CERTS
+        value: /run/config/certificate-authority/{{ $authority.key }}
+      {{- end }}
+      {{- with .env }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
+    resources: {{ toYaml .resources | nindent 6 }}
+    {{- if $authority.existingConfigMap }}
+    volumeMounts:
+      - name: certificate-authority
+        mountPath: /run/config/certificate-authority
+        readOnly: true
+    {{- end }}
+{{- if $authority.existingConfigMap }}
+volumes:
+  - name: certificate-authority
+    configMap:
+      name: {{ $authority.existingConfigMap }}
 {{- end }}
 {{- end -}}
 
@@ -234,7 +190,8 @@ read again. Secrets are unknown to `helm template`; GitOps tools restart by othe
 {{- define "scrip.checksum" -}}
 {{- $values := .root.Values -}}
 {{- $database := include "scrip.databaseSecret" . | fromYaml -}}
-{{- $common := list $database.secret $values.database.pooler.existingSecret $values.database.replica.existingSecret $values.redis.existingSecret -}}
+{{- $replica := include "scrip.replicaSecret" . | fromYaml -}}
+{{- $common := list $database.secret $values.database.pooler.existingSecret $replica.existingSecret $values.redis.existingSecret -}}
 {{- if $values.kafka.brokers -}}
 {{- $common = append $common $values.kafka.sasl.existingSecret -}}
 {{- end -}}
@@ -243,4 +200,16 @@ read again. Secrets are unknown to `helm template`; GitOps tools restart by othe
 {{- $_ := set $all . (lookup "v1" "Secret" $.root.Release.Namespace .).data -}}
 {{- end -}}
 {{- toJson $all | sha256sum -}}
+{{- end -}}
+
+{{/* A quantity of memory, such as 1.5Gi, in MiB. */}}
+{{- define "scrip.mebibytes" -}}
+{{- $units := dict "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- divf (mulf (regexFind "^[0-9.]+" .) (index $units (regexFind "[A-Za-z]+$" .))) 1048576 | int -}}
+{{- end -}}
+
+{{/* The port of a URL, by default that of its scheme. */}}
+{{- define "scrip.portOf" -}}
+{{- $url := urlParse . -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
 {{- end -}}

@@ -145,6 +145,8 @@ export type EventBus = {
   readonly countDeadLetters: () => Promise<ReadonlyMap<string, number>>;
   /** For how many seconds the oldest unhandled event of each group has been published; absent if the broker knows. */
   readonly delays?: () => Promise<ReadonlyMap<string, number>>;
+  /** The number of unhandled events of each group that subscribed here; absent where `delays` is present. */
+  readonly backlogs?: () => Promise<ReadonlyMap<string, number>>;
   /** Includes an outbox in the metrics of the process until the returned function is called. */
   readonly watchOutbox?: (readUnpublished: () => Promise<Unpublished>) => () => void;
   /**

@@ -34,20 +34,7 @@ export function reportEvents(bus: EventBus, metrics: Metrics): EventBus {
     merged: "max",
     read: async () => (await unpublished()).reduce((sum, { rows }) => sum + rows, 0),
   });
-  metrics.gauges({
-    name: "consumer_lag_seconds",
-    help: "Since when the oldest event that a group has not handled is published",
-    label: "group",
-    merged: "max",
-    read: newest(async () => (await bus.delays?.()) ?? new Map(), new Map()),
-  });
-  metrics.gauges({
-    name: "dead_letters",
-    help: "Events that a group could not handle",
-    label: "group",
-    merged: "max",
-    read: newest(bus.countDeadLetters, new Map()),
-  });
+  measureGroups(bus, metrics);
   const duplicates = metrics.counter({
     name: "inbox_duplicates_total",
     help: "Events that a group received again after it had handled them",
@@ -71,6 +58,31 @@ export function reportEvents(bus: EventBus, metrics: Metrics): EventBus {
       return () => outboxes.delete(readUnpublished);
     },
   };
+}
+
+/** Gauges with a figure for each consumer group. */
+function measureGroups(bus: EventBus, metrics: Metrics): void {
+  metrics.gauges({
+    name: "consumer_lag_seconds",
+    help: "Since when the oldest event that a group has not handled is published",
+    label: "group",
+    merged: "max",
+    read: newest(async () => (await bus.delays?.()) ?? new Map(), new Map()),
+  });
+  metrics.gauges({
+    name: "consumer_lag_events",
+    help: "Events in Kafka that a group of this process has not handled",
+    label: "group",
+    merged: "max",
+    read: newest(async () => (await bus.backlogs?.()) ?? new Map(), new Map()),
+  });
+  metrics.gauges({
+    name: "dead_letters",
+    help: "Events that a group could not handle",
+    label: "group",
+    merged: "max",
+    read: newest(bus.countDeadLetters, new Map()),
+  });
 }
 
 /** Reads a figure, or repeats the last one while the database is slow or unavailable. */

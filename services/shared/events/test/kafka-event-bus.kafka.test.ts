@@ -7,10 +7,12 @@ import {
   type KafkaConnection,
   type KafkaEventBusOptions,
 } from "@scrip/events";
+import { createMetrics } from "@scrip/telemetry";
 import { emptyDatabase, testKafka } from "@scrip/testing";
 import kafkajs, { type Kafka } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
+import { reportEvents } from "../src/metrics.ts";
 import { partitionOf } from "../src/partition.ts";
 import {
   type Broker,
@@ -143,6 +145,20 @@ describe.concurrent("the Kafka adapter", () => {
     await admin.disconnect();
     await bus.close(CLOSE_MS);
   });
+});
+
+test("metrics count the events that a group has not handled", async () => {
+  const metrics = createMetrics({ withProcess: false });
+  const bus = reportEvents(await broker.connect(), metrics);
+  const [group, topic] = [newGroup(), newTopic()];
+  const released = Promise.withResolvers<void>();
+  await bus.subscribe({ group, topics: [topic], handler: () => released.promise });
+  await bus.publish([buildEvent(topic, "v_1", 1), buildEvent(topic, "v_1", 2)]);
+  const line = `consumer_lag_events{group="${group}"}`;
+  await soon(async () => expect(await metrics.text()).toContain(`${line} 2`));
+  released.resolve();
+  await soon(async () => expect(await metrics.text()).toContain(`${line} 0`));
+  await bus.close(CLOSE_MS);
 });
 
 test("sets no timer in the past while it is idle, which would occupy the processor", async () => {

@@ -12,7 +12,7 @@ import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../pg/events-sche
 import { type LogRetention, RETENTION } from "../pg/log-retention.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
 import { createReplacedClient } from "./client.ts";
-import { measureLag } from "./lag.ts";
+import { measureBacklogs, measureLag } from "./lag.ts";
 import { createPublisher } from "./publisher.ts";
 import { RETRY } from "./retry.ts";
 import type { KafkaConnection } from "./settings.ts";
@@ -100,6 +100,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
     },
     lag: (group) =>
       admin.use((connected) => measureLag(connected, group, topicsOf.get(group) ?? [])),
+    backlogs: () => admin.use((connected) => measureBacklogs(connected, topicsOf)),
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
     countDeadLetters: () => countDeadLetters(db),
     async replay({ group, event }) {

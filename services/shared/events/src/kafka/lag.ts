@@ -30,3 +30,15 @@ export async function measureLag(
   );
   return lags.flat().filter(({ behind }) => behind > 0n);
 }
+
+/** The number of events that each group has not committed. */
+export async function measureBacklogs(
+  admin: Admin,
+  topicsOf: ReadonlyMap<string, readonly string[]>,
+): Promise<ReadonlyMap<string, number>> {
+  const backlogs = [...topicsOf].map(async ([group, topics]): Promise<[string, number]> => {
+    const partitions = await measureLag(admin, group, topics);
+    return [group, partitions.reduce((sum, { behind }) => sum + Number(behind), 0)];
+  });
+  return new Map(await Promise.all(backlogs));
+}
