@@ -80,8 +80,10 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- $values := .root.Values -}}
 {{- $database := include "scrip.databaseSecret" . | fromYaml -}}
 {{ include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" $database.secret "key" $database.key) }}
+{{- $ownDatabase := .settings.database.existingSecret -}}
 {{- range $variable, $secret := dict "SCRIP_POOLER_URL" $values.database.pooler "SCRIP_REPLICA_URL" $values.database.replica }}
-{{- if $secret.existingSecret }}
+{{- /* The replica is that of the shared database. */}}
+{{- if and $secret.existingSecret (not (and (eq $variable "SCRIP_REPLICA_URL") $ownDatabase)) }}
 {{ include "scrip.fromSecret" (dict "variable" $variable "secret" $secret.existingSecret "key" $secret.key) }}
 {{- end }}
 {{- end }}
