@@ -6,13 +6,38 @@ import { findEmbeddedPostgres, startEmbeddedPostgres } from "@scrip/embedded-pos
 import { usageError } from "./cli-error.ts";
 import type { Settings } from "./settings.ts";
 
-export type OpenDatabase = AsyncDisposable & { readonly url: string };
+export type OpenDatabases = AsyncDisposable & {
+  /** The database with the schema of a service, or with that of the event log. */
+  urlOf(schema: string): string;
+};
 
 /**
- * Connects to DATABASE_URL, or else to the embedded Postgres of the data folder: the one of the
- * running standalone process, or one that is started for the command and stopped after it.
+ * Where the schemas are: SCRIP_<SCHEMA>_DATABASE_URL, or else the database of all others: DATABASE_URL, or the embedded
+ * Postgres of the data folder.
  */
-export async function openDatabase(settings: Settings): Promise<OpenDatabase> {
+export async function openDatabases(
+  settings: Settings,
+  schemas: readonly string[],
+): Promise<OpenDatabases> {
+  const own = new Map(
+    schemas.map((schema) => [schema, settings.read(`SCRIP_${schema.toUpperCase()}_DATABASE_URL`)]),
+  );
+  const isShared = schemas.some((schema) => own.get(schema) === undefined);
+  const shared = isShared ? await openShared(settings) : undefined;
+  return {
+    urlOf(schema) {
+      const url = own.get(schema) ?? shared?.url;
+      if (url === undefined) throw new Error(`the database of ${schema} is not open`);
+      return url;
+    },
+    [Symbol.asyncDispose]: async () => shared?.[Symbol.asyncDispose](),
+  };
+}
+
+type OpenDatabase = AsyncDisposable & { readonly url: string };
+
+/** The embedded Postgres is that of the running standalone process, or is started for the command and stopped after it. */
+async function openShared(settings: Settings): Promise<OpenDatabase> {
   const url = settings.read("DATABASE_URL");
   if (url !== undefined) return external(url);
   const { dataDir } = settings;

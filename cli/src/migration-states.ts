@@ -22,33 +22,33 @@ export type MigrationState = {
 type Applied = AppliedMigration & { readonly applied_at: Date };
 
 export async function readMigrationStates(
-  url: string,
+  urlOf: (schema: string) => string,
   services: readonly ServiceSchema[],
 ): Promise<readonly MigrationState[]> {
+  const states: MigrationState[] = [];
+  for (const { name, schema, migrations } of services) {
+    const files = await readMigrations(migrations);
+    states.push(...compare(name, files, await readApplied(urlOf(schema), schema)));
+  }
+  return states;
+}
+
+async function readApplied(url: string, schema: string): Promise<readonly Applied[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const states: MigrationState[] = [];
-    for (const service of services) {
-      const files = await readMigrations(service.migrations);
-      states.push(...compare(service.name, files, await readApplied(client, service.schema)));
-    }
-    return states;
+    const table = `${client.escapeIdentifier(schema)}.migration`;
+    const { rows: found } = await client.query("select where to_regclass($1) is not null", [table]);
+    // Before the first start there is no schema.
+    if (found.length === 0) return [];
+    // Earlier releases stored no marks.
+    const { rows } = await client.query<Applied>(
+      `select name, sha256, applied_at, to_jsonb(m) ->> 'contract' as contract from ${table} as m`,
+    );
+    return rows;
   } finally {
     await client.end();
   }
-}
-
-async function readApplied(client: Client, schema: string): Promise<readonly Applied[]> {
-  const table = `${client.escapeIdentifier(schema)}.migration`;
-  const { rows: found } = await client.query("select where to_regclass($1) is not null", [table]);
-  // Before the first start there is no schema.
-  if (found.length === 0) return [];
-  // Earlier releases stored no marks.
-  const { rows } = await client.query<Applied>(
-    `select name, sha256, applied_at, to_jsonb(m) ->> 'contract' as contract from ${table} as m`,
-  );
-  return rows;
 }
 
 function compare(

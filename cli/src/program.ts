@@ -79,6 +79,8 @@ Environment variables (read from keys.env in the data folder when not set):
   SCRIP_APP_ID, SCRIP_APP_TOKEN                 server-side API key
   SCRIP_CLIENT_APP_ID, SCRIP_CLIENT_TOKEN       client-side API key for tokens (--client)
   DATABASE_URL                                  database for migrations and checks
+  SCRIP_<SERVICE>_DATABASE_URL                  database of a service that has one of its own, SCRIP_VOUCHER_DATABASE_URL
+  SCRIP_EVENTS_DATABASE_URL                     database of the event log, if it is another one
   SCRIP_SERVICE_KEY, SCRIP_SERVICE_JWKS         key pair of the services
 
 Exit codes: 0 success, 1 failure or violations found, 2 invalid usage.`;

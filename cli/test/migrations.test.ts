@@ -35,6 +35,17 @@ test("lists pending migrations, applies them, and repeats without effect", async
   expect((await scrip(env, "migrate")).out).toBe("nothing to do: all migrations are applied\n");
 });
 
+test("migrates each schema in the database that is named for it", async () => {
+  await using shared = await emptyDatabase();
+  await using ofVoucher = await emptyDatabase();
+  const env = { DATABASE_URL: shared.url, SCRIP_VOUCHER_DATABASE_URL: ofVoucher.url };
+  expect((await scrip(env, "migrate")).exitCode).toBe(0);
+  const { json } = await scrip(env, "migrations", "--json");
+  expect(new Set(Object.values(statesOf(json)))).toEqual(new Set(["applied"]));
+  expect(await schemasOf(ofVoucher.url)).toEqual(["voucher"]);
+  expect(await schemasOf(shared.url)).not.toContain("voucher");
+});
+
 test("lets the event bus read the outboxes of services", async () => {
   await using database = await emptyDatabase();
   await scrip({ DATABASE_URL: database.url }, "migrate");
@@ -75,3 +86,13 @@ test("explains how to configure the database when none is configured", async () 
     errors: expect.stringContaining("set DATABASE_URL"),
   });
 });
+
+async function schemasOf(url: string): Promise<readonly string[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ name: string }>(
+    "select nspname as name from pg_namespace where nspname !~ '^(pg_|information_schema|public)' order by 1",
+  );
+  await client.end();
+  return rows.map(({ name }) => name);
+}

@@ -1,33 +1,67 @@
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-import { expect, test } from "vitest";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { httpMethodsOf } from "@scrip/contract";
+import type { Callers } from "@scrip/rpc";
+import { describe, expect, test } from "vitest";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const SERVICES = ["voucher", "campaign", "loyalty", "validation", "export"];
-const read = (file: string): string => readFileSync(path.join(ROOT, file), "utf8");
+const GATEWAY = "gateway";
 
-/** The clients that a service creates, as the callee's package and protobuf service. */
-function clientsOf(service: string): readonly (readonly [string, string])[] {
-  const files = globSync(`services/${service}/src/**/*.ts`, { cwd: ROOT });
-  return files.map(read).flatMap((text) =>
-    [...text.matchAll(/clientOf\(\s*(?<name>\w+Service)\b/g)].map(({ groups }) => {
+/** A protobuf service that a part has a client of. */
+type ClientOf = { readonly owner: string; readonly service: DescService };
+
+const sourcesOf = (part: string): readonly string[] =>
+  globSync(`${part === GATEWAY ? GATEWAY : `services/${part}`}/src/**/*.ts`, { cwd: ROOT })
+    .filter((file) => !file.endsWith(".test.ts") && !file.endsWith("callers.ts"))
+    .map((file) => readFileSync(path.join(ROOT, file), "utf8"));
+
+async function clientsOf(sources: readonly string[]): Promise<readonly ClientOf[]> {
+  const clients: ClientOf[] = [];
+  for (const text of sources) {
+    for (const { groups } of text.matchAll(/clientOf\(\s*(?<name>\w+Service)\b/g)) {
       const name = groups?.["name"] ?? "";
-      const imported = new RegExp(`\\b${name}\\b[^;]*from "@scrip/proto/scrip/(?<owner>\\w+)/v1/`);
-      return [imported.exec(text)?.groups?.["owner"] ?? "", name] as const;
-    }),
-  );
+      const imported = new RegExp(
+        `\\b${name}\\b[^;]*from "@scrip/proto/(?<file>scrip/(?<owner>\\w+)/v1/\\w+)"`,
+      ).exec(text)?.groups;
+      const module = (await import(
+        path.join(ROOT, `proto/gen/${imported?.["file"] ?? ""}.ts`)
+      )) as Readonly<Record<string, DescService>>;
+      const service = module[name];
+      if (service === undefined) throw new Error(`${name} is not generated`);
+      clients.push({ owner: imported?.["owner"] ?? "", service });
+    }
+  }
+  return clients;
 }
 
-test("each service may call the RPCs that it has clients of", () => {
-  const clients = SERVICES.flatMap((caller) =>
-    clientsOf(caller).map(([owner, name]) => ({ caller, owner, name })),
+/** The RPCs that the code of a part calls on its clients: those whose names it reads as a property. */
+async function callsOf(part: string): Promise<readonly string[]> {
+  const sources = sourcesOf(part);
+  const text = sources.join("\n");
+  const calls = (await clientsOf(sources)).flatMap(({ service }) =>
+    service.methods.filter(({ localName }) => new RegExp(`\\.${localName}\\b`).test(text)),
   );
-  expect(clients.length).toBeGreaterThan(20);
-  const missing = clients.filter(({ caller, owner, name }) => {
-    const line = new RegExp(`"scrip\\.${owner}\\.v1\\.${name}": \\[(?<callers>[^\\]]*)\\]`);
-    const callers = line.exec(read(`services/${owner}/src/callers.ts`))?.groups?.["callers"];
-    return callers?.includes(`"${caller}"`) !== true;
+  const listed = calls.filter((method) => part !== GATEWAY || httpMethodsOf(method).length === 0);
+  return [...new Set(listed.map(nameOf))].toSorted();
+}
+
+async function allowedTo(part: string): Promise<readonly string[]> {
+  const lists = SERVICES.map(async (owner) => {
+    const { CALLERS } = (await import(path.join(ROOT, `services/${owner}/src/callers.ts`))) as {
+      readonly CALLERS: Callers;
+    };
+    return CALLERS[part] ?? [];
   });
-  expect(missing).toEqual([]);
+  return (await Promise.all(lists)).flat().map(nameOf).toSorted();
+}
+
+const nameOf = ({ parent, name }: DescMethod): string => `${parent.typeName}/${name}`;
+
+describe.each([GATEWAY, ...SERVICES])("%s", (part) => {
+  test("may call the RPCs that it calls, and no others", async () => {
+    expect(await callsOf(part)).toEqual(await allowedTo(part));
+  });
 });

@@ -22,15 +22,6 @@ test.each([
     "database.events.existingSecret",
   ],
   [
-    "a check of invariants that would miss tables",
-    {
-      ...REQUIRED,
-      database: { ...REQUIRED.database, events: { existingSecret: "events" } },
-      checkInvariants: { schedule: "@daily" },
-    },
-    "checkInvariants.schedule",
-  ],
-  [
     "a schedule that is none",
     { ...REQUIRED, checkInvariants: { schedule: "nightly" } },
     "checkInvariants/schedule",

@@ -303,25 +303,34 @@ test.each(Object.entries(INSTALLATIONS))("sets variables that exist: %s", async 
   const variables = podsOf(await render(values)).flatMap(({ containers }) =>
     containers.flatMap(({ env = [] }: { env?: { name: string }[] }) => env.map(({ name }) => name)),
   );
-  // The names of services are put together: SCRIP_<NAME>_URL.
+  // The names of services are put together: SCRIP_<NAME>_URL, SCRIP_<NAME>_DATABASE_URL.
   const unknown = new Set(
     variables.filter((name: string) => name.startsWith("SCRIP_") && !sources.includes(name)),
   );
-  const composed = new Set(PROCESSES.map((name) => `SCRIP_${name.toUpperCase()}_URL`));
+  const composed = new Set(
+    PROCESSES.flatMap((name) =>
+      ["URL", "DATABASE_URL"].map((of) => `SCRIP_${name.toUpperCase()}_${of}`),
+    ),
+  );
   expect([...unknown].filter((name) => !composed.has(name))).toEqual([]);
 });
 
-test("migrates each database once, before the pods of an installation or a version start", async () => {
+test("one job migrates each schema in the database of its process, before pods start", async () => {
   const jobs = ofKind(await render(INSTALLATIONS["all that is optional"] ?? {}), "Job");
+  const [job] = jobs;
+  expect(jobs).toHaveLength(1);
+  expect(job?.metadata.annotations["helm.sh/hook"]).toBe("pre-install,pre-upgrade");
   expect(
-    jobs.map(({ metadata, spec }) => [
-      metadata.annotations["helm.sh/hook"],
-      spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.name,
-    ]),
+    job?.spec.template.spec.containers[0].env.map(
+      ({ name, valueFrom }: { name: string; valueFrom: { secretKeyRef: { name: string } } }) => [
+        name,
+        valueFrom.secretKeyRef.name,
+      ],
+    ),
   ).toEqual([
-    ["pre-install,pre-upgrade", "scrip-database"],
-    ["pre-install,pre-upgrade", "voucher-database"],
-    ["pre-install,pre-upgrade", "events"],
+    ["DATABASE_URL", "scrip-database"],
+    ["SCRIP_EVENTS_DATABASE_URL", "events"],
+    ["SCRIP_VOUCHER_DATABASE_URL", "voucher-database"],
   ]);
 });
 

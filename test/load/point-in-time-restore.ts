@@ -1,24 +1,12 @@
-import { execFile } from "node:child_process";
-import {
-  appendFile,
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import { appendFile, chmod, chown, mkdir, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@scrip/embedded-postgres";
-import { Client } from "pg";
 
 import { type Api, serverApi } from "../stack/api.ts";
+import { baseBackup, writeAsOwner } from "../stack/base-backup.ts";
 import { startComposition } from "../stack/compositions.ts";
 import { invariantViolations } from "../stack/invariants.ts";
 import { ok } from "../stack/rule-builders.ts";
@@ -28,8 +16,6 @@ import { startStandalone } from "./standalone.ts";
 const VOUCHERS = 20;
 const WAIT_MS = 120_000;
 const POLL_MS = 100;
-
-const run = promisify(execFile);
 
 type DrillOptions = {
   /** Redemptions per second. */
@@ -163,46 +149,6 @@ async function redeem(api: Api, code: string, attempts: Attempt[]): Promise<void
   // A busy machine has no room for all of them.
   if (status !== 200) return;
   attempts.push({ sentAt, acknowledgedAt: Date.now(), id: redemption["id"] as string });
-}
-
-/** As pg_basebackup does, which is not among the programs of the embedded PostgreSQL. */
-async function baseBackup(url: string, dataDir: string, target: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query("select pg_backup_start('drill', true)");
-    await copyLive(dataDir, target);
-    const { rows } = await client.query<{ labelfile: string }>(
-      "select labelfile from pg_backup_stop()",
-    );
-    const data = path.join(target, "postgres");
-    await writeAsOwner(path.join(data, "backup_label"), rows[0]?.labelfile ?? "");
-    for (const file of ["postmaster.pid", "postmaster.opts"]) {
-      await rm(path.join(data, file), { force: true });
-    }
-    await rm(path.join(target, "scrip.lock"), { force: true });
-    for (const file of await readdir(path.join(data, "pg_wal"))) {
-      if (/^[0-9A-F]{24}/.test(file)) await rm(path.join(data, "pg_wal", file));
-    }
-  } finally {
-    await client.end();
-  }
-}
-
-/** The log mends files that change meanwhile, or disappear. */
-async function copyLive(from: string, to: string): Promise<void> {
-  await run("cp", ["-a", from, to]).catch(({ stderr }: { readonly stderr: string }) => {
-    const errors = stderr.trim().split("\n");
-    if (!errors.every((line) => line.endsWith("No such file or directory")))
-      throw new Error(stderr);
-  });
-}
-
-/** The account that runs the server reads and removes it. */
-async function writeAsOwner(file: string, text: string): Promise<void> {
-  const { uid, gid } = await stat(path.dirname(file));
-  await writeFile(file, text, { mode: 0o600 });
-  await chown(file, uid, gid);
 }
 
 async function archiveAll(url: string): Promise<void> {

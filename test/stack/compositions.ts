@@ -100,7 +100,7 @@ export type StackOptions = {
   readonly envOf?: EnvOf;
 };
 
-export type EnvOf = (name: ServiceName | "gateway") => Readonly<Record<string, string>>;
+export type EnvOf = (name: Name) => Readonly<Record<string, string>>;
 
 export type Via = (service: ServiceName, port: number) => Promise<number>;
 
@@ -318,8 +318,8 @@ async function startDistributed(options: Start): Promise<Started> {
   };
 }
 
-type Name = ServiceName | "gateway";
-const NAMES: readonly Name[] = [...SERVICES, "gateway"];
+export type Name = ServiceName | "gateway";
+export const NAMES: readonly Name[] = [...SERVICES, "gateway"];
 
 /** SCRIP_<SERVICE>_URL with the addresses of all replicas. */
 async function urlVariables(

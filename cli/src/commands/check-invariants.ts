@@ -1,3 +1,4 @@
+import { EVENTS_SCHEMA } from "@scrip/events";
 import { listLoyaltyProjects, loyaltyInvariants } from "@scrip/loyalty/invariants";
 import type { InvariantCheck, Queryable } from "@scrip/postgres";
 import { listValidationProjects, validationInvariants } from "@scrip/validation/invariants";
@@ -10,7 +11,7 @@ import type { Command } from "commander";
 
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
-import { openDatabase } from "../database.ts";
+import { type OpenDatabases, openDatabases } from "../database.ts";
 import { invariantMetrics, writeMetrics } from "../invariant-metrics.ts";
 import { checkPoints } from "../points-check.ts";
 import { readPublished } from "../published-events.ts";
@@ -41,13 +42,13 @@ export function addCheckInvariants(program: Command, context: Context): void {
 }
 
 async function checkInvariants(context: Context, options: CheckOptions): Promise<void> {
-  await using database = await openDatabase(context.settings);
+  await using databases = await openDatabases(context.settings, SCHEMAS);
   const findings: Finding[] = [
-    ...(await checkOwner(database.url, VOUCHER, options)),
-    ...(await checkEvents(context, database.url, options)),
-    ...(await checkOwner(database.url, VALIDATION, options)),
-    ...(await checkOwner(database.url, LOYALTY, options)),
-    ...(await checkPointsOf(database.url, options)),
+    ...(await checkOwner(databases, VOUCHER, options)),
+    ...(await checkEvents(context, databases, options)),
+    ...(await checkOwner(databases, VALIDATION, options)),
+    ...(await checkOwner(databases, LOYALTY, options)),
+    ...(await checkPointsOf(databases, options)),
   ];
   const violations = findings.reduce((sum, finding) => sum + finding.violations.length, 0);
   if (options.textfile !== undefined) {
@@ -81,9 +82,13 @@ const LOYALTY: Owner = {
   listProjects: listLoyaltyProjects,
 };
 
-async function checkPointsOf(url: string, options: CheckOptions): Promise<Finding[]> {
-  await using redemptions = await openReader(url, VOUCHER.schema);
-  await using points = await openReader(url, LOYALTY.schema);
+const SCHEMAS = [VOUCHER.schema, VALIDATION.schema, LOYALTY.schema, EVENTS_SCHEMA];
+
+type Databases = Pick<OpenDatabases, "urlOf">;
+
+async function checkPointsOf(databases: Databases, options: CheckOptions): Promise<Finding[]> {
+  await using redemptions = await openSchema(databases, VOUCHER.schema);
+  await using points = await openSchema(databases, LOYALTY.schema);
   const findings: Finding[] = [];
   for (const project of options.project ?? (await LOYALTY.listProjects(points))) {
     const ledgers = { redemptions, points };
@@ -97,8 +102,14 @@ async function checkPointsOf(url: string, options: CheckOptions): Promise<Findin
   return findings;
 }
 
-async function checkOwner(url: string, owner: Owner, options: CheckOptions): Promise<Finding[]> {
-  await using db = await openReader(url, owner.schema);
+const openSchema = ({ urlOf }: Databases, schema: string) => openReader(urlOf(schema), schema);
+
+async function checkOwner(
+  databases: Databases,
+  owner: Owner,
+  options: CheckOptions,
+): Promise<Finding[]> {
+  await using db = await openSchema(databases, owner.schema);
   const findings: Finding[] = [];
   for (const project of options.project ?? (await owner.listProjects(db))) {
     for (const invariant of owner.invariants) {
@@ -127,13 +138,13 @@ async function checkInvariant(
 
 async function checkEvents(
   { settings }: Context,
-  url: string,
+  databases: Databases,
   options: CheckOptions,
 ): Promise<Finding[]> {
   // The events in Kafka are not read: it may have dropped some of any age.
   const isInDatabase = settings.read("SCRIP_KAFKA_BROKERS") === undefined;
-  await using db = await openReader(url, VOUCHER.schema);
-  await using bus = await openReader(url, "events");
+  await using db = await openSchema(databases, VOUCHER.schema);
+  await using bus = await openSchema(databases, EVENTS_SCHEMA);
   const findings: Finding[] = [];
   for (const project of options.project ?? (await VOUCHER.listProjects(db))) {
     const published = isInDatabase ? await readPublished(bus, project) : null;

@@ -3,6 +3,7 @@ import {
   createEventBus,
   type DeadLetter,
   type DeadLetterFilter,
+  EVENTS_SCHEMA,
   type EventBus,
   readKafkaConnection,
 } from "@scrip/events";
@@ -11,7 +12,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { CliError, usageError } from "../cli-error.ts";
 import { CONSUMER_GROUPS } from "../consumer-groups.ts";
 import type { Context } from "../context.ts";
-import { openDatabase } from "../database.ts";
+import { openDatabases } from "../database.ts";
 import { eventMessages } from "../event-messages.ts";
 import { countOf, formatFields, formatTable } from "../output.ts";
 
@@ -100,12 +101,12 @@ async function withBus<Result>(
   { settings, note }: Context,
   work: (bus: EventBus) => Promise<Result>,
 ): Promise<Result> {
-  await using database = await openDatabase(settings);
+  await using databases = await openDatabases(settings, [EVENTS_SCHEMA]);
   const bus = await createEventBus({
     kafka: readKafkaConnection(
       Object.fromEntries(KAFKA_VARIABLES.map((name) => [name, settings.read(name)])),
     ),
-    url: settings.read("SCRIP_EVENTS_DATABASE_URL") ?? database.url,
+    url: databases.urlOf(EVENTS_SCHEMA),
     onError: (error) => note(error.message),
   });
   try {

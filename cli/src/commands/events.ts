@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 
 import { usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
-import { openDatabase } from "../database.ts";
+import { openDatabases } from "../database.ts";
 import { formatTable } from "../output.ts";
 import { loadServiceSchemas, type ServiceSchema } from "../services.ts";
 
@@ -27,14 +27,18 @@ async function republish(
   { settings, print, note }: Context,
   { since, service }: RepublishOptions,
 ): Promise<void> {
-  await using database = await openDatabase(settings);
   const services = (await loadServiceSchemas()).filter(
     ({ name }) => service === undefined || name === service,
   );
   if (services.length === 0) throw usageError(`there is no service ${service}`);
+  await using databases = await openDatabases(
+    settings,
+    services.map(({ schema }) => schema),
+  );
   const republished: { readonly service: string; readonly from: string | null }[] = [];
   for (const each of services) {
-    const from = await republishOutbox(database.url, each, since, (error) => note(error.message));
+    const url = databases.urlOf(each.schema);
+    const from = await republishOutbox(url, each, since, (error) => note(error.message));
     if (from !== undefined)
       republished.push({ service: each.name, from: from?.toISOString() ?? null });
   }

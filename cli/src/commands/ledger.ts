@@ -10,7 +10,7 @@ import type { Command } from "commander";
 
 import { CliError, usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
-import { openDatabase } from "../database.ts";
+import { type OpenDatabases, openDatabases } from "../database.ts";
 import { checkWritable } from "../files.ts";
 import { readLedgerFile, writeLedger } from "../ledger-file.ts";
 import { openReader } from "../reader.ts";
@@ -95,9 +95,13 @@ async function withLedger<Result>(
   selection: Selection,
   use: (records: AsyncIterable<LedgerRecord>) => Promise<Result>,
 ): Promise<Result> {
-  await using database = await openDatabase(settings);
-  const cards = selection.card === undefined ? null : await findCards(database.url, selection);
-  await using db = await openReader(database.url, "loyalty");
+  const byCode = selection.card !== undefined;
+  await using databases = await openDatabases(settings, [
+    "loyalty",
+    ...(byCode ? ["voucher"] : []),
+  ]);
+  const cards = byCode ? await findCards(databases, selection) : null;
+  await using db = await openReader(databases.urlOf("loyalty"), "loyalty");
   // Awaited here: the connection ends with the block.
   return await use(cards === null ? readProjects(db, selection) : readCards(db, cards));
 }
@@ -116,8 +120,11 @@ async function* readCards(
 }
 
 /** The cards with this code, one per project; the id of a card is that of its voucher. */
-async function findCards(url: string, { card, project = [] }: Selection) {
-  await using db = await openReader(url, "voucher");
+async function findCards(
+  { urlOf }: Pick<OpenDatabases, "urlOf">,
+  { card, project = [] }: Selection,
+) {
+  await using db = await openReader(urlOf("voucher"), "voucher");
   const { rows } = await db.query<{ projectId: string; cardId: string }>(
     `select project_id as "projectId", id as "cardId" from voucher
       where (code = $1 or id = $1) and type = 'LOYALTY_CARD' and (project_id = any($2) or $2 = '{}')

@@ -4,10 +4,10 @@ import type { Command } from "commander";
 
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
-import { openDatabase } from "../database.ts";
+import { openDatabases } from "../database.ts";
 import { type MigrationState, readMigrationStates } from "../migration-states.ts";
 import { formatTable } from "../output.ts";
-import { loadServiceSchemas } from "../services.ts";
+import { loadServiceSchemas, type ServiceSchema } from "../services.ts";
 
 export function addMigrations(program: Command, context: Context): void {
   program
@@ -21,8 +21,9 @@ export function addMigrations(program: Command, context: Context): void {
 }
 
 async function applyMigrations(context: Context): Promise<void> {
-  await using database = await openDatabase(context.settings);
-  const applied = await migrateServices(context, database.url);
+  const services = await loadServiceSchemas();
+  await using databases = await openDatabases(context.settings, services.map(schemaOf));
+  const applied = await migrateServices(context, { services, urlOf: databases.urlOf });
   context.print({
     json: applied,
     text:
@@ -34,15 +35,25 @@ async function applyMigrations(context: Context): Promise<void> {
 
 type Applied = { readonly service: string; readonly migration: string };
 
-async function migrateServices(context: Context, url: string): Promise<readonly Applied[]> {
-  const services = await loadServiceSchemas();
-  const states = await readMigrationStates(url, services);
+const schemaOf = ({ schema }: ServiceSchema): string => schema;
+
+async function migrateServices(
+  context: Context,
+  {
+    services,
+    urlOf,
+  }: {
+    readonly services: readonly ServiceSchema[];
+    readonly urlOf: (schema: string) => string;
+  },
+): Promise<readonly Applied[]> {
+  const states = await readMigrationStates(urlOf, services);
   const pending = states.filter(({ state }) => state === "pending").length;
   using progress = context.startProgress("migrations");
   const applied: Applied[] = [];
   for (const { name, schema, role, migrations } of services) {
     const files = await migrate({
-      url,
+      url: urlOf(schema),
       schema,
       role,
       folder: migrations,
@@ -55,8 +66,9 @@ async function migrateServices(context: Context, url: string): Promise<readonly 
 }
 
 async function showMigrations({ settings, print }: Context): Promise<void> {
-  await using database = await openDatabase(settings);
-  const states = await readMigrationStates(database.url, await loadServiceSchemas());
+  const services = await loadServiceSchemas();
+  await using databases = await openDatabases(settings, services.map(schemaOf));
+  const states = await readMigrationStates(databases.urlOf, services);
   print({
     json: states,
     text: formatTable(

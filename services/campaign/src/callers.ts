@@ -1,10 +1,35 @@
+import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
+import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
+import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
+import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import type { Callers } from "@scrip/rpc";
 
-/** Who of Scrip's services may call the RPCs of each group, besides the public ones, which the gateway may call. */
+/** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  "scrip.campaign.v1.CampaignImportService": ["export"],
-  "scrip.campaign.v1.CampaignJobService": ["export"],
-  "scrip.campaign.v1.CampaignService": ["gateway", "validation", "export"],
-  "scrip.campaign.v1.CategoryService": ["gateway", "validation", "export"],
-  "scrip.campaign.v1.TrashBinService": ["export"],
+  gateway: [
+    CampaignService.method.createVoucher,
+    CampaignService.method.resolveCampaigns,
+    CategoryService.method.resolveCategories,
+  ],
+  validation: [
+    CampaignService.method.listCampaigns,
+    CampaignService.method.resolveCampaigns,
+    CategoryService.method.resolveCategories,
+  ],
+  export: [
+    CampaignImportService.method.beginImport,
+    CampaignImportService.method.endImport,
+    CampaignImportService.method.importCampaignVouchers,
+    CampaignJobService.method.continueJob,
+    CampaignJobService.method.failJob,
+    CampaignJobService.method.requestDeletion,
+    CampaignJobService.method.requestPurge,
+    CampaignJobService.method.requestVouchers,
+    CampaignService.method.getCampaign,
+    CampaignService.method.resolveCampaigns,
+    CategoryService.method.resolveCategories,
+    TrashBinService.method.getBinEntry,
+    TrashBinService.method.removeBinEntry,
+  ],
 };

@@ -1,9 +1,14 @@
+import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
+import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
+import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
 import type { Callers } from "@scrip/rpc";
 
-/** Who of Scrip's services may call the RPCs of each group, besides the public ones, which the gateway may call. */
+/** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  "scrip.export.v1.CampaignActionService": ["gateway"],
-  "scrip.export.v1.ExportService": ["gateway"],
-  "scrip.export.v1.ImportService": ["gateway"],
-  "scrip.export.v1.WebhookService": ["gateway"],
+  gateway: [
+    CampaignActionService.method.generateCampaignVouchers,
+    ExportService.method.downloadExport,
+    ExportService.method.downloadReport,
+    ImportService.method.appendImportFile,
+  ],
 };

@@ -1,13 +1,46 @@
+import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
+import { CustomerImportService } from "@scrip/proto/scrip/loyalty/v1/customer_imports_pb";
+import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
+import { LoyaltyExportService } from "@scrip/proto/scrip/loyalty/v1/exports_pb";
+import { JobService } from "@scrip/proto/scrip/loyalty/v1/jobs_pb";
+import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Callers } from "@scrip/rpc";
 
-/** Who of Scrip's services may call the RPCs of each group, besides the public ones, which the gateway may call. */
+/** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  "scrip.loyalty.v1.CardService": ["voucher", "validation", "export"],
-  "scrip.loyalty.v1.CustomerImportService": ["export"],
-  "scrip.loyalty.v1.CustomerService": ["voucher", "validation", "export"],
-  "scrip.loyalty.v1.EarningRuleService": ["validation"],
-  "scrip.loyalty.v1.JobService": ["gateway"],
-  "scrip.loyalty.v1.LoyaltyExportService": ["export"],
-  "scrip.loyalty.v1.RewardService": ["voucher", "validation"],
-  "scrip.loyalty.v1.SegmentService": ["validation"],
+  gateway: [JobService.method.runDueJobs],
+  voucher: [
+    CardService.method.adjustPoints,
+    CardService.method.getCardBalances,
+    CardService.method.listLedgerEntries,
+    CardService.method.listPendingPointsHolds,
+    CardService.method.listPointsLots,
+    CardService.method.refundPoints,
+    CardService.method.releasePoints,
+    CardService.method.resolvePointsHolds,
+    CardService.method.summarizeLedger,
+    CardService.method.transferPoints,
+    CustomerService.method.resolveCustomers,
+  ],
+  validation: [
+    CardService.method.holdPoints,
+    CardService.method.loadCards,
+    CardService.method.releasePoints,
+    CardService.method.reservePoints,
+    CustomerService.method.resolveCustomers,
+    EarningRuleService.method.estimateEarnings,
+    EarningRuleService.method.listReferences,
+    RewardService.method.resolveRewardAssignments,
+    SegmentService.method.listSegments,
+  ],
+  export: [
+    CardService.method.getCardBalances,
+    CardService.method.hasChangedCards,
+    CustomerImportService.method.importCustomers,
+    CustomerService.method.getCustomer,
+    CustomerService.method.resolveCustomers,
+    LoyaltyExportService.method.exportRows,
+  ],
 };

@@ -1,9 +1,25 @@
+import { CatalogueImportService } from "@scrip/proto/scrip/validation/v1/catalogue_imports_pb";
+import { ValidationExportService } from "@scrip/proto/scrip/validation/v1/exports_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
+import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import type { Callers } from "@scrip/rpc";
 
-/** Who of Scrip's services may call the RPCs of each group, besides the public ones, which the gateway may call. */
+/** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  "scrip.validation.v1.CatalogueImportService": ["export"],
-  "scrip.validation.v1.ProductService": ["gateway", "export"],
-  "scrip.validation.v1.ValidationExportService": ["export"],
-  "scrip.validation.v1.ValidationRuleService": ["gateway", "export"],
+  gateway: [
+    ProductService.method.resolveUnits,
+    ValidationRuleService.method.assignRules,
+    ValidationRuleService.method.listRulesReferencing,
+    ValidationRuleService.method.resolveAssignments,
+    ValidationRuleService.method.revokeRules,
+  ],
+  export: [
+    CatalogueImportService.method.checkOrders,
+    CatalogueImportService.method.importOrders,
+    CatalogueImportService.method.importProducts,
+    CatalogueImportService.method.importSkus,
+    ProductService.method.purgeBinnedEntry,
+    ValidationExportService.method.exportRows,
+    ValidationRuleService.method.resolveAssignments,
+  ],
 };

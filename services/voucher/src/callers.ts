@@ -1,13 +1,45 @@
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
+import { CandidateService } from "@scrip/proto/scrip/voucher/v1/candidates_pb";
+import { VoucherExportService } from "@scrip/proto/scrip/voucher/v1/exports_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
+import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
+import { VoucherImportService } from "@scrip/proto/scrip/voucher/v1/voucher_imports_pb";
+import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Callers } from "@scrip/rpc";
 
-/** Who of Scrip's services may call the RPCs of each group, besides the public ones, which the gateway may call. */
+/** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  "scrip.voucher.v1.CampaignVoucherService": ["campaign"],
-  "scrip.voucher.v1.CandidateService": ["validation"],
-  "scrip.voucher.v1.PublicationService": ["gateway", "export"],
-  "scrip.voucher.v1.RedemptionService": ["validation", "export"],
-  "scrip.voucher.v1.TransactionService": ["export"],
-  "scrip.voucher.v1.VoucherExportService": ["export"],
-  "scrip.voucher.v1.VoucherImportService": ["campaign", "export"],
-  "scrip.voucher.v1.VoucherService": ["validation", "export"],
+  gateway: [PublicationService.method.summarizeHoldings],
+  campaign: [
+    CampaignVoucherService.method.countCodes,
+    CampaignVoucherService.method.createVouchers,
+    CampaignVoucherService.method.deleteVouchers,
+    CampaignVoucherService.method.generateVouchers,
+    CampaignVoucherService.method.summarizeCampaign,
+    CampaignVoucherService.method.updateVouchers,
+    VoucherImportService.method.importVouchers,
+  ],
+  validation: [
+    CandidateService.method.listCandidates,
+    RedemptionService.method.commitRedemptions,
+    RedemptionService.method.commitRollbacks,
+    RedemptionService.method.countRedemptions,
+    RedemptionService.method.getRedemption,
+    RedemptionService.method.loadVouchers,
+    RedemptionService.method.releasePointsHolds,
+    RedemptionService.method.reserveVouchers,
+    VoucherService.method.listVouchers,
+  ],
+  export: [
+    PublicationService.method.summarizeHoldings,
+    RedemptionService.method.getRedemption,
+    TransactionService.method.resolveTransactionDetails,
+    VoucherExportService.method.exportRows,
+    VoucherImportService.method.countExistingCodes,
+    VoucherImportService.method.importVouchers,
+    VoucherImportService.method.updateVoucherMetadata,
+    VoucherService.method.deleteVoucher,
+    VoucherService.method.getVoucher,
+  ],
 };

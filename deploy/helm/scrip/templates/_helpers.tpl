@@ -115,8 +115,7 @@ affinity: {{ toYaml . | nindent 2 }}
 {{- end -}}
 
 {{/*
-The pod of a job that runs a command of `scrip` on a database. Takes the root, `name`, `command`, `env`, `database` and
-`resources`.
+The pod of a job that runs a command of `scrip` on the databases. Takes the root, `name`, `command`, `env` and `resources`.
 */}}
 {{- define "scrip.commandPod" -}}
 {{- $authority := .root.Values.certificateAuthority -}}
@@ -130,7 +129,7 @@ containers:
     args: [cli/bin/scrip.mjs, {{ .command }}]
     {{- include "scrip.containerSecurity" .root | nindent 4 }}
     env:
-      {{- include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" .database.secret "key" .database.key) | nindent 6 }}
+      {{- include "scrip.databasesEnv" .root | nindent 6 }}
       {{- if $authority.existingConfigMap }}
       - name: NODE_EXTRA_CA_CERTS
         value: /run/config/certificate-authority/{{ $authority.key }}
@@ -150,6 +149,27 @@ volumes:
   - name: certificate-authority
     configMap:
       name: {{ $authority.existingConfigMap }}
+{{- end }}
+{{- end -}}
+
+{{/* The databases of all schemas, for commands: the shared one, that of the event log, and those of processes with one of their own. */}}
+{{- define "scrip.databasesEnv" -}}
+{{- $shared := include "scrip.databaseSecret" (dict "root" . "settings" .Values.defaults) | fromYaml -}}
+{{ include "scrip.fromSecret" (dict "variable" "DATABASE_URL" "secret" $shared.secret "key" $shared.key) }}
+{{- with .Values.database }}
+{{- if .events.existingSecret }}
+{{ include "scrip.fromSecret" (dict "variable" "SCRIP_EVENTS_DATABASE_URL" "secret" .events.existingSecret "key" .events.key) }}
+{{- end }}
+{{- end }}
+{{- if eq .Values.mode "distributed" }}
+{{- $root := . }}
+{{- range $name, $callees := include "scrip.graph" . | fromYaml }}
+{{- with (include "scrip.settings" (dict "root" $root "name" $name) | fromYaml).database }}
+{{- if .existingSecret }}
+{{ include "scrip.fromSecret" (dict "variable" (printf "SCRIP_%s_DATABASE_URL" (upper $name)) "secret" .existingSecret "key" .key) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end -}}
 

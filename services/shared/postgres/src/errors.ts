@@ -19,6 +19,7 @@ const UNAVAILABLE = [
   /^57014$/, // statement_timeout
   /^55P03$/, // lock_timeout
   /^25P0[34]$/, // idle_in_transaction_session_timeout, transaction_timeout
+  /^40001$/, // a list on a standby that conflicts with its recovery
   /^25006$/, // a standby that does not take writes yet, in the middle of a failover
 ];
 

@@ -1,15 +1,13 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { expect, test } from "vitest";
 
 import { authorizeInternal } from "./internal-call.ts";
 
-const callers = { [RedemptionService.typeName]: ["validation"] };
-const { getRedemption, commitRedemptions } = RedemptionService.method;
+const { getRedemption, commitRedemptions, commitRollbacks } = RedemptionService.method;
+const callers = { validation: [commitRedemptions] };
 
-const accepts = (
-  name: string,
-  method: typeof getRedemption | typeof commitRedemptions,
-): boolean => {
+const accepts = (name: string, method: DescMethod): boolean => {
   const claims = { name, internal: true, scopes: [], projects: ["proj_a"] };
   try {
     authorizeInternal(method, claims, { projectId: "proj_a", callers });
@@ -19,15 +17,15 @@ const accepts = (
   }
 };
 
-test("the gateway may call public RPCs only, a listed service all, and others none", () => {
-  const table = ["gateway", "validation", "loyalty"].map((name) => [
-    accepts(name, getRedemption),
-    accepts(name, commitRedemptions),
-  ]);
+test("the gateway may call public RPCs, a listed service the RPCs of its list, and others none", () => {
+  const table = ["gateway", "validation", "loyalty", "constructor"].map((name) =>
+    [getRedemption, commitRedemptions, commitRollbacks].map((method) => accepts(name, method)),
+  );
   expect(table).toEqual([
-    [true, false],
-    [true, true],
-    [false, false],
+    [true, false, false],
+    [false, true, false],
+    [false, false, false],
+    [false, false, false],
   ]);
 });
 

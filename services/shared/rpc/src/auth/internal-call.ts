@@ -8,8 +8,8 @@ import type { ServiceClaims } from "./service-token.ts";
 const GATEWAY = "gateway";
 
 /**
- * Authorizes a service of Scrip: the gateway may call the public RPCs, others only what the called service lists
- * for them.
+ * Authorizes a service of Scrip: it may call the RPCs that the called service lists for it, and the gateway the public ones
+ * besides.
  */
 export function authorizeInternal(
   method: DescMethod,
@@ -17,7 +17,8 @@ export function authorizeInternal(
   { projectId, callers }: { readonly projectId: string; readonly callers: Callers },
 ): void {
   const isPublic = name === GATEWAY && httpMethodsOf(method).length > 0;
-  if (!isPublic && callers[method.parent.typeName]?.includes(name) !== true) {
+  const isListed = Object.hasOwn(callers, name) && callers[name]?.includes(method) === true;
+  if (!isPublic && !isListed) {
     throw new ApiError("forbidden", {
       details: `The service ${name} may not call ${method.parent.typeName}/${method.name}`,
     });

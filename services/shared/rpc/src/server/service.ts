@@ -60,5 +60,5 @@ export type ReplicatingService = Service & {
   readonly callers: Callers;
 };
 
-/** The services of Scrip that may call the RPCs of a protobuf service, by its full name. Others may not. */
-export type Callers = Readonly<Record<string, readonly string[]>>;
+/** The RPCs that a service of Scrip may call, by the name of the caller. It may call no others. */
+export type Callers = Readonly<Record<string, readonly DescMethod[]>>;
