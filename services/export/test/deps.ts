@@ -46,7 +46,16 @@ export async function startExports() {
   const clients = createClients({ validation: none, campaign: none, voucher: none, loyalty: none });
   const files = createLocalFiles(await mkdtemp(path.join(tmpdir(), "scrip-exports-")));
   const importKinds = createImportKinds(clients);
-  const deps = { db, newId, files, baseUrl: "", importKinds, ...clients, ...WEBHOOKS };
+  const deps = {
+    db,
+    newId,
+    files,
+    fileRetentionMs: 7 * 24 * 3_600_000,
+    baseUrl: "",
+    importKinds,
+    ...clients,
+    ...WEBHOOKS,
+  };
   const transport = createDirectTransport(routes(deps));
   const errors: Error[] = [];
   const running = parts.move();

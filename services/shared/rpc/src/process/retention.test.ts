@@ -23,6 +23,9 @@ test("retains the ids of handled events longer than unhandled events", () => {
     { SCRIP_IDEMPOTENCY_RETENTION: "59m" },
     { SCRIP_AUDIT_RETENTION: "23h" },
     { SCRIP_EXPLANATION_RETENTION: "23h" },
+    { SCRIP_ACTIVITY_RETENTION: "23h" },
+    { SCRIP_WEBHOOK_DELIVERY_RETENTION: "23h" },
+    { SCRIP_EXPORT_FILE_RETENTION: "59m" },
     { SCRIP_FAILED_REDEMPTION_RETENTION: "3d" },
   ]) {
     expect(() => readRetention(env)).toThrow(Object.keys(env)[0]);

@@ -12,6 +12,12 @@ export type Retention = {
   readonly auditMs: number;
   /** Failed redemptions and rollbacks. */
   readonly failedRedemptionMs: number;
+  /** Activities of customers; they are dropped by the week. */
+  readonly activityMs: number;
+  /** Deliveries of webhooks. */
+  readonly deliveryMs: number;
+  /** Files of exports. */
+  readonly exportFileMs: number;
   /** Explanations of redemptions; undefined: as long as their redemption. */
   readonly explanationMs: number | undefined;
 };
@@ -25,6 +31,9 @@ export const DEFAULT_RETENTION: Retention = {
   inboxMs: 15 * DAY_MS,
   auditMs: 365 * DAY_MS,
   failedRedemptionMs: 400 * DAY_MS,
+  activityMs: 90 * DAY_MS,
+  deliveryMs: 30 * DAY_MS,
+  exportFileMs: 7 * DAY_MS,
   explanationMs: undefined,
 };
 
@@ -57,6 +66,13 @@ export function readRetention(env: Env): Retention {
     () =>
       readEnv(env, {
         auditMs: duration("SCRIP_AUDIT_RETENTION", DEFAULT_RETENTION.auditMs),
+        activityMs: duration("SCRIP_ACTIVITY_RETENTION", DEFAULT_RETENTION.activityMs),
+        deliveryMs: duration("SCRIP_WEBHOOK_DELIVERY_RETENTION", DEFAULT_RETENTION.deliveryMs),
+        exportFileMs: duration(
+          "SCRIP_EXPORT_FILE_RETENTION",
+          DEFAULT_RETENTION.exportFileMs,
+          HOUR_MS,
+        ),
         explanationMs: {
           name: "SCRIP_EXPLANATION_RETENTION",
           reader: variable.optional(atLeast(DAY_MS)),
