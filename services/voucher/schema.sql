@@ -9,6 +9,12 @@ create table campaign_customer (
   constraint campaign_customer_pkey PRIMARY KEY (project_id, campaign_id, customer_id)
 );
 
+create table explanation_removal (
+  project_id text not null,
+  removed_to text not null,
+  constraint explanation_removal_pkey PRIMARY KEY (project_id)
+);
+
 create table idempotency (
   project_id text not null,
   key text not null,

@@ -3,8 +3,9 @@
  *
  *     node scripts/run.mjs node test/load/storage.ts [redemptions of each kind, default 20000]
  *
- * Two kinds, in a database of their own each: `plain` redeems a code with an empty request, `shop` redeems with a
- * customer, an order of three lines, a rule and an `Idempotency-Key`. Sizes are read after a vacuum, before and after
+ * Kinds, in a database of their own each: `plain` redeems a code with an empty request, `shop` redeems with a
+ * customer, an order of three lines, a rule and an `Idempotency-Key`, and `failed` sends the order of `shop` for a
+ * disabled code. The reported bytes of explanations are part of those of redemptions. Sizes are read after a vacuum, before and after
  * the redemptions, so they include the share of free space that the tables keep. Outboxes are listed and counted
  * separately: their rows are dropped after hours. WAL records count for the first relation that they change; images of
  * whole pages, which follow a checkpoint, are left out.
@@ -22,7 +23,7 @@ import { type Standalone, startStandalone } from "./standalone.ts";
 import { count, table } from "./table.ts";
 
 const FOLDER = path.join(import.meta.dirname, "../..", `.scrip-storage-${process.pid}`);
-const KINDS = ["plain", "shop"] as const;
+const KINDS = ["plain", "shop", "failed"] as const;
 type Kind = (typeof KINDS)[number];
 
 const COPIES = 5_000;
@@ -39,6 +40,7 @@ type Measured = {
   readonly wal: Sizes;
   readonly walBytes: number;
   readonly perSecond: number;
+  readonly explanationBytes: number;
   readonly cpuMicros: { readonly node: number; readonly postgres: number };
 };
 
@@ -78,6 +80,7 @@ async function measure(
   const api = await openApi(standalone);
   const rules = kind === "shop" ? [await ruleOfShops(api)] : [];
   await createVoucher(api, "STORED", rules);
+  if (kind === "failed") await query(databaseUrl, "update voucher.voucher set active = false");
   await copyVoucher(databaseUrl, { name: "STORED", prefix: "0", copies: COPIES });
   // Customers and orders of the warm-up exist afterwards, and vouchers have their room for updates.
   await redeem(context, api, { from: 0, to: WARM_UP });
@@ -104,6 +107,7 @@ async function measure(
     bytes: perRedemption(after, before),
     wal: perRedemption(wal),
     walBytes: (walAfter - walBefore) / redemptions,
+    explanationBytes: await explanationBytes(databaseUrl),
     perSecond: redemptions / seconds,
     cpuMicros,
   };
@@ -125,14 +129,16 @@ async function redeem(
     while (next < to) {
       const number = next;
       next += 1;
-      const body = kind === "plain" ? "{}" : JSON.stringify(bodyOfShops(number));
+      const { customer, ...rest } = bodyOfShops(number);
+      const body = { plain: {}, failed: rest, shop: { customer, ...rest } }[kind];
       const key = { "Idempotency-Key": `checkout-${"0".repeat(8)}-${String(number)}` };
       await post({
         agent,
         port: standalone.port,
         path: `/v1/vouchers/${copyOf("STORED", 1 + (number % COPIES))}/redemption`,
         headers: { ...headers, ...(kind === "shop" && key) },
-        body,
+        body: JSON.stringify(body),
+        expected: kind === "failed" ? 400 : 200,
       });
     }
   };
@@ -140,7 +146,7 @@ async function redeem(
   agent.destroy();
 }
 
-const bodyOfShops = (number: number): object => ({
+const bodyOfShops = (number: number) => ({
   customer: {
     source_id: `customer-${String(number % CUSTOMERS).padStart(4, "0")}`,
     name: "Ada Lovelace",
@@ -166,6 +172,7 @@ type Post = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly expected: number;
 };
 
 const OVERLOADED: ReadonlySet<number> = new Set([429, 503]);
@@ -175,7 +182,7 @@ const RETRY_MS = 500;
 async function post(one: Post): Promise<void> {
   for (;;) {
     const { status, text } = await send(one);
-    if (status === 200) return;
+    if (status === one.expected) return;
     if (!OVERLOADED.has(status)) throw new Error(`${status}: ${text}`);
     await sleep(RETRY_MS);
   }
@@ -224,6 +231,14 @@ async function untilDelivered(databaseUrl: string): Promise<void> {
     before = String(now);
   }
 }
+
+const explanationBytes = async (url: string): Promise<number> => {
+  const [row] = await query<{ bytes: string }>(
+    url,
+    "select avg(pg_column_size(explanation)) as bytes from voucher.redemption",
+  );
+  return Number(row?.bytes);
+};
 
 const walPosition = async (url: string): Promise<number> => {
   const [row] = await query<{ position: string }>(
@@ -290,7 +305,14 @@ async function readSizes(url: string): Promise<Sizes> {
 /** Partitions have indexes of their own. */
 const isOutbox = (name: string): boolean => name.includes(".outbox");
 
-function report({ bytes, wal, walBytes, perSecond, cpuMicros }: Measured): string {
+function report({
+  bytes,
+  wal,
+  walBytes,
+  explanationBytes: explanation,
+  perSecond,
+  cpuMicros,
+}: Measured): string {
   const walOf = (name: string): number => wal.get(name) ?? 0;
   const grown = [...bytes]
     .filter(([name, size]) => size >= 1 || walOf(name) >= 1)
@@ -304,7 +326,7 @@ function report({ bytes, wal, walBytes, perSecond, cpuMicros }: Measured): strin
   const rows = grown.map(([name, size]) => [name, count(size), count(walOf(name))]);
   return (
     `${count(perSecond)} redemptions/s; processor time of each: ${count(cpuMicros.node)} µs of Node, ` +
-    `${count(cpuMicros.postgres)} µs of PostgreSQL; ${count(walBytes)} bytes of WAL\n\n` +
+    `${count(cpuMicros.postgres)} µs of PostgreSQL; ${count(walBytes)} bytes of WAL, ${count(explanation)} of explanations\n\n` +
     table(
       ["relation", "bytes per redemption", "bytes of WAL"],
       [

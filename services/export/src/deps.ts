@@ -12,6 +12,8 @@ export type Deps = Clients & {
   readonly db: Database;
   readonly newId: typeof newId;
   readonly files: FileStore;
+  /** How long files of exports are retained. */
+  readonly fileRetentionMs: number;
   /** The address of the API, without a slash at the end; links to files begin with it. */
   readonly baseUrl: string;
   readonly webhooks: WebhookSettings;

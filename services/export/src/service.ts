@@ -59,7 +59,7 @@ export type ExportOptions = {
   readonly baseUrl: string;
   /** Source of the events of other services; its owner closes it after this service. */
   readonly bus: EventBus;
-  /** Default: 15 days for the ids of handled events, a year for the audit log. */
+  /** Default: `DEFAULT_RETENTION`. */
   readonly retention?: Retention;
   readonly metrics: Metrics;
   /** Default: https and public addresses only. */
@@ -85,7 +85,8 @@ export async function createExportService(options: ExportOptions): Promise<Repli
   const projects = parts.use(
     await startProjectReplica({ ...options, db, group: "export-projects" }),
   );
-  const tables = partitionedTables(options.retention ?? DEFAULT_RETENTION);
+  const retention = options.retention ?? DEFAULT_RETENTION;
+  const tables = partitionedTables(retention);
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   const clients = createClients(options.transports);
   const webhooks = options.webhooks ?? DEFAULT_WEBHOOK_SETTINGS;
@@ -98,10 +99,12 @@ export async function createExportService(options: ExportOptions): Promise<Repli
     findProject,
     settings: webhooks,
     metrics,
+    keepMs: retention.deliveryMs,
     onError,
   });
   const { files, baseUrl } = options;
-  const own = { db, newId, files, baseUrl, webhooks, wakeWebhooks: worker.wake };
+  const fileRetentionMs = retention.exportFileMs;
+  const own = { db, newId, files, fileRetentionMs, baseUrl, webhooks, wakeWebhooks: worker.wake };
   const deps = { ...own, ...clients, importKinds: createImportKinds(clients) };
   parts.use(startFileExpiry(deps, onError));
   parts.use(startCleanup(db, onError));
@@ -161,12 +164,14 @@ async function subscribe(
 type WebhookOptions = Omit<WebhookSubscriptionOptions, "onStored"> & {
   readonly settings: WebhookSettings;
   readonly metrics: ExportMetrics;
+  /** How long deliveries are retained. */
+  readonly keepMs: number;
 };
 
-/** Stores deliveries of events, sends them, and deletes those that are older than the log. */
+/** Stores deliveries of events, sends them, and deletes old ones. */
 function startWebhooks(
   parts: AsyncDisposableStack,
-  { settings, metrics, ...subscription }: WebhookOptions,
+  { settings, metrics, keepMs, ...subscription }: WebhookOptions,
 ): DeliveryWorker {
   const { db, onError } = subscription;
   const sender = parts.use(createWebhookSender({ ...settings, timeoutMs: WEBHOOK_TIMEOUT_MS }));
@@ -174,6 +179,6 @@ function startWebhooks(
     startDeliveryWorker({ db, sender, settings, onAttempt: metrics.countDelivery, onError }),
   );
   parts.use(startWebhookSubscription({ ...subscription, onStored: worker.wake }));
-  parts.use(startDeliveryTrim(db, onError));
+  parts.use(startDeliveryTrim({ db, keepMs, onError }));
   return worker;
 }

@@ -1,12 +1,12 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@scrip/ids";
-import { maintainPartitions } from "@scrip/postgres";
+import { maintainPartitions, migrate } from "@scrip/postgres";
 import { ChangeAuditedSchema } from "@scrip/proto/scrip/events/v1/audit_pb";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { onChange } from "../src/events/on-change.ts";
-import { SCHEMA } from "../src/service.ts";
+import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { auditTable } from "../src/store/audit-entries.ts";
 import { newCall } from "./builders.ts";
 import { startExports } from "./deps.ts";
@@ -84,5 +84,21 @@ describe("ListAuditLog", () => {
     expect(await actionsOf()).toEqual(["new", "old"]);
     await maintain(365 * DAY_MS);
     expect(await actionsOf()).toEqual(["new"]);
+  });
+
+  test("is append-only for the role of the service, also in partitions", async () => {
+    const call = newCall();
+    await maintainPartitions({ url: db.url, schema: SCHEMA, tables: [auditTable(365 * DAY_MS)] });
+    // As the next start does, which grants the tables again.
+    await migrate({ url: db.url, schema: SCHEMA, role: ROLE, folder: MIGRATIONS });
+    await deliver(call.project.id);
+    const { rows } = await db.query<{ part: string }>(
+      "select relid::text as part from pg_partition_tree('audit_entry')",
+    );
+    expect(rows.length).toBeGreaterThan(2);
+    for (const { part } of rows) {
+      await expect(db.query(`update ${part} set actor_id = 'nobody'`)).rejects.toThrow("denied");
+      await expect(db.query(`delete from ${part}`)).rejects.toThrow("denied");
+    }
   });
 });

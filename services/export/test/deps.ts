@@ -10,7 +10,14 @@ import { createLoyaltyService } from "@scrip/loyalty/service";
 import { AsyncActionService } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { AuditLogService } from "@scrip/proto/scrip/export/v1/audit_log_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
-import { clientOf, createDirectTransport, type FindProject, type Service } from "@scrip/rpc";
+import {
+  clientOf,
+  createDirectTransport,
+  DEFAULT_RETENTION,
+  type FindProject,
+  type Retention,
+  type Service,
+} from "@scrip/rpc";
 import { createMetrics } from "@scrip/telemetry";
 import { migratedDatabase, testDatabase } from "@scrip/testing";
 import { createValidationService } from "@scrip/validation/service";
@@ -46,7 +53,16 @@ export async function startExports() {
   const clients = createClients({ validation: none, campaign: none, voucher: none, loyalty: none });
   const files = createLocalFiles(await mkdtemp(path.join(tmpdir(), "scrip-exports-")));
   const importKinds = createImportKinds(clients);
-  const deps = { db, newId, files, baseUrl: "", importKinds, ...clients, ...WEBHOOKS };
+  const deps = {
+    db,
+    newId,
+    files,
+    fileRetentionMs: DEFAULT_RETENTION.exportFileMs,
+    baseUrl: "",
+    importKinds,
+    ...clients,
+    ...WEBHOOKS,
+  };
   const transport = createDirectTransport(routes(deps));
   const errors: Error[] = [];
   const running = parts.move();
@@ -73,14 +89,14 @@ export async function startExports() {
 }
 
 /** The service with all services that it calls, in one process on one database. */
-export async function startPlatform() {
+export async function startPlatform(retention: Retention = DEFAULT_RETENTION) {
   await using parts = new AsyncDisposableStack();
   const { url } = parts.use(await migratedDatabase());
   const errors: Error[] = [];
   const onError = (error: Error): void => void errors.push(error);
   const bus = await createPgEventBus({ url, onError });
   parts.defer(() => bus.close(1_000));
-  const own = { databaseUrl: url, poolSize: 5, bus, onError };
+  const own = { databaseUrl: url, poolSize: 5, bus, retention, onError };
   const direct = (...services: readonly Service[]) =>
     createDirectTransport(services.flatMap(({ implementations }) => implementations));
   const loyalty = parts.use(await createLoyaltyService(own));

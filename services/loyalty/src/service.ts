@@ -41,7 +41,7 @@ import { startSegmentFollowing } from "./jobs/follow-segments.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
 import { routes } from "./routes.ts";
-import { ACTIVITY_TABLES } from "./store/activities.ts";
+import { activityTables } from "./store/activities.ts";
 
 export const SCHEMA = "loyalty";
 export const ROLE = "scrip_loyalty";
@@ -81,7 +81,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   parts.defer(relay.close);
   const retention = options.retention ?? DEFAULT_RETENTION;
   const tables = [
-    ...ACTIVITY_TABLES,
+    ...activityTables(retention.activityMs),
     STORED_REQUEST_TABLE,
     inboxTable(retention.inboxMs),
     outboxTable(outboxRetention(retention), relay),

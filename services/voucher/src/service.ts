@@ -35,10 +35,12 @@ import { onReferral, ORDERS_TOPIC } from "./events/on-referral.ts";
 import { REFERRALS_TOPIC } from "./events/referrals.ts";
 import { createAssetCipher } from "./image/asset-cipher.ts";
 import { startClaimExpiry } from "./jobs/delete-expired-claims.ts";
+import { startFailureExpiry } from "./jobs/delete-expired-failures.ts";
 import { startSessionExpiry } from "./jobs/delete-expired-sessions.ts";
 import { startRewardDelivery } from "./jobs/deliver-rewards.ts";
 import { startRewardPayment } from "./jobs/pay-referral-rewards.ts";
 import { startPointsHoldRelease } from "./jobs/release-points-holds.ts";
+import { startExplanationRemoval } from "./jobs/remove-old-explanations.ts";
 import { createDefinitionCache } from "./loading/definition-cache.ts";
 import { routes } from "./routes.ts";
 import { partitionedTables } from "./store/partitions.ts";
@@ -59,7 +61,7 @@ export type VoucherOptions = {
   readonly assetSecret: string;
   /** The event bus; its owner closes it after this service. */
   readonly bus: EventBus;
-  /** Default: 48 hours for stored responses, 6 hours for events. */
+  /** Default: `DEFAULT_RETENTION`. */
   readonly retention?: Retention;
   /** Default: nothing is measured. */
   readonly metrics?: Metrics;
@@ -90,6 +92,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
   parts.use(startSessionExpiry(db, onError));
   parts.use(startClaimExpiry(db, onError));
+  startRetention(parts, { ...options, db }, retention);
   const cards = clientOf(CardService, options.transports.loyalty);
   parts.use(startPointsHoldRelease({ db, cards, onError }));
   const deps: Deps = {
@@ -120,6 +123,18 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+function startRetention(
+  parts: AsyncDisposableStack,
+  { db, metrics, onError }: Pick<VoucherOptions, "metrics" | "onError"> & Pick<Deps, "db">,
+  { failedRedemptionMs, explanationMs }: Retention,
+): void {
+  const job = { db, metrics, onError };
+  parts.use(startFailureExpiry({ ...job, keepMs: failedRedemptionMs }));
+  if (explanationMs !== undefined) {
+    parts.use(startExplanationRemoval({ ...job, keepMs: explanationMs }));
+  }
 }
 
 const consumers = (deps: Deps): readonly SubscribeOptions[] => [

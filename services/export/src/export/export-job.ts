@@ -12,10 +12,6 @@ import type { ExportInput } from "./parameters.ts";
 
 export const EXPORT_JOB = "EXPORT";
 
-const DAY_MS = 86_400_000;
-/** Files are retained for seven days. */
-const RETAIN_MS = 7 * DAY_MS;
-
 /**
  * Writes the file of an export in one slice, because its rows are read in one snapshot: after a crash, the file is
  * written again.
@@ -39,7 +35,7 @@ export const exportJob = (deps: Deps) => {
       const stored = await storeFile(db, {
         projectId: project.id,
         id,
-        file: { key, size, expiresAt: new Date(currentTime() + RETAIN_MS) },
+        file: { key, size, expiresAt: new Date(currentTime() + deps.fileRetentionMs) },
       });
       // The export was deleted concurrently.
       if (!stored) await files.remove(key);

@@ -6,7 +6,7 @@ import { forgetExpiredFiles } from "../store/exports.ts";
 const EVERY_MS = 10 * 60_000;
 const CHUNK = 100;
 
-/** Deletes the files of exports after seven days, and what interrupted exports left, until disposed. */
+/** Deletes expired files of exports, and what interrupted exports left, until disposed. */
 export const startFileExpiry = (
   { db, files }: Pick<Deps, "db" | "files">,
   onError: (error: Error) => void,

@@ -13,14 +13,17 @@ import type { ActivityData } from "../domain/activity-data.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Few partitions, because a list looks into each. Rows are retained for 90 days, at most a week longer. */
-const PARTITIONS = { column: "occurred_at", everyMs: 7 * DAY_MS, keepMs: 90 * DAY_MS };
-
-/** `activity` has the activities that earlier releases stored. */
-export const ACTIVITY_TABLES: readonly PartitionedTable[] = [
-  { table: "customer_activity", ...PARTITIONS },
-  { table: "activity", ...PARTITIONS },
-];
+/**
+ * Few partitions, because a list looks into each. Rows are retained for at most a week longer. `activity` has the
+ * activities that earlier releases stored.
+ */
+export const activityTables = (keepMs: number): readonly PartitionedTable[] =>
+  ["customer_activity", "activity"].map((table) => ({
+    table,
+    column: "occurred_at",
+    everyMs: 7 * DAY_MS,
+    keepMs,
+  }));
 
 const ID_PREFIX = "evcus_";
 const TYPE_PREFIX = "customer.";

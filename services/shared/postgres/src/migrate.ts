@@ -223,10 +223,25 @@ async function grantTables(client: Client, { schema, role, reader }: Grants): Pr
   await client.query(
     `grant select, insert, update, delete on all tables in schema ${schema} to ${role};
      grant usage on all sequences in schema ${schema} to ${role};
-     revoke insert, update, delete on migration from ${role}`,
+     revoke insert, update, delete on migration from ${role};
+     ${revokeChanges(schema, role)}`,
   );
   if (reader !== undefined) await grantReader(client, schema, reader);
 }
+
+/** SQL: tables with the comment `append-only`, and their partitions, get rows and lose none except by their owner. */
+const revokeChanges = (schema: string, role: string): string => `
+  do $$
+  declare part regclass;
+  begin
+    for part in select tree.relid
+                  from pg_class c, pg_partition_tree(c.oid) as tree
+                 where c.relnamespace = '${schema}'::regnamespace and c.relkind in ('r', 'p')
+                   and obj_description(c.oid, 'pg_class') = 'append-only'
+    loop
+      execute format('revoke update, delete on %s from ${role}', part);
+    end loop;
+  end $$`;
 
 async function grantReader(
   client: Client,

@@ -38,3 +38,64 @@ export async function findExplanations(
     explanation: unpackBytes(row.explanation),
   }));
 }
+
+/** Explanations of redemptions, failed ones too, before `before`: the part of an id that is its time. */
+export type Removal = {
+  readonly projectId: string;
+  /** Of the chunk before. */
+  readonly after: string;
+  readonly before: string;
+};
+
+/** A project with explanations that may be older. */
+export async function findRemoval(db: Queryable, before: string): Promise<Removal | undefined> {
+  const { rows } = await db.query<{ project_id: string; after: string }>(
+    `select p.project_id, coalesce(e.removed_to, '') as after
+       from project p
+       left join explanation_removal e on e.project_id = p.project_id
+      where e.removed_to is null or e.removed_to < $1
+      limit 1`,
+    [before],
+  );
+  return rows[0] && { projectId: rows[0].project_id, after: rows[0].after, before };
+}
+
+/** Removes the explanations of about `limit` redemptions, and records how far it came. Returns how many it removed. */
+export async function removeExplanations(
+  db: Queryable,
+  { projectId, after, before }: Removal,
+  limit: number,
+): Promise<number> {
+  const { rows: ends } = await db.query<{ end: string }>(
+    `select least($3, ${timeAfter("r_")}, ${timeAfter("rf_")}) as end`,
+    [projectId, after, before, limit],
+  );
+  const end = ends[0]?.end ?? before;
+  const { rows } = await db.query<{ removed: number }>(
+    `with removed as (
+       update redemption set explanation = null
+        where ctid = any (array(${placesOf("r_")}) || array(${placesOf("rf_")}))
+       returning 1
+     ), recorded as (
+       insert into explanation_removal (project_id, removed_to) values ($1, $3)
+           on conflict (project_id) do update set removed_to = excluded.removed_to
+     )
+     select count(*)::int4 as removed from removed`,
+    [projectId, after, end],
+  );
+  return rows[0]?.removed ?? 0;
+}
+
+/** The time in the id of the first redemption after the chunk; null if there is none. */
+const timeAfter = (prefix: string): string => `
+  (select substr(id, ${prefix.length + 1}) from redemption
+    where project_id = $1 and id >= '${prefix}' || $2 and id < '${prefix}' || $3
+    order by id offset $4 limit 1)`;
+
+/** Locked in the order of their ids, as by requests. */
+const placesOf = (prefix: string): string => `
+  select ctid from redemption
+   where project_id = $1 and id >= '${prefix}' || $2 and id < '${prefix}' || $3
+     and explanation is not null
+   order by id
+     for update`;

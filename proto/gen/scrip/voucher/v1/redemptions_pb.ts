@@ -2792,7 +2792,8 @@ export const RedemptionService: GenService<{
   },
   /**
    * Returns how a redemption was evaluated: each rule with the values it compared, each limit, each stacking
-   * decision and each amount. Empty for redemptions from before explanations were stored. Errors: `not_found`.
+   * decision and each amount. Empty for redemptions from before explanations were stored, and
+   * after `SCRIP_EXPLANATION_RETENTION` (docs/operations.md#retention). Errors: `not_found`.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.GetExplanation
    */

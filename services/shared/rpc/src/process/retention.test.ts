@@ -22,7 +22,21 @@ test("retains the ids of handled events longer than unhandled events", () => {
     { SCRIP_EVENT_RETENTION: "59m" },
     { SCRIP_IDEMPOTENCY_RETENTION: "59m" },
     { SCRIP_AUDIT_RETENTION: "23h" },
+    { SCRIP_EXPLANATION_RETENTION: "23h" },
+    { SCRIP_ACTIVITY_RETENTION: "23h" },
+    { SCRIP_WEBHOOK_DELIVERY_RETENTION: "23h" },
+    { SCRIP_EXPORT_FILE_RETENTION: "59m" },
+    { SCRIP_FAILED_REDEMPTION_RETENTION: "3d" },
   ]) {
     expect(() => readRetention(env)).toThrow(Object.keys(env)[0]);
   }
+});
+
+test("reports all retentions that are out of range", () => {
+  const env = {
+    SCRIP_IDEMPOTENCY_RETENTION: "1m",
+    SCRIP_INBOX_RETENTION: "1h",
+    SCRIP_AUDIT_RETENTION: "1h",
+  };
+  for (const name of Object.keys(env)) expect(() => readRetention(env)).toThrow(name);
 });

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { deleteFailures, type Expiry, timePart } from "../src/store/expired-failures.ts";
+import { findRemoval, removeExplanations } from "../src/store/explanations.ts";
+import {
+  committedRedemptions,
+  createCommit,
+  createDiscountVoucher,
+  rejectionOf,
+  stackOf,
+  voucherPart,
+} from "./builders.ts";
+import { checkInvariants, NOON, startTestService } from "./deps.ts";
+
+const service = await startTestService();
+afterAll(() => service[Symbol.asyncDispose]());
+const commit = createCommit(service);
+
+const MINUTE_MS = 60_000;
+const now = { seconds: BigInt(NOON / 1000), nanos: 0 };
+const explanation = {
+  status: "APPLICABLE",
+  steps: [{ kind: "quantity", passed: true, message: "" }],
+};
+
+beforeAll(async () => {
+  await service.db.query(
+    `insert into project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes)
+     values ($1, 1, false, 'UTC', 1, true)`,
+    [service.projectId],
+  );
+});
+
+/** Redeems a voucher that can be redeemed once as often as this. */
+async function redeem(times: number): Promise<{ succeeded: string; failed: string[] }> {
+  const voucher = await createDiscountVoucher(service, { redemption: { quantity: 1n } });
+  const outcomes = [];
+  for (let time = 0; time < times; time += 1) {
+    outcomes.push(
+      ...(await commit(stackOf(service, [voucherPart(voucher, { explanation })], { now }))),
+    );
+  }
+  const [first, ...others] = outcomes;
+  return {
+    succeeded: committedRedemptions(first)[0]?.id ?? "",
+    failed: others.map((outcome) => rejectionOf(outcome).resourceId ?? ""),
+  };
+}
+
+const rollBack = (redemptionId: string) =>
+  service.redemptions.commitRollbacks(
+    { commands: [{ projectId: service.projectId, redemptionId, now }] },
+    service.call(),
+  );
+
+const listIds = async (): Promise<string[]> => {
+  const { redemptions } = await service.redemptions.listRedemptions(
+    { limit: 100n },
+    service.call(),
+  );
+  return redemptions.map(({ id }) => id);
+};
+
+const explain = (redemptionId: string) =>
+  service.redemptions.getExplanation({ redemptionId }, service.call());
+
+test("removes explanations by their age, and continues where it ended", async () => {
+  const { succeeded, failed } = await redeem(3);
+  const all = [succeeded, ...failed];
+  for (const id of all) expect((await explain(id)).redeemables).toHaveLength(1);
+
+  const yesterday = timePart(Date.now() - MINUTE_MS);
+  const young = await findRemoval(service.db, yesterday);
+  if (young === undefined) throw new Error("no removal");
+  expect(await removeExplanations(service.db, young, 1)).toBe(0);
+  expect(await findRemoval(service.db, yesterday)).toBeUndefined();
+
+  const later = timePart(Date.now() + MINUTE_MS);
+  let removed = 0;
+  let chunks = 0;
+  for (;;) {
+    const removal = await findRemoval(service.db, later);
+    if (removal === undefined) break;
+    removed += await removeExplanations(service.db, removal, 1);
+    chunks += 1;
+  }
+  expect(removed).toBe(all.length);
+  expect(chunks).toBeGreaterThan(1);
+  for (const id of all) expect((await explain(id)).redeemables).toEqual([]);
+  await checkInvariants(service);
+});
+
+test("deletes failed redemptions and rollbacks by their age, in chunks, and nothing else", async () => {
+  const { succeeded, failed } = await redeem(4);
+  await rollBack(succeeded);
+  await rollBack(succeeded);
+  const all = await listIds();
+  const failures = all.filter((id) => /^rr?f_/.test(id));
+  expect(failures).toEqual(expect.arrayContaining(failed));
+  expect(failures.filter((id) => id.startsWith("rrf_"))).toHaveLength(1);
+
+  const remove = (table: Expiry["table"], before: number) =>
+    deleteFailures(service.db, { table, before, limit: 2 });
+  expect(await remove("redemption", Date.now() - MINUTE_MS)).toBe(0);
+  expect(await remove("redemption_rollback", Date.now() - MINUTE_MS)).toBe(0);
+  expect(await listIds()).toEqual(all);
+
+  let deleted = 2;
+  while (deleted === 2) deleted = await remove("redemption", Date.now() + MINUTE_MS);
+  expect(await remove("redemption_rollback", Date.now() + MINUTE_MS)).toBe(1);
+  expect(await listIds()).toEqual(all.filter((id) => !failures.includes(id)));
+  await expect(explain(failed[0] ?? "")).rejects.toThrow("Resource not found");
+  await checkInvariants(service);
+});
