@@ -71,7 +71,7 @@ async function exported(url: string, api: Api, filters: Json): Promise<readonly 
   const { id } = await ok(api.post("/v1/exports", { exported_object: "voucher", parameters }));
   const get = async (): Promise<Json> => ok(api.get(`/v1/exports/${id}`));
   await expect.poll(async () => (await get())["status"]).toBe("DONE");
-  const { pathname, search } = new URL((await get())["result"].url);
+  const { pathname, search } = new URL((await get())["result"].url, url);
   const text = await (await fetch(`${url}${pathname}${search}`)).text();
   return text.trimEnd().split("\n").slice(1).toSorted();
 }
