@@ -64,6 +64,60 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
     expect(again.status, `${campaignId}: ${again.text}`).toBe(200);
   });
 
+  test.each([
+    ["", {}],
+    ["_customer", { customer: { source_id: "buyer" } }],
+  ])(
+    "cap the units of a voucher without a campaign (product%s_campaign_quantity_limit)",
+    async (whose, buyer) => {
+      const product = await api.post("/v1/products", { name: "Shirt", price: 1_000 });
+      for (const limit of [
+        { [`product${whose}_campaign_quantity_limit`]: 10 },
+        {
+          [`product${whose}_campaign_quantity_limit`]: 1,
+          [`product${whose}_campaign_quantity_limit_formula`]: "4 + 6",
+        },
+      ]) {
+        const code = newCode("BUDGET");
+        const entry = { object: "product", id: product.body["id"], ...limit };
+        const rule = await api.post("/v1/validation-rules", {
+          name: newCode("rule"),
+          applicable_to: { included: [entry] },
+        });
+        const created = await api.post("/v1/vouchers", {
+          code,
+          type: "DISCOUNT_VOUCHER",
+          discount: { ...OFF_100, effect: "APPLY_TO_ITEMS_BY_QUANTITY" },
+          validation_rules: [rule.body["id"]],
+        });
+        expect(created.status, created.text).toBe(200);
+        const buy = async (quantity: number): Promise<Json> => {
+          const order = { items: [{ product_id: product.body["id"], quantity }] };
+          const { status, body, text } = await redeem([{ object: "voucher", id: code }], {
+            order,
+            ...buyer,
+          });
+          expect(status, text).toBe(200);
+          return body;
+        };
+        const discounts = [];
+        let last: Json = {};
+        for (const quantity of [5, 4, 3]) {
+          last = await buy(quantity);
+          discounts.push(last["order"].total_discount_amount);
+        }
+        expect(discounts).toEqual([500, 400, 100]);
+        await api.post(`/v1/redemptions/${last["redemptions"][0].id}/rollback`);
+        const racing = await inParallel([3, 3, 3], 3, buy);
+        const sum = racing.reduce(
+          (total, { order }) => total + (order.total_discount_amount ?? 0),
+          0,
+        );
+        expect(sum).toBe(100);
+      }
+    },
+  );
+
   test("count the redemptions of each promotion tier separately", async () => {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("promotion"),

@@ -42,6 +42,38 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
     expect((await redeem()).body["key"]).toBe("voucher_not_active");
   });
 
+  test("jobs run by the clock that was set before they were requested", async () => {
+    const march = "2026-03-10T12:00:00.000Z";
+    const { id, api } = await createProject({ sandbox: true });
+    const setClock = (now: string | null) =>
+      management.put(`/management/v1/projects/${id}/clock`, { now });
+    const importOrder = async (sourceId: string): Promise<Json> => {
+      const started = await api.post("/v1/orders/import", [{ source_id: sourceId, amount: 100 }]);
+      const get = async (): Promise<Json> =>
+        (await api.get(`/v1/async-actions/${started.body["async_action_id"]}`)).body;
+      await expect.poll(async () => (await get())["status"]).toBe("DONE");
+      return get();
+    };
+
+    // Stored by the replicas, in real time.
+    await importOrder("before");
+    await setClock(march);
+    expect(await importOrder("march")).toMatchObject({ created_at: march, updated_at: march });
+    expect((await api.get("/v1/orders/march")).body["created_at"]).toBe(march);
+    await setClock("2026-03-11T12:00:00.000Z");
+    expect((await importOrder("next"))["updated_at"]).toBe("2026-03-11T12:00:00.000Z");
+    const filters = { created_at: { conditions: { $today: [] } } };
+    const { body } = await api.post("/v1/exports", {
+      exported_object: "order",
+      parameters: { fields: ["source_id"], filters },
+    });
+    expect(await exportedLines(api, body["id"])).toEqual(["next"]);
+    await setClock(null);
+    await importOrder("after");
+    const { created_at: createdAt } = (await api.get("/v1/orders/after")).body;
+    expect(Math.abs(Date.now() - Date.parse(createdAt))).toBeLessThan(60_000);
+  });
+
   test("rejects a clock change of a production project", async () => {
     const { id } = await createProject({});
     const response = await management.put(`/management/v1/projects/${id}/clock`, {
@@ -137,13 +169,18 @@ describe.each(COMPOSITIONS)("project management (%s)", async (composition) => {
   async function exportedCodes(api: Api, code: string): Promise<readonly string[]> {
     const parameters = { fields: ["code"], filters: { code: { conditions: { $is: code } } } };
     const { body } = await api.post("/v1/exports", { exported_object: "voucher", parameters });
-    const get = async (): Promise<Json> => (await api.get(`/v1/exports/${body["id"]}`)).body;
+    return exportedLines(api, body["id"]);
+  }
+
+  /** The rows of an export, without its header. */
+  async function exportedLines(api: Api, id: string): Promise<readonly string[]> {
+    const get = async (): Promise<Json> => (await api.get(`/v1/exports/${id}`)).body;
     await expect.poll(async () => (await get())["status"]).toBe("DONE");
     const { pathname, search } = new URL((await get())["result"].url, stack.url);
-    const [, ...codes] = (await (await fetch(`${stack.url}${pathname}${search}`)).text())
+    const [, ...lines] = (await (await fetch(`${stack.url}${pathname}${search}`)).text())
       .trimEnd()
       .split("\n");
-    return codes;
+    return lines;
   }
 
   async function createProject(settings: Json) {

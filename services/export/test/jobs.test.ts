@@ -250,6 +250,34 @@ test("a job waits for a project whose event has not arrived", async () => {
   expect(await countedBy(asyncActionId)).toEqual(upTo(10));
 });
 
+test("a job waits for the version of the project that its request has seen", async () => {
+  const clock = Date.UTC(2026, 2, 10, 12);
+  const searched: (bigint | undefined)[] = [];
+  workers.use(
+    await exports.startWorker([countJob(db)], ({ projectId, version }) => {
+      searched.push(version);
+      // The wait for the change was in vain, once.
+      const isLate = searched.length === 1;
+      const project = { id: projectId, timeZone: "UTC", caseSensitiveCodes: true };
+      return {
+        project: { ...project, version: isLate ? 6n : 7n },
+        sandboxNow: isLate ? null : clock,
+        deleted: false,
+      };
+    }),
+  );
+  const { project, ...rest } = newCall({ now: clock });
+  const call = { ...rest, project: { ...project, version: 7n } };
+  const asyncActionId = await startCount(exports, call, { to: 1 });
+  const done = await reaches(exports, call, { asyncActionId, status: DONE });
+  expect(searched).toEqual([7n, 7n]);
+  expect(done.updatedAt).toMatchObject({ seconds: BigInt(clock / 1_000) });
+
+  const earlier = await startCount(exports, { ...rest, project }, { to: 1 });
+  await reaches(exports, call, { asyncActionId: earlier, status: DONE });
+  expect(searched).toEqual([7n, 7n, undefined]);
+});
+
 test("a worker that cannot store the end of a turn is replaced, and ends nothing else", async () => {
   await asAdmin(db.url, async (client) => {
     let calls = 0;

@@ -112,13 +112,21 @@ const consumers = ({
   findProject,
   ...deps
 }: Deps & { readonly findProject: FindProject }): readonly SubscribeOptions[] => [
-  { group: "loyalty", topics: [REDEMPTIONS_TOPIC], handler: onRedemption(deps.db) },
+  {
+    group: "loyalty",
+    topics: [REDEMPTIONS_TOPIC],
+    handler: afterProjects(findProject, onRedemption(deps.db)),
+  },
   {
     group: "loyalty-points",
     topics: [REDEMPTIONS_TOPIC],
     handler: afterProjects(findProject, onRedemptionPoints(deps)),
   },
-  { group: "loyalty-orders", topics: [ORDERS_TOPIC], handler: onOrderChanged(deps.db) },
+  {
+    group: "loyalty-orders",
+    topics: [ORDERS_TOPIC],
+    handler: afterProjects(findProject, onOrderChanged(deps.db)),
+  },
   { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
   {
     group: "loyalty-tiers",
@@ -141,7 +149,7 @@ const consumers = ({
       POINTS_TOPIC,
       REFERRALS_TOPIC,
     ],
-    handler: onActivity(deps.db),
+    handler: afterProjects(findProject, onActivity(deps.db)),
   },
   {
     group: "loyalty-earning",

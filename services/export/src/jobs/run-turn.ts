@@ -100,20 +100,22 @@ async function runSlice(
   job: ClaimedJob,
   signal: AbortSignal,
 ): Promise<ClaimedJob | SliceEnd> {
+  const version = job.projectVersion ?? undefined;
   const state = await tools.findProject({
     projectId: job.projectId,
-    version: undefined,
+    version,
     deadline: currentTime() + REQUEST_DEADLINE_MS,
   });
-  if (state === undefined && job.attempts < MAX_ATTEMPTS) {
-    // The event of a new project may still be on its way, after a crash for as long as the lease of a consumer.
+  const at = new Date(projectTime(state));
+  if (!isCurrent(state, version)) {
+    // The event may still be on its way, after a crash for as long as the lease of a consumer.
+    const error = "The project, as the request has seen it, is not known yet";
+    if (job.attempts >= MAX_ATTEMPTS) return endAsFailed(tools, job, { error, at });
     const pauseMs = retryPauseMs(job.attempts);
-    const error = "The project is not known yet";
     return endOf(await postponeJob(tools.db, job, { error, pauseMs }));
   }
-  const at = new Date(projectTime(state));
   const definition = tools.definitions.get(job.type);
-  if (state === undefined || state.deleted || definition === undefined) {
+  if (state.deleted || definition === undefined) {
     const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
     return endAsFailed(tools, job, { error, at });
   }
@@ -130,6 +132,13 @@ async function runSlice(
     return "over";
   }
 }
+
+/** Whether the project is known, at least as the starting request has seen it: settings and clock are not older. */
+const isCurrent = (
+  state: ProjectState | undefined,
+  version: bigint | undefined,
+): state is ProjectState =>
+  state !== undefined && (version === undefined || (state.project.version ?? 0n) >= version);
 
 const endOf = (wasHeld: boolean): SliceEnd => (wasHeld ? "over" : "lost");
 

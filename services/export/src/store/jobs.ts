@@ -27,8 +27,9 @@ export async function startJob(
 ): Promise<void> {
   await tx.query(
     `insert into job
-            (project_id, id, queue, type, request_id, input, total, created_at, updated_at, report_token)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
+            (project_id, id, queue, type, request_id, input, total, created_at, updated_at, report_token,
+             project_version)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)
          on conflict (project_id, id) do nothing`,
     [
       project.id,
@@ -40,6 +41,7 @@ export async function startJob(
       total ?? null,
       new Date(now),
       reportToken ?? null,
+      project.version ?? null,
     ],
   );
   await scheduleTurn(tx, { projectId: project.id, queue });
@@ -51,6 +53,8 @@ export type ClaimedJob = ProjectQueue &
     readonly id: string;
     readonly type: string;
     readonly requestId: string;
+    /** The version of the project that the starting request has seen; null for jobs of earlier releases. */
+    readonly projectVersion: bigint | null;
     readonly input: JsonValue;
     readonly position: JsonValue;
     readonly slices: bigint;
@@ -66,6 +70,7 @@ type ClaimedRow = {
   readonly id: string;
   readonly type: string;
   readonly request_id: string;
+  readonly project_version: bigint | null;
   readonly input: JsonValue;
   readonly position: JsonValue;
   readonly slices: bigint;
@@ -99,11 +104,14 @@ export async function claimJob(
               set status = 'IN_PROGRESS', run = run + 1, attempts = attempts + 1, in_slice = 0,
                   started_at = coalesce(started_at, clock_timestamp())
             where project_id = $1 and id = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
-           returning id, type, request_id, input, position, slices, processed, failed, total, run, attempts`,
+           returning id, type, request_id, project_version, input, position, slices, processed, failed, total,
+                  run, attempts`,
     values: [projectId, head.id],
   });
   const row = claimed[0];
-  return row && { ...row, projectId, queue, requestId: row.request_id };
+  if (row === undefined) return undefined;
+  const { request_id: requestId, project_version: projectVersion, ...rest } = row;
+  return { ...rest, projectId, queue, requestId, projectVersion };
 }
 
 export type Checkpoint = {

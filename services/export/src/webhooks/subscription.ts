@@ -6,6 +6,7 @@ import {
   type Subscription,
 } from "@scrip/events";
 import type { Database } from "@scrip/postgres";
+import { afterProjects } from "@scrip/projects";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 import { type FindProject, ownCall, startPeriodicJob } from "@scrip/rpc";
 
@@ -51,7 +52,7 @@ export function startWebhookSubscription(options: WebhookSubscriptionOptions): A
       subscription = await bus.subscribe({
         group: GROUP,
         topics: WEBHOOK_TOPICS,
-        handler: onEvents(options),
+        handler: afterProjects(options.findProject, onEvents(options)),
       });
     },
     onError: options.onError,

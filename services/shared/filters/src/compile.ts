@@ -1,7 +1,7 @@
 import { type Condition, type FilterContext, Violation } from "./condition.ts";
 import { compileDate } from "./dates.ts";
 import { type Bind, type FilterField, findField } from "./fields.ts";
-import { inUtc } from "./local-time.ts";
+import { comparesAges, compileDay, compileJsonDate } from "./json-dates.ts";
 import { compileScalar } from "./scalars.ts";
 import { readTree } from "./tree.ts";
 
@@ -69,11 +69,12 @@ function compileValue(
     return compileValue({ ...condition, field: plain, operands }, context, bind);
   }
   if (field.type === "date") return compileDate(condition, context, bind);
-  if (field.type !== "day") return compileScalar(condition, context, bind);
-  // A day without a time zone: the calendar of the project, read as if it were UTC.
-  const sql = `((${field.sql})::timestamp at time zone 'UTC')`;
-  const time = inUtc(context);
-  return compileDate({ ...condition, field: { ...field, sql } }, { ...context, ...time }, bind);
+  if (field.type === "day") return compileDay(condition, context, bind);
+  const scalar = compileScalar(condition, context, bind);
+  if (field.type !== "json") return scalar;
+  if (scalar === undefined) return compileJsonDate(condition, context, bind);
+  if (!comparesAges(condition)) return scalar;
+  return `${scalar} or ${compileJsonDate(condition, context, bind)}`;
 }
 
 /** A JSON null counts as an absent key. */

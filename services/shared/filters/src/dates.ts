@@ -98,12 +98,14 @@ export function daysOperand(operator: string, name: string, operands: readonly O
 }
 
 export function wholeNumber(name: string, operand: Operand | undefined, max: number): number {
-  const text = String(operand);
-  if (!/^\d{1,6}$/.test(text) || Number(text) > max) {
+  if (!isWholeNumber(operand, max)) {
     throw new Violation(`Values of filter ${name} must be whole numbers from 0 to ${max}`);
   }
-  return Number(text);
+  return Number(operand);
 }
+
+export const isWholeNumber = (operand: Operand | undefined, max: number): boolean =>
+  /^\d{1,6}$/.test(String(operand)) && Number(operand) <= max;
 
 function compileDistance(
   { name, operator, operands, field }: Condition,

@@ -6,11 +6,19 @@ import { MS_PER_DAY } from "./condition.ts";
  * A date or date-time in metadata, to microseconds. Postgres and `microsOfText` read it alike: text
  * that the two would read differently, such as a second 60, is rejected.
  */
-export const ISO_DATE =
+const ISO_DATE =
   /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(0\d|1[0-4]):?([0-5]\d))?)?$/;
 
 /** Contains its time zone. */
-export const ZONED = String.raw`T.*(Z|[+-]\d{2}:?\d{2})$`;
+const ZONED = String.raw`T.*(Z|[+-]\d{2}:?\d{2})$`;
+
+/** Whether a text of the statement is a date that Postgres can read. */
+export const isDateSql = (text: string): string =>
+  `${text} ~ '${ISO_DATE.source}' and pg_input_is_valid(${zonedSql(text)}, 'timestamptz')`;
+
+/** Without a time zone it is UTC, not the zone of the connection. */
+export const zonedSql = (text: string): string =>
+  `(${text} || case when ${text} ~ '${ZONED}' then '' else 'Z' end)`;
 
 /** Microseconds since 1970, or undefined for text that is no date. The default time zone is UTC. */
 export function microsOfText(text: string): bigint | undefined {

@@ -2,6 +2,7 @@ import { daysFromCivil } from "@scrip/rules";
 import type { TimeContext } from "@scrip/rules";
 
 import { MS_PER_DAY, type Operand, Violation } from "./condition.ts";
+import { comparesAges, jsonDateTest } from "./json-dates.ts";
 import { inUtc } from "./local-time.ts";
 import { dateTest } from "./record-dates.ts";
 import { type ScalarCondition, scalarTest, type ValueTest } from "./record-scalars.ts";
@@ -81,9 +82,15 @@ function valueTest(condition: ScalarCondition): ValueTest | undefined {
     const test = dateTest(condition);
     return test && ((value, time) => test(value as number | null, time));
   }
-  if (condition.type !== "day") return scalarTest(condition);
-  const test = dateTest(condition);
-  return test && ((value, time) => test(midnightOf(value as string | null), inUtc(time)));
+  if (condition.type === "day") {
+    const test = dateTest(condition);
+    return test && ((value, time) => test(midnightOf(value as string | null), inUtc(time)));
+  }
+  const scalar = scalarTest(condition);
+  if (condition.type !== "json") return scalar;
+  if (scalar === undefined) return jsonDateTest(condition);
+  const ofDate = comparesAges(condition) ? jsonDateTest(condition) : undefined;
+  return ofDate ? (value, time) => scalar(value, time) || ofDate(value, time) : scalar;
 }
 
 function midnightOf(day: string | null): number | null {

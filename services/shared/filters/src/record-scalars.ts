@@ -5,7 +5,7 @@ import { instantOfOperand } from "./dates.ts";
 import { microsOfText } from "./iso-date.ts";
 import type { Operator } from "./operators.ts";
 import type { RecordValue, ValueType } from "./record.ts";
-import { booleanOf, numberOf, textOf } from "./scalars.ts";
+import { booleanOf, booleanText, numberOf, textOf } from "./scalars.ts";
 import { caseless, compareNumbers, jsonText, plainNumber } from "./texts.ts";
 
 export type ScalarCondition = {
@@ -80,7 +80,9 @@ function equality({ name, type, operands }: ScalarCondition): ValueTest {
   if (type === "array") {
     return (value) => Array.isArray(value) && value.some((one: unknown) => texts.has(String(one)));
   }
-  return (value) => texts.has(jsonText(value));
+  const booleans = new Set(operands.map(booleanText));
+  return (value) =>
+    texts.has(jsonText(value)) || (typeof value === "boolean" && booleans.has(`${value}`));
 }
 
 function containment(condition: ScalarCondition): ValueTest | undefined {

@@ -1,7 +1,7 @@
 import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
 import { instantOfOperand } from "./dates.ts";
 import type { Bind } from "./fields.ts";
-import { ISO_DATE, ZONED } from "./iso-date.ts";
+import { isDateSql, zonedSql } from "./iso-date.ts";
 
 /**
  * Conditions on texts, numbers, booleans, arrays and JSON values. With several values, a positive
@@ -63,12 +63,18 @@ function equality({ name, field, operands }: Condition, bind: Bind): string {
     case "array":
       return `${field.sql}::text[] && ${bind(operands.map(textOf))}::text[]`;
     case "json":
-      return `${jsonText(field.sql)} = any(${bind(operands.map(textOf))}::text[])`;
+      return jsonEquality(field.sql, operands, bind);
     default: {
       const { sql, of } = field.key ?? { sql: field.sql, of: (text: string) => [text] };
       return `${sql} = any(${bind(operands.map(textOf).flatMap(of))}::text[])`;
     }
   }
+}
+
+function jsonEquality(sql: string, operands: Condition["operands"], bind: Bind): string {
+  const equal = `${jsonText(sql)} = any(${bind(operands.map(textOf))}::text[])`;
+  const booleans = operands.flatMap((one) => booleanText(one) ?? []);
+  return booleans.length === 0 ? equal : `${equal} or ${sql} = any(${bind(booleans)}::jsonb[])`;
 }
 
 function containment(condition: Condition, bind: Bind): string | undefined {
@@ -140,14 +146,12 @@ function jsonDate(
   if (field.type !== "json") return undefined;
   const instants = operands.map((one) => new Date(instantOfOperand(name, one, context)));
   const text = jsonText(field.sql);
-  // Without a time zone it is UTC, not the zone of the connection.
-  const zoned = `(${text} || case when ${text} ~ '${ZONED}' then '' else 'Z' end)`;
-  return `case when ${text} ~ '${ISO_DATE.source}' and pg_input_is_valid(${zoned}, 'timestamptz')
-               then ${zoned}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
+  return `case when ${isDateSql(text)}
+               then ${zonedSql(text)}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
                else false end`;
 }
 
-const jsonText = (sql: string): string => `(${sql} #>> '{}')`;
+export const jsonText = (sql: string): string => `(${sql} #>> '{}')`;
 
 const jsonNumber = (sql: string): string =>
   `(case when jsonb_typeof(${sql}) = 'number' then (${sql} #>> '{}')::numeric end)`;
@@ -164,9 +168,13 @@ export function numberOf(name: string, operand: Operand): string {
 }
 
 export function booleanOf(name: string, operand: Operand): boolean {
-  const text = String(operand).toLowerCase();
-  if (text !== "true" && text !== "false") {
-    throw new Violation(`Values of filter ${name} must be true or false`);
-  }
+  const text = booleanText(operand);
+  if (text === undefined) throw new Violation(`Values of filter ${name} must be true or false`);
   return text === "true";
+}
+
+/** A boolean in JSON; undefined for other values. */
+export function booleanText(operand: Operand): "true" | "false" | undefined {
+  const text = String(operand).toLowerCase();
+  return text === "true" || text === "false" ? text : undefined;
 }

@@ -155,7 +155,16 @@ const isoText = fc.oneof(
 );
 const jsonLike = fc.oneof(
   word,
-  fc.constantFrom<string | boolean>(true, "false", '{"b": 1}', "[1, 2]", "[[]]", "null"),
+  fc.constantFrom<string | boolean>(
+    true,
+    "false",
+    "TRUE",
+    "False",
+    '{"b": 1}',
+    "[1, 2]",
+    "[[]]",
+    "null",
+  ),
   fc.constantFrom("1000000000000000000000", "0.00000015", ", ", ": "),
 );
 
@@ -186,6 +195,7 @@ const onJson = (name: string) =>
     [[...any, ...ofText], jsonLike],
     [[...any, ...ofText, ...ofNumbers, ...ofCounts], digits],
     [["$after", "$before"], isoText],
+    [dated[1]?.[0] ?? [], days],
   );
 const meaningful = fc.oneof(
   onField("name", [[...any, ...ofText], word]),
@@ -246,6 +256,44 @@ test("matches the same records in SQL and in memory", async () => {
   // Not by rejecting all of them, nor by matching nothing or everything.
   expect(counts.compared).toBeGreaterThan(900);
   expect(counts.found).toBeGreaterThan(600);
+});
+
+test.each([
+  ["$today", "", ["day", "instant"]],
+  ["$is_days_ago", 1, ["yesterday"]],
+  ["$this_month", "", ["day", "instant", "yesterday"]],
+  ["$is_month", [1], ["old"]],
+  ["$more_than_ago", 300, ["old"]],
+  // Numbers as numbers, dates by their age.
+  ["$more_than", 5, ["number", "old"]],
+  ["$less_than", 5, ["day", "instant", "yesterday"]],
+  ["$is", "TRUE", ["boolean"]],
+])("reads metadata by its value: %s %o", async (operator, operand, expected) => {
+  const values = Object.entries({
+    day: "2024-02-29",
+    instant: "2024-03-01T01:00:00Z",
+    yesterday: "2024-02-28",
+    old: "2023-01-31T00:00:00+01:00",
+    number: 6,
+    boolean: true,
+    text: "2024-02-30",
+    list: ["2024-02-29"],
+  });
+  const filter = { "metadata.x": { conditions: { [operator]: operand } } };
+  // There it is still the 29th.
+  const time = { now: Date.parse("2024-03-01T01:30:00Z"), timeZone: "America/New_York" };
+  const bound: unknown[] = [JSON.stringify(values.map(([id, x]) => ({ id, metadata: { x } })))];
+  const compiled = compileFilters(filter, { ...time, fields: inSql, values: bound });
+  const predicate = compilePredicate(filter, inMemory);
+  if (predicate.kind === "violation") throw new Error(predicate.text);
+  const { rows } = await db.query<{ id: string }>(
+    `select id from jsonb_to_recordset($1::jsonb) as r (id text, metadata jsonb) where ${compiled.text}`,
+    bound,
+  );
+  const empty = { name: null, size: null, isOn: null, made: null, born: null, tags: null };
+  const found = values.filter(([, x]) => predicate.matches({ ...empty, metadata: { x } }, time));
+  expect(rows.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
+  expect(found.map(([id]) => id).toSorted()).toEqual(expected.toSorted());
 });
 
 test("formats JSON values as Postgres does", async () => {

@@ -290,8 +290,8 @@ export type RuleScopeEntry = Message<"scrip.validation.v1.RuleScopeEntry"> & {
   aggregatedAmountLimit?: bigint | undefined;
 
   /**
-   * Maximum number of discounted units of the product over all redemptions by all customers in the campaign
-   * that were not rolled back. Default: no limit.
+   * Maximum number of discounted units of the product over all redemptions by all customers in the campaign, or of
+   * a voucher without a campaign, that were not rolled back. Default: no limit.
    *
    * @generated from field: optional int64 product_campaign_quantity_limit = 18;
    */
@@ -305,8 +305,8 @@ export type RuleScopeEntry = Message<"scrip.validation.v1.RuleScopeEntry"> & {
   productCampaignQuantityLimitFormula?: string | undefined;
 
   /**
-   * Maximum number of discounted units of the product over all redemptions by the customer in the campaign that
-   * were not rolled back. Default: no limit.
+   * Maximum number of discounted units of the product over all redemptions by the customer in the campaign, or of a
+   * voucher without a campaign, that were not rolled back. Default: no limit.
    *
    * @generated from field: optional int64 product_customer_campaign_quantity_limit = 20;
    */
@@ -351,7 +351,7 @@ export type RuleScopeEntry = Message<"scrip.validation.v1.RuleScopeEntry"> & {
 
   /**
    * Maximum number of discounted units of each product of the collection over all redemptions by all customers
-   * in the campaign that were not rolled back. Default: no limit.
+   * in the campaign, or of a voucher without a campaign, that were not rolled back. Default: no limit.
    *
    * @generated from field: optional int64 product_in_collection_campaign_quantity_limit = 26;
    */
@@ -366,7 +366,7 @@ export type RuleScopeEntry = Message<"scrip.validation.v1.RuleScopeEntry"> & {
 
   /**
    * Maximum number of discounted units of each product of the collection over all redemptions by the customer
-   * in the campaign that were not rolled back. Default: no limit.
+   * in the campaign, or of a voucher without a campaign, that were not rolled back. Default: no limit.
    *
    * @generated from field: optional int64 product_in_collection_customer_campaign_quantity_limit = 28;
    */

@@ -154,14 +154,12 @@ function productBudgets(
   });
 }
 
+/** Vouchers without a campaign count their own units. */
 function budgetCountScope(budget: UnitBudget, subject: Subject): Count["scope"] | null {
-  if (budget.scope === "promotion_tier") {
-    return subject.kind === "promotion_tier"
-      ? { kind: "promotion_tier", id: subject.snapshot.id }
-      : null;
-  }
+  const own = { kind: subject.kind, id: subject.snapshot.id };
+  if (budget.scope === "promotion_tier") return subject.kind === "promotion_tier" ? own : null;
   const campaign = campaignOf(subject);
-  return campaign && { kind: "campaign", id: campaign.id };
+  return campaign === null ? own : { kind: "campaign", id: campaign.id };
 }
 
 /** The value of the formula, or the static limit. */

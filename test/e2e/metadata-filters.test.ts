@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+
+import { type Api, type Json, newCode, newProject } from "../stack/api.ts";
+import { ok } from "../stack/rule-builders.ts";
+import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
+
+const DAY_MS = 86_400_000;
+
+describe.each(COMPOSITIONS)("filters on metadata (%s)", async (composition) => {
+  const stack = await sharedStack(composition);
+
+  test("read booleans and dates alike in lists, segments and exports", async () => {
+    const { api } = await newProject(stack);
+    const old = new Date(Date.now() - 10 * DAY_MS).toISOString().slice(0, 10);
+    const metadata: Readonly<Record<string, Json>> = {
+      TODAY: { on: true, at: new Date().toISOString() },
+      OLD: { on: false, at: old },
+      NONE: { on: "TRUE", at: "soon" },
+    };
+    for (const [code, one] of Object.entries(metadata)) {
+      const gift = { type: "GIFT_VOUCHER", gift: { amount: 100 } };
+      await ok(api.post("/v1/vouchers", { code, ...gift, metadata: one }));
+      await ok(api.post("/v1/customers", { source_id: code, metadata: one }));
+    }
+    const cases: readonly (readonly [key: string, conditions: Json, expected: string[]])[] = [
+      ["on", { $is: "TRUE" }, ["NONE", "TODAY"]],
+      ["on", { $in: ["False"] }, ["OLD"]],
+      ["on", { $is_not: "TRUE" }, ["OLD"]],
+      ["at", { $today: "" }, ["TODAY"]],
+      ["at", { $is_days_ago: 10 }, ["OLD"]],
+      ["at", { $more_than: 5 }, ["OLD"]],
+      ["at", { $less_than: 5 }, ["TODAY"]],
+    ];
+    for (const [key, conditions, expected] of cases) {
+      const filters = { [`metadata.${key}`]: { conditions } };
+      const found = [
+        await listed(api, key, conditions),
+        await inSegment(api, filters, Object.keys(metadata)),
+        await exported(stack.url, api, filters),
+      ];
+      expect(found, JSON.stringify(filters)).toEqual([expected, expected, expected]);
+    }
+  });
+});
+
+async function listed(api: Api, key: string, conditions: Json): Promise<readonly string[]> {
+  const [operator, operand] = Object.entries(conditions)[0] ?? [];
+  const query = `filters[metadata.${key}][conditions][${operator}]=${operand}`;
+  const { vouchers } = await ok(api.get(`/v1/vouchers?${query}`));
+  return vouchers.map(({ code }: Json) => code).toSorted();
+}
+
+async function inSegment(
+  api: Api,
+  filter: Json,
+  customers: readonly string[],
+): Promise<readonly string[]> {
+  const segment = await ok(
+    api.post("/v1/segments", { name: newCode("segment"), type: "passive", filter }),
+  );
+  const members: string[] = [];
+  for (const customer of customers) {
+    const { data } = await ok(api.get(`/v1/customers/${customer}/segments`));
+    if (data.some(({ id }: Json) => id === segment["id"])) members.push(customer);
+  }
+  return members.toSorted();
+}
+
+async function exported(url: string, api: Api, filters: Json): Promise<readonly string[]> {
+  const parameters = { fields: ["code"], filters };
+  const { id } = await ok(api.post("/v1/exports", { exported_object: "voucher", parameters }));
+  const get = async (): Promise<Json> => ok(api.get(`/v1/exports/${id}`));
+  await expect.poll(async () => (await get())["status"]).toBe("DONE");
+  const { pathname, search } = new URL((await get())["result"].url, url);
+  const text = await (await fetch(`${url}${pathname}${search}`)).text();
+  return text.trimEnd().split("\n").slice(1).toSorted();
+}
