@@ -10,6 +10,7 @@ import {
 } from "@scrip/postgres";
 
 import type { ActivityData } from "../domain/activity-data.ts";
+import { isActivityId } from "../domain/activity-id.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -87,11 +88,6 @@ const insertStatement = buildStatement({
 function arrayOfJson(value: string): string {
   return `case when ${value} is not null then array(select jsonb_array_elements_text(${value})) end`;
 }
-
-const ACTIVITY_ID = /^evcus_[0-9a-f]{18}$/;
-
-const isActivityId = (id: string | undefined): id is string =>
-  id !== undefined && ACTIVITY_ID.test(id);
 
 const activityIdToBytes = (id: string): Uint8Array =>
   Buffer.from(id.slice(ID_PREFIX.length), "hex");
