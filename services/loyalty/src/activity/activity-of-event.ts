@@ -24,8 +24,8 @@ import {
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
 import { splitData } from "../domain/activity-data.ts";
-import { activityId, type CausalStep } from "../domain/activity-id.ts";
 import type { Activity } from "../store/activities.ts";
+import { activityId, type CausalStep } from "./activity-id.ts";
 
 /** An activity without what each event has. */
 type Described = Pick<Activity, "type" | "data"> & {

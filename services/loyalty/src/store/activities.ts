@@ -9,8 +9,8 @@ import {
   unpackBytes,
 } from "@scrip/postgres";
 
+import { isActivityId } from "../activity/activity-id.ts";
 import type { ActivityData } from "../domain/activity-data.ts";
-import { isActivityId } from "../domain/activity-id.ts";
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -1,6 +1,6 @@
 import { projectTime } from "@scrip/clock";
 import type { Queryable } from "@scrip/postgres";
-import { instantAt } from "@scrip/rules";
+import { instantAt, type TierPolicy } from "@scrip/rules";
 
 import { keyOf } from "../domain/key.ts";
 import { epochDayOf, localDateAt } from "../domain/local-date.ts";
@@ -29,10 +29,9 @@ export async function openStates(
   const missing = members.filter(({ projectId, cardId }) => !known.has(keyOf(projectId, cardId)));
   if (missing.length === 0) return new Set();
   const starts = missing.map((member) => ({ ...member, ...startOf(member, programOf) }));
-  const [cards, entries] = await Promise.all([
-    findCards(tx, missing),
-    findFirstEntries(tx, starts),
-  ]);
+  // In this order: an entry that is written in between is found, and follows.
+  const cards = await findCards(tx, missing);
+  const entries = await findFirstEntries(tx, starts);
   const started = starts.map((member) => {
     const { projectId, cardId, campaignId, customerId, initialPoints, at } = member;
     const first = entries.get(keyOf(projectId, cardId));
@@ -60,7 +59,25 @@ export async function openStates(
     };
     return { state, since: instantAt(calendar.timeZone, epochDayOf(periodStart), 0), policy };
   });
-  const sums = await sumPeriodPoints(
+  const sums = await sumPoints(tx, started);
+  const states = started.map(({ state }) => ({
+    ...state,
+    periodPoints: sums.get(keyOf(state.projectId, state.cardId)) ?? 0n,
+  }));
+  await openMemberTiers(tx, states);
+  return new Set(states.map(({ projectId, cardId }) => keyOf(projectId, cardId)));
+}
+
+type Started = {
+  readonly state: TierState;
+  /** The beginning of the qualification period. */
+  readonly since: number;
+  readonly policy: TierPolicy;
+};
+
+/** The points of the period until the cards start. */
+const sumPoints = (tx: Queryable, started: readonly Started[]) =>
+  sumPeriodPoints(
     tx,
     started
       .filter(
@@ -74,13 +91,6 @@ export async function openStates(
         since,
       })),
   );
-  const states = started.map(({ state }) => ({
-    ...state,
-    periodPoints: sums.get(keyOf(state.projectId, state.cardId)) ?? 0n,
-  }));
-  await openMemberTiers(tx, states);
-  return new Set(states.map(({ projectId, cardId }) => keyOf(projectId, cardId)));
-}
 
 /**
  * When a card starts in tiers, and from which id on its entries follow. Ids have real time: the clock of a sandbox does not
