@@ -101,19 +101,33 @@ describe.each(COMPOSITIONS)("redemptions of rewards (%s)", async (composition) =
     }
   });
 
-  test("of type CAMPAIGN are given as soon as their campaign is enabled again", async () => {
-    const { id } = await coupons();
-    const { redeem } = await cardOffering({ type: "CAMPAIGN", parameters: { campaign: { id } } });
+  test("of type CAMPAIGN are rejected, without points, while their campaign is disabled or has no free code", async () => {
+    const { id } = await ok(
+      api.post("/v1/campaigns", {
+        name: newCode("campaign"),
+        campaign_type: "DISCOUNT_COUPONS",
+        type: "STATIC",
+        vouchers_count: 1,
+        voucher: { type: "DISCOUNT_VOUCHER", discount: { type: "PERCENT", percent_off: 10 } },
+      }),
+    );
+    const { card, redeem } = await cardOffering({
+      type: "CAMPAIGN",
+      parameters: { campaign: { id } },
+    });
+    const rejected = { key: "no_voucher_suitable_for_publication" };
     await ok(api.post(`/v1/campaigns/${id}/disable`));
-    const { body } = await redeem();
-    expect(body["reward"]).toMatchObject({ status: "PENDING" });
-    expect(body["reward"]).not.toHaveProperty("voucher");
+    await expect
+      .poll(async () => (await redeem()).body, { timeout: 20_000 })
+      .toMatchObject(rejected);
+    expect(await balanceOf(api, card)).toBe(1_000);
     await ok(api.post(`/v1/campaigns/${id}/enable`));
     await expect
-      .poll(async () => (await ok(api.get(`/v1/redemptions/${body["id"]}`)))["reward"], {
-        timeout: 30_000,
-      })
-      .toMatchObject({ status: "COMPLETED", voucher: { campaign_id: id } });
+      .poll(async () => (await redeem()).body["reward"], { timeout: 20_000 })
+      .toMatchObject({ status: "COMPLETED" });
+    const { status, body } = await redeem();
+    expect([status, body]).toMatchObject([400, rejected]);
+    expect(await balanceOf(api, card)).toBe(990);
   });
 
   test("of type MATERIAL are completed when they were handed out, unless they were rolled back", async () => {

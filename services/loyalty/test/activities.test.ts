@@ -2,6 +2,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, originHeaders } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
+import { LoyaltyTierChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import { RewardCompletedSchema } from "@scrip/proto/scrip/events/v1/redemptions_pb";
 import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb";
@@ -64,7 +65,7 @@ async function newMember() {
 
 /** Events in the order of their times. */
 const inOrder = (events: readonly DeliveredEvent[]): DeliveredEvent[] =>
-  events.map((event, index) => ({ ...event, occurredAt: new Date(NOON + index * 1_000) }));
+  events.map((event, index) => ({ ...event, occurredAt: new Date(NOON + index) }));
 
 test("lists what a customer did and what happened to them once, filtered and page by page", async () => {
   const ada = await newMember();
@@ -77,14 +78,14 @@ test("lists what a customer did and what happened to them once, filtered and pag
   };
   const events = inOrder([
     ada.joined,
-    ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order }, NOON),
+    ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order }, NOON + 1),
     ada.redeemed(
       { voucherId: "v_card", points: 3n, rewardId: "rew_1", customerId: undefined },
-      NOON + 1,
+      NOON + 2,
     ),
-    ada.rolledBack({ voucherId: "v_1" }, NOON + 2),
+    ada.rolledBack({ voucherId: "v_1" }, NOON + 3),
     ada.failed(),
-    ada.paid(order, NOON + 3),
+    ada.paid(order, NOON + 5),
     ada.earned("vtx_1"),
   ]);
   await handle(events);
@@ -115,9 +116,9 @@ test("lists what a customer did and what happened to them once, filtered and pag
   expect(await ada.list({ type: "customer.order.paid" })).toEqual(["order.paid"]);
   expect(await ada.list({ rewardId: "rew_1" })).toEqual(types.slice(5, 8));
   expect(await ada.list({ rewardId: "rew_2" })).toEqual([]);
-  const start = { seconds: BigInt(NOON / 1000), nanos: 3_000_000 };
+  const start = { seconds: BigInt(NOON / 1000), nanos: 5_000_000 };
   expect(await ada.list({ startDate: start, type: "customer.order.paid" })).toHaveLength(1);
-  expect(await ada.list({ endDate: start, category: "ACTION" })).toHaveLength(4);
+  expect(await ada.list({ endDate: start, category: "ACTION" })).toHaveLength(5);
 
   const page = await activities.listCustomerActivities({ customerId: ada.id, limit: 4n }, ada.call);
   expect(page).toMatchObject({ hasMore: true, moreStartingAfter: page.data[3]?.id });
@@ -140,6 +141,45 @@ test("lists what a customer did and what happened to them once, filtered and pag
   expect(await ada.list({ startingAfterId })).toEqual(types.slice(4));
 });
 
+test("lists activities by the time of their cause, and what follows from it after it, however late it is delivered", async () => {
+  const ada = await newMember();
+  const { projectId, id: customerId } = ada;
+  const dated = (ms: number) => timestampFromMs(NOON + ms);
+  const card = { projectId, cardId: "v_card", campaignId: "camp_1" };
+  const changed = (change: string, ms: number) =>
+    newEvent(
+      LoyaltyTierChangedSchema,
+      { projectId, topic: CUSTOMERS_TOPIC },
+      { ...card, customerId, change, date: dated(ms) },
+    );
+  const moved = (points: bigint, ms: number) =>
+    newEvent(
+      PointsMovedSchema,
+      { projectId, topic: POINTS_TOPIC },
+      { ...card, transactionId: "vtx_1", type: "POINTS_ADDITION", points, date: dated(ms) },
+    );
+  // Tiers are evaluated after all points were moved, and their events are delivered together.
+  const tiers = [changed("joined", 10), changed("upgraded", 20), changed("left", 30)];
+  const points = [moved(50n, 10), moved(60n, 20), moved(-110n, 30)];
+  const occurredAt = new Date(NOON + 100);
+  await handle([...tiers, ...points].map((event) => ({ ...event, occurredAt })));
+  const expected = [
+    "voucher.loyalty_card.points_added",
+    "loyalty.tier.joined",
+    "voucher.loyalty_card.points_added",
+    "loyalty.tier.upgraded",
+    "voucher.loyalty_card.points_removed",
+    "loyalty.tier.left",
+  ];
+  expect(await ada.list({ order: "created_at" })).toEqual(expected);
+  const page = await activities.listCustomerActivities(
+    { customerId, order: "created_at", limit: 3n },
+    ada.call,
+  );
+  const after = { order: "created_at", startingAfterId: page.moreStartingAfter ?? "" };
+  expect(await ada.list(after)).toEqual(expected.slice(3));
+});
+
 test("lists a reward as pending until it is given", async () => {
   const ada = await newMember();
   const reward = { voucherId: "v_card", rewardId: "rew_1", redemptionId: "r_1" };
@@ -147,7 +187,7 @@ test("lists a reward as pending until it is given", async () => {
   const about = { projectId: ada.projectId, topic: REDEMPTIONS_TOPIC };
   const events = inOrder([
     ada.joined,
-    ada.redeemed({ ...reward, points: 3n, rewardPending: true }, NOON),
+    ada.redeemed({ ...reward, points: 3n, rewardPending: true }, NOON + 1),
     newEvent(RewardCompletedSchema, about, given),
   ]);
   await handle([...events, ...events]);
@@ -231,9 +271,9 @@ test("lists activities that processes of an earlier release stored, each once", 
   await handle(
     inOrder([
       ada.joined,
-      ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order: bought }, NOON),
-      ada.redeemed({ voucherId: "v_1", points: 3n, rewardId: "rew_1" }, NOON),
-      ada.paid(order, NOON),
+      ada.redeemed({ voucherId: "v_1", campaignId: "camp_2", order: bought }, NOON + 1),
+      ada.redeemed({ voucherId: "v_1", points: 3n, rewardId: "rew_1" }, NOON + 2),
+      ada.paid(order, NOON + 3),
     ]),
   );
   const list = async (filter: object = {}) =>
@@ -280,12 +320,12 @@ test("lists activities that processes of an earlier release stored, each once", 
 test("groups what one request caused by its id, in nine bytes, and other events by their own", async () => {
   const ada = await newMember();
   const requestIds = ["v-019aa8f3c2d1000001", "v-7fffffffffffffffff", "v-8_a_foreign_id"];
-  const caused = requestIds.map((requestId) => ({
-    ...ada.redeemed({}),
+  const caused = requestIds.map((requestId, index) => ({
+    ...ada.redeemed({}, NOON + index),
     headers: originHeaders({ requestId, caller: { side: "server", id: "app_1" } }),
   }));
-  const foreign = { ...ada.redeemed({}), id: "event_8000000000000000ff" };
-  const plain = ada.redeemed({});
+  const foreign = { ...ada.redeemed({}, NOON + 3), id: "event_8000000000000000ff" };
+  const plain = ada.redeemed({}, NOON + 4);
   await handle(inOrder([...caused, foreign, plain]));
   const { data } = await activities.listCustomerActivities(
     { customerId: ada.id, order: "created_at" },

@@ -6,6 +6,7 @@ import {
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 import { deliverDueRewards } from "../src/jobs/deliver-rewards.ts";
+import { markCampaignDeleted, upsertCampaign } from "../src/store/campaigns.ts";
 import {
   committedRedemptions,
   createCommit,
@@ -89,10 +90,22 @@ test("a CAMPAIGN reward stays pending with its reason while it cannot be given",
       deleted: false,
     }),
   };
+  const { db, projectId } = service;
+  const campaign = {
+    id: "camp_none",
+    name: "None",
+    type: "DISCOUNT_COUPONS",
+    joinOnce: false,
+    template: new Uint8Array(1),
+    referralTerms: null,
+    convertsOrders: false,
+  } as const;
+  await upsertCampaign(db, projectId, campaign);
   const redemption = await redeem({
     type: "CAMPAIGN",
-    parameters: { campaign: { id: "camp_none" } },
+    parameters: { campaign: { id: campaign.id } },
   });
+  await markCampaignDeleted(db, { projectId, campaignId: campaign.id, at: NOON });
   expect(redemption.reward).toMatchObject({ status: "PENDING" });
   await service.db.query(
     "update reward_redemption set next_attempt_at = now() where type = 'CAMPAIGN'",

@@ -30,6 +30,7 @@ import type { Deps } from "../src/deps.ts";
 import { deliverDueRewards } from "../src/jobs/deliver-rewards.ts";
 import { attemptDelivery } from "../src/reward/deliver-reward.ts";
 import { routes } from "../src/routes.ts";
+import { markCampaignDeleted, updateCampaignSettings } from "../src/store/campaigns.ts";
 import { findPublishedUnder } from "../src/store/publications.ts";
 import { findRewardRedemptions } from "../src/store/reward-redemptions.ts";
 import {
@@ -117,6 +118,14 @@ async function stored(key: { readonly projectId: string; readonly redemptionId: 
 async function owe(reward: Reward) {
   const [outcome] = await createCommit(service)(await commandFor(reward));
   return stored(rewardOf(outcome));
+}
+
+/** A reward that is owed, and whose campaign was deleted since. */
+async function oweDeleted() {
+  const campaignId = await createCoupons();
+  const reward = await owe(campaignReward(campaignId));
+  await markCampaignDeleted(service.db, { projectId: service.projectId, campaignId, at: NOON });
+  return reward;
 }
 
 async function rollBack(redemptionId: string) {
@@ -248,6 +257,28 @@ const dueAgain = async ({ redemptionId }: { readonly redemptionId: string }) => 
   return rows[0]?.again;
 };
 
+test("a redemption is rejected when the campaign of its reward is disabled or has no free code, unless it is repeated", async () => {
+  const campaignId = await createCoupons();
+  const { projectId, db } = service;
+  const { commit } = processWith();
+  const setActive = (active: boolean) =>
+    updateCampaignSettings(db, projectId, { campaignId, active, referralTiers: undefined });
+  const redeem = async () => commit(await commandFor(campaignReward(campaignId)));
+  const rejected = { case: "rejected", value: { key: "no_voucher_suitable_for_publication" } };
+  const idempotency = keyOf("rejected-reward");
+  const command = await commandFor(campaignReward(campaignId), { idempotency });
+  const [first] = await commit(command);
+  expect(first?.outcome.case).toBe("committed");
+  await setActive(false);
+  expect((await redeem())[0]?.outcome).toMatchObject(rejected);
+  expect((await commit(command))[0]?.replayed).toBe(true);
+  await setActive(true);
+  await db.query("update voucher_campaign set template = null where campaign_id = $1", [
+    campaignId,
+  ]);
+  expect((await redeem())[0]?.outcome).toMatchObject(rejected);
+});
+
 describe("after 30 days of real time", () => {
   const age = (column: string, redemptionId: string) =>
     service.db.query(
@@ -256,7 +287,7 @@ describe("after 30 days of real time", () => {
     );
 
   test("a reward that cannot be given has failed", async () => {
-    const reward = await owe(campaignReward("camp_none"));
+    const reward = await oweDeleted();
     await age("recorded_at", reward.redemptionId);
     await attemptDelivery(processWith().deps, reward);
     expect(await stored(reward)).toMatchObject({ status: "FAILED" });
@@ -264,7 +295,7 @@ describe("after 30 days of real time", () => {
   });
 
   test("but not after 30 days of a sandbox clock", async () => {
-    const reward = await owe(campaignReward("camp_none"));
+    const reward = await oweDeleted();
     await age("created_at", reward.redemptionId);
     await attemptDelivery(processWith().deps, reward);
     expect(await stored(reward)).toMatchObject({ status: "PENDING" });

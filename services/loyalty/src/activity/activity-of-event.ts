@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import { type DeliveredEvent, eventMessage, originOf } from "@scrip/events";
@@ -27,6 +25,7 @@ import { VoucherPublishedSchema } from "@scrip/proto/scrip/events/v1/vouchers_pb
 
 import { splitData } from "../domain/activity-data.ts";
 import type { Activity } from "../store/activities.ts";
+import { activityId, type CausalStep } from "./activity-id.ts";
 
 /** An activity without what each event has. */
 type Described = Pick<Activity, "type" | "data"> & {
@@ -34,8 +33,10 @@ type Described = Pick<Activity, "type" | "data"> & {
   /** Undefined: the customer who holds the card. */
   readonly customerId: string | undefined;
   readonly cardId?: string | undefined;
-  /** Types of further activities with the same data, after the first one. */
+  /** Types of further activities with the same data, after the first one; at most three. */
   readonly also?: readonly string[];
+  /** What the activity follows that has the same time. Default: `cause`. */
+  readonly step?: CausalStep;
 };
 
 const source = <Desc extends DescMessage>(
@@ -115,6 +116,7 @@ const SOURCES = [
     date: event.date,
     customerId: undefined,
     cardId: event.cardId,
+    step: "points",
     type: `${CARD}.${pointsChange(event)}`,
     ...(EARNED.has(event.type) && { also: ["customer.rewarded.loyalty_points"] }),
     data: {
@@ -135,6 +137,7 @@ const SOURCES = [
     date: event.date,
     customerId: event.customerId,
     cardId: event.cardId,
+    step: "points",
     type: `${CARD}.pending_points.${event.change.toLowerCase()}`,
     data: {
       pending_points: { id: event.pendingPointsId, points: Number(event.points) },
@@ -146,6 +149,7 @@ const SOURCES = [
     date: event.date,
     customerId: event.customerId,
     cardId: event.cardId,
+    step: "tier",
     type: `customer.loyalty.tier.${event.change}`,
     data: {
       ...(event.tier && { loyalty_tier: { id: event.tier.id, name: event.tier.name } }),
@@ -199,31 +203,21 @@ const BY_TYPE = new Map(SOURCES.map((each) => [each.typeName, each]));
 export function activitiesOfEvent(event: DeliveredEvent): readonly Activity[] {
   const described = BY_TYPE.get(event.type ?? "")?.describe(event);
   if (described === undefined) return [];
-  const { date, customerId = null, cardId = null, data, also = [] } = described;
+  const { date, customerId = null, cardId = null, data, also = [], step = "cause" } = described;
   if (customerId === "" || (customerId === null && cardId === null)) return [];
   const occurredAt = event.occurredAt.getTime();
+  const createdAt = date === undefined ? occurredAt : timestampMs(date);
   return [described.type, ...also].map((type, index) => ({
     projectId: event.projectId,
     customerId,
-    id: idOf(event, { occurredAt, index }),
+    id: activityId({ eventId: event.id, createdAt, occurredAt, step, index }),
     type,
     cardId,
     groupId: originOf(event)?.requestId ?? event.id,
     ...splitData(data),
-    createdAt: date === undefined ? occurredAt : timestampMs(date),
+    createdAt,
     occurredAt,
   }));
-}
-
-/** As other ids: the time, then what makes it unique. The same at each delivery; later activities of an event sort higher. */
-function idOf(
-  { projectId, id }: DeliveredEvent,
-  { occurredAt, index }: { readonly occurredAt: number; readonly index: number },
-): string {
-  const time = occurredAt.toString(16).padStart(12, "0");
-  const unique = createHash("sha256").update(`${projectId}\n${id}`).digest();
-  const number = (unique.readUIntBE(0, 3) + index) % 0x1_00_00_00;
-  return `evcus_${time}${number.toString(16).padStart(6, "0")}`;
 }
 
 /** Redemptions of a card without a customer belong to its holder. */

@@ -96,13 +96,16 @@ export async function currentDefinitions(
 /** A grant, and what caused its event. */
 type CausedGrant = Grant & { readonly origin: Origin | undefined };
 
+/** A card that was requested for the event starts after it. */
+const timeOf = ({ trigger, member }: Grant): number => Math.max(trigger.at, member.joinedAt);
+
 async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]): Promise<void> {
   if (grants.length === 0) return;
   // All cards together, in key order: the pending points below lock some of them again.
   const cards = await openAndLockCards(
     tx,
     grants.map(({ member }) => member),
-    Math.max(...grants.map(({ trigger }) => trigger.at)),
+    Math.max(...grants.map(timeOf)),
   );
   const pending = grants.filter(({ activatesOn }) => activatesOn !== null);
   const immediate = grants.filter(({ activatesOn }) => activatesOn === null);
@@ -125,7 +128,7 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]):
         points: one.points,
         expiresOn: one.expiresOn,
         cause: one.cause,
-        at: one.trigger.at,
+        at: timeOf(one),
         expiredBefore: one.today,
         details: JSON.stringify(grantDetails(one)),
         origin: one.origin,
@@ -147,7 +150,7 @@ async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]):
         cause: one.cause,
         ruleId: one.rule.id,
         details: pendingDetails(one, one.origin),
-        createdAt: one.trigger.at,
+        createdAt: timeOf(one),
       },
       origin: one.origin,
     })),

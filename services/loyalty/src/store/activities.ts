@@ -9,6 +9,7 @@ import {
   unpackBytes,
 } from "@scrip/postgres";
 
+import { isActivityId } from "../activity/activity-id.ts";
 import type { ActivityData } from "../domain/activity-data.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -90,11 +91,6 @@ const insertStatement = buildStatement({
 function arrayOfJson(value: string): string {
   return `case when ${value} is not null then array(select jsonb_array_elements_text(${value})) end`;
 }
-
-const ACTIVITY_ID = /^evcus_[0-9a-f]{18}$/;
-
-const isActivityId = (id: string | undefined): id is string =>
-  id !== undefined && ACTIVITY_ID.test(id);
 
 const activityIdToBytes = (id: string): Uint8Array =>
   Buffer.from(id.slice(ID_PREFIX.length), "hex");

@@ -179,6 +179,42 @@ export async function findEntriesAfter(
   }));
 }
 
+/** The first entries of cards that joined at a time and follow an id, by `keyOf` of project and card. */
+export async function findFirstEntries(
+  db: Queryable,
+  cards: readonly (CardKey & { readonly joinedAt: number; readonly afterId: string })[],
+): Promise<ReadonlyMap<string, { readonly version: bigint; readonly balanceBefore: bigint }>> {
+  const { rows } = await db.query<{
+    project_id: string;
+    card_id: string;
+    version: bigint;
+    balance_before: bigint;
+  }>(
+    `select l.project_id, l.card_id, l.version, l.balance_after - l.points as balance_before
+       from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[])
+              as item (project_id, card_id, joined_at, after_id)
+      cross join lateral (
+              select *
+                from ledger_entry e
+               where e.project_id = item.project_id and e.card_id = item.card_id
+                 and e.created_at >= item.joined_at and e.id collate "C" > item.after_id
+               order by e.version
+               limit 1) l`,
+    [
+      textArray(cards.map(({ projectId }) => projectId)),
+      textArray(cards.map(({ cardId }) => cardId)),
+      cards.map(({ joinedAt }) => new Date(joinedAt)),
+      textArray(cards.map(({ afterId }) => afterId)),
+    ],
+  );
+  return new Map(
+    rows.map((row) => [
+      keyOf(row.project_id, row.card_id),
+      { version: row.version, balanceBefore: row.balance_before },
+    ]),
+  );
+}
+
 /** Points of entries up to a version of the ledger and since a time, of the types that count in a period. */
 export async function sumPeriodPoints(
   db: Queryable,

@@ -61,16 +61,15 @@ export async function followCards(
   const opened = await openStates(tx, members, programOf);
   const before = await lockMemberTiers(tx, members);
   const followed = new Map([...before].map(([key, state]) => [key, startOf(state)]));
-  await followLedgers(tx, followed, programOf);
-  for (const [key, card] of followed) {
-    const { until, program: change } = options;
-    finish(card, programOf(card.state), {
-      ...(until !== undefined && { until }),
-      isNew: opened.has(key),
-      change,
-    });
+  for (const key of opened) {
+    const card = followed.get(key);
+    if (card !== undefined) qualifyAtStart(card, programOf(card.state));
   }
-  await save(tx, deps, { before, followed, programOf, originOf: options.originOf ?? internally });
+  await followLedgers(tx, followed, programOf);
+  for (const card of followed.values()) {
+    finish(card, programOf(card.state), options);
+  }
+  await save(tx, deps, { before, followed, originOf: options.originOf ?? internally });
 }
 
 /** A card as far as it is followed; its changes have the time that events show. */
@@ -84,8 +83,9 @@ function take(
   { state, changes }: TierProgress,
   timeOf: (change: TierChange) => number,
 ) {
-  card.state = state;
-  card.changes.push(...changes.map((change) => ({ ...change, at: timeOf(change) })));
+  const dated = changes.map((change) => ({ ...change, at: timeOf(change) }));
+  card.state = { ...state, updatedAt: dated.at(-1)?.at ?? state.updatedAt };
+  card.changes.push(...dated);
 }
 
 /** Entries per statement. */
@@ -110,13 +110,12 @@ async function followLedgers(
       const card = followed.get(keyOf(entry.projectId, entry.cardId));
       if (card === undefined) continue;
       const program = programOf(card.state);
-      const date = localDateAt(program.calendar.timeZone, entry.at);
+      const at = timeAfter(card.state, entry.at, program);
+      const date = localDateAt(program.calendar.timeZone, at);
       const { version, balanceAfter: balance } = entry;
       const held = heldPoints(entry, { version, balance });
       const progress = followEntry(card.state, { ...entry, date, heldPoints: held }, program);
-      take(card, progress, (change) =>
-        change.date === date ? entry.at : midnight(change, program),
-      );
+      take(card, progress, (change) => (change.date === date ? at : midnight(change, program)));
     }
     if (entries.length < LIMIT) return;
   }
@@ -150,23 +149,33 @@ async function loadHeldPoints(
 const midnight = ({ date }: TierChange, { calendar }: CalendarProgram): number =>
   instantAt(calendar.timeZone, epochDayOf(date), 0);
 
-/** What is done after the ledger: what falls due, and new or changed qualifications. */
+/**
+ * The time of an entry, or that of the last change of the tier if that is later: an accrual has the time of its order, and
+ * may follow entries of later requests. The clock of a sandbox may have been set back since.
+ */
+const timeAfter = (
+  { createdAt, updatedAt }: TierState,
+  at: number,
+  { calendar }: CalendarProgram,
+): number => Math.max(at, Math.min(updatedAt ?? createdAt, projectTime(calendar)));
+
+/** A card can start with the points of a tier. */
+function qualifyAtStart(card: Followed, program: CalendarProgram): void {
+  const { createdAt } = card.state;
+  const date = localDateAt(program.calendar.timeZone, createdAt);
+  take(card, requalify(card.state, date, program), () => createdAt);
+}
+
+/** What is done after the ledger: what falls due, and changed qualifications. */
 function finish(
   card: Followed,
   program: CalendarProgram,
-  {
-    until,
-    isNew,
-    change,
-  }: Pick<FollowOptions, "until"> & {
-    readonly isNew: boolean;
-    readonly change: FollowOptions["program"];
-  },
+  { until, program: change }: FollowOptions,
 ): void {
   if (until !== undefined) {
     take(card, advanceTo(card.state, until, program), (each) => midnight(each, program));
   }
-  if (!isNew && change === undefined) return;
+  if (change === undefined) return;
   const now = projectTime(program.calendar);
   const today = localDateAt(program.calendar.timeZone, now);
   take(card, requalify(card.state, today, program), () => now);
@@ -181,12 +190,10 @@ async function save(
   {
     before,
     followed,
-    programOf,
     originOf,
   }: {
     readonly before: ReadonlyMap<string, TierState>;
     readonly followed: ReadonlyMap<string, Followed>;
-    readonly programOf: ProgramOf;
     readonly originOf: OriginOf;
   },
 ): Promise<void> {
@@ -195,11 +202,7 @@ async function save(
   );
   await saveMemberTiers(
     tx,
-    changed.map(({ state, changes }) =>
-      changes.length === 0
-        ? state
-        : { ...state, updatedAt: projectTime(programOf(state).calendar) },
-    ),
+    changed.map(({ state }) => state),
   );
   const events = changed.flatMap(({ state, changes }): OutboxEvent[] =>
     changes.map((change) => ({

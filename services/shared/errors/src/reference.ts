@@ -264,7 +264,8 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
       "Publish the voucher that the customer holds, or set `join_once` of the campaign to false.",
   },
   no_voucher_suitable_for_publication: {
-    cause: "The campaign has no voucher left that can be published, or is a promotion.",
+    cause:
+      "The campaign, or that of a reward, has no voucher left that can be published, is disabled, or is a promotion.",
     remedy:
       "Add vouchers to the campaign. Promotions have no vouchers: publish from another campaign.",
   },

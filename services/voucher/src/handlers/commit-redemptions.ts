@@ -10,6 +10,7 @@ import { createCommitUnlocked } from "../commit/commit-unlocked.ts";
 import { parseCommand } from "../commit/parse-command.ts";
 import type { Deps } from "../deps.ts";
 import { deliverCommitted } from "../reward/deliver-committed.ts";
+import { rejectUnavailable } from "../reward/reject-unavailable.ts";
 
 /** Commits a batch of redemptions: plain ones in one statement where possible, the others under locks. */
 export const commitRedemptions = (
@@ -21,13 +22,15 @@ export const commitRedemptions = (
     // Before the transaction: a cached definition is used only when the row has its version.
     await deps.definitions.load(deps.db, request.commands.flatMap(definitionsOf));
     const commands = request.commands.map((message) => parseCommand(message, deps.definitions));
-    const unlocked = await commitUnlocked(commands);
-    const others = commands.filter((command) => !unlocked.has(command));
+    const unavailable = await rejectUnavailable(deps, commands);
+    const available = commands.filter((command) => !unavailable.has(command));
+    const unlocked = await commitUnlocked(available);
+    const others = available.filter((command) => !unlocked.has(command));
     activeSpan()?.annotate({ "batch.items": commands.length, "batch.items_locked": others.length });
     const locked = others.length === 0 ? [] : await commitLocked(others);
     const inOrder = locked.values();
     const committed = commands.flatMap((command) => {
-      const outcome = unlocked.get(command) ?? inOrder.next().value;
+      const outcome = unavailable.get(command) ?? unlocked.get(command) ?? inOrder.next().value;
       return outcome === undefined ? [] : [{ projectId: command.projectId, outcome }];
     });
     return {

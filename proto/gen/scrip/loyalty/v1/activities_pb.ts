@@ -27,7 +27,7 @@ export const file_scrip_loyalty_v1_activities: GenFile = /*@__PURE__*/
  */
 export type Activity = Message<"scrip.loyalty.v1.Activity"> & {
   /**
-   * Id (`evcus_…`).
+   * Id (`evcus_…`). Ids sort by `created_at`.
    *
    * @generated from field: string id = 1;
    */
@@ -48,7 +48,7 @@ export type Activity = Message<"scrip.loyalty.v1.Activity"> & {
   data?: JsonObject | undefined;
 
   /**
-   * Time on the project's clock (ISO 8601, UTC).
+   * Time of the cause on the project's clock (ISO 8601, UTC).
    *
    * @generated from field: google.protobuf.Timestamp created_at = 4;
    */
@@ -95,8 +95,8 @@ export type ListCustomerActivitiesRequest = Message<"scrip.loyalty.v1.ListCustom
   limit?: bigint | undefined;
 
   /**
-   * `created_at` (oldest first) or `-created_at` (newest first), in the order in which events occurred. Default:
-   * `-created_at`.
+   * `created_at` (oldest first) or `-created_at` (newest first); of one time, causes before their effects.
+   * Default: `-created_at`.
    *
    * @generated from field: optional string order = 3;
    */

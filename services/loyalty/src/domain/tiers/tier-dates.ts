@@ -41,18 +41,18 @@ export function tierExpiry({ expiration, period }: TierPolicy, start: LocalDate)
           type === "END_OF_PERIOD" ? start : startOfNextTierPeriod(period, start),
         );
   const extended = extend === null ? base : addDays(addMonths(base, extend.months), extend.days);
-  const rounded = rounding === null ? extended : round(extended, rounding);
-  // A tier lasts at least for the day on which it starts.
-  return rounded < start ? start : rounded;
+  return rounding === null ? extended : roundUp(extended, rounding);
 }
 
-function round(date: LocalDate, { to, strategy }: TierRounding): LocalDate {
+/** The first or last day of a period, on this date or the next one after it. */
+function roundUp(date: LocalDate, { to, strategy }: TierRounding): LocalDate {
   if ("period" in to) {
-    return strategy === "END"
-      ? endOfTierPeriod(to.period, date)
-      : startOfTierPeriod(to.period, date);
+    if (strategy === "END") return endOfTierPeriod(to.period, date);
+    const start = startOfTierPeriod(to.period, date);
+    return start === date ? date : startOfNextTierPeriod(to.period, date);
   }
-  const { year, month } = partsOf(date);
-  const inYear = month <= to.month ? year : year + 1;
-  return strategy === "END" ? lastDayOf(inYear, to.month) : clampedDate(inYear, to.month, 1);
+  const { year } = partsOf(date);
+  const dayIn = (inYear: number): LocalDate =>
+    strategy === "END" ? lastDayOf(inYear, to.month) : clampedDate(inYear, to.month, 1);
+  return dayIn(year) < date ? dayIn(year + 1) : dayIn(year);
 }

@@ -116,19 +116,60 @@ describe("the end of a tier", () => {
     ["the end of the year", rounded("YEAR"), "2022-11-10", "2023-12-31"],
     ["the end of January, which is 0", rounded("CUSTOM", "END", 0), "2022-11-10", "2024-01-31"],
     ["the end of December, which is 11", rounded("CUSTOM", "END", 11), "2022-11-10", "2023-12-31"],
-    ["the start of the month", rounded("MONTH", "START"), "2022-11-10", "2023-02-01"],
+    ["the start of a month", rounded("MONTH", "START"), "2022-11-10", "2023-03-01"],
+    ["the start of a month that it is", rounded("MONTH", "START"), "2022-11-01", "2023-02-01"],
+    ["the start of a quarter", rounded("QUARTER", "START"), "2022-11-10", "2023-04-01"],
+    ["the start of February", rounded("CUSTOM", "START", 1), "2022-11-10", "2024-02-01"],
     ["the period of its start", monthly("END_OF_PERIOD"), "2026-03-10", "2026-03-31"],
     ["the next period", monthly("END_OF_NEXT_PERIOD"), "2026-03-10", "2026-04-30"],
     ["a week after the period", monthly("END_OF_PERIOD", "P7D"), "2026-03-10", "2026-04-07"],
     ["no date", policyOf({}), "2026-03-10", null],
     [
-      "no date before the start",
+      "the start of a year after the start of the tier",
       custom("P1D", { type: "YEAR", strategy: "START" }),
       "2026-03-10",
-      "2026-03-10",
+      "2027-01-01",
     ],
   ])("%s", (_, policy, start, end) => {
     expect(tierExpiry(policy, start)).toBe(end);
+  });
+
+  test("is never before its start and extension, and each prolongation ends later", () => {
+    const strategy = fc.constantFrom("START", "END");
+    const rounding = fc.oneof(
+      fc.record({ type: fc.constantFrom("MONTH", "QUARTER", "HALF_YEAR", "YEAR"), strategy }),
+      fc.record({
+        type: fc.constant("CUSTOM"),
+        strategy,
+        unit: fc.constant("MONTH"),
+        value: fc.nat(11),
+      }),
+    );
+    const scenario = fc.record({
+      days: fc.nat(1_500),
+      length: fc.integer({ min: 1, max: 400 }),
+      rounding: fc.option(rounding, { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(scenario, ({ days, length, rounding: up }) => {
+        const policy = custom(`P${length}D`, up);
+        const start = addDays("2026-01-01", days);
+        const program = { tiers: TIERS, policy };
+        const joined = run(program, [[start, 100]]);
+        const ends: string[] = [];
+        let { state } = joined;
+        for (let times = 0; times < 4; times++) {
+          const end = state.expirationDate ?? "";
+          ends.push(end);
+          const next = advanceTo(state, addDays(end, 1), program);
+          expect(next.changes.map(({ type }) => type)).toEqual(["prolonged"]);
+          ({ state } = next);
+        }
+        expect(ends[0]! >= addDays(start, length)).toBe(true);
+        expect(new Set(ends).size).toBe(ends.length);
+        expect(ends.toSorted()).toEqual(ends);
+      }),
+    );
   });
 
   test.each([

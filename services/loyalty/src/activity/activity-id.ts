@@ -1,0 +1,51 @@
+import { hash } from "node:crypto";
+
+/** Activities of one time in causal order: points follow what they are granted for, and tiers follow points. */
+const STEPS = ["cause", "points", "tier"] as const;
+export type CausalStep = (typeof STEPS)[number];
+
+type ActivityOrigin = {
+  readonly eventId: string;
+  /** Time of the activity on the project's clock. */
+  readonly createdAt: number;
+  /** Real time of its event. */
+  readonly occurredAt: number;
+  readonly step: CausalStep;
+  /** Position among the activities of the event, up to 3. */
+  readonly index: number;
+};
+
+const PREFIX = "evcus_";
+/** A larger difference is that of a sandbox clock, or of an outage. */
+const USUAL_DELAY_MS = 60_000;
+const COUNTER_MASK = 0x3_ff_ff;
+const EVENT_ID = /^event_([0-9a-f]{18})$/;
+const DIGITS = 18;
+
+/**
+ * The id of an activity, the same at each delivery of its event. As other ids: 48 bits of milliseconds, then what makes it
+ * unique. Ids sort by `createdAt`; those of one millisecond by step, then by event. The clock of a sandbox stands still, so
+ * that one millisecond has any number of events: there, 10 bytes that sort by event are in place of the last 3.
+ */
+export function activityId({
+  eventId,
+  createdAt,
+  occurredAt,
+  step,
+  index,
+}: ActivityOrigin): string {
+  const time = createdAt.toString(16).padStart(12, "0");
+  const event = EVENT_ID.exec(eventId)?.[1] ?? hash("sha256", eventId).slice(0, DIGITS);
+  const delay = occurredAt - createdAt;
+  if (Math.abs(delay) > USUAL_DELAY_MS) {
+    return `${PREFIX}${time}${delay < 0 ? "0" : "f"}${event}${index}`;
+  }
+  const counter = Number.parseInt(event.slice(-6), 16) & COUNTER_MASK;
+  const rest = (1 << 22) | (STEPS.indexOf(step) << 20) | (counter << 2) | index;
+  return `${PREFIX}${time}${rest.toString(16).padStart(6, "0")}`;
+}
+
+const ACTIVITY_ID = /^evcus_(?:[0-9a-f]{18}|[0-9a-f]{32})$/;
+
+export const isActivityId = (id: string | undefined): id is string =>
+  id !== undefined && ACTIVITY_ID.test(id);

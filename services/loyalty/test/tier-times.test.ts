@@ -1,0 +1,67 @@
+import { newId } from "@scrip/ids";
+import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
+import { afterAll, expect, test } from "vitest";
+
+import { onMember, VOUCHERS_TOPIC } from "../src/events/on-member.ts";
+import { POINTS_TOPIC } from "../src/events/topics.ts";
+import { movePoints } from "../src/points/move-points.ts";
+import { deliveryFrom, newEvent, NOON } from "./builders.ts";
+import { startLoyalty } from "./deps.ts";
+import { SILVER, GOLD, tiersIn } from "./tier-programs.ts";
+
+const loyalty = await startLoyalty();
+afterAll(() => loyalty[Symbol.asyncDispose]());
+const { db } = loyalty;
+const { program, consume, deps } = tiersIn(loyalty);
+
+type Club = Awaited<ReturnType<typeof program>>;
+
+/** Adds points at these times, without delivering their events. */
+const add = ({ projectId, campaignId }: Club, cardId: string, moves: readonly [bigint, number][]) =>
+  db.transaction((tx) =>
+    movePoints(
+      tx,
+      deps,
+      moves.map(([points, at]) => ({
+        card: { projectId, cardId, initialPoints: 0n, campaignId },
+        type: "POINTS_ADDITION",
+        points,
+        cause: newId("vtx"),
+        at,
+        expiredBefore: "2026-03-01",
+      })),
+    ),
+  );
+
+test("a card that is published after it received points joins the tier of each balance, in order", async () => {
+  const club = await program([SILVER, GOLD]);
+  const customerId = await club.newCustomer();
+  const cardId = newId("v");
+  await add(club, cardId, [[20n, NOON - 1_000]]);
+  await add(club, cardId, [[100n, NOON]]);
+  await add(club, cardId, [[400n, NOON]]);
+  const published = club.published(customerId, { cardId, at: NOON - 500 });
+  for (let times = 0; times < 2; times++) {
+    await onMember(deps)([published], deliveryFrom(VOUCHERS_TOPIC));
+    await club.deliver();
+  }
+  expect(club.changes).toEqual(["2026-03-01 joined Silver", "2026-03-01 upgraded Gold"]);
+});
+
+test("a change of a tier is never dated before the change that it follows", async () => {
+  const club = await program([SILVER, GOLD]);
+  const customerId = await club.newCustomer();
+  const cardId = newId("v");
+  await onMember(deps)([club.published(customerId, { cardId })], deliveryFrom(VOUCHERS_TOPIC));
+  const moved = newEvent(
+    PointsMovedSchema,
+    { projectId: club.projectId, topic: POINTS_TOPIC },
+    { projectId: club.projectId, cardId, campaignId: club.campaignId },
+  );
+  // The second entry is an accrual of an order from the day before.
+  await add(club, cardId, [[100n, NOON]]);
+  await add(club, cardId, [[400n, NOON - 86_400_000]]);
+  await consume([moved], deliveryFrom(POINTS_TOPIC));
+  await club.deliver();
+  expect(club.changes).toEqual(["2026-03-01 joined Silver", "2026-03-01 upgraded Gold"]);
+});
