@@ -8,7 +8,7 @@ import type { Settings } from "./settings.ts";
 
 export type OpenDatabases = AsyncDisposable & {
   /** The database with the schema of a service, or with that of the event log. */
-  urlOf(schema: string): string;
+  readonly urlOf: (schema: string) => string;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 
 /** Spreadsheets read a cell that starts with one of these as a formula (OWASP, CSV injection). */
-const FORMULA_STARTS: readonly string[] = [..."=+-@\t\r＝＋－＠"];
+const FORMULA_STARTS: readonly string[] = ["=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"];
 
 /** Text that a spreadsheet shows and does not evaluate. */
 export const guardText = (text: string): string =>
