@@ -72,7 +72,7 @@ describe("lists and exports of a streaming standby", async () => {
     expect([list.status, list.body["key"]]).toEqual([503, "service_unavailable"]);
     const id = await startExport();
     expect((await api.post(`/v1/vouchers/${code}/redemption`, {})).status).toBe(200);
-    expect((await fetch(`${stack.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${stack.url}/readyz`)).json()).toEqual({ status: "ready" });
     await proxy.open();
     await expect.poll(listedCodes).toContain(code);
     expect(await exported(id)).toContain(code);
@@ -104,10 +104,18 @@ describe("lists and exports of a streaming standby", async () => {
           ),
         )
         .toEqual([{ n: 2 }]);
-      // Removes row versions that the snapshots of both could still see.
-      await query(primaryUrl, "create table conflict as select 1 as n");
-      await query(primaryUrl, "delete from conflict");
-      await query(primaryUrl, "vacuum conflict");
+      let haveEnded = false;
+      void errors.then(() => (haveEnded = true));
+      await query(primaryUrl, "create table conflict (n integer)");
+      // Removes row versions that the snapshots of both could still see, as soon as no transaction of the primary sees them.
+      await expect
+        .poll(async () => {
+          await query(primaryUrl, "insert into conflict values (1)");
+          await query(primaryUrl, "delete from conflict");
+          await query(primaryUrl, "vacuum conflict");
+          return haveEnded;
+        })
+        .toBe(true);
       for (const error of await errors) {
         expect(error).toMatchObject({ code: "40001" });
         expect(isUnavailable(error)).toBe(true);

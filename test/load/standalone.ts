@@ -85,7 +85,8 @@ async function waitUntilReady(child: ChildProcess, port: number): Promise<void> 
       throw new Error("the standalone process ended while it started");
     }
     const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-    if (response?.ok === true) return;
+    const body = (await response?.json()) as { readonly status?: string } | undefined;
+    if (body?.status === "ready") return;
     await sleep(50);
   }
   throw new Error(`the standalone process was not ready within ${READY_MS / 1000} s`);

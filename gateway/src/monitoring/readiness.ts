@@ -46,7 +46,7 @@ export function readinessOf(
 
 const OWN = "gateway";
 
-/** A process that reaches no service at all is cut off, other than the others. */
+/** A gateway that reaches no service may be isolated; other replicas may not be. */
 function statusOf(failures: readonly NotReady[], services: number): Readiness["status"] {
   if (failures.length === 0) return "ready";
   const isCutOff = failures.length === services;
