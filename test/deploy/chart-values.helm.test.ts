@@ -22,6 +22,15 @@ test.each([
     "database.events.existingSecret",
   ],
   [
+    "a database of its own without a place for dead letters of Kafka",
+    {
+      ...REQUIRED,
+      voucher: { database: { existingSecret: "d" } },
+      kafka: { brokers: ["kafka:9092"] },
+    },
+    "database.events.existingSecret",
+  ],
+  [
     "a schedule that is none",
     { ...REQUIRED, checkInvariants: { schedule: "nightly" } },
     "checkInvariants/schedule",
@@ -109,15 +118,6 @@ test("a process with a database of its own reads lists from its own replica, or 
     ...others,
     voucher: "voucher-replica",
   });
-});
-
-test("a process with a database of its own does without database.events when the log is in Kafka", async () => {
-  const values = {
-    ...REQUIRED,
-    kafka: { brokers: ["kafka:9093"] },
-    voucher: { database: { existingSecret: "voucher-database" } },
-  };
-  expect(ofKind(await render(values), "Deployment")).toHaveLength(Object.keys(CALLEES).length);
 });
 
 test("accepts the connections of replicas and their replacements exactly", async () => {
