@@ -24,7 +24,7 @@ test("retains the ids of handled events longer than unhandled events", () => {
     { SCRIP_AUDIT_RETENTION: "23h" },
     { SCRIP_EXPLANATION_RETENTION: "23h" },
     { SCRIP_ACTIVITY_RETENTION: "23h" },
-    { SCRIP_WEBHOOK_DELIVERY_RETENTION: "23h" },
+    { SCRIP_WEBHOOK_DELIVERY_RETENTION: "95h" },
     { SCRIP_EXPORT_FILE_RETENTION: "59m" },
     { SCRIP_FAILED_REDEMPTION_RETENTION: "3d" },
   ]) {
