@@ -32,6 +32,17 @@ test("retains the ids of handled events longer than unhandled events", () => {
   }
 });
 
+test("retains failed redemptions as long as a delayed event may need them", () => {
+  const env = { SCRIP_FAILED_REDEMPTION_RETENTION: "15d" };
+  expect(readRetention(env).failedRedemptionMs).toBe(DEFAULT_RETENTION.inboxMs);
+  expect(() => readRetention({ SCRIP_FAILED_REDEMPTION_RETENTION: "14d" })).toThrow(
+    "SCRIP_INBOX_RETENTION",
+  );
+  expect(() => readRetention({ SCRIP_INBOX_RETENTION: "401d" })).toThrow(
+    "SCRIP_FAILED_REDEMPTION_RETENTION",
+  );
+});
+
 test("reports all retentions that are out of range", () => {
   const env = {
     SCRIP_IDEMPOTENCY_RETENTION: "1m",

@@ -86,6 +86,12 @@ export function readRetention(env: Env): Retention {
         },
       }),
   );
+  if (responses.failedRedemptionMs < events.inboxMs) {
+    // The webhook of an event that was delayed contains the failed redemption.
+    throw new ConfigError(
+      "SCRIP_FAILED_REDEMPTION_RETENTION must be at least as long as SCRIP_INBOX_RETENTION",
+    );
+  }
   return { ...responses, ...events, ...others };
 }
 
