@@ -17,6 +17,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const commit = createCommit(service);
 
 const MINUTE_MS = 60_000;
+const START_MS = Date.now();
 const now = { seconds: BigInt(NOON / 1000), nanos: 0 };
 const explanation = {
   status: "APPLICABLE",
@@ -61,6 +62,15 @@ const listIds = async (): Promise<string[]> => {
   return redemptions.map(({ id }) => id);
 };
 
+const isWaitingForLock = async (): Promise<boolean> => {
+  const { rows } = await service.db.query(
+    `select from pg_locks
+      where not granted
+        and pid in (select pid from pg_stat_activity where datname = current_database())`,
+  );
+  return rows.length > 0;
+};
+
 const explain = (redemptionId: string) =>
   service.redemptions.getExplanation({ redemptionId }, service.call());
 
@@ -69,7 +79,7 @@ test("removes explanations by their age, and continues where it ended", async ()
   const all = [succeeded, ...failed];
   for (const id of all) expect((await explain(id)).redeemables).toHaveLength(1);
 
-  const yesterday = timePart(Date.now() - MINUTE_MS);
+  const yesterday = timePart(START_MS - MINUTE_MS);
   const young = await findRemoval(service.db, yesterday);
   if (young === undefined) throw new Error("no removal");
   expect(await removeExplanations(service.db, young, 1)).toBe(0);
@@ -90,6 +100,34 @@ test("removes explanations by their age, and continues where it ended", async ()
   await checkInvariants(service);
 });
 
+test("removes the explanation of a redemption that a request is updating", async () => {
+  const { succeeded } = await redeem(1);
+  const removal = {
+    projectId: service.projectId,
+    after: "",
+    before: timePart(Date.now() + MINUTE_MS),
+  };
+  const removing = await service.db.transaction(async (tx) => {
+    await tx.query("update redemption set metadata = '{}' where project_id = $1 and id = $2", [
+      service.projectId,
+      succeeded,
+    ]);
+    const promise = removeExplanations(service.db, removal, 100);
+    await expect.poll(isWaitingForLock).toBe(true);
+    return { promise };
+  });
+  expect(await removing.promise).toBe(1);
+  expect((await explain(succeeded)).redeemables).toEqual([]);
+});
+
+test("does not lose the progress of a removal that another process has continued", async () => {
+  const before = timePart(Date.now() + 2 * MINUTE_MS);
+  const { projectId } = service;
+  await removeExplanations(service.db, { projectId, after: "", before }, 100);
+  await removeExplanations(service.db, { projectId, after: "", before: timePart(1) }, 100);
+  expect(await findRemoval(service.db, before)).toBeUndefined();
+});
+
 test("deletes failed redemptions and rollbacks by their age, in chunks, and nothing else", async () => {
   const { succeeded, failed } = await redeem(4);
   await rollBack(succeeded);
@@ -101,8 +139,8 @@ test("deletes failed redemptions and rollbacks by their age, in chunks, and noth
 
   const remove = (table: Expiry["table"], before: number) =>
     deleteFailures(service.db, { table, before, limit: 2 });
-  expect(await remove("redemption", Date.now() - MINUTE_MS)).toBe(0);
-  expect(await remove("redemption_rollback", Date.now() - MINUTE_MS)).toBe(0);
+  expect(await remove("redemption", START_MS - MINUTE_MS)).toBe(0);
+  expect(await remove("redemption_rollback", START_MS - MINUTE_MS)).toBe(0);
   expect(await listIds()).toEqual(all);
 
   let deleted = 2;

@@ -74,11 +74,12 @@ export async function removeExplanations(
   const { rows } = await db.query<{ removed: number }>(
     `with removed as (
        update redemption set explanation = null
-        where ctid = any (array(${placesOf("r_")}) || array(${placesOf("rf_")}))
+        where project_id = $1 and id = any (array(${idsOf("r_")}) || array(${idsOf("rf_")}))
        returning 1
      ), recorded as (
        insert into explanation_removal (project_id, removed_to) values ($1, $3)
-           on conflict (project_id) do update set removed_to = excluded.removed_to
+           on conflict (project_id) do update
+              set removed_to = greatest(explanation_removal.removed_to, excluded.removed_to)
      )
      select count(*)::int4 as removed from removed`,
     [projectId, after, end],
@@ -92,9 +93,12 @@ const timeAfter = (prefix: string): string => `
     where project_id = $1 and id >= '${prefix}' || $2 and id < '${prefix}' || $3
     order by id offset $4 limit 1)`;
 
-/** Locked in the order of their ids, as by requests. */
-const placesOf = (prefix: string): string => `
-  select ctid from redemption
+/**
+ * Locked in the order of their ids, as by requests. Ids, not ctids: a request that is updating a row moves it to
+ * another ctid.
+ */
+const idsOf = (prefix: string): string => `
+  select id from redemption
    where project_id = $1 and id >= '${prefix}' || $2 and id < '${prefix}' || $3
      and explanation is not null
    order by id
