@@ -1,8 +1,8 @@
-import { newId } from "@scrip/ids";
+import { newId, timePart } from "@scrip/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { startExplanationRemoval } from "../src/jobs/remove-old-explanations.ts";
-import { deleteFailures, type Expiry, timePart } from "../src/store/expired-failures.ts";
+import { deleteFailures, type Expiry } from "../src/store/expired-failures.ts";
 import { findRemovals, removeExplanations } from "../src/store/explanations.ts";
 import {
   committedRedemptions,

@@ -1,7 +1,7 @@
 import { currentTime } from "@scrip/clock";
+import { timePart } from "@scrip/ids";
 import { pause, startPeriodicJob } from "@scrip/rpc";
 
-import { timePart } from "../store/expired-failures.ts";
 import { findRemovals, removeExplanations } from "../store/explanations.ts";
 import type { ExpiryOptions } from "./delete-expired-failures.ts";
 
