@@ -73,7 +73,7 @@ const OF_NO_PROJECT: readonly string[] = [
   "select exists (select from changed_customer)",
   "select exists (select from webhook)",
   // The job that removes old explanations.
-  "select p.project_id, coalesce(e.removed_to, '') as after from project",
+  "select p.project_id from project p left join explanation_removal",
   // Whether any queue waits for a turn.
   "select exists ( select from ${QUEUE_SCHEMA}._private_jobs",
   // The job that deletes members of deleted segments.

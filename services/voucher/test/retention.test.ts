@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { newId, timePart } from "@scrip/ids";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { deleteFailures, type Expiry, timePart } from "../src/store/expired-failures.ts";
-import { findRemoval, removeExplanations } from "../src/store/explanations.ts";
+import { startExplanationRemoval } from "../src/jobs/remove-old-explanations.ts";
+import { deleteFailures, type Expiry } from "../src/store/expired-failures.ts";
+import { findRemovals, removeExplanations } from "../src/store/explanations.ts";
 import {
   committedRedemptions,
   createCommit,
@@ -17,6 +19,8 @@ afterAll(() => service[Symbol.asyncDispose]());
 const commit = createCommit(service);
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const START_MS = Date.now();
 const now = { seconds: BigInt(NOON / 1000), nanos: 0 };
 const explanation = {
   status: "APPLICABLE",
@@ -26,9 +30,13 @@ const explanation = {
 beforeAll(async () => {
   await service.db.query(
     `insert into project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes)
-     values ($1, 1, false, 'UTC', 1, true)`,
-    [service.projectId],
+     values ($1, 1, false, 'UTC', 1, true), ($2, 1, false, 'UTC', 1, true)`,
+    [service.projectId, newId("proj")],
   );
+});
+
+beforeEach(async () => {
+  await service.db.query("delete from explanation_removal");
 });
 
 /** Redeems a voucher that can be redeemed once as often as this. */
@@ -61,6 +69,18 @@ const listIds = async (): Promise<string[]> => {
   return redemptions.map(({ id }) => id);
 };
 
+const isWaitingForLock = async (): Promise<boolean> => {
+  const { rows } = await service.db.query(
+    `select from pg_locks
+      where not granted
+        and pid in (select pid from pg_stat_activity where datname = current_database())`,
+  );
+  return rows.length > 0;
+};
+
+const removeNext = (before: string, limit: number) =>
+  removeExplanations(service.db, { projectId: service.projectId, before, limit });
+
 const explain = (redemptionId: string) =>
   service.redemptions.getExplanation({ redemptionId }, service.call());
 
@@ -69,25 +89,70 @@ test("removes explanations by their age, and continues where it ended", async ()
   const all = [succeeded, ...failed];
   for (const id of all) expect((await explain(id)).redeemables).toHaveLength(1);
 
-  const yesterday = timePart(Date.now() - MINUTE_MS);
-  const young = await findRemoval(service.db, yesterday);
-  if (young === undefined) throw new Error("no removal");
-  expect(await removeExplanations(service.db, young, 1)).toBe(0);
-  expect(await findRemoval(service.db, yesterday)).toBeUndefined();
+  const yesterday = timePart(START_MS - MINUTE_MS);
+  expect(await removeNext(yesterday, 1)).toEqual({ removed: 0, mayBeMore: false });
+  expect(await findRemovals(service.db, yesterday)).toEqual([]);
 
   const later = timePart(Date.now() + MINUTE_MS);
+  expect(await findRemovals(service.db, later)).toEqual([service.projectId]);
   let removed = 0;
   let chunks = 0;
-  for (;;) {
-    const removal = await findRemoval(service.db, later);
-    if (removal === undefined) break;
-    removed += await removeExplanations(service.db, removal, 1);
-    chunks += 1;
+  for (let mayBeMore = true; mayBeMore; chunks += 1) {
+    const chunk = await removeNext(later, 1);
+    removed += chunk.removed;
+    mayBeMore = chunk.mayBeMore;
   }
   expect(removed).toBe(all.length);
   expect(chunks).toBeGreaterThan(1);
+  expect(await findRemovals(service.db, later)).toEqual([]);
   for (const id of all) expect((await explain(id)).redeemables).toEqual([]);
   await checkInvariants(service);
+});
+
+test("removes the explanation of a redemption that a request is updating", async () => {
+  const { succeeded } = await redeem(1);
+  const removing = await service.db.transaction(async (tx) => {
+    await tx.query("update redemption set metadata = '{}' where project_id = $1 and id = $2", [
+      service.projectId,
+      succeeded,
+    ]);
+    const promise = removeNext(timePart(Date.now() + MINUTE_MS), 100);
+    await expect.poll(isWaitingForLock).toBe(true);
+    return { promise };
+  });
+  expect(await removing.promise).toMatchObject({ removed: 1 });
+  expect((await explain(succeeded)).redeemables).toEqual([]);
+});
+
+test("leaves a project to the process that removes its explanations", async () => {
+  const { succeeded } = await redeem(1);
+  const later = timePart(Date.now() + MINUTE_MS);
+  await service.db.transaction(async (tx) => {
+    await tx.query("select from project where project_id = $1 for no key update", [
+      service.projectId,
+    ]);
+    expect(await removeNext(later, 100)).toEqual({ removed: 0, mayBeMore: false });
+  });
+  expect((await explain(succeeded)).redeemables).toHaveLength(1);
+  expect(await removeNext(later, 100)).toMatchObject({ removed: 1 });
+});
+
+test("removes explanations in the background, in the projects that have redemptions", async () => {
+  const { succeeded } = await redeem(1);
+  const errors: Error[] = [];
+  const options = {
+    db: service.db,
+    keepMs: -2 * DAY_MS,
+    metrics: undefined,
+    onError: (error: Error) => void errors.push(error),
+  };
+  await using jobs = new AsyncDisposableStack();
+  jobs.use(startExplanationRemoval(options));
+  jobs.use(startExplanationRemoval(options));
+  await expect.poll(async () => (await explain(succeeded)).redeemables).toEqual([]);
+  const { rows } = await service.db.query("select project_id from explanation_removal");
+  expect(rows).toEqual([{ project_id: service.projectId }]);
+  expect(errors).toEqual([]);
 });
 
 test("deletes failed redemptions and rollbacks by their age, in chunks, and nothing else", async () => {
@@ -101,8 +166,8 @@ test("deletes failed redemptions and rollbacks by their age, in chunks, and noth
 
   const remove = (table: Expiry["table"], before: number) =>
     deleteFailures(service.db, { table, before, limit: 2 });
-  expect(await remove("redemption", Date.now() - MINUTE_MS)).toBe(0);
-  expect(await remove("redemption_rollback", Date.now() - MINUTE_MS)).toBe(0);
+  expect(await remove("redemption", START_MS - MINUTE_MS)).toBe(0);
+  expect(await remove("redemption_rollback", START_MS - MINUTE_MS)).toBe(0);
   expect(await listIds()).toEqual(all);
 
   let deleted = 2;

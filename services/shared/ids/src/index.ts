@@ -52,7 +52,7 @@ export type IdPrefix =
   | "wh"
   | "whs";
 
-export { createOpaqueSource } from "./opaque.ts";
+export { createOpaqueSource, timePart } from "./opaque.ts";
 
 export type NewId = (prefix: IdPrefix) => string;
 

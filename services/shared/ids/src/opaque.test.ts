@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { createdAtMs, newId, newRequestId } from "./index.ts";
+import { createdAtMs, newId, newRequestId, timePart } from "./index.ts";
 import { createOpaqueSource } from "./opaque.ts";
 
 const HALF = 2 ** 23;
@@ -25,6 +25,13 @@ test("reads the creation time from an id, and undefined from other text", () => 
   expect(createdAtMs("v_019aa8f3c2d1000000")).toBe(0x019aa8f3c2d1);
   expect(createdAtMs("v_1")).toBeUndefined();
   expect(createdAtMs("SUMMER")).toBeUndefined();
+});
+
+test("formats a time as the ids of that millisecond begin", () => {
+  expect(timePart(0x019aa8f3c2d1)).toBe("019aa8f3c2d1");
+  expect(timePart(5)).toBe("000000000005");
+  const id = newId("r");
+  expect(id.startsWith(`r_${timePart(createdAtMs(id) ?? 0)}`)).toBe(true);
 });
 
 test("creates ascending ids for any clock and any start of the counter", () => {

@@ -13,6 +13,10 @@ export type OpaqueSourceOptions = {
   readonly start: () => number;
 };
 
+/** How an id of this time begins, after its prefix: ids sort by it. */
+export const timePart = (milliseconds: number): string =>
+  milliseconds.toString(16).padStart(MILLISECOND_DIGITS, "0");
+
 /**
  * Creates strings of 18 hex digits that sort by creation: 48 bits of milliseconds, then a 24-bit
  * counter. The counter starts at random in each millisecond, so that processes rarely collide, and
@@ -29,7 +33,7 @@ export function createOpaqueSource(options: Partial<OpaqueSourceOptions> = {}): 
   const startMillisecond = (milliseconds: number): void => {
     lastMs = milliseconds;
     counter = start();
-    millisecondDigits = milliseconds.toString(16).padStart(MILLISECOND_DIGITS, "0");
+    millisecondDigits = timePart(milliseconds);
   };
 
   return () => {

@@ -1,8 +1,8 @@
 import { currentTime } from "@scrip/clock";
-import { startBatchJob } from "@scrip/rpc";
+import { timePart } from "@scrip/ids";
+import { pause, startPeriodicJob } from "@scrip/rpc";
 
-import { timePart } from "../store/expired-failures.ts";
-import { findRemoval, removeExplanations } from "../store/explanations.ts";
+import { findRemovals, removeExplanations } from "../store/explanations.ts";
 import type { ExpiryOptions } from "./delete-expired-failures.ts";
 
 /** Small, so that locks are held briefly. */
@@ -10,9 +10,12 @@ const CHUNK = 1_000;
 const EVERY_MS = 10 * 60_000;
 const DAY_MS = 24 * 3_600_000;
 
+/** After each full chunk, so that a long removal leaves time to requests. */
+const PAUSE_MS = 100;
+
 /**
- * Removes explanations that are older than `keepMs`, by the day, until disposed. Continues where another process or an
- * interrupted run ended; two that work on one chunk do it twice, which changes nothing.
+ * Removes explanations that are older than `keepMs`, by the day, until disposed. Continues where an interrupted run
+ * ended. Processes work on different projects.
  */
 export function startExplanationRemoval({
   db,
@@ -24,14 +27,19 @@ export function startExplanationRemoval({
     name: "removed_explanations_total",
     help: "Explanations of redemptions that were removed because of their age",
   });
-  return startBatchJob({
+  return startPeriodicJob({
     everyMs: EVERY_MS,
-    async batch() {
+    async work(signal) {
       const day = Math.floor((currentTime() - keepMs) / DAY_MS) * DAY_MS;
-      const removal = await findRemoval(db, timePart(day));
-      if (removal === undefined) return false;
-      removed?.inc(await removeExplanations(db, removal, CHUNK));
-      return true;
+      const before = timePart(day);
+      for (const projectId of await findRemovals(db, before)) {
+        for (let mayBeMore = true; mayBeMore && !signal.aborted;) {
+          const chunk = await removeExplanations(db, { projectId, before, limit: CHUNK });
+          removed?.inc(chunk.removed);
+          mayBeMore = chunk.mayBeMore;
+          if (mayBeMore) await pause(PAUSE_MS, signal);
+        }
+      }
     },
     onError,
   });

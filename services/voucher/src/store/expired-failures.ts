@@ -1,3 +1,4 @@
+import { timePart } from "@scrip/ids";
 import type { Queryable } from "@scrip/postgres";
 
 /** Failures have ids with a prefix of their own, followed by the time: the primary key finds the old ones. */
@@ -22,10 +23,10 @@ export async function deleteFailures(
   const { rowCount } = await db.query(
     `delete from ${table}
       where ctid = any (array(
-              select one.place
+              select one.ctid
                 from project p
                cross join lateral (
-                       select ctid as place from ${table}
+                       select ctid from ${table}
                         where project_id = p.project_id and id >= '${prefix}' and id < '${prefix}' || $1
                           and status = 'FAILED'
                         order by id
@@ -37,7 +38,3 @@ export async function deleteFailures(
   );
   return rowCount ?? 0;
 }
-
-/** How an id of this time begins, after its prefix. */
-export const timePart = (milliseconds: number): string =>
-  milliseconds.toString(16).padStart(12, "0");

@@ -1,4 +1,4 @@
-import { type Queryable, unpackBytes } from "@scrip/postgres";
+import { type Database, type Queryable, unpackBytes } from "@scrip/postgres";
 
 export type StoredExplanation = {
   /** Id of the redemption. */
@@ -39,51 +39,81 @@ export async function findExplanations(
   }));
 }
 
-/** Explanations of redemptions, failed ones too, before `before`: the part of an id that is its time. */
-export type Removal = {
-  readonly projectId: string;
-  /** Of the chunk before. */
-  readonly after: string;
-  readonly before: string;
-};
-
-/** A project with explanations that may be older. */
-export async function findRemoval(db: Queryable, before: string): Promise<Removal | undefined> {
-  const { rows } = await db.query<{ project_id: string; after: string }>(
-    `select p.project_id, coalesce(e.removed_to, '') as after
+/** Projects that may have explanations of redemptions, failed ones too, before a time: those first that have had none removed. */
+export async function findRemovals(db: Queryable, before: string): Promise<readonly string[]> {
+  const { rows } = await db.query<{ project_id: string }>(
+    `select p.project_id
        from project p
        left join explanation_removal e on e.project_id = p.project_id
-      where e.removed_to is null or e.removed_to < $1
-      limit 1`,
+      where (e.removed_to is null or e.removed_to < $1)
+        and exists (select from redemption r where r.project_id = p.project_id)
+      order by e.removed_to nulls first, p.project_id`,
     [before],
   );
-  return rows[0] && { projectId: rows[0].project_id, after: rows[0].after, before };
+  return rows.map((row) => row.project_id);
 }
 
-/** Removes the explanations of about `limit` redemptions, and records how far it came. Returns how many it removed. */
-export async function removeExplanations(
-  db: Queryable,
-  { projectId, after, before }: Removal,
-  limit: number,
-): Promise<number> {
-  const { rows: ends } = await db.query<{ end: string }>(
+export type Removal = {
+  readonly projectId: string;
+  /** Time part of the id of the first redemption whose explanation stays. */
+  readonly before: string;
+  /** About how many redemptions a chunk has. */
+  readonly limit: number;
+};
+
+export type RemovedChunk = { readonly removed: number; readonly mayBeMore: boolean };
+
+/**
+ * Removes the explanations of the next chunk of redemptions, and records how far it came. Does nothing while another
+ * process works on the project.
+ */
+export const removeExplanations = (db: Database, removal: Removal): Promise<RemovedChunk> =>
+  db.transaction(async (tx) => {
+    const after = await lockProgress(tx, removal);
+    return after === undefined
+      ? { removed: 0, mayBeMore: false }
+      : removeChunk(tx, { ...removal, after });
+  });
+
+/** Time part of the id at which the previous chunk ended; undefined: nothing is left, or another process works on it. */
+async function lockProgress(
+  tx: Queryable,
+  { projectId, before }: Removal,
+): Promise<string | undefined> {
+  const { rows } = await tx.query<{ after: string }>(
+    `select coalesce(e.removed_to, '') as after
+       from project p
+       left join explanation_removal e on e.project_id = p.project_id
+      where p.project_id = $1 and coalesce(e.removed_to, '') < $2
+        for no key update of p skip locked`,
+    [projectId, before],
+  );
+  return rows[0]?.after;
+}
+
+async function removeChunk(
+  tx: Queryable,
+  { projectId, after, before, limit }: Removal & { readonly after: string },
+): Promise<RemovedChunk> {
+  const { rows: ends } = await tx.query<{ end: string }>(
     `select least($3, ${timeAfter("r_")}, ${timeAfter("rf_")}) as end`,
     [projectId, after, before, limit],
   );
   const end = ends[0]?.end ?? before;
-  const { rows } = await db.query<{ removed: number }>(
+  const { rows } = await tx.query<{ removed: number }>(
     `with removed as (
        update redemption set explanation = null
-        where ctid = any (array(${placesOf("r_")}) || array(${placesOf("rf_")}))
+        where project_id = $1 and id = any (array(${idsOf("r_")}) || array(${idsOf("rf_")}))
        returning 1
      ), recorded as (
        insert into explanation_removal (project_id, removed_to) values ($1, $3)
-           on conflict (project_id) do update set removed_to = excluded.removed_to
+           on conflict (project_id) do update
+              set removed_to = greatest(explanation_removal.removed_to, excluded.removed_to)
      )
      select count(*)::int4 as removed from removed`,
     [projectId, after, end],
   );
-  return rows[0]?.removed ?? 0;
+  return { removed: rows[0]?.removed ?? 0, mayBeMore: end < before };
 }
 
 /** The time in the id of the first redemption after the chunk; null if there is none. */
@@ -92,9 +122,12 @@ const timeAfter = (prefix: string): string => `
     where project_id = $1 and id >= '${prefix}' || $2 and id < '${prefix}' || $3
     order by id offset $4 limit 1)`;
 
-/** Locked in the order of their ids, as by requests. */
-const placesOf = (prefix: string): string => `
-  select ctid from redemption
+/**
+ * Locked in the order of their ids, as by requests. Ids, not ctids: a request that is updating a row moves it to
+ * another ctid.
+ */
+const idsOf = (prefix: string): string => `
+  select id from redemption
    where project_id = $1 and id >= '${prefix}' || $2 and id < '${prefix}' || $3
      and explanation is not null
    order by id

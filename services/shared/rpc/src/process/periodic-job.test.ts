@@ -49,6 +49,29 @@ test("processes batches without a pause until none is left", async () => {
   await job[Symbol.asyncDispose]();
 });
 
+test("pauses between batches if it should, until it is disposed", async () => {
+  let batches = 0;
+  const start = (pauseMs: number) =>
+    startBatchJob({
+      everyMs: 60_000,
+      pauseMs,
+      batch: async () => {
+        batches += 1;
+        return batches < 3;
+      },
+      onError: () => {},
+    });
+  const job = start(1);
+  await expect.poll(() => batches).toBe(3);
+  await job[Symbol.asyncDispose]();
+
+  batches = 0;
+  const paused = start(60_000);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  await paused[Symbol.asyncDispose]();
+  expect(batches).toBe(1);
+});
+
 test("ends after the batch during which it is disposed", async () => {
   let batches = 0;
   const started = Promise.withResolvers<void>();

@@ -18,7 +18,7 @@ export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): Async
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)));
       }
-      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {});
+      await pause(everyMs, signal);
     }
   };
   const running = run();
@@ -30,19 +30,28 @@ export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): Async
   };
 }
 
+/** Ends early when the signal aborts. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+
 export type BatchJob = {
   readonly everyMs: number;
+  /** Pause between batches. Default: none. */
+  readonly pauseMs?: number;
   /** Processes one batch, and returns whether there may be more. */
   readonly batch: () => Promise<boolean>;
   readonly onError: (error: Error) => void;
 };
 
 /** Processes batches one after the other until none is left, and again after a pause, until disposed. */
-export const startBatchJob = ({ everyMs, batch, onError }: BatchJob): AsyncDisposable =>
+export const startBatchJob = ({ everyMs, pauseMs, batch, onError }: BatchJob): AsyncDisposable =>
   startPeriodicJob({
     everyMs,
     async work(signal) {
-      for (let mayBeMore = true; mayBeMore && !signal.aborted;) mayBeMore = await batch();
+      for (let mayBeMore = true; mayBeMore && !signal.aborted;) {
+        mayBeMore = await batch();
+        if (mayBeMore && pauseMs !== undefined) await pause(pauseMs, signal);
+      }
     },
     onError,
   });

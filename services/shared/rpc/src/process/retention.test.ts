@@ -24,12 +24,23 @@ test("retains the ids of handled events longer than unhandled events", () => {
     { SCRIP_AUDIT_RETENTION: "23h" },
     { SCRIP_EXPLANATION_RETENTION: "23h" },
     { SCRIP_ACTIVITY_RETENTION: "23h" },
-    { SCRIP_WEBHOOK_DELIVERY_RETENTION: "23h" },
+    { SCRIP_WEBHOOK_DELIVERY_RETENTION: "95h" },
     { SCRIP_EXPORT_FILE_RETENTION: "59m" },
     { SCRIP_FAILED_REDEMPTION_RETENTION: "3d" },
   ]) {
     expect(() => readRetention(env)).toThrow(Object.keys(env)[0]);
   }
+});
+
+test("retains failed redemptions as long as a delayed event may need them", () => {
+  const env = { SCRIP_FAILED_REDEMPTION_RETENTION: "15d" };
+  expect(readRetention(env).failedRedemptionMs).toBe(DEFAULT_RETENTION.inboxMs);
+  expect(() => readRetention({ SCRIP_FAILED_REDEMPTION_RETENTION: "14d" })).toThrow(
+    "SCRIP_INBOX_RETENTION",
+  );
+  expect(() => readRetention({ SCRIP_INBOX_RETENTION: "401d" })).toThrow(
+    "SCRIP_FAILED_REDEMPTION_RETENTION",
+  );
 });
 
 test("reports all retentions that are out of range", () => {

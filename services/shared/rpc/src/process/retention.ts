@@ -58,6 +58,9 @@ export const outboxRetention = (retention: Retention) => ({
 /** A stored response is dropped up to a day after it expired, and refers to its redemptions until then. */
 const RESPONSE_MARGIN_MS = 2 * DAY_MS;
 
+/** A delivery is repeated for 58 hours, and must not be deleted before it has failed for good. */
+const LEAST_DELIVERY_MS = 4 * DAY_MS;
+
 /** Reads the retentions from the environment; all services of an installation must have the same. */
 export function readRetention(env: Env): Retention {
   const [responses, events, others] = readTogether(
@@ -67,7 +70,11 @@ export function readRetention(env: Env): Retention {
       readEnv(env, {
         auditMs: duration("SCRIP_AUDIT_RETENTION", DEFAULT_RETENTION.auditMs),
         activityMs: duration("SCRIP_ACTIVITY_RETENTION", DEFAULT_RETENTION.activityMs),
-        deliveryMs: duration("SCRIP_WEBHOOK_DELIVERY_RETENTION", DEFAULT_RETENTION.deliveryMs),
+        deliveryMs: duration(
+          "SCRIP_WEBHOOK_DELIVERY_RETENTION",
+          DEFAULT_RETENTION.deliveryMs,
+          LEAST_DELIVERY_MS,
+        ),
         exportFileMs: duration(
           "SCRIP_EXPORT_FILE_RETENTION",
           DEFAULT_RETENTION.exportFileMs,
@@ -79,6 +86,12 @@ export function readRetention(env: Env): Retention {
         },
       }),
   );
+  if (responses.failedRedemptionMs < events.inboxMs) {
+    // The webhook of an event that was delayed contains the failed redemption.
+    throw new ConfigError(
+      "SCRIP_FAILED_REDEMPTION_RETENTION must be at least as long as SCRIP_INBOX_RETENTION",
+    );
+  }
   return { ...responses, ...events, ...others };
 }
 
