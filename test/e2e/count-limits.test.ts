@@ -118,6 +118,34 @@ describe.each(COMPOSITIONS)("count rules (%s)", async (composition) => {
     },
   );
 
+  test("cap the units of a new customer when requests race", async () => {
+    const product = await api.post("/v1/products", { name: "Shirt", price: 1_000 });
+    const entry = {
+      object: "product",
+      id: product.body["id"],
+      product_customer_campaign_quantity_limit: 10,
+    };
+    const rule = await api.post("/v1/validation-rules", {
+      name: newCode("rule"),
+      applicable_to: { included: [entry] },
+    });
+    const code = newCode("BUDGET");
+    await api.post("/v1/vouchers", {
+      code,
+      type: "DISCOUNT_VOUCHER",
+      discount: { ...OFF_100, effect: "APPLY_TO_ITEMS_BY_QUANTITY" },
+      validation_rules: [rule.body["id"]],
+    });
+    const customer = { source_id: newCode("buyer") };
+    const order = { items: [{ product_id: product.body["id"], quantity: 10 }] };
+    const responses = await inParallel([1, 2, 3], 3, () =>
+      redeem([{ object: "voucher", id: code }], { customer, order }),
+    );
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const discounts = responses.map(({ body }) => body["order"].total_discount_amount ?? 0);
+    expect(discounts.toSorted((a, b) => a - b)).toEqual([0, 0, 1_000]);
+  });
+
   test("count the redemptions of each promotion tier separately", async () => {
     const campaign = await api.post("/v1/campaigns", {
       name: newCode("promotion"),

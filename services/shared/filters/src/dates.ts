@@ -91,10 +91,13 @@ function compileSpan(
 }
 
 export const MAX_DAYS = 36_500;
+/** Dates this far away are still within those of PostgreSQL. */
+const MAX_YEARS = 1_000;
 
 /** The number in `…_days_…` and `…_years_…` operators; 0 for operators without one. */
 export function daysOperand(operator: string, name: string, operands: readonly Operand[]): number {
-  return /days|years/.test(operator) ? wholeNumber(name, operands[0], MAX_DAYS) : 0;
+  if (operator.includes("days")) return wholeNumber(name, operands[0], MAX_DAYS);
+  return operator.includes("years") ? wholeNumber(name, operands[0], MAX_YEARS) : 0;
 }
 
 export function wholeNumber(name: string, operand: Operand | undefined, max: number): number {

@@ -223,7 +223,10 @@ async function decideAndCommit(
     const resolved = await resolveRedeemables(deps, call, requestContext.input, {
       tierSummaries: true,
     });
-    loaded = await loadDecisionContext(deps, call, requestContext, resolved);
+    // A customer who was unknown has been stored for the commit: others may have redeemed for them since.
+    const customer =
+      requestContext.customer ?? (decision.valid ? await request.upsertCustomer() : undefined);
+    loaded = await loadDecisionContext(deps, call, { ...requestContext, customer }, resolved);
     conflicts = refreshed(conflicts);
   }
   const names = requestContext.input.redeemables.map(({ id }) => id).join(", ");
