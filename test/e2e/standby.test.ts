@@ -109,7 +109,7 @@ describe("lists and exports of a streaming standby", async () => {
       await query(primaryUrl, "delete from conflict");
       await query(primaryUrl, "vacuum conflict");
       for (const error of await errors) {
-        expect(error).toMatchObject({ code: "40001" });
+        expect(error).toMatchObject({ cause: { code: "40001" } });
         expect(isUnavailable(error)).toBe(true);
       }
     } finally {
