@@ -117,7 +117,7 @@ describe("lists and exports of a streaming standby", async () => {
         })
         .toBe(true);
       for (const error of await errors) {
-        expect(error).toMatchObject({ code: "40001" });
+        expect(error).toMatchObject({ cause: { code: "40001" } });
         expect(isUnavailable(error)).toBe(true);
       }
     } finally {

@@ -4,10 +4,11 @@ import path from "node:path";
 
 import { ApiError } from "@scrip/errors";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
-import type { Call } from "@scrip/rpc";
+import type { Call, FindProject } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
+import { MAX_ATTEMPTS } from "../src/domain/job.ts";
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
 import {
@@ -58,13 +59,16 @@ const upTo = (count: number): readonly number[] => Array.from({ length: count },
 const takeTurn = (
   call: Call,
   attempt?: (item: number) => unknown,
-  onFailed?: () => Promise<void>,
+  {
+    onFailed,
+    findProject = anyProject,
+  }: { readonly onFailed?: () => Promise<void>; readonly findProject?: FindProject } = {},
 ): Promise<void> =>
   runTurn(
     {
       db,
       definitions: new Map([[COUNT, { ...countJob(db, attempt), ...(onFailed && { onFailed }) }]]),
-      findProject: anyProject,
+      findProject,
       onError: (error) => void errors.push(error),
     },
     { projectId: call.project.id, queue: "bulk" },
@@ -278,6 +282,41 @@ test("a job waits for the version of the project that its request has seen", asy
   expect(searched).toEqual([7n, 7n, undefined]);
 });
 
+/** One turn of a job that has waited for its project almost as long as it may. */
+async function takeLastTurn(call: Call, findProject: FindProject) {
+  const asyncActionId = await startCount(exports, call);
+  let ends = 0;
+  const onFailed = async () => {
+    ends += 1;
+    throw new ApiError("not_found");
+  };
+  await db.query("update job set attempts = $2 where project_id = $1", [
+    call.project.id,
+    MAX_ATTEMPTS - 1,
+  ]);
+  await takeTurn(call, undefined, { onFailed, findProject });
+  const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);
+  return { status, ends, reported: errors.splice(0).map(({ message }) => message) };
+}
+
+test("a job runs with the project as it is known when a change of it never arrives", async () => {
+  const { project, ...rest } = newCall();
+  const call = { ...rest, project: { ...project, version: 7n } };
+  const ended = await takeLastTurn(call, ({ projectId }) => ({
+    project: { id: projectId, version: 6n, timeZone: "UTC", caseSensitiveCodes: true },
+    sandboxNow: null,
+    deleted: false,
+  }));
+  expect(ended).toMatchObject({ status: DONE, ends: 0 });
+  expect(ended.reported).toEqual([expect.stringContaining("7 has not arrived")]);
+});
+
+test("a job of a project that is unknown ends what it works on, and fails", async () => {
+  const ended = await takeLastTurn(newCall(), () => undefined);
+  expect(ended).toMatchObject({ status: FAILED, ends: 1 });
+  expect(ended.reported).toEqual([expect.stringContaining("ended badly")]);
+});
+
 test("a worker that cannot store the end of a turn is replaced, and ends nothing else", async () => {
   await asAdmin(db.url, async (client) => {
     let calls = 0;
@@ -416,7 +455,7 @@ test.each([
       await db.query("update job set run = run + 1 where project_id = $1", [call.project.id]);
       throw error;
     },
-    async () => void (ends += 1),
+    { onFailed: async () => void (ends += 1) },
   );
   expect([attempts, ends]).toEqual([1, 0]);
   const { status } = await exports.asyncActions.getAsyncAction({ asyncActionId }, call);

@@ -36,6 +36,9 @@ export function progressOf({
 /** Claims of a job without a checkpoint, after which it fails. */
 export const MAX_ATTEMPTS = 12;
 
+/** Claims in which a job waits for a change of its project, about a minute; then it runs with the project as it is known. */
+export const CHANGE_ATTEMPTS = 7;
+
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 

@@ -6,8 +6,9 @@ import { finalErrorOf } from "@scrip/idempotency";
 import type { Database } from "@scrip/postgres";
 import { type Call, type FindProject, type ProjectState, REQUEST_DEADLINE_MS } from "@scrip/rpc";
 
-import { type JobCounts, MAX_ATTEMPTS, retryPauseMs } from "../domain/job.ts";
+import { CHANGE_ATTEMPTS, type JobCounts, MAX_ATTEMPTS, retryPauseMs } from "../domain/job.ts";
 import {
+  acceptVersion,
   claimJob,
   type ClaimedJob,
   failJob,
@@ -97,23 +98,13 @@ async function runSlices(
 /** Returns the job as of the new checkpoint, or why there is none. */
 async function runSlice(
   tools: TurnTools,
-  job: ClaimedJob,
+  claimed: ClaimedJob,
   signal: AbortSignal,
 ): Promise<ClaimedJob | SliceEnd> {
-  const version = job.projectVersion ?? undefined;
-  const state = await tools.findProject({
-    projectId: job.projectId,
-    version,
-    deadline: currentTime() + REQUEST_DEADLINE_MS,
-  });
+  const found = await findState(tools, claimed, signal);
+  if ("end" in found) return found.end;
+  const { job, state } = found;
   const at = new Date(projectTime(state));
-  if (!isCurrent(state, version)) {
-    // The event may still be on its way, after a crash for as long as the lease of a consumer.
-    const error = "The project, as the request has seen it, is not known yet";
-    if (job.attempts >= MAX_ATTEMPTS) return endAsFailed(tools, job, { error, at });
-    const pauseMs = retryPauseMs(job.attempts);
-    return endOf(await postponeJob(tools.db, job, { error, pauseMs }));
-  }
   const definition = tools.definitions.get(job.type);
   if (state.deleted || definition === undefined) {
     const error = definition === undefined ? `Unknown type ${job.type}` : "The project was deleted";
@@ -133,12 +124,48 @@ async function runSlice(
   }
 }
 
-/** Whether the project is known, at least as the starting request has seen it: settings and clock are not older. */
-const isCurrent = (
-  state: ProjectState | undefined,
-  version: bigint | undefined,
-): state is ProjectState =>
-  state !== undefined && (version === undefined || (state.project.version ?? 0n) >= version);
+/**
+ * Finds the project at least as the starting request has seen it: settings and clock are not older. Its event may still be
+ * on its way, after a crash for as long as the lease of a consumer; a change that never arrives does not stop the job.
+ */
+async function findState(
+  tools: TurnTools,
+  job: ClaimedJob,
+  signal: AbortSignal,
+): Promise<
+  { readonly job: ClaimedJob; readonly state: ProjectState } | { readonly end: SliceEnd }
+> {
+  const version = job.projectVersion ?? undefined;
+  const state = await tools.findProject({
+    projectId: job.projectId,
+    version,
+    deadline: currentTime() + REQUEST_DEADLINE_MS,
+  });
+  const known = state?.project.version ?? 0n;
+  if (state !== undefined && (version === undefined || known >= version)) return { job, state };
+  if (state !== undefined && job.attempts >= CHANGE_ATTEMPTS) {
+    const text = `Job ${job.id} (${job.type}) runs with version ${known} of project ${job.projectId}: ${version} has not arrived`;
+    if (!(await acceptVersion(tools.db, job, known))) return { end: "lost" };
+    tools.onError(new Error(text));
+    return { job: { ...job, projectVersion: known, attempts: 1 }, state };
+  }
+  const error = "The project, as the request has seen it, is not known yet";
+  if (job.attempts < MAX_ATTEMPTS) {
+    const pauseMs = retryPauseMs(job.attempts);
+    return { end: endOf(await postponeJob(tools.db, job, { error, pauseMs })) };
+  }
+  const slice = sliceOf(tools, job, { state: unknownProject(job), signal });
+  const definition = tools.definitions.get(job.type);
+  const at = new Date(currentTime());
+  return { end: await giveUp(tools, { job, definition, slice, at, reason: error }) };
+}
+
+/** The owner of what the job works on may know the project: it reads the rest itself. */
+const unknownProject = ({ projectId }: ClaimedJob): ProjectState => ({
+  project: { id: projectId, timeZone: "UTC", caseSensitiveCodes: true },
+  sandboxNow: null,
+  deleted: false,
+});
 
 const endOf = (wasHeld: boolean): SliceEnd => (wasHeld ? "over" : "lost");
 
@@ -246,10 +273,33 @@ async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Pr
     const pauseMs = retryPauseMs(job.attempts);
     return endOf(await postponeJob(tools.db, job, { error: reason, pauseMs }));
   }
-  if (definition.onFailed !== undefined) {
+  return giveUp(tools, { job, definition, slice, at, reason });
+}
+
+/** Ends the job as failed, after what it works on. */
+async function giveUp(
+  tools: TurnTools,
+  {
+    job,
+    definition,
+    slice,
+    at,
+    reason,
+  }: Omit<Failure, "definition" | "error"> & {
+    readonly definition: AnyJobDefinition | undefined;
+    readonly reason: string;
+  },
+): Promise<SliceEnd> {
+  if (definition?.onFailed !== undefined) {
     // The job of another process goes on.
     if (!(await isJobHeld(tools.db, job))) return "lost";
-    await definition.onFailed(slice, reason);
+    try {
+      await definition.onFailed(slice, reason);
+    } catch (error) {
+      // What no repetition can change must not keep the job, and those after it, from ending.
+      if (finalErrorOf(error, job.requestId) === undefined) throw error;
+      tools.onError(new Error(`Job ${job.id} (${job.type}) ended badly`, { cause: error }));
+    }
   }
   return endAsFailed(tools, job, { error: reason, at });
 }

@@ -220,6 +220,20 @@ export async function postponeJob(
   return rowCount === 1;
 }
 
+/** Stores that the job does not wait for a later version of its project, and starts its attempts anew. */
+export async function acceptVersion(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  version: bigint,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update job set project_version = $4, attempts = 1
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run, version],
+  );
+  return rowCount === 1;
+}
+
 /** Shows items of a slice that has not ended. */
 export async function saveProgress(
   db: Queryable,

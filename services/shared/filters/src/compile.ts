@@ -70,7 +70,7 @@ function compileValue(
   }
   if (field.type === "date") return compileDate(condition, context, bind);
   if (field.type === "day") return compileDay(condition, context, bind);
-  const scalar = compileScalar(condition, context, bind);
+  const scalar = compileScalar(condition, bind);
   if (field.type !== "json") return scalar;
   if (scalar === undefined) return compileJsonDate(condition, context, bind);
   if (!comparesAges(condition)) return scalar;

@@ -1,10 +1,4 @@
-import {
-  civilFromDays,
-  daysFromCivil,
-  instantAt,
-  localTimeAt,
-  type TimeContext,
-} from "@scrip/rules";
+import { civilFromDays, daysFromCivil, instantAt, localTimeAt } from "@scrip/rules";
 
 import {
   type Condition,
@@ -14,6 +8,7 @@ import {
   Violation,
 } from "./condition.ts";
 import type { Bind } from "./fields.ts";
+import { type ConditionTime, readAsUtc } from "./local-time.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import { spanOf } from "./spans.ts";
 
@@ -24,7 +19,7 @@ import { spanOf } from "./spans.ts";
  */
 export function compileDate(
   condition: Condition,
-  context: FilterContext,
+  context: FilterContext & ConditionTime,
   bind: Bind,
 ): string | undefined {
   const span = compileSpan(condition, context, bind);
@@ -52,7 +47,7 @@ export function compileDate(
 export function instantOfOperand(
   name: string,
   operand: Operand,
-  { timeZone }: Pick<TimeContext, "timeZone">,
+  { timeZone, readAs }: Pick<ConditionTime, "timeZone" | "readAs">,
 ): number {
   const text = String(operand);
   const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
@@ -63,7 +58,7 @@ export function instantOfOperand(
     if (civil.month === month && civil.day === date) return instantAt(timeZone, epochDay, 0);
   } else if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text)) {
     const instant = Date.parse(text);
-    if (!Number.isNaN(instant)) return instant;
+    if (!Number.isNaN(instant)) return readAs === undefined ? instant : readAsUtc(instant, readAs);
   }
   throw new Violation(`Values of filter ${name} must be ISO 8601 dates or date-times`);
 }

@@ -2,7 +2,10 @@ import { localTimeAt, type LocalTime, type TimeContext } from "@scrip/rules";
 
 import { MS_PER_DAY } from "./condition.ts";
 
-type Conversions = { readonly localTimes: Map<number, LocalTime>; inUtc?: TimeContext };
+/** The time for a condition. `readAs`: instants are local times of this zone, read as if they were UTC. */
+export type ConditionTime = TimeContext & { readonly readAs?: string };
+
+type Conversions = { readonly localTimes: Map<number, LocalTime>; inUtc?: ConditionTime };
 
 /**
  * Conversions by time context. Calendars are slow, and a hundred filters that evaluate one record at one
@@ -33,11 +36,17 @@ export function localTime(instant: number, time: TimeContext): LocalTime {
 const MAX_INSTANTS = 1_000;
 
 /** The instant at which UTC clocks show the present local time of the project. */
-export function inUtc(time: TimeContext): TimeContext {
-  const { epochDay, msOfDay } = localTime(time.now, time);
+export function inUtc(time: TimeContext): ConditionTime {
   return (conversionsAt(time).inUtc ??= {
-    now: epochDay * MS_PER_DAY + msOfDay,
+    now: readAsUtc(time.now, time.timeZone),
     timeZone: "UTC",
+    readAs: time.timeZone,
     firstWeekday: time.firstWeekday,
   });
+}
+
+/** The instant at which UTC clocks show the local time of an instant. */
+export function readAsUtc(instant: number, timeZone: string): number {
+  const { epochDay, msOfDay } = localTimeAt(timeZone, instant);
+  return epochDay * MS_PER_DAY + msOfDay;
 }

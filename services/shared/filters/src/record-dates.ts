@@ -3,13 +3,13 @@ import type { TimeContext } from "@scrip/rules";
 
 import { MS_PER_DAY } from "./condition.ts";
 import { daysOperand, DISTANCES, instantOfOperand, MAX_DAYS, PARTS, wholeNumber } from "./dates.ts";
-import { localTime } from "./local-time.ts";
+import { type ConditionTime, localTime } from "./local-time.ts";
 import { monthDaysOf, monthDaySpan } from "./month-days.ts";
 import type { ScalarCondition } from "./record-scalars.ts";
 import { spanOf, type Today } from "./spans.ts";
 
 /** Whether an instant in epoch milliseconds meets a condition; `null` meets only negative ones. */
-export type DateTest = (value: number | null, time: TimeContext) => boolean;
+export type DateTest = (value: number | null, time: ConditionTime) => boolean;
 
 /**
  * The condition of `compileDate` for instants in memory. Undefined for operators that dates do not
@@ -17,7 +17,7 @@ export type DateTest = (value: number | null, time: TimeContext) => boolean;
  */
 export function dateTest(condition: ScalarCondition): DateTest | undefined {
   const { name, operator, operands } = condition;
-  const operandsAt = (time: TimeContext): readonly number[] =>
+  const operandsAt = (time: ConditionTime): readonly number[] =>
     operands.map((one) => instantOfOperand(name, one, time));
   switch (operator) {
     case "$in":

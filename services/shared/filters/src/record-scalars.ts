@@ -1,8 +1,6 @@
 import type { TimeContext } from "@scrip/rules";
 
 import { type Operand } from "./condition.ts";
-import { instantOfOperand } from "./dates.ts";
-import { microsOfText } from "./iso-date.ts";
 import type { Operator } from "./operators.ts";
 import type { RecordValue, ValueType } from "./record.ts";
 import { booleanOf, booleanText, numberOf, textOf } from "./scalars.ts";
@@ -52,10 +50,6 @@ export function scalarTest(condition: ScalarCondition): ValueTest | undefined {
       return counting(condition, (order) => order < 0);
     case "$count_more":
       return counting(condition, (order) => order > 0);
-    case "$after":
-      return jsonDate(condition, (value, operand) => value > operand);
-    case "$before":
-      return jsonDate(condition, (value, operand) => value < operand);
     default:
       return undefined;
   }
@@ -142,19 +136,5 @@ function counting(
   return (value) => {
     const length = lengthOf(value);
     return length !== null && counts.some((one) => holds(compareNumbers(length, one)));
-  };
-}
-
-/** Dates in JSON are text; other text does not match. */
-function jsonDate(
-  { name, type, operands }: ScalarCondition,
-  holds: (value: bigint, operand: bigint) => boolean,
-): ValueTest | undefined {
-  if (type !== "json") return undefined;
-  return (value, time) => {
-    const micros = typeof value === "string" ? microsOfText(value) : undefined;
-    return operands
-      .map((one) => BigInt(instantOfOperand(name, one, time)) * 1000n)
-      .some((operand) => micros !== undefined && holds(micros, operand));
   };
 }

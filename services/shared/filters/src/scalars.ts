@@ -1,18 +1,12 @@
-import { type Condition, type FilterContext, type Operand, Violation } from "./condition.ts";
-import { instantOfOperand } from "./dates.ts";
+import { type Condition, type Operand, Violation } from "./condition.ts";
 import type { Bind } from "./fields.ts";
-import { isDateSql, zonedSql } from "./iso-date.ts";
 
 /**
  * Conditions on texts, numbers, booleans, arrays and JSON values. With several values, a positive
  * operator matches any of them, a negative one none. Returns undefined for operators that the field
  * does not have.
  */
-export function compileScalar(
-  condition: Condition,
-  context: FilterContext,
-  bind: Bind,
-): string | undefined {
+export function compileScalar(condition: Condition, bind: Bind): string | undefined {
   switch (condition.operator) {
     case "$in":
     case "$is":
@@ -45,10 +39,6 @@ export function compileScalar(
       return counting(condition, "<", bind);
     case "$count_more":
       return counting(condition, ">", bind);
-    case "$after":
-      return jsonDate(condition, { comparator: ">", context }, bind);
-    case "$before":
-      return jsonDate(condition, { comparator: "<", context }, bind);
     default:
       return undefined;
   }
@@ -135,20 +125,6 @@ function counting(
     default:
       return undefined;
   }
-}
-
-/** Dates in JSON are text; other text does not match. */
-function jsonDate(
-  { name, field, operands }: Condition,
-  { comparator, context }: { readonly comparator: string; readonly context: FilterContext },
-  bind: Bind,
-): string | undefined {
-  if (field.type !== "json") return undefined;
-  const instants = operands.map((one) => new Date(instantOfOperand(name, one, context)));
-  const text = jsonText(field.sql);
-  return `case when ${isDateSql(text)}
-               then ${zonedSql(text)}::timestamptz ${comparator} any(${bind(instants)}::timestamptz[])
-               else false end`;
 }
 
 export const jsonText = (sql: string): string => `(${sql} #>> '{}')`;

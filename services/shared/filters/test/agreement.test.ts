@@ -228,7 +228,7 @@ const filters = fc
   )
   .map(([fields, junction]) => ({ ...Object.fromEntries(fields), junction }));
 const weekday = fc.integer({ min: 0, max: 6 });
-const timeZone = fc.constantFrom("UTC", "Europe/Warsaw", "America/New_York", "GMT+5");
+const timeZone = fc.constantFrom("UTC", "Europe/Warsaw", "America/New_York", "Asia/Tokyo", "GMT+5");
 
 test("matches the same records in SQL and in memory", async () => {
   const counts = { compared: 0, found: 0 };
@@ -279,9 +279,39 @@ test.each([
     text: "2024-02-30",
     list: ["2024-02-29"],
   });
-  const filter = { "metadata.x": { conditions: { [operator]: operand } } };
   // There it is still the 29th.
   const time = { now: Date.parse("2024-03-01T01:30:00Z"), timeZone: "America/New_York" };
+  const found = await foundInMetadata({ [operator]: operand }, values, time);
+  expect(found.inSql).toEqual(expected.toSorted());
+  expect(found.inMemory).toEqual(expected.toSorted());
+});
+
+test.each([
+  ["America/New_York", "$after", "2024-02-29", ["later"]],
+  ["America/New_York", "$before", "2024-02-29", []],
+  ["Asia/Tokyo", "$after", "2024-02-29", ["later"]],
+  ["Asia/Tokyo", "$before", "2024-02-29", []],
+  // An hour before and after the 29th begins there.
+  ["America/New_York", "$after", "2024-02-29T04:00:00Z", ["day", "later"]],
+  ["America/New_York", "$before", "2024-02-29T06:00:00Z", ["day"]],
+  ["Asia/Tokyo", "$after", "2024-02-28T16:00:00Z", ["later"]],
+  ["Asia/Tokyo", "$before", "2024-02-28T16:00:00Z", ["day"]],
+])("reads a day as one of the calendar of %s: %s %s", async (zone, operator, operand, expected) => {
+  const values = Object.entries({ day: "2024-02-29", later: "2024-03-01" });
+  const time = { now: NOW, timeZone: zone };
+  const found = await foundInMetadata({ [operator]: operand }, values, time);
+  expect(found).toEqual({ inSql: expected, inMemory: expected });
+});
+
+const NOTHING = { name: null, size: null, isOn: null, made: null, born: null, tags: null };
+
+/** The names of the values of metadata that meet conditions. */
+async function foundInMetadata(
+  conditions: Readonly<Record<string, unknown>>,
+  values: readonly (readonly [name: string, value: unknown])[],
+  time: { readonly now: number; readonly timeZone: string },
+) {
+  const filter = { "metadata.x": { conditions } };
   const bound: unknown[] = [JSON.stringify(values.map(([id, x]) => ({ id, metadata: { x } })))];
   const compiled = compileFilters(filter, { ...time, fields: inSql, values: bound });
   const predicate = compilePredicate(filter, inMemory);
@@ -290,11 +320,12 @@ test.each([
     `select id from jsonb_to_recordset($1::jsonb) as r (id text, metadata jsonb) where ${compiled.text}`,
     bound,
   );
-  const empty = { name: null, size: null, isOn: null, made: null, born: null, tags: null };
-  const found = values.filter(([, x]) => predicate.matches({ ...empty, metadata: { x } }, time));
-  expect(rows.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
-  expect(found.map(([id]) => id).toSorted()).toEqual(expected.toSorted());
-});
+  const found = values.filter(([, x]) => predicate.matches({ ...NOTHING, metadata: { x } }, time));
+  return {
+    inSql: rows.map(({ id }) => id).toSorted(),
+    inMemory: found.map(([id]) => id).toSorted(),
+  };
+}
 
 test("formats JSON values as Postgres does", async () => {
   const { rows } = await db.query<{ id: number; text: string }>(

@@ -23,6 +23,7 @@ import {
 } from "./planning.ts";
 import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
+import { bulkOfStandby, ofStandby } from "./standby.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
 import type { Planning, Statement } from "./statement.ts";
 import { becomeService, becomeTenant } from "./tenant-role.ts";
@@ -217,7 +218,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     replicaUrl === undefined
       ? undefined
       : openPool({ ...options, url: replicaUrl, poolerUrl: undefined }, exactTypes);
-  const bulk = { ...options, url: replicaUrl ?? options.url };
+  const bulkOptions = { ...options, url: replicaUrl ?? options.url };
+  const bulk = (projectId: string): BulkReads =>
+    createBulkReads(() => createBulkClient(bulkOptions, projectId));
   const transactions = createSlots({
     slots: Math.max(1, size - 1),
     maxWaitMs: CONNECTION_TIMEOUT_MS,
@@ -239,9 +242,10 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
   let closed: Promise<unknown> | undefined;
   const database: Database = {
-    bulk: (projectId) => createBulkReads(() => createBulkClient(bulk, projectId)),
+    bulk,
     ...(replica !== undefined && {
-      replica: singleStatements({ pool: replica, role, onFailure, isPooled: false }),
+      bulk: (projectId) => bulkOfStandby(bulk(projectId)),
+      replica: ofStandby(singleStatements({ pool: replica, role, onFailure, isPooled: false })),
     }),
     size,
     ...singleStatements(primary),

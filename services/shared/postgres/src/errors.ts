@@ -19,7 +19,6 @@ const UNAVAILABLE = [
   /^57014$/, // statement_timeout
   /^55P03$/, // lock_timeout
   /^25P0[34]$/, // idle_in_transaction_session_timeout, transaction_timeout
-  /^40001$/, // a list on a standby that conflicts with its recovery
   /^25006$/, // a standby that does not take writes yet, in the middle of a failover
 ];
 
@@ -40,6 +39,14 @@ const LOST_CONNECTION =
   /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 const DRIVER_TIMEOUT =
   /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Cannot use a pool after calling end)/;
+
+/** A read on a standby that its recovery has cancelled. */
+export class StandbyConflict extends Error {
+  constructor(cause: unknown) {
+    super("The standby has cancelled a read that conflicts with its recovery", { cause });
+    this.name = "StandbyConflict";
+  }
+}
 
 /** The SQLSTATE of a Postgres error; undefined for other failures. */
 export function sqlState(error: unknown): string | undefined {
@@ -73,6 +80,7 @@ export function isRetryable(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE.some((pattern) => pattern.test(state));
+  if (error instanceof StandbyConflict) return true;
   return isConnectionLost(error) || (error instanceof Error && DRIVER_TIMEOUT.test(error.message));
 }
 

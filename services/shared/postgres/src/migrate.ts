@@ -234,8 +234,9 @@ const revokeChanges = (schema: string, role: string): string => `
   do $$
   declare part regclass;
   begin
-    for part in select tree.relid
-                  from pg_class c, pg_partition_tree(c.oid) as tree
+    for part in select tree.oid
+                  from pg_class c,
+                       lateral (select c.oid union select relid from pg_partition_tree(c.oid)) as tree
                  where c.relnamespace = '${schema}'::regnamespace and c.relkind in ('r', 'p')
                    and obj_description(c.oid, 'pg_class') = 'append-only'
     loop

@@ -122,6 +122,26 @@ test("keeps the access of running processes to a replaced table while later migr
   }
 });
 
+test.each([
+  ["a plain table", first],
+  [
+    "a partitioned table",
+    `create table sale (id text primary key) partition by hash (id);
+     create table sale_0 partition of sale for values with (modulus 1, remainder 0);`,
+  ],
+])("lets the service only add rows to %s that is append-only", async (_, table) => {
+  await using at = await given({
+    "0001_sale.sql": `${table} comment on table sale is 'append-only';`,
+  });
+  await at.migrate();
+  await using service = at.connect();
+  await service.query("insert into sale (id) values ('a')");
+  for (const change of ["update sale set id = 'b'", "delete from sale"]) {
+    const error = await service.query(change).catch((thrown: unknown) => thrown);
+    expect(sqlState(error)).toBe(INSUFFICIENT_PRIVILEGE);
+  }
+});
+
 test("accepts a reader of tables that later migrations create", async () => {
   await using at = await given({ "0001_sale.sql": first });
   const reader = { role: "scrip_till", tables: ["receipt"] };

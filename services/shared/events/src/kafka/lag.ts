@@ -1,4 +1,4 @@
-import type { Admin } from "kafkajs";
+import type { Admin, SeekEntry } from "kafkajs";
 
 import type { PartitionLag } from "../bus.ts";
 import { retryFor } from "./retry.ts";
@@ -12,23 +12,8 @@ export async function measureLag(
   group: string,
   topics: readonly string[],
 ): Promise<readonly PartitionLag[]> {
-  const committed = new Map<string, bigint>();
-  const positions = await retryFor(RETRY_MS, () => admin.fetchOffsets({ groupId: group }));
-  for (const { topic, partitions } of positions) {
-    for (const { partition, offset } of partitions)
-      committed.set(`${partition}:${topic}`, BigInt(offset));
-  }
-  const all = new Set([...topics, ...positions.map(({ topic }) => topic)]);
-  const lags = await Promise.all(
-    [...all].toSorted().map(async (topic) =>
-      (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }): PartitionLag => {
-        const oldest = BigInt(low);
-        const offset = committed.get(`${partition}:${topic}`) ?? oldest;
-        return { topic, partition, behind: BigInt(high) - (offset > oldest ? offset : oldest) };
-      }),
-    ),
-  );
-  return lags.flat().filter(({ behind }) => behind > 0n);
+  const lags = await measureLags(admin, new Map([[group, topics]]));
+  return lags.get(group) ?? [];
 }
 
 /** The number of events that each group has not committed. */
@@ -36,9 +21,57 @@ export async function measureBacklogs(
   admin: Admin,
   topicsOf: ReadonlyMap<string, readonly string[]>,
 ): Promise<ReadonlyMap<string, number>> {
-  const backlogs = [...topicsOf].map(async ([group, topics]): Promise<[string, number]> => {
-    const partitions = await measureLag(admin, group, topics);
-    return [group, partitions.reduce((sum, { behind }) => sum + Number(behind), 0)];
-  });
-  return new Map(await Promise.all(backlogs));
+  const lags = await measureLags(admin, topicsOf);
+  return new Map(
+    [...lags].map(([group, partitions]) => [
+      group,
+      partitions.reduce((sum, { behind }) => sum + Number(behind), 0),
+    ]),
+  );
 }
+
+/** Reads the ends of the topics, each once, after what the groups have committed. */
+async function measureLags(
+  admin: Admin,
+  topicsOf: ReadonlyMap<string, readonly string[]>,
+): Promise<ReadonlyMap<string, readonly PartitionLag[]>> {
+  const groups = await Promise.all(
+    [...topicsOf].map(async ([group, topics]) => {
+      const positions = await retryFor(RETRY_MS, () => admin.fetchOffsets({ groupId: group }));
+      const committed = new Map(positions.map(({ topic, partitions }) => [topic, partitions]));
+      return { group, committed, topics: new Set([...topics, ...committed.keys()]) };
+    }),
+  );
+  const topics = new Set(groups.flatMap((one) => [...one.topics]));
+  const ends = new Map(
+    await Promise.all(
+      [...topics].map(async (topic) => [topic, await admin.fetchTopicOffsets(topic)] as const),
+    ),
+  );
+  return new Map(
+    groups.map((one) => [
+      one.group,
+      [...one.topics]
+        .toSorted()
+        .flatMap((topic) => lagsIn(topic, ends.get(topic) ?? [], one.committed.get(topic) ?? [])),
+    ]),
+  );
+}
+
+type TopicEnds = Awaited<ReturnType<Admin["fetchTopicOffsets"]>>;
+
+/** The partitions of a topic that a group has not read to their end. */
+const lagsIn = (
+  topic: string,
+  ends: TopicEnds,
+  committed: readonly SeekEntry[],
+): readonly PartitionLag[] => {
+  const offsets = new Map(committed.map(({ partition, offset }) => [partition, BigInt(offset)]));
+  return ends
+    .map(({ partition, low, high }) => {
+      const oldest = BigInt(low);
+      const offset = offsets.get(partition) ?? oldest;
+      return { topic, partition, behind: BigInt(high) - (offset > oldest ? offset : oldest) };
+    })
+    .filter(({ behind }) => behind > 0n);
+};
