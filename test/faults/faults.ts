@@ -14,6 +14,7 @@ import { poison } from "./f19-poison.ts";
 import { groupScale } from "./f20-group-scale.ts";
 import { redisSlow } from "./f22-redis-slow.ts";
 import { loyaltyAway } from "./f23-loyalty-away.ts";
+import { badReplica } from "./f24-bad-replica.ts";
 import { slowNetwork } from "./f25-slow-network.ts";
 import { halfOpen } from "./f26-half-open.ts";
 import { wrongClocks } from "./f27-wrong-clocks.ts";
@@ -50,6 +51,7 @@ export const FAULTS: readonly Fault[] = [
   groupScale,
   redisSlow,
   loyaltyAway,
+  badReplica,
   slowNetwork,
   halfOpen,
   wrongClocks,
@@ -102,14 +104,6 @@ export const FAULTS: readonly Fault[] = [
     "gateway/test/rate-limits.redis.test.ts",
     "gateway/test/shared-evictions.redis.test.ts",
     "gateway/test/shared-credentials.redis.test.ts",
-  ),
-  proven(
-    "F24",
-    "A replica is slow or fails",
-    "deadlines hold, the breaker opens, retries stay within their budget",
-    "services/shared/rpc/src/transport/balanced-transport.test.ts",
-    "services/shared/rpc/src/transport/circuit-breaker.test.ts",
-    "services/shared/rpc/src/transport/retry-budget.test.ts",
   ),
   proven(
     "F28",
