@@ -1,4 +1,5 @@
 import { rollingRestart } from "./f03-rolling-restart.ts";
+import { eachProcessKilled } from "./f04-each-process-killed.ts";
 import { postgresKilled } from "./f06-postgres-killed.ts";
 import { postgresAway } from "./f07-postgres-away.ts";
 import { postgresHangs } from "./f08-postgres-hangs.ts";
@@ -36,6 +37,7 @@ const proven = (
 /** The plan. */
 export const FAULTS: readonly Fault[] = [
   rollingRestart,
+  eachProcessKilled,
   postgresKilled,
   postgresAway,
   postgresHangs,
@@ -72,12 +74,6 @@ export const FAULTS: readonly Fault[] = [
     "one effect, the same response",
     "test/e2e/idempotent-replays.test.ts",
     "test/e2e/keyed-writes.test.ts",
-  ),
-  proven(
-    "F04",
-    "kill -9 of each process during stacked redemptions",
-    "nothing acknowledged is lost, nothing is redeemed twice",
-    "test/e2e/stress-crash.test.ts",
   ),
   proven(
     "F05",
