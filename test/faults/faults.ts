@@ -1,3 +1,4 @@
+import { oneCode } from "./f01-one-code.ts";
 import { rollingRestart } from "./f03-rolling-restart.ts";
 import { eachProcessKilled } from "./f04-each-process-killed.ts";
 import { postgresKilled } from "./f06-postgres-killed.ts";
@@ -36,6 +37,7 @@ const proven = (
 
 /** The plan. */
 export const FAULTS: readonly Fault[] = [
+  oneCode,
   rollingRestart,
   eachProcessKilled,
   postgresKilled,
@@ -62,12 +64,6 @@ export const FAULTS: readonly Fault[] = [
   slowClients,
   soak,
   idle,
-  proven(
-    "F01",
-    "Concurrent redemptions of one code",
-    "as many succeed as its quantity",
-    "test/e2e/concurrent-redemptions.test.ts",
-  ),
   proven(
     "F02",
     "Requests repeated under their idempotency keys",
