@@ -1,4 +1,5 @@
 import { oneCode } from "./f01-one-code.ts";
+import { repeatedSpends } from "./f02-repeated-spends.ts";
 import { rollingRestart } from "./f03-rolling-restart.ts";
 import { eachProcessKilled } from "./f04-each-process-killed.ts";
 import { postgresKilled } from "./f06-postgres-killed.ts";
@@ -38,6 +39,7 @@ const proven = (
 /** The plan. */
 export const FAULTS: readonly Fault[] = [
   oneCode,
+  repeatedSpends,
   rollingRestart,
   eachProcessKilled,
   postgresKilled,
@@ -64,13 +66,6 @@ export const FAULTS: readonly Fault[] = [
   slowClients,
   soak,
   idle,
-  proven(
-    "F02",
-    "Requests repeated under their idempotency keys",
-    "one effect, the same response",
-    "test/e2e/idempotent-replays.test.ts",
-    "test/e2e/keyed-writes.test.ts",
-  ),
   proven(
     "F05",
     "The commit fails at each of its steps",
