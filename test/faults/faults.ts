@@ -7,6 +7,7 @@ import { postgresAway } from "./f07-postgres-away.ts";
 import { postgresHangs } from "./f08-postgres-hangs.ts";
 import { connectionsUsedUp } from "./f09-connections-used-up.ts";
 import { brokerAway } from "./f12-broker-away.ts";
+import { eventLogAway } from "./f12-event-log-away.ts";
 import { brokerKilled } from "./f13-broker-killed.ts";
 import { brokerWiped } from "./f14-broker-wiped.ts";
 import { repeatedShuffled } from "./f15-repeated-shuffled.ts";
@@ -47,6 +48,7 @@ export const FAULTS: readonly Fault[] = [
   postgresHangs,
   connectionsUsedUp,
   brokerAway,
+  eventLogAway,
   brokerKilled,
   brokerWiped,
   repeatedShuffled,
