@@ -39,7 +39,10 @@ type Result = {
 
 const wanted = new Set(positionals.map((id) => id.toUpperCase()));
 const unknown = [...wanted].filter((id) => !FAULTS.some((fault) => fault.id === id));
-if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(", ")}`);
+if (unknown.length > 0) {
+  console.error(`faults: there is no fault ${unknown.join(", ")}`);
+  process.exit(2);
+}
 
 console.log(`seed ${SEED} · ${FULL ? "full" : "short"} · ${describeMachine()}`);
 const results: Result[] = [];
