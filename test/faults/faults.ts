@@ -24,6 +24,7 @@ import { halfOpen } from "./f26-half-open.ts";
 import { wrongClocks } from "./f27-wrong-clocks.ts";
 import { smallHeap } from "./f31-small-heap.ts";
 import { blockedEventLoop } from "./f32-blocked-event-loop.ts";
+import { guessedCodes } from "./f38-guessed-codes.ts";
 import { slowClients } from "./f39-slow-clients.ts";
 import { soak } from "./f50-soak.ts";
 import { idle } from "./f52-idle.ts";
@@ -65,6 +66,7 @@ export const FAULTS: readonly Fault[] = [
   wrongClocks,
   smallHeap,
   blockedEventLoop,
+  guessedCodes,
   slowClients,
   soak,
   idle,
@@ -81,18 +83,37 @@ export const FAULTS: readonly Fault[] = [
     "test/e2e/locked-rows.test.ts",
   ),
   proven(
-    "F11",
-    "Stacks of the same vouchers in random order",
-    "no deadlock, exact balances",
-    "test/e2e/stress-stacks.test.ts",
-  ),
-  proven(
     "F21",
     "Redis is killed, and is empty afterwards",
     "processes limit and cache alone, and no request waits for it",
     "gateway/test/rate-limits.redis.test.ts",
     "gateway/test/shared-evictions.redis.test.ts",
     "gateway/test/shared-credentials.redis.test.ts",
+  ),
+  proven(
+    "F36",
+    "SQL, templates and paths in strings",
+    "no internal error; what is legal is stored verbatim",
+    "test/e2e/hostile-strings.test.ts",
+  ),
+  proven(
+    "F33",
+    "More load than the capacity",
+    "light requests are served, the rest is rejected in time",
+    "test/e2e/overload.test.ts",
+  ),
+  proven(
+    "F45",
+    "A release runs on the schema of a later one",
+    "it serves each request that writes, and the books are exact",
+    "test/e2e/newer-schema.test.ts",
+  ),
+  proven("F46", "A killed import", "each row is imported once", "test/e2e/imports.test.ts"),
+  proven(
+    "F11",
+    "Stacks of the same vouchers in random order",
+    "no deadlock, exact balances",
+    "test/e2e/stress-stacks.test.ts",
   ),
   proven(
     "F28",
@@ -113,12 +134,6 @@ export const FAULTS: readonly Fault[] = [
     "services/export/test/local-files.test.ts",
   ),
   proven(
-    "F33",
-    "More load than the capacity",
-    "light requests are served, the rest is rejected in time",
-    "test/e2e/overload.test.ts",
-  ),
-  proven(
     "F34",
     "Bodies that are too large, endless or compressed",
     "each is rejected before it is read, and others are not blocked",
@@ -132,22 +147,10 @@ export const FAULTS: readonly Fault[] = [
     "gateway/test/malformed-requests.test.ts",
   ),
   proven(
-    "F36",
-    "SQL, templates and paths in strings",
-    "no internal error; what is legal is stored verbatim",
-    "test/e2e/hostile-strings.test.ts",
-  ),
-  proven(
     "F37",
     "Headers and request lines that are not HTTP",
     "each is rejected, and no request is split",
     "gateway/test/malformed-requests.test.ts",
-  ),
-  proven(
-    "F38",
-    "Guessed codes",
-    "callers who guess are blocked, others are not",
-    "test/e2e/code-guessing.test.ts",
   ),
   proven(
     "F40",
@@ -182,13 +185,6 @@ export const FAULTS: readonly Fault[] = [
     "all that was acknowledged before it is there, and the books are exact",
     "test/e2e/restore.test.ts",
   ),
-  proven(
-    "F45",
-    "A release runs on the schema of a later one",
-    "it serves each request that writes, and the books are exact",
-    "test/e2e/newer-schema.test.ts",
-  ),
-  proven("F46", "A killed import", "each row is imported once", "test/e2e/imports.test.ts"),
   proven(
     "F47",
     "Session locks of many clients",
