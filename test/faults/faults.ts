@@ -6,6 +6,7 @@ import { postgresKilled } from "./f06-postgres-killed.ts";
 import { postgresAway } from "./f07-postgres-away.ts";
 import { postgresHangs } from "./f08-postgres-hangs.ts";
 import { connectionsUsedUp } from "./f09-connections-used-up.ts";
+import { foreignLock } from "./f10-foreign-lock.ts";
 import { brokerAway } from "./f12-broker-away.ts";
 import { eventLogAway } from "./f12-event-log-away.ts";
 import { brokerKilled } from "./f13-broker-killed.ts";
@@ -48,6 +49,7 @@ export const FAULTS: readonly Fault[] = [
   postgresAway,
   postgresHangs,
   connectionsUsedUp,
+  foreignLock,
   brokerAway,
   eventLogAway,
   brokerKilled,
@@ -75,12 +77,6 @@ export const FAULTS: readonly Fault[] = [
     "The commit fails at each of its steps",
     "one effect for a repeated key",
     "services/voucher/test/commit-faults.test.ts",
-  ),
-  proven(
-    "F10",
-    "A foreign lock on a hot voucher",
-    "its requests are rejected in time, others are not delayed",
-    "test/e2e/locked-rows.test.ts",
   ),
   proven(
     "F21",
