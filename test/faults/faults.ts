@@ -2,6 +2,7 @@ import { oneCode } from "./f01-one-code.ts";
 import { repeatedSpends } from "./f02-repeated-spends.ts";
 import { rollingRestart } from "./f03-rolling-restart.ts";
 import { eachProcessKilled } from "./f04-each-process-killed.ts";
+import { killedCommits } from "./f05-killed-commits.ts";
 import { postgresKilled } from "./f06-postgres-killed.ts";
 import { postgresAway } from "./f07-postgres-away.ts";
 import { postgresHangs } from "./f08-postgres-hangs.ts";
@@ -45,6 +46,7 @@ export const FAULTS: readonly Fault[] = [
   repeatedSpends,
   rollingRestart,
   eachProcessKilled,
+  killedCommits,
   postgresKilled,
   postgresAway,
   postgresHangs,
@@ -72,12 +74,6 @@ export const FAULTS: readonly Fault[] = [
   slowClients,
   soak,
   idle,
-  proven(
-    "F05",
-    "The commit fails at each of its steps",
-    "one effect for a repeated key",
-    "services/voucher/test/commit-faults.test.ts",
-  ),
   proven(
     "F21",
     "Redis is killed, and is empty afterwards",
