@@ -26,6 +26,7 @@ import { halfOpen } from "./f26-half-open.ts";
 import { wrongClocks } from "./f27-wrong-clocks.ts";
 import { smallHeap } from "./f31-small-heap.ts";
 import { blockedEventLoop } from "./f32-blocked-event-loop.ts";
+import { overload } from "./f33-overload.ts";
 import { guessedCodes } from "./f38-guessed-codes.ts";
 import { slowClients } from "./f39-slow-clients.ts";
 import { soak } from "./f50-soak.ts";
@@ -70,6 +71,7 @@ export const FAULTS: readonly Fault[] = [
   wrongClocks,
   smallHeap,
   blockedEventLoop,
+  overload,
   guessedCodes,
   slowClients,
   soak,
@@ -87,12 +89,6 @@ export const FAULTS: readonly Fault[] = [
     "SQL, templates and paths in strings",
     "no internal error; what is legal is stored verbatim",
     "test/e2e/hostile-strings.test.ts",
-  ),
-  proven(
-    "F33",
-    "More load than the capacity",
-    "light requests are served, the rest is rejected in time",
-    "test/e2e/overload.test.ts",
   ),
   proven(
     "F45",
