@@ -47,6 +47,8 @@ export type Setup = {
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
+  /** PostgreSQL collects its statements in `pg_stat_statements`. */
+  readonly statements?: true;
   /** The clock of each process can be changed; needs `faketime`. */
   readonly clocks?: true;
 };
@@ -90,7 +92,7 @@ export async function withInstallation(
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-faults-"));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const postgres = parts.use(await openBenchDatabase(path.join(folder, "postgres")));
+  const postgres = parts.use(await openBenchDatabase(path.join(folder, "postgres"), setup));
   const url = await postgres.create("faults");
   const kafka = bus === "kafka" ? parts.use(await testKafka()) : undefined;
   const redis = setup.redis && parts.use(await testRedis());

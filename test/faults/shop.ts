@@ -85,11 +85,13 @@ export async function openShop(stack: Stack): Promise<Shop> {
       Math.floor(at / CARDS) % 2 === 0
         ? sender.post("/v1/orders", { ...order, customer }, headers)
         : sender.post(`/v1/vouchers/${CODE}/redemption`, { order, customer }, headers);
-    const final = await retryUnavailable(async () => {
+    const sendCounted = async (): Promise<ApiResponse> => {
       const response = await send().catch(() => NO_CONNECTION);
       if (response.status !== 200) onFailure(response);
       return response;
-    }, isInProgress);
+    };
+    // Processes that are killed start slowly on a busy machine.
+    const final = await retryUnavailable(sendCounted, isInProgress, SETTLE_TIMEOUT_MS);
     if (final.status !== 200) throw new Error(`an order was not paid: ${final.text}`);
     paid[index]! += 1;
   };
