@@ -30,6 +30,7 @@ import { overload } from "./f33-overload.ts";
 import { hostilePayloads } from "./f36-hostile-payloads.ts";
 import { guessedCodes } from "./f38-guessed-codes.ts";
 import { slowClients } from "./f39-slow-clients.ts";
+import { importKilled } from "./f46-import-killed.ts";
 import { soak } from "./f50-soak.ts";
 import { idle } from "./f52-idle.ts";
 import type { Fault } from "./fault.ts";
@@ -76,6 +77,7 @@ export const FAULTS: readonly Fault[] = [
   hostilePayloads,
   guessedCodes,
   slowClients,
+  importKilled,
   soak,
   idle,
   proven(
@@ -92,7 +94,6 @@ export const FAULTS: readonly Fault[] = [
     "it serves each request that writes, and the books are exact",
     "test/e2e/newer-schema.test.ts",
   ),
-  proven("F46", "A killed import", "each row is imported once", "test/e2e/imports.test.ts"),
   proven(
     "F11",
     "Stacks of the same vouchers in random order",
