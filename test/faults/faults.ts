@@ -18,6 +18,7 @@ import { splitLease } from "./f17-split-lease.ts";
 import { slowHandler } from "./f18-slow-handler.ts";
 import { poison } from "./f19-poison.ts";
 import { groupScale } from "./f20-group-scale.ts";
+import { redisAway } from "./f21-redis-away.ts";
 import { redisSlow } from "./f22-redis-slow.ts";
 import { loyaltyAway } from "./f23-loyalty-away.ts";
 import { badReplica } from "./f24-bad-replica.ts";
@@ -65,6 +66,7 @@ export const FAULTS: readonly Fault[] = [
   slowHandler,
   poison,
   groupScale,
+  redisAway,
   redisSlow,
   loyaltyAway,
   badReplica,
@@ -80,14 +82,6 @@ export const FAULTS: readonly Fault[] = [
   importKilled,
   soak,
   idle,
-  proven(
-    "F21",
-    "Redis is killed, and is empty afterwards",
-    "processes limit and cache alone, and no request waits for it",
-    "gateway/test/rate-limits.redis.test.ts",
-    "gateway/test/shared-evictions.redis.test.ts",
-    "gateway/test/shared-credentials.redis.test.ts",
-  ),
   proven(
     "F45",
     "A release runs on the schema of a later one",
