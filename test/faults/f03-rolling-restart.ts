@@ -17,7 +17,7 @@ export const rollingRestart: Fault = {
   buses: ["postgres"],
   setup: { composition: "distributed", replicas: 2 },
   async run({ stack, shop: { api } }, { full, report }) {
-    const load = await startSteadyLoad(api, report);
+    using load = await startSteadyLoad(api, report);
     for (let round = 0; round < (full ? ROUNDS : 1); round += 1) {
       for (const name of NAMES) {
         load.name(`restart of ${name}`);

@@ -31,6 +31,7 @@ import { overload } from "./f33-overload.ts";
 import { hostilePayloads } from "./f36-hostile-payloads.ts";
 import { guessedCodes } from "./f38-guessed-codes.ts";
 import { slowClients } from "./f39-slow-clients.ts";
+import { rollingUpgrade } from "./f45-rolling-upgrade.ts";
 import { importKilled } from "./f46-import-killed.ts";
 import { soak } from "./f50-soak.ts";
 import { idle } from "./f52-idle.ts";
@@ -79,15 +80,10 @@ export const FAULTS: readonly Fault[] = [
   hostilePayloads,
   guessedCodes,
   slowClients,
+  rollingUpgrade,
   importKilled,
   soak,
   idle,
-  proven(
-    "F45",
-    "A release runs on the schema of a later one",
-    "it serves each request that writes, and the books are exact",
-    "test/e2e/newer-schema.test.ts",
-  ),
   proven(
     "F11",
     "Stacks of the same vouchers in random order",

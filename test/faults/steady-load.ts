@@ -6,7 +6,8 @@ import { ok } from "../stack/rule-builders.ts";
 
 const PAUSE_MS = 100;
 
-export type SteadyLoad = {
+/** Ends its requests also when an experiment fails. */
+export type SteadyLoad = Disposable & {
   /** Names what happens from now on, for reports of requests that fail. */
   readonly name: (phase: string) => void;
   /** Throws when a request failed, or a redemption was lost or doubled. */
@@ -59,6 +60,7 @@ export async function startSteadyLoad(
   });
   return {
     name: (next) => void (phase = next),
+    [Symbol.dispose]: () => done.abort(),
     async stop() {
       done.abort();
       await Promise.all(lanes);
