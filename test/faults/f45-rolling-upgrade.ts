@@ -70,8 +70,8 @@ export const rollingUpgrade: Fault = {
     }
     const result = await load.stop();
     report(`with keys: ${describeLoad(result)}`);
-    await steady.stop();
     report(`accruals complete after ${(await shop.settle()).toFixed(0)} ms`);
+    await steady.stop();
     assert(result.failures === 0, "requests failed");
   },
 };
