@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { startedAgain } from "./crash.ts";
 import type { Fault } from "./fault.ts";
 import { describeLoad, PER_SECOND } from "./load.ts";
 
@@ -7,7 +8,6 @@ const KILLS = 100;
 const SHORT_KILLS = 6;
 /** From the restart to the next kill. */
 const LONGEST_MS = 1_500;
-const STARTS = 5;
 
 export const processKilled: Fault = {
   id: "F16",
@@ -20,21 +20,9 @@ export const processKilled: Fault = {
     const load = shop.load(PER_SECOND);
     for (let kill = 0; kill < kills; kill += 1) {
       await sleep(random() * LONGEST_MS);
-      await crash(() => stack.crash());
+      await startedAgain(() => stack.crash());
     }
     report(`${kills} kills; ${describeLoad(await load.stop())}`);
     report(`accruals complete after ${(await shop.settle()).toFixed(0)} ms`);
   },
 };
-
-/** On a busy machine a process may not be ready in time. */
-async function crash(kill: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await kill();
-      return;
-    } catch (error) {
-      if (attempt === STARTS) throw error;
-    }
-  }
-}

@@ -8,12 +8,14 @@ const MEASURED_MS = 60_000;
 const SHORT_MEASURED_MS = 20_000;
 /** After a start, caches fill and groups form. */
 const QUIET_MS = 15_000;
+const AIM = 0.03;
+/** With events in Kafka the aim is missed. */
 const MAX_SHARE = 0.06;
 
 export const idle: Fault = {
   id: "F52",
   title: "Nothing happens",
-  criterion: "the process uses less than 6 % of a core",
+  criterion: "the process uses less than 6 % of a core; the aim of 3 % is reported only",
   inEveryRun: true,
   buses: ["kafka", "postgres"],
   async run({ stack, shop, database }, { full, report }) {
@@ -32,6 +34,10 @@ export const idle: Fault = {
     report(
       `CPU seconds per minute: process ${perMinute(used)}, PostgreSQL ${perMinute(familyCpuSeconds(postmaster) - before.postgres)}`,
     );
-    assert(used / (ms / 1_000) < MAX_SHARE, "the idle process uses too much processor time");
+    const share = used / (ms / 1_000);
+    report(
+      `${(share * 100).toFixed(1)} % of a core: ${share < AIM ? "below" : "misses"} the aim of ${AIM * 100} %`,
+    );
+    assert(share < MAX_SHARE, "the idle process uses too much processor time");
   },
 };

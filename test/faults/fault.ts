@@ -21,7 +21,8 @@ type Planned = {
 /** Something fails under load, and the books are compared afterwards. */
 export type Experiment = Planned & {
   readonly buses: readonly Bus[];
-  readonly setup?: Setup;
+  /** A function prepares something first. */
+  readonly setup?: Setup | (() => Setup);
   /** Throws when the criterion is not met. All invariants are checked after it. */
   readonly run: (installation: Installation, context: FaultContext) => Promise<void>;
 };

@@ -16,11 +16,13 @@ import { Client } from "pg";
 import { openBenchDatabase } from "../load/postgres.ts";
 import {
   type Composition,
+  type Replicas,
   type ServiceName,
   type Stack,
   startComposition,
 } from "../stack/compositions.ts";
 import { problemsIn } from "../stack/logged-problems.ts";
+import { type CallProxy, startCallProxy } from "./call-proxy.ts";
 import { type Clocks, createClocks } from "./clocks.ts";
 import { openShop, type Shop } from "./shop.ts";
 
@@ -30,15 +32,23 @@ export type Bus = "postgres" | "kafka";
 /** How the processes of an installation are started. */
 export type Setup = {
   readonly composition?: Composition;
-  /** Processes of each service. Default: 1. */
-  readonly replicas?: number;
+  /** Processes of each service, of which the distributed composition has several. Default: 1. */
+  readonly replicas?: Replicas;
   /** With a Redis of its own. */
   readonly redis?: true;
   /** Processes reach their database, or this service, through proxies. */
   readonly proxied?: "postgres" | ServiceName;
+  /** Calls of this service pass through proxies that know their streams. */
+  readonly callsProxied?: ServiceName;
+  /** Processes reach the event log in PostgreSQL, and nothing else, through a proxy. */
+  readonly eventsProxied?: true;
+  /** The folder of the code that further processes run. Default: this checkout. */
+  readonly checkout?: () => string;
   readonly env?: Readonly<Record<string, string>>;
   /** Further arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
+  /** PostgreSQL collects its statements in `pg_stat_statements`. */
+  readonly statements?: true;
   /** The clock of each process can be changed; needs `faketime`. */
   readonly clocks?: true;
 };
@@ -54,6 +64,8 @@ export type Installation = {
   readonly redis: TestRedis | undefined;
   /** In front of the database, or of each process of a service. */
   readonly proxies: readonly TcpProxy[];
+  /** In front of each process of a service. */
+  readonly callProxies: readonly CallProxy[];
   readonly clocks: Clocks | undefined;
 };
 
@@ -70,6 +82,8 @@ export async function withInstallation(
     composition = "standalone",
     replicas = 1,
     proxied,
+    callsProxied,
+    eventsProxied,
     nodeArgs = [],
     ...setup
   }: Setup & { readonly bus: Bus },
@@ -78,7 +92,7 @@ export async function withInstallation(
   await using parts = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-faults-"));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
-  const postgres = parts.use(await openBenchDatabase(path.join(folder, "postgres")));
+  const postgres = parts.use(await openBenchDatabase(path.join(folder, "postgres"), setup));
   const url = await postgres.create("faults");
   const kafka = bus === "kafka" ? parts.use(await testKafka()) : undefined;
   const redis = setup.redis && parts.use(await testRedis());
@@ -90,6 +104,16 @@ export async function withInstallation(
   };
   const proxiedUrl = new URL(url);
   if (proxied === "postgres") proxiedUrl.port = String(await startProxy(Number(proxiedUrl.port)));
+  const eventsUrl = new URL(url);
+  if (eventsProxied) eventsUrl.port = String(await startProxy(Number(eventsUrl.port)));
+  const callProxies: CallProxy[] = [];
+  const via = async (service: ServiceName, port: number): Promise<number> => {
+    if (service === proxied) return startProxy(port);
+    if (service !== callsProxied) return port;
+    const proxy = parts.use(await startCallProxy(port));
+    callProxies.push(proxy);
+    return proxy.port;
+  };
   const clocks = setup.clocks && createClocks(await mkdtemp(path.join(folder, "clocks-")));
   const stack = parts.use(
     await startComposition(composition, {
@@ -97,9 +121,11 @@ export async function withInstallation(
       database: { url, [Symbol.asyncDispose]: async () => {} },
       replicas,
       nodeArgs,
-      via: (service, port) => (service === proxied ? startProxy(port) : Promise.resolve(port)),
+      via,
+      ...(setup.checkout && { checkout: setup.checkout }),
       env: {
         DATABASE_URL: proxiedUrl.href,
+        ...(eventsProxied && { SCRIP_EVENTS_DATABASE_URL: eventsUrl.href }),
         ...(kafka && { SCRIP_KAFKA_BROKERS: kafka.brokers }),
         ...(redis && { SCRIP_REDIS_URL: redis.url }),
         ...setup.env,
@@ -114,7 +140,16 @@ export async function withInstallation(
   const shop = parts.use(await openShop(stack));
   const since = new Date().toISOString();
   try {
-    await work({ stack, shop, database, kafka: brokerOf(kafka), redis, proxies, clocks });
+    await work({
+      stack,
+      shop,
+      database,
+      kafka: brokerOf(kafka),
+      redis,
+      proxies,
+      callProxies,
+      clocks,
+    });
   } catch (error) {
     for (const line of problemsIn([stack.log], since)) console.log(line);
     throw error;

@@ -39,7 +39,10 @@ type Result = {
 
 const wanted = new Set(positionals.map((id) => id.toUpperCase()));
 const unknown = [...wanted].filter((id) => !FAULTS.some((fault) => fault.id === id));
-if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(", ")}`);
+if (unknown.length > 0) {
+  console.error(`faults: there is no fault ${unknown.join(", ")}`);
+  process.exit(2);
+}
 
 console.log(`seed ${SEED} · ${FULL ? "full" : "short"} · ${describeMachine()}`);
 const results: Result[] = [];
@@ -67,7 +70,8 @@ async function runFault(fault: Experiment, bus: Bus): Promise<Result> {
   console.log(`\n${fault.id} ${fault.title} (${bus})`);
   const startedAt = performance.now();
   try {
-    await withInstallation({ bus, ...fault.setup }, async (installation) => {
+    const setup = typeof fault.setup === "function" ? fault.setup() : fault.setup;
+    await withInstallation({ bus, ...setup }, async (installation) => {
       const random = randomFrom(SEED);
       await fault.run(installation, { full: FULL, random, report });
       // A repetition that arrives late would change the balances.
@@ -126,7 +130,7 @@ function resultsPage(): string {
   ]);
   const columns = ["Fault", "What fails", "Events in", "Criterion", "Result", "Measured"];
   return `# Results of the faults\n
-Written by \`npm run faults -- --write\` with seed ${SEED}, in the ${FULL ? "full" : "short"} form; ${describeMachine()}. Other programs used the
+Written on ${new Date().toISOString().slice(0, 10)} by \`npm run faults -- --write\` with seed ${SEED}, in the ${FULL ? "full" : "short"} form; ${describeMachine()}. Other programs used the
 machine at the same time: durations depend on its load.\n
 ${table(columns, rows)}`;
 }

@@ -9,12 +9,18 @@ import {
   serverApi,
 } from "../stack/api.ts";
 import type { Stack } from "../stack/compositions.ts";
-import { balanceOf, type Card, createLoyaltyProgram } from "../stack/loyalty-program.ts";
+import {
+  balanceOf,
+  type Card,
+  createLoyaltyProgram,
+  type LoyaltyProgram,
+} from "../stack/loyalty-program.ts";
 import { NO_CONNECTION, retryUnavailable } from "../stack/retry.ts";
 import { ok } from "../stack/rule-builders.ts";
 
 const CARDS = 24;
-const POINTS = 5;
+/** What a paid order earns. */
+export const POINTS = 5;
 const CODE = "FAULT";
 const POLL_MS = 100;
 const SETTLE_TIMEOUT_MS = 300_000;
@@ -47,14 +53,20 @@ export type Shop = Disposable & {
   readonly settle: () => Promise<number>;
 };
 
-/** Every second order is paid by a redemption, the others directly. */
-export async function openShop(stack: Stack): Promise<Shop> {
-  const api = await serverApi(stack);
+/** A programme whose members earn points for each paid order. */
+export async function createEarningProgram(api: Api): Promise<LoyaltyProgram> {
   const program = await createLoyaltyProgram(api, { points: 0 });
   const rule = { event: "order.paid", loyalty: { type: "FIXED", points: POINTS }, source: {} };
   // The programme arrives at the loyalty service with an event.
   const path = `/v1/loyalties/${program.campaignId}/earning-rules`;
   await until(async () => (await api.post(path, [rule])).status === 200);
+  return program;
+}
+
+/** Every second order is paid by a redemption, the others directly. */
+export async function openShop(stack: Stack): Promise<Shop> {
+  const api = await serverApi(stack);
+  const program = await createEarningProgram(api);
   const discount = { type: "AMOUNT", amount_off: 100 };
   await ok(api.post("/v1/vouchers", { code: CODE, type: "DISCOUNT_VOUCHER", discount }));
   const cards = await inParallel([...Array(CARDS).keys()], 4, () => program.createCard());
@@ -73,11 +85,13 @@ export async function openShop(stack: Stack): Promise<Shop> {
       Math.floor(at / CARDS) % 2 === 0
         ? sender.post("/v1/orders", { ...order, customer }, headers)
         : sender.post(`/v1/vouchers/${CODE}/redemption`, { order, customer }, headers);
-    const final = await retryUnavailable(async () => {
+    const sendCounted = async (): Promise<ApiResponse> => {
       const response = await send().catch(() => NO_CONNECTION);
       if (response.status !== 200) onFailure(response);
       return response;
-    }, isInProgress);
+    };
+    // Processes that are killed start slowly on a busy machine.
+    const final = await retryUnavailable(sendCounted, isInProgress, SETTLE_TIMEOUT_MS);
     if (final.status !== 200) throw new Error(`an order was not paid: ${final.text}`);
     paid[index]! += 1;
   };

@@ -21,11 +21,18 @@ export type BenchDatabase = AsyncDisposable & {
 /** Clients of both sides and the services' own pools. */
 const MAX_CONNECTIONS = 300;
 
-export async function openBenchDatabase(dataDir: string): Promise<BenchDatabase> {
+/** `statements`: with `pg_stat_statements`. */
+export async function openBenchDatabase(
+  dataDir: string,
+  { statements = false }: { readonly statements?: boolean } = {},
+): Promise<BenchDatabase> {
   {
-    // The limit takes effect only at a start.
+    // The settings take effect only at a start.
     await using first = await startEmbeddedPostgres({ dataDir });
     await query(first.url, `alter system set max_connections = ${MAX_CONNECTIONS}`);
+    if (statements) {
+      await query(first.url, "alter system set shared_preload_libraries = 'pg_stat_statements'");
+    }
   }
   const server = await startEmbeddedPostgres({ dataDir });
   const postmaster = await postmasterPid(server.url);

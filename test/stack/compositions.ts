@@ -8,7 +8,7 @@ import { generateServiceKey, type ServiceKeys } from "@scrip/rpc";
 import { freePort } from "@scrip/testing/free-port";
 
 import { startLoadBalancer } from "./load-balancer.ts";
-import { type RunningProcess, startProcess } from "./process.ts";
+import { ROOT, type RunningProcess, startProcess } from "./process.ts";
 
 export type Keys = {
   readonly appId: string;
@@ -93,12 +93,17 @@ export type StackOptions = {
   /** Further arguments of Node for each process. */
   readonly nodeArgs?: readonly string[];
   /** Processes of each service and of the gateway in the distributed composition. Default: 1. */
-  readonly replicas?: number;
+  readonly replicas?: Replicas;
+  /** The folder of the code that further processes run. Default: this checkout. */
+  readonly checkout?: () => string;
   /** The port at which the others call a process of a service that listens on `port`, such as that of a proxy. */
   readonly via?: Via;
   /** Further variables of the processes of one service, or of the gateway. */
   readonly envOf?: EnvOf;
 };
+
+/** The same number of each, or those of some, with one of each other. */
+export type Replicas = number | Readonly<Partial<Record<Name, number>>>;
 
 export type EnvOf = (name: Name) => Readonly<Record<string, string>>;
 
@@ -106,7 +111,7 @@ export type Via = (service: ServiceName, port: number) => Promise<number>;
 
 export async function startComposition(
   composition: Composition,
-  { database, env = {}, envOf = () => ({}), nodeArgs, replicas = 1, via }: StackOptions,
+  { database, env = {}, envOf = () => ({}), nodeArgs, replicas = 1, via, checkout }: StackOptions,
 ): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   parts.use(database);
@@ -123,6 +128,7 @@ export async function startComposition(
     envOf,
     nodeArgs,
     replicas,
+    checkout: checkout ?? (() => ROOT),
     via: via ?? (async (_service, port) => port),
   });
   const ending = parts.move();
@@ -143,7 +149,8 @@ type Start = {
   readonly env: Readonly<Record<string, string>>;
   readonly envOf: EnvOf;
   readonly nodeArgs: readonly string[] | undefined;
-  readonly replicas: number;
+  readonly replicas: Replicas;
+  readonly checkout: () => string;
   readonly via: Via;
 };
 
@@ -157,11 +164,13 @@ async function startStandalone({
   log,
   env,
   nodeArgs,
+  checkout,
 }: Start): Promise<Started> {
   const own = await newPlace();
   const start = ({ port, metricsPort, grpcPort }: Place): Promise<RunningProcess> =>
     startProcess({
       main: "deploy/standalone/src/main.ts",
+      checkout: checkout(),
       env: {
         ...NO_LIMITS,
         DATABASE_URL: databaseUrl,
@@ -224,10 +233,12 @@ const KEYS: Keys = {
 async function startDistributed(options: Start): Promise<Started> {
   const { parts, replicas } = options;
   const serviceKeys = await generateServiceKey();
-  const newPlaces = (): Promise<readonly Place[]> =>
-    Promise.all(Array.from({ length: replicas }, () => newPlace()));
+  const countOf = (name: Name): number =>
+    typeof replicas === "number" ? replicas : (replicas[name] ?? 1);
   const places = new Map<Name, readonly Place[]>();
-  for (const name of NAMES) places.set(name, await newPlaces());
+  for (const name of NAMES) {
+    places.set(name, await Promise.all(Array.from({ length: countOf(name) }, () => newPlace())));
+  }
   const { startService, startGateway } = distributedStarter(options, {
     serviceKeys,
     urls: await urlVariables(places, options.via),
@@ -238,23 +249,21 @@ async function startDistributed(options: Start): Promise<Started> {
   const startAll = async (name: Name): Promise<void> => {
     const processes: RunningProcess[] = [];
     running.set(name, processes);
-    const starting = (places.get(name) ?? []).map(async (place, at) => {
-      processes[at] = await startAt(name, place);
-    });
-    await Promise.all(starting);
+    // Many processes that start at once take longer than any may take.
+    for (const place of places.get(name) ?? []) processes.push(await startAt(name, place));
   };
   const endAll = async (names: readonly Name[]): Promise<void> => {
     const processes = names.flatMap((name) => running.get(name) ?? []);
     await Promise.all(processes.map((each) => each[Symbol.asyncDispose]()));
   };
   parts.defer(() => endAll(SERVICES));
-  // Many processes that start at once take longer than any may take.
-  if (replicas > 1) for (const name of SERVICES) await startAll(name);
+  if (replicas !== 1) for (const name of SERVICES) await startAll(name);
   else await Promise.all(SERVICES.map(startAll));
   parts.defer(() => endAll(["gateway"]));
   await startAll("gateway");
   const gatewayPorts = (places.get("gateway") ?? []).map(({ port }) => port);
-  const balancer = replicas === 1 ? undefined : parts.use(await startLoadBalancer(gatewayPorts));
+  const balancer =
+    gatewayPorts.length === 1 ? undefined : parts.use(await startLoadBalancer(gatewayPorts));
   const extra = parts.use(createReplicas());
   /** Ends a process in some way and starts it again at its place. */
   const replace = async (
@@ -298,7 +307,7 @@ async function startDistributed(options: Start): Promise<Started> {
       }
     },
     async restart(name) {
-      for (let at = 0; at < replicas; at += 1) {
+      for (let at = 0; at < countOf(name); at += 1) {
         await replace(name, at, (each) => each[Symbol.asyncDispose]());
       }
     },
@@ -338,7 +347,7 @@ async function urlVariables(
 
 /** Starts the processes of one installation. */
 function distributedStarter(
-  { databaseUrl, folder, log, env, envOf, nodeArgs }: Start,
+  { databaseUrl, folder, log, env, envOf, nodeArgs, checkout }: Start,
   {
     serviceKeys,
     urls,
@@ -363,6 +372,7 @@ function distributedStarter(
     startService: (name: ServiceName, place: Place): Promise<RunningProcess> =>
       startProcess({
         main: `services/${name}/src/main.ts`,
+        checkout: checkout(),
         env: { ...common(place), ...LOCAL_WEBHOOKS, ...env, ...envOf(name) },
         nodeArgs,
         log,
@@ -371,6 +381,7 @@ function distributedStarter(
     startGateway: (place: Place): Promise<RunningProcess> =>
       startProcess({
         main: "gateway/src/main.ts",
+        checkout: checkout(),
         env: {
           ...common(place),
           ...NO_LIMITS,

@@ -15,6 +15,8 @@ export type RunningProcess = AsyncDisposable & {
 
 export type ProcessOptions = {
   readonly main: string;
+  /** The folder of the code. Default: this checkout. */
+  readonly checkout?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** Further arguments of Node. */
   readonly nodeArgs?: readonly string[] | undefined;
@@ -44,13 +46,13 @@ process.once("exit", () => {
 
 /** Starts one of the repository's entry points as a process, and waits until it is ready. */
 export async function startProcess(options: ProcessOptions): Promise<RunningProcess> {
-  const { main, log } = options;
+  const { main, log, checkout = ROOT } = options;
   const output = openSync(log, "a");
   const child = spawn(
     process.execPath,
-    [...startArgs(), ...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main],
+    [...startArgs(checkout), ...(options.nodeArgs ?? []), "--import", EXIT_WITH_PARENT, main],
     {
-      cwd: ROOT,
+      cwd: checkout,
       env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env },
       stdio: ["ignore", output, output],
     },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { type ApiResponse, type Api, newCode } from "./api.ts";
 
-/** How long a request is retried without a final response. */
+/** How long a request is retried without a final response, by default. */
 const TIMEOUT_MS = 90_000;
 const RETRY_INTERVAL_MS = 100;
 
@@ -42,12 +42,28 @@ export async function postWithRetry(
 export async function retryUnavailable(
   send: () => Promise<ApiResponse>,
   isPending: (response: ApiResponse) => boolean = () => false,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<ApiResponse> {
-  for (const deadline = Date.now() + TIMEOUT_MS; ;) {
+  for (const deadline = Date.now() + timeoutMs; ;) {
     const response = await send();
     const isUnavailable = response.status >= 500 || response.status === 429;
     if (!isUnavailable && !isPending(response)) return response;
     if (Date.now() > deadline) throw new Error(`no final response: ${response.text}`);
     await sleep(RETRY_INTERVAL_MS);
+  }
+}
+
+/** Repeats the work until it throws no more, and returns its result. Unlike that of Vitest, also outside of tests. */
+export async function waitFor<Result>(
+  work: () => Promise<Result>,
+  { timeout, interval }: { readonly timeout: number; readonly interval: number },
+): Promise<Result> {
+  for (const deadline = Date.now() + timeout; ;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await sleep(interval);
   }
 }

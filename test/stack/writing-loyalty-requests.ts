@@ -1,7 +1,6 @@
-import { vi } from "vitest";
-
 import { type Api, type Json, newCode } from "./api.ts";
 import { type Card, createLoyaltyProgram } from "./loyalty-program.ts";
+import { waitFor } from "./retry.ts";
 import { ok } from "./rule-builders.ts";
 
 export type LoyaltyFixtures = Awaited<ReturnType<typeof createLoyaltyFixtures>>;
@@ -26,7 +25,7 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
       },
     ]);
   // After a crash, the program may take some seconds to arrive.
-  const created = await vi.waitFor(
+  const created = await waitFor(
     async () => {
       const response = await create();
       if (response.status !== 200) throw new Error(response.text);
@@ -38,7 +37,7 @@ export async function createLoyaltyFixtures(api: Api, management: Api, projectId
   const order = (): Promise<Json> =>
     ok(api.post("/v1/orders", { amount: 100, status: "PAID", customer: card.customer }));
   await Promise.all([order(), order(), order()]);
-  const pending = await vi.waitFor(
+  const pending = await waitFor(
     async () => {
       const { data } = await ok(api.get(`/v1/loyalties/members/${card.code}/pending-points`));
       if (data.length < 3) throw new Error("points are not pending yet");
