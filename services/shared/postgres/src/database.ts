@@ -23,7 +23,7 @@ import {
 } from "./planning.ts";
 import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
-import { bulkOfStandby, ofStandby } from "./standby.ts";
+import { bulkOnStandby, onStandby } from "./standby.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
 import type { Planning, Statement } from "./statement.ts";
 import { becomeService, becomeTenant } from "./tenant-role.ts";
@@ -218,9 +218,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     replicaUrl === undefined
       ? undefined
       : openPool({ ...options, url: replicaUrl, poolerUrl: undefined }, exactTypes);
-  const bulkOptions = { ...options, url: replicaUrl ?? options.url };
-  const bulk = (projectId: string): BulkReads =>
-    createBulkReads(() => createBulkClient(bulkOptions, projectId));
+  const source = { ...options, url: replicaUrl ?? options.url };
+  const bulk = (id: string): BulkReads => createBulkReads(() => createBulkClient(source, id));
   const transactions = createSlots({
     slots: Math.max(1, size - 1),
     maxWaitMs: CONNECTION_TIMEOUT_MS,
@@ -244,8 +243,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   const database: Database = {
     bulk,
     ...(replica !== undefined && {
-      bulk: (projectId) => bulkOfStandby(bulk(projectId)),
-      replica: ofStandby(singleStatements({ pool: replica, role, onFailure, isPooled: false })),
+      bulk: (projectId) => bulkOnStandby(bulk(projectId)),
+      replica: around(singleStatements({ ...primary, pool: replica, isPooled: false }), onStandby),
     }),
     size,
     ...singleStatements(primary),
@@ -258,20 +257,23 @@ export function createDatabase(options: DatabaseOptions): Database {
   return spans === undefined ? database : withSpans(database, spans);
 }
 
-function withSpans(database: Database, spans: StatementSpans): Database {
-  const tracedStatements = (db: Queryable): Queryable => ({
-    query: (statement, values) => spans.statement(statement, () => db.query(statement, values)),
-  });
-  const traced = (db: ProjectQueryable): ProjectQueryable => ({
-    ...tracedStatements(db),
-    inProject: (projectId) => tracedStatements(db.inProject(projectId)),
-  });
+/** Wraps each statement. */
+const around = (db: ProjectQueryable, wrap: StatementSpans["statement"]): ProjectQueryable => ({
+  ...aroundQuery(db, wrap),
+  inProject: (projectId) => aroundQuery(db.inProject(projectId), wrap),
+});
+
+const aroundQuery = (db: Queryable, wrap: StatementSpans["statement"]): Queryable => ({
+  query: (statement, values) => wrap(statement, () => db.query(statement, values)),
+});
+
+function withSpans(database: Database, { statement, ...spans }: StatementSpans): Database {
   return {
     ...database,
-    ...traced(database),
-    ...(database.replica !== undefined && { replica: traced(database.replica) }),
+    ...around(database, statement),
+    ...(database.replica !== undefined && { replica: around(database.replica, statement) }),
     transaction: (work, options) =>
-      spans.transaction(() => database.transaction((tx) => work(traced(tx)), options)),
+      spans.transaction(() => database.transaction((tx) => work(around(tx, statement)), options)),
   };
 }
 

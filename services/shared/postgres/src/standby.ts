@@ -1,5 +1,4 @@
 import type { BulkReads } from "./bulk-reads.ts";
-import type { ProjectQueryable, Queryable } from "./database.ts";
 import { sqlState, StandbyConflict } from "./errors.ts";
 
 /** A serialization failure or a deadlock: on a standby, a read meets them only through its recovery. */
@@ -9,16 +8,12 @@ function rethrow(error: unknown): never {
   throw CONFLICTS.has(sqlState(error)) ? new StandbyConflict(error) : error;
 }
 
-/** Reads of a standby, whose conflicts with the recovery count as unavailable. */
-export function ofStandby(db: ProjectQueryable): ProjectQueryable {
-  const reads = (source: Queryable): Queryable => ({
-    query: (statement, values) => source.query<never>(statement, values).catch(rethrow),
-  });
-  return { ...reads(db), inProject: (projectId) => reads(db.inProject(projectId)) };
-}
+/** A read of a standby, whose conflicts with the recovery count as unavailable. */
+export const onStandby = <Result>(_: unknown, read: () => Promise<Result>): Promise<Result> =>
+  read().catch(rethrow);
 
-/** As `ofStandby`. */
-export const bulkOfStandby = ({ copyCsv, readRows }: BulkReads): BulkReads => ({
+/** As `onStandby`. */
+export const bulkOnStandby = ({ copyCsv, readRows }: BulkReads): BulkReads => ({
   copyCsv: (statement) => each(copyCsv(statement)),
   readRows: (statement) => each(readRows(statement)),
 });
