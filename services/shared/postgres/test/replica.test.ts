@@ -92,6 +92,6 @@ test("conflicts of the replica count as unavailable, those of the primary do not
 });
 
 const outcomesOf = async (work: readonly (Promise<unknown> | undefined)[]) =>
-  (await Promise.allSettled(work)).map((one) => ({
+  (await Promise.allSettled(work.map(async (each) => each))).map((one) => ({
     error: one.status === "rejected" ? (one.reason as unknown) : undefined,
   }));
