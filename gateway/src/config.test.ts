@@ -9,6 +9,7 @@ test("the README lists every environment variable, and no other", () => {
   const sources =
     read("config.ts") +
     read("process-config.ts") +
+    read("../../services/shared/events/src/process-bus.ts") +
     read("../../services/shared/rpc/src/admission/settings.ts") +
     read("../../services/shared/rpc/src/auth/service-keys.ts") +
     read("../../services/shared/rpc/src/auth/tls.ts") +

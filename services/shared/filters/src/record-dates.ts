@@ -17,6 +17,9 @@ export type DateTest = (value: number | null, time: ConditionTime) => boolean;
  */
 export function dateTest(condition: ScalarCondition): DateTest | undefined {
   const { name, operator, operands } = condition;
+  // Operands that are no dates are rejected now, not with the first record.
+  if (COMPARISONS.has(operator))
+    for (const one of operands) instantOfOperand(name, one, { timeZone: "UTC" });
   const operandsAt = (time: ConditionTime): readonly number[] =>
     operands.map((one) => instantOfOperand(name, one, time));
   switch (operator) {
@@ -34,6 +37,15 @@ export function dateTest(condition: ScalarCondition): DateTest | undefined {
       return spanTest(condition) ?? distanceTest(condition) ?? partTest(condition);
   }
 }
+
+const COMPARISONS: ReadonlySet<string> = new Set([
+  "$in",
+  "$is",
+  "$not_in",
+  "$is_not",
+  "$after",
+  "$before",
+]);
 
 const dayAt = (instant: number, time: TimeContext): number => localTime(instant, time).epochDay;
 
