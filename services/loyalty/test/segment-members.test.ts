@@ -270,7 +270,7 @@ describe("a segment that triggers an earning rule", () => {
     const program = await startProgram();
     await program.addRule();
     await program.deliver();
-    const ids = await Promise.all(Array.from({ length: 30 }, () => program.create()));
+    const ids = await Promise.all(Array.from({ length: 12 }, () => program.create()));
     await Promise.all(
       ids.flatMap((id) => [
         program.update(id, gold),
