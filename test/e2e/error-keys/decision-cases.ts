@@ -219,6 +219,10 @@ const CARD_SCENARIOS: readonly Scenario[] = [
     const parameters = { product: { id } };
     return assignReward(shop, program, { type: "MATERIAL", parameters, stock: 0 });
   }),
+  cardScenario("no_voucher_suitable_for_publication", async (shop, program) => {
+    const { id } = await shop.campaign({ type: "STATIC", vouchers_count: 0 });
+    return assignReward(shop, program, { type: "CAMPAIGN", parameters: { campaign: { id } } });
+  }),
   cardScenario("loyalty_card_points_exceeded", async (_, { rewardId }) => ({
     id: rewardId,
     points: 1_001,
