@@ -1,43 +1,26 @@
 import { ApiError } from "@scrip/errors";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import type { Call, FindProject } from "@scrip/rpc";
-import { asAdmin } from "@scrip/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { MAX_ATTEMPTS } from "../src/domain/job.ts";
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
-import { anyProject, startExports } from "./deps.ts";
-import { COUNT, COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
+import { startCounting } from "./counting.ts";
+import { anyProject } from "./deps.ts";
+import { COUNT, countJob } from "./fixture/count-job.ts";
 
 const { DONE, FAILED } = AsyncActionStatus;
 
-const parts = new AsyncDisposableStack();
-afterAll(() => parts.disposeAsync());
-const exports = parts.use(await startExports());
+const exports = await startCounting();
 const { db, errors } = exports;
-
-beforeAll(async () => {
-  await asAdmin(db.url, (client) =>
-    client.query(
-      `set search_path = export; ${COUNTED_TABLE}; grant all on counted to scrip_export`,
-    ),
-  );
-});
-
-/** Workers end with their test. */
-let workers = new AsyncDisposableStack();
-afterEach(() => workers.disposeAsync());
-beforeEach(() => (workers = new AsyncDisposableStack()));
 
 test("a job waits for a project whose event has not arrived", async () => {
   let searches = 0;
-  workers.use(
-    await exports.startWorker([countJob(db)], (search) => {
-      searches += 1;
-      return searches > 2 ? anyProject(search) : undefined;
-    }),
-  );
+  await exports.startWorker([countJob(db)], (search) => {
+    searches += 1;
+    return searches > 2 ? anyProject(search) : undefined;
+  });
   const call = newCall();
   const asyncActionId = await startCount(exports, call);
   const done = await reaches(exports, call, { asyncActionId, status: DONE });
@@ -47,19 +30,17 @@ test("a job waits for a project whose event has not arrived", async () => {
 test("a job waits for the version of the project that its request has seen", async () => {
   const clock = Date.UTC(2026, 2, 10, 12);
   const searched: (bigint | undefined)[] = [];
-  workers.use(
-    await exports.startWorker([countJob(db)], ({ projectId, version }) => {
-      searched.push(version);
-      // The wait for the change was in vain, once.
-      const isLate = searched.length === 1;
-      const project = { id: projectId, timeZone: "UTC", caseSensitiveCodes: true };
-      return {
-        project: { ...project, version: isLate ? 6n : 7n },
-        sandboxNow: isLate ? null : clock,
-        deleted: false,
-      };
-    }),
-  );
+  await exports.startWorker([countJob(db)], ({ projectId, version }) => {
+    searched.push(version);
+    // The wait for the change was in vain, once.
+    const isLate = searched.length === 1;
+    const project = { id: projectId, timeZone: "UTC", caseSensitiveCodes: true };
+    return {
+      project: { ...project, version: isLate ? 6n : 7n },
+      sandboxNow: isLate ? null : clock,
+      deleted: false,
+    };
+  });
   const { project, ...rest } = newCall({ now: clock });
   const call = { ...rest, project: { ...project, version: 7n } };
   const asyncActionId = await startCount(exports, call, { to: 1 });

@@ -6,7 +6,7 @@ import { ApiError } from "@scrip/errors";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
@@ -19,30 +19,16 @@ import {
   scheduleTurn,
 } from "../src/store/turns.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
-import { anyProject, startExports } from "./deps.ts";
-import { COUNT, COUNTED_TABLE, countJob } from "./fixture/count-job.ts";
+import { startCounting } from "./counting.ts";
+import { anyProject } from "./deps.ts";
+import { COUNT, countJob } from "./fixture/count-job.ts";
 
 const { DONE, FAILED, IN_PROGRESS } = AsyncActionStatus;
 
-const parts = new AsyncDisposableStack();
-afterAll(() => parts.disposeAsync());
-const exports = parts.use(await startExports());
+const exports = await startCounting();
 const { db, errors } = exports;
-
-beforeAll(async () => {
-  await asAdmin(db.url, (client) =>
-    client.query(
-      `set search_path = export; ${COUNTED_TABLE}; grant all on counted to scrip_export`,
-    ),
-  );
-});
-
-/** Workers end with their test. */
-let workers = new AsyncDisposableStack();
-afterEach(() => workers.disposeAsync());
-beforeEach(() => (workers = new AsyncDisposableStack()));
 const startWorker = async (attempt?: (item: number) => void) =>
-  workers.use(await exports.startWorker([countJob(db, attempt)]));
+  exports.startWorker([countJob(db, attempt)]);
 
 const countedBy = async (id: string): Promise<readonly number[]> => {
   const { rows } = await db.query<{ item: number }>(
@@ -221,13 +207,11 @@ test("a worker whose first statement failed carries out jobs later", async () =>
 
 test("a turn that fails is repeated, and ends neither the worker nor the process", async () => {
   let calls = 0;
-  workers.use(
-    await exports.startWorker([countJob(db)], async (search) => {
-      calls += 1;
-      if (calls === 1) throw new Error("the replica of projects is unreachable");
-      return anyProject(search);
-    }),
-  );
+  await exports.startWorker([countJob(db)], async (search) => {
+    calls += 1;
+    if (calls === 1) throw new Error("the replica of projects is unreachable");
+    return anyProject(search);
+  });
   const call = newCall();
   const asyncActionId = await startCount(exports, call);
   await reaches(exports, call, { asyncActionId, status: DONE });
@@ -239,14 +223,12 @@ test("a turn that fails is repeated, and ends neither the worker nor the process
 test("a worker that cannot store the end of a turn is replaced, and ends nothing else", async () => {
   await asAdmin(db.url, async (client) => {
     let calls = 0;
-    workers.use(
-      await exports.startWorker([countJob(db)], async (search) => {
-        calls += 1;
-        if (calls > 1) return anyProject(search);
-        await client.query("begin; lock table export_jobs._private_jobs in exclusive mode");
-        throw new Error("the replica of projects is unreachable");
-      }),
-    );
+    await exports.startWorker([countJob(db)], async (search) => {
+      calls += 1;
+      if (calls > 1) return anyProject(search);
+      await client.query("begin; lock table export_jobs._private_jobs in exclusive mode");
+      throw new Error("the replica of projects is unreachable");
+    });
     const call = newCall();
     const asyncActionId = await startCount(exports, call);
     await expect
