@@ -276,7 +276,7 @@ async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Pr
   return giveUp(tools, { job, definition, slice, at, reason });
 }
 
-/** Ends the job as failed, after what it works on. */
+/** Closes what the job works on, such as its import, and ends it as failed. */
 async function giveUp(
   tools: TurnTools,
   {
@@ -298,7 +298,11 @@ async function giveUp(
     } catch (error) {
       // What no repetition can change must not keep the job, and those after it, from ending.
       if (finalErrorOf(error, job.requestId) === undefined) throw error;
-      tools.onError(new Error(`Job ${job.id} (${job.type}) ended badly`, { cause: error }));
+      tools.onError(
+        new Error(`Job ${job.id} (${job.type}) ended badly`, {
+          cause: error,
+        }),
+      );
     }
   }
   return endAsFailed(tools, job, { error: reason, at });

@@ -12,8 +12,8 @@ export type Expiry = {
 };
 
 /**
- * Deletes a chunk of failed redemptions or rollbacks that are older, and returns their number. No other row refers to
- * them. Rows that a request has locked are left for the next run.
+ * Deletes a chunk of the failed redemptions or rollbacks created before a time, and returns their number. No other row
+ * refers to them. Rows that a request has locked are left for the next run.
  */
 export async function deleteFailures(
   db: Queryable,

@@ -39,7 +39,13 @@ export async function findExplanations(
   }));
 }
 
-/** Projects that may have explanations of redemptions, failed ones too, before a time: those first that have had none removed. */
+/** The projects of a run. Of more, a later run finds the others: what a run has removed is no longer due. */
+const MAX_PROJECTS = 1_000;
+
+/**
+ * Projects that may have explanations of redemptions from before a time, failed redemptions included. Projects without a
+ * removal come first.
+ */
 export async function findRemovals(db: Queryable, before: string): Promise<readonly string[]> {
   const { rows } = await db.query<{ project_id: string }>(
     `select p.project_id
@@ -47,8 +53,9 @@ export async function findRemovals(db: Queryable, before: string): Promise<reado
        left join explanation_removal e on e.project_id = p.project_id
       where (e.removed_to is null or e.removed_to < $1)
         and exists (select from redemption r where r.project_id = p.project_id)
-      order by e.removed_to nulls first, p.project_id`,
-    [before],
+      order by e.removed_to nulls first, p.project_id
+      limit $2`,
+    [before, MAX_PROJECTS],
   );
   return rows.map((row) => row.project_id);
 }
