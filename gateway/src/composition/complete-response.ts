@@ -1,4 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
+import { customerHoldings } from "@scrip/mapping";
 import type { Category } from "@scrip/proto/scrip/common/v1/category_pb";
 import type {
   ValidationRulesAssignment,
@@ -10,7 +11,6 @@ import type { Holdings } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 
 import type { Categories } from "./clients/categories.ts";
 import { completeOrFallBack } from "./complete-or-fall-back.ts";
-import { customerHoldings } from "./customer-holdings.ts";
 import {
   type AssignmentFields,
   type CategoryFields,

@@ -19,6 +19,7 @@ export const CALLERS: Callers = {
     CatalogueImportService.method.importProducts,
     CatalogueImportService.method.importSkus,
     ProductService.method.purgeBinnedEntry,
+    ProductService.method.resolveUnits,
     ValidationExportService.method.exportRows,
     ValidationRuleService.method.resolveAssignments,
   ],

@@ -32,8 +32,10 @@ export const CALLERS: Callers = {
     VoucherService.method.listVouchers,
   ],
   export: [
+    PublicationService.method.listVoucherPublications,
     PublicationService.method.summarizeHoldings,
     RedemptionService.method.getRedemption,
+    TransactionService.method.listCardTransactions,
     TransactionService.method.resolveTransactionDetails,
     VoucherExportService.method.exportRows,
     VoucherImportService.method.countExistingCodes,

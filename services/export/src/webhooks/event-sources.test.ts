@@ -7,9 +7,11 @@ import { expect, test } from "vitest";
 import type { Clients } from "../clients.ts";
 import { webhookEventsOf } from "./event-sources.ts";
 
-const vouchers = { getVoucher: () => Promise.reject(notFound("voucher", "v_1")) };
-// Only the voucher is loaded.
-const clients = { vouchers } as unknown as Clients;
+const reject = () => Promise.reject(notFound("voucher", "v_1"));
+const vouchers = { getVoucher: reject };
+const transactions = { listCardTransactions: reject };
+// The voucher was deleted; only it and its transactions are loaded.
+const clients = { vouchers, transactions } as unknown as Clients;
 
 test("points that expire are an event with their number, and a transaction", async () => {
   const moved = create(PointsMovedSchema, {

@@ -41,17 +41,19 @@ import {
 import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
-import { expiredBuckets, pointsTransaction } from "./points-transaction.ts";
 import {
   encode,
   loadCampaign,
   loadCustomer,
   loadHeldVoucher,
+  loadPublication,
   loadRedemption,
+  loadTransaction,
   loadVoucher,
   object,
   onlyId,
 } from "./resource-data.ts";
+import { expiredBuckets, giftTransaction, pointsTransaction } from "./transaction-members.ts";
 
 /** Topics whose events webhooks receive. */
 export const WEBHOOK_TOPICS: readonly string[] = [
@@ -180,14 +182,23 @@ const SOURCES = [
       names: ["voucher.published", "publication.succeeded"],
       loadData: async (call) =>
         object({
-          publication: JSON.stringify({
-            object: "publication",
-            id: publicationId,
-            customer_id: customerId,
-            vouchers_id: [voucherId],
-            channel,
-            created_at: dateOf(date),
-          }),
+          publication: await loadPublication(
+            clients,
+            {
+              id: publicationId,
+              voucherId,
+              date: dateOf(date),
+              members: {
+                object: "publication",
+                id: publicationId,
+                customer_id: customerId,
+                vouchers_id: [voucherId],
+                channel,
+                created_at: dateOf(date),
+              },
+            },
+            call,
+          ),
           voucher: await loadVoucher(clients, voucherId, call),
         }),
     }),
@@ -203,24 +214,16 @@ const SOURCES = [
   }),
   source({
     schema: GiftBalanceAdjustedSchema,
-    read: ({ date, voucherId, transactionId, amount, balance, reason, sourceId }, clients) => ({
-      ...about(date, voucherId),
+    read: (event, clients) => ({
+      ...about(event.date, event.voucherId),
       names: [
-        ...(amount > 0n ? ["voucher.gift.balance_added"] : []),
+        ...(event.amount > 0n ? ["voucher.gift.balance_added"] : []),
         "voucher.gift.transaction.created",
       ],
       loadData: async (call) =>
         object({
-          voucher: await loadVoucher(clients, voucherId, call),
-          transaction: JSON.stringify({
-            id: transactionId,
-            source_id: sourceId ?? null,
-            reason: reason ?? null,
-            type: amount > 0n ? "CREDITS_ADDITION" : "CREDITS_REMOVAL",
-            amount: Number(amount),
-            balance: Number(balance),
-            created_at: dateOf(date),
-          }),
+          voucher: await loadVoucher(clients, event.voucherId, call),
+          transaction: await loadTransaction(clients, giftTransaction(event), call),
         }),
     }),
   }),
@@ -235,7 +238,7 @@ const SOURCES = [
       loadData: async (call) =>
         object({
           voucher: await loadVoucher(clients, event.cardId, call),
-          transaction: pointsTransaction(event),
+          transaction: await loadTransaction(clients, pointsTransaction(event), call),
         }),
     }),
   }),
@@ -249,7 +252,7 @@ const SOURCES = [
           voucher: await loadVoucher(clients, event.cardId, call),
           points: String(-event.points),
           buckets: expiredBuckets(event),
-          transaction: pointsTransaction(event),
+          transaction: await loadTransaction(clients, pointsTransaction(event), call),
         }),
     }),
   }),
@@ -261,7 +264,7 @@ const SOURCES = [
       loadData: async (call) =>
         object({
           ...(await loadHeldVoucher(clients, event.cardId, call)),
-          transaction: pointsTransaction(event),
+          transaction: await loadTransaction(clients, pointsTransaction(event), call),
         }),
     }),
   }),

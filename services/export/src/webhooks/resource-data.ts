@@ -1,9 +1,12 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createEncoders } from "@scrip/contract";
 import { toErrorResponse } from "@scrip/errors";
 import { CampaignSchema } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CustomerProfileSchema } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { PublicationSchema } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
+import { CardTransactionSchema } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { VoucherSchema } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
 
@@ -42,6 +45,60 @@ export const loadCustomer = ({ customers }: Clients, id: string, call: Call): Pr
     encode(CustomerProfileSchema, await customers.getCustomer({ customerId: id }, call)),
   );
 
+/** The members that the event has, and those of the API as long as the voucher exists. */
+export async function loadPublication(
+  { holdings }: Clients,
+  event: EventResource,
+  call: Call,
+): Promise<string> {
+  const { publications } =
+    (await orMissing(call, () =>
+      holdings.listVoucherPublications(
+        { code: event.voucherId, limit: 100n, createdAt: around(event.date) },
+        call,
+      ),
+    )) ?? NOTHING;
+  const found = publications?.find(({ id }) => id === event.id);
+  return merged(event.members, found && encode(PublicationSchema, found));
+}
+
+/** The members that the event has, and those of the API as long as the voucher exists. */
+export async function loadTransaction(
+  { transactions }: Clients,
+  event: EventResource,
+  call: Call,
+): Promise<string> {
+  const { data } =
+    (await orMissing(call, () =>
+      transactions.listCardTransactions(
+        { code: event.voucherId, filters: { id: { conditions: { $is: [event.id] } } } },
+        call,
+      ),
+    )) ?? NOTHING;
+  const [found] = data ?? [];
+  return merged(event.members, found && encode(CardTransactionSchema, found));
+}
+
+/** A publication or a transaction, of which an event has some members. */
+export type EventResource = {
+  readonly id: string;
+  readonly voucherId: string;
+  readonly date: Date | undefined;
+  readonly members: Readonly<Record<string, unknown>>;
+};
+
+const NOTHING: { readonly publications?: undefined; readonly data?: undefined } = {};
+
+/** Bounds of ranges are exclusive. */
+const around = (date: Date | undefined) =>
+  date && {
+    after: timestampFromMs(date.getTime() - 1),
+    before: timestampFromMs(date.getTime() + 1),
+  };
+
+const merged = (members: EventResource["members"], resource: string | undefined): string =>
+  JSON.stringify(resource === undefined ? members : { ...members, ...JSON.parse(resource) });
+
 /** A voucher, and the customer who holds it. */
 export async function loadHeldVoucher(
   clients: Clients,
@@ -61,10 +118,18 @@ async function orOnlyId(
   { type, id, call }: Resource,
   load: () => Promise<string>,
 ): Promise<string> {
+  return (await orMissing(call, load)) ?? onlyId(type, id);
+}
+
+/** Undefined if the resource was deleted in the meantime. */
+export async function orMissing<Result>(
+  call: Call,
+  load: () => Promise<Result>,
+): Promise<Result | undefined> {
   try {
     return await load();
   } catch (error) {
     if (toErrorResponse(error, call.requestId).error.key !== "not_found") throw error;
-    return onlyId(type, id);
+    return undefined;
   }
 }

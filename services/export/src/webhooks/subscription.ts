@@ -14,6 +14,7 @@ import type { Clients } from "../clients.ts";
 import { eraseDeliveries } from "../store/erased-deliveries.ts";
 import { insertDeliveries, type NewDelivery } from "../store/webhook-deliveries.ts";
 import { findSubscribers, hasWebhooks, type Subscriber } from "../store/webhooks.ts";
+import { completeData } from "./complete-data.ts";
 import { WEBHOOK_TOPICS, type WebhookEvent, webhookEventsOf } from "./event-sources.ts";
 import { newDelivery } from "./new-delivery.ts";
 
@@ -132,11 +133,11 @@ async function inOrder<Item, Result>(
 }
 
 async function buildDeliveries(
-  { findProject }: WebhookSubscriptionOptions,
+  { clients, findProject }: WebhookSubscriptionOptions,
   { event, seen, receivers }: Matched,
 ): Promise<readonly NewDelivery[]> {
   const call = await ownCall(findProject, { service: "export", projectId: event.projectId });
   if (call === undefined) return [];
-  const data = await seen.loadData(call);
+  const data = await completeData(clients, await seen.loadData(call), call);
   return receivers.map(({ name, webhook }) => newDelivery({ name, event, seen, webhook, data }));
 }

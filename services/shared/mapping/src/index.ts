@@ -1,4 +1,5 @@
 export { countFromProto, countToProto } from "./count.ts";
+export { customerHoldings } from "./customer-holdings.ts";
 export {
   discountFromJson,
   discountFromProto,

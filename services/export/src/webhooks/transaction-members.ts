@@ -1,0 +1,61 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { PointsMoved } from "@scrip/proto/scrip/events/v1/points_pb";
+import type { GiftBalanceAdjusted } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+
+import type { EventResource } from "./resource-data.ts";
+
+/** What an event has of a transaction of a loyalty card. */
+export const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): EventResource => {
+  const date = event.date && timestampDate(event.date);
+  return {
+    id: event.transactionId,
+    voucherId: event.cardId,
+    date,
+    members: {
+      id: event.transactionId,
+      source_id: event.sourceId ?? null,
+      reason: event.reason ?? null,
+      type: event.type,
+      points: Number(event.points),
+      balance: Number(event.balance),
+      created_at: date,
+    },
+  };
+};
+
+/** What an event has of a transaction of a gift card. */
+export const giftTransaction = (event: Omit<GiftBalanceAdjusted, "$typeName">): EventResource => {
+  const date = event.date && timestampDate(event.date);
+  return {
+    id: event.transactionId,
+    voucherId: event.voucherId,
+    date,
+    members: {
+      id: event.transactionId,
+      source_id: event.sourceId ?? null,
+      reason: event.reason ?? null,
+      type: event.amount > 0n ? "CREDITS_ADDITION" : "CREDITS_REMOVAL",
+      amount: Number(event.amount),
+      balance: Number(event.balance),
+      created_at: date,
+    },
+  };
+};
+
+/** The buckets of an expiration as JSON text. */
+export const expiredBuckets = ({
+  cardId,
+  campaignId,
+  buckets,
+}: Pick<PointsMoved, "cardId" | "campaignId" | "buckets">): string =>
+  JSON.stringify(
+    buckets.map(({ id, points, expiresOn }) => ({
+      id,
+      voucher_id: cardId,
+      campaign_id: campaignId ?? null,
+      bucket: { total_points: Number(points) },
+      status: "EXPIRED",
+      expires_at: expiresOn,
+      object: "loyalty_points_bucket",
+    })),
+  );
