@@ -8,6 +8,7 @@ import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { currentTime, projectTime } from "@scrip/clock";
 import { compileCheck } from "@scrip/contract";
 import { ApiError, invalidPayload, notFound, toConnectError, toErrorResponse } from "@scrip/errors";
+import { newRequestId } from "@scrip/ids";
 import { isUnavailable } from "@scrip/postgres";
 
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
@@ -342,6 +343,8 @@ function acceptCall(
     succeed: () => report({}),
     /** Returns the error for the caller. */
     fail(error: unknown): ConnectError {
+      // The call was rejected before its headers were read.
+      requestId ||= newRequestId();
       const isOutage = isUnavailable(error);
       const reported = isOutage ? new ApiError("service_unavailable") : error;
       const { error: returned, unexpected } = toErrorResponse(reported, requestId);

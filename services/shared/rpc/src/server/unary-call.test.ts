@@ -67,6 +67,17 @@ test.each([
   session.destroy();
 });
 
+test("an error has a request id, also of a call whose time limit is over", async () => {
+  const session = connect(server.url);
+  onTestFinished(() => session.destroy());
+  const stream = session.request({ ...HEADERS, "grpc-timeout": "1n" });
+  stream.on("error", () => {});
+  stream.end(request("A"));
+  const [response] = await once(stream, "response");
+  const details = Buffer.from(String(response["grpc-status-details-bin"]), "base64").toString();
+  expect(details).toMatch(/v-[0-9a-f]{18}/);
+});
+
 test.each(["", "?query"])("rejects a call without a token before its body: %s", async (query) => {
   const session = connect(server.url);
   onTestFinished(() => session.destroy());
