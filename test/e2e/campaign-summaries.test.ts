@@ -21,7 +21,7 @@ describe.each(COMPOSITIONS)("campaign summaries (%s)", async (composition) => {
   };
 
   test("sums up the redemptions, rollbacks, publications and vouchers of coupons, by days", async () => {
-    const campaign = await coupons({ vouchers_count: 3 });
+    const campaign = await coupons({ vouchers_count: 3, category: "Summer" });
     const [one, two, three] = await vouchersOf(campaign["id"]);
     const redeem = (voucher: Json | undefined, body: Json = { order: { amount: 1000 } }) =>
       api.post(`/v1/vouchers/${voucher?.["code"]}/redemption`, body);

@@ -50,7 +50,7 @@ export const getCampaignSummary =
     };
     const [withTiers = record] = await loadCampaignTiers(deps.db, call.project.id, [record]);
     const summary = create(CampaignSummarySchema, {
-      campaign: campaignToProto(withTiers, call.project),
+      campaign: { ...campaignToProto(withTiers, call.project), categories: [] },
     });
     return Object.assign(summary, figuresOf(campaign.campaignType, { ...figures, ...validations }));
   };
