@@ -57,6 +57,13 @@ describe.each(COMPOSITIONS)("hostile strings (%s)", async (composition) => {
     expect(failures).toEqual([]);
   });
 
+  test("that no path can name are rejected as codes", async () => {
+    for (const code of [".", "..", "import", "a\nb"]) {
+      const { status, body } = await api.post("/v1/vouchers", { code, gift: { amount: 1 } });
+      expect([code, status, body["key"]]).toEqual([code, 400, "invalid_payload"]);
+    }
+  });
+
   test("are stored and returned verbatim", async () => {
     await inParallel(HOSTILE, WIDTH, async (text) => {
       const tag = newCode("hostile");

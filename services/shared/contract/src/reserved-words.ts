@@ -1,6 +1,7 @@
 /**
  * Words that are never an id, code or name in a path: paths of bulk operations end in them, and where
- * there is no such operation the word must not be read as a parameter.
+ * there is no such operation the word must not be read as a parameter. Clients remove "." and ".." from paths, even
+ * percent-encoded, before they send them.
  */
 export const RESERVED_WORDS: ReadonlySet<string> = new Set([
   "qualification",
@@ -9,4 +10,6 @@ export const RESERVED_WORDS: ReadonlySet<string> = new Set([
   "bulk",
   "metadata",
   "export",
+  ".",
+  "..",
 ]);

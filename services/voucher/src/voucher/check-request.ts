@@ -28,7 +28,7 @@ export function requireUsableCode(code: string): void {
   }
   if (RESERVED_WORDS.has(code)) {
     throw invalidPayload(
-      `Property .code must not be "${code}": in paths, this word names an operation`,
+      `Property .code must not be "${code}": a path cannot name it`,
     );
   }
 }
