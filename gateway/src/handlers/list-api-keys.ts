@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
+import { inTimeRange } from "@scrip/filters";
 import {
   ListApiKeysResponseSchema,
   type ProjectService,
@@ -13,9 +14,10 @@ import { findProject } from "../store/projects.ts";
 
 export const listApiKeys =
   (deps: Deps): Handler<typeof ProjectService.method.listApiKeys> =>
-  async ({ projectId }) => {
+  async ({ projectId, createdAt }) => {
     if ((await findProject(deps.db, projectId)) === undefined) throw notFound("project", projectId);
-    const keys = await listKeys(deps.db, projectId);
+    const all = await listKeys(deps.db, projectId);
+    const keys = all.filter((key) => inTimeRange(key.createdAt, createdAt));
     return create(ListApiKeysResponseSchema, {
       data: keys.map((key) => apiKeyToProto(key)),
       total: BigInt(keys.length),

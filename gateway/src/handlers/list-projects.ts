@@ -16,9 +16,9 @@ export const listProjects =
   async (request) => {
     const limit = Number(request.limit ?? DEFAULT_LIMIT);
     const offset = (Number(request.page ?? 1n) - 1) * limit;
-    const projects = await listPage(deps.db, { limit, offset });
+    const projects = await listPage(deps.db, { limit, offset, createdAt: request.createdAt });
     return create(ListProjectsResponseSchema, {
       data: projects.map((project) => projectToProto(project)),
-      total: await countProjects(deps.db),
+      total: await countProjects(deps.db, request.createdAt),
     });
   };

@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
 
 import type { ClientFeature, CodeConfig, Project } from "../domain/project.ts";
@@ -102,21 +103,32 @@ export async function lockProject(tx: Queryable, id: string): Promise<Project | 
 
 export async function listProjects(
   db: Queryable,
-  page: { readonly limit: number; readonly offset: number },
+  page: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly createdAt: TimeRange | undefined;
+  },
 ): Promise<readonly Project[]> {
+  const values: unknown[] = [page.limit, page.offset];
   const { rows } = await db.query<ProjectRow>(
     `select ${COLUMNS} from project
-      where deleted_at is null
+      where ${["deleted_at is null", ...timeRangeConditions("created_at", page.createdAt, values)].join(" and ")}
       order by created_at desc, project_id desc
       limit $1 offset $2`,
-    [page.limit, page.offset],
+    values,
   );
   return rows.map(projectFromRow);
 }
 
-export async function countProjects(db: Queryable): Promise<bigint> {
+export async function countProjects(db: Queryable, createdAt?: TimeRange): Promise<bigint> {
+  const values: unknown[] = [];
+  const conditions = [
+    "deleted_at is null",
+    ...timeRangeConditions("created_at", createdAt, values),
+  ];
   const { rows } = await db.query<{ total: bigint }>(
-    "select count(*) as total from project where deleted_at is null",
+    `select count(*) as total from project where ${conditions.join(" and ")}`,
+    values,
   );
   return rows[0]?.total ?? 0n;
 }

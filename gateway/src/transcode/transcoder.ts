@@ -201,6 +201,7 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
       const value = parameters[name] ?? "";
       const entry = text.fields.get(name);
       if (isList && isObject(value)) requireFilter(name, value, entry?.field);
+      else if (isList && name === "filters" && entry === undefined) throw unknownFilter(".filters");
       entry?.fill(draft, value);
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
+import { inTimeRange } from "@scrip/filters";
 import {
   ListReferralTiersResponseSchema,
   type ReferralTierService,
@@ -13,10 +14,11 @@ import { findReferralTiers } from "../store/referral-tiers.ts";
 
 export const listReferralTiers =
   ({ db }: Deps): Handler<typeof ReferralTierService.method.listReferralTiers> =>
-  async ({ campaignId }, { project }) => {
+  async ({ campaignId, createdAt }, { project }) => {
     const { campaign } = await requireCampaign(db, project.id, campaignId);
     if (campaign.campaignType !== "REFERRAL_PROGRAM") throw notFound("campaign", campaignId);
-    const tiers = await findReferralTiers(db, project.id, campaign.id);
+    const all = await findReferralTiers(db, project.id, campaign.id);
+    const tiers = all.filter((tier) => inTimeRange(new Date(tier.createdAt), createdAt));
     return create(ListReferralTiersResponseSchema, {
       data: tiers.map(referralTierToProto),
       total: BigInt(tiers.length),

@@ -39,11 +39,11 @@ export const listAuditLog =
 
 /** The filters of a request; their values are appended. */
 function conditionsOf(request: ListAuditLogRequest, values: unknown[]): string[] {
-  const { startDate: from, endDate: until } = request;
+  const { startDate: from, endDate: until, createdAt } = request;
   const equal = (name: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`${name} = $${values.push(value)}`];
   return [
-    ...timeRangeConditions("occurred_at", { from, until }, values),
+    ...timeRangeConditions("occurred_at", { ...createdAt, from, until }, values),
     ...equal("action", request.action),
     ...equal("resource", request.resourceType),
     ...equal("resource_id", request.resourceId),

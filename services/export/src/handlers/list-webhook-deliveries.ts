@@ -15,7 +15,7 @@ const DEFAULT_LIMIT = 10n;
 
 export const listWebhookDeliveries =
   (deps: Deps): Handler<typeof WebhookService.method.listWebhookDeliveries> =>
-  async ({ webhookId, limit = DEFAULT_LIMIT, startingAfterId, status }, { project }) => {
+  async ({ webhookId, limit = DEFAULT_LIMIT, startingAfterId, status, createdAt }, { project }) => {
     if ((await findWebhook(deps.db, project.id, webhookId)) === undefined)
       throw notFound("webhook", webhookId);
     const size = Number(limit);
@@ -23,6 +23,7 @@ export const listWebhookDeliveries =
       projectId: project.id,
       webhookId,
       status,
+      createdAt,
       after: startingAfterId,
       limit: size + 1,
     });

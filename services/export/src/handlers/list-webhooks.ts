@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { inTimeRange } from "@scrip/filters";
 import {
   ListWebhooksResponseSchema,
   type WebhookService,
@@ -14,8 +15,9 @@ const LIMIT = 1_000;
 
 export const listWebhooks =
   (deps: Deps): Handler<typeof WebhookService.method.listWebhooks> =>
-  async (_, { project }) => {
-    const webhooks = await list(deps.db, project.id, LIMIT);
+  async ({ createdAt }, { project }) => {
+    const all = await list(deps.db, project.id, LIMIT);
+    const webhooks = all.filter((webhook) => inTimeRange(webhook.created_at, createdAt));
     return create(ListWebhooksResponseSchema, {
       data: webhooks.map(webhookToProto),
       total: BigInt(webhooks.length),

@@ -1,3 +1,4 @@
+import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { type Database, type ProjectQueryable, type Queryable, textArray } from "@scrip/postgres";
 
 export type DeliveryStatus = "PENDING" | "SUCCEEDED" | "FAILED";
@@ -340,23 +341,29 @@ export type DeliveryFilter = {
   readonly projectId: string;
   readonly webhookId: string;
   readonly status: string | undefined;
+  readonly createdAt: TimeRange | undefined;
   readonly after: string;
   readonly limit: number;
 };
 
 export async function listDeliveries(
   db: ProjectQueryable,
-  { projectId, webhookId, status, after, limit }: DeliveryFilter,
+  { projectId, webhookId, status, createdAt, after, limit }: DeliveryFilter,
 ): Promise<readonly StoredDelivery[]> {
+  const values: unknown[] = [projectId, webhookId, after, status ?? null, limit];
+  const conditions = [
+    "project_id = $1 and webhook_id = $2",
+    "($3 = '' or id < $3)",
+    "($4::text is null or status = $4)",
+    ...timeRangeConditions("created_at", createdAt, values),
+  ];
   const { rows } = await db.inProject(projectId).query<StoredDelivery>(
     `select ${COLUMNS}, null as body
        from webhook_delivery
-      where project_id = $1 and webhook_id = $2
-        and ($3 = '' or id < $3)
-        and ($4::text is null or status = $4)
+      where ${conditions.join(" and ")}
       order by id desc
       limit $5`,
-    [projectId, webhookId, after, status ?? null, limit],
+    values,
   );
   return rows;
 }

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { inTimeRange } from "@scrip/filters";
 import {
   type CustomEventService,
   ListCustomEventSchemasResponseSchema,
@@ -11,8 +12,9 @@ import { listEventSchemas } from "../store/custom-event-schemas.ts";
 
 export const listCustomEventSchemas =
   (deps: Deps): Handler<typeof CustomEventService.method.listCustomEventSchemas> =>
-  async (_, { project }) => {
-    const rows = await listEventSchemas(deps.db, project.id);
+  async ({ createdAt }, { project }) => {
+    const all = await listEventSchemas(deps.db, project.id);
+    const rows = all.filter((row) => inTimeRange(row.created_at, createdAt));
     return create(ListCustomEventSchemasResponseSchema, {
       data: rows.map(eventSchemaToProto),
       total: BigInt(rows.length),

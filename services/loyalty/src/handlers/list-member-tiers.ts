@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { inTimeRange } from "@scrip/filters";
 import {
   ListMemberTiersResponseSchema,
   type LoyaltyTierService,
@@ -21,6 +22,7 @@ export const listMemberTiers =
     const state = states.get(keyOf(projectId, cardId));
     const tier =
       state?.tierId == null ? undefined : await findTier(deps.db, { projectId, id: state.tierId });
-    const data = tier === undefined ? [] : [tierToProto(tier, state)];
+    const isListed = tier !== undefined && inTimeRange(new Date(tier.createdAt), request.createdAt);
+    const data = !isListed ? [] : [tierToProto(tier, state)];
     return create(ListMemberTiersResponseSchema, { data, total: BigInt(data.length) });
   };

@@ -21,7 +21,7 @@ export const listTierEarningRules =
     const { rules, total } = await listEarningRules(deps.db, {
       projectId,
       campaignId,
-      createdAt: undefined,
+      createdAt: request.createdAt,
       order: orderByTime(),
       ...parsePage(request),
     });

@@ -6,5 +6,5 @@ export { type FilterField, type FilterFields, jsonMember } from "./fields.ts";
 export { OPERATORS } from "./operators.ts";
 export { type CompiledPredicate, compilePredicate, type Predicate } from "./predicate.ts";
 export { filterCondition, type FilterQuery } from "./query.ts";
-export { type TimeRange, timeRangeConditions } from "./time-range.ts";
+export { inTimeRange, type TimeRange, timeRangeConditions } from "./time-range.ts";
 export { memberOf, type RecordField, type RecordFields } from "./record.ts";

@@ -32,5 +32,16 @@ export function timeRangeConditions(
   );
 }
 
+/** The same for an item of a list that is read as a whole. */
+export function inTimeRange(date: Date, range: TimeRange | undefined): boolean {
+  const { after, before, from, until } = range ?? {};
+  return (
+    (after === undefined || date > toDate(after)) &&
+    (before === undefined || date < toDate(before)) &&
+    (from === undefined || date >= toDate(from)) &&
+    (until === undefined || date <= toDate(until))
+  );
+}
+
 const toDate = ({ seconds, nanos }: Timestamp): Date =>
   new Date(Number(seconds) * 1000 + Math.floor(nanos / 1_000_000));
