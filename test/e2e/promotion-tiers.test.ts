@@ -120,6 +120,12 @@ describe.each(COMPOSITIONS)("promotion tiers (%s)", async (composition) => {
       order: { status: "PAID", total_amount: 4000 },
     });
     expect(created.body).not.toHaveProperty("voucher");
+    const whole = await api.get(`/v1/promotions/tiers/${tier["id"]}`);
+    expect(created.body["promotion_tier"]).toMatchObject({
+      ...whole.body,
+      campaign: { id: campaign["id"] },
+      summary: expect.any(Object),
+    });
     const stored = await api.get(`/v1/orders/${order.source_id}`);
     expect(stored.body["redemptions"][created.body["id"]]).toMatchObject({
       related_object_type: "promotion_tier",

@@ -59,6 +59,10 @@ const isWhole = ({ object, metadata }: Node): boolean =>
 
 const isId = (value: unknown): value is string => typeof value === "string" && value !== "";
 
+/** Filled in where the owner of the resource knows the category. */
+const isEmpty = (categories: unknown): boolean =>
+  !Array.isArray(categories) || categories.length === 0;
+
 const batchOf = ({ requestId, deadline, now }: Call): Call => batchCall(requestId, deadline, now);
 
 async function completeCategories(
@@ -66,7 +70,9 @@ async function completeCategories(
   nodes: readonly Node[],
   call: Call,
 ): Promise<void> {
-  const categorized = nodes.filter((node) => isWhole(node) && isId(node["category_id"]));
+  const categorized = nodes.filter(
+    (node) => isWhole(node) && isId(node["category_id"]) && isEmpty(node["categories"]),
+  );
   const ids = [...new Set(categorized.map((node) => String(node["category_id"])))];
   if (ids.length === 0) return;
   const { results } = await categories.resolveCategories(

@@ -15,12 +15,15 @@ export function tierSummaryToProto(
 ): PromotionTierSummary {
   const { action, banner, metadata, startDate, expirationDate } = tier;
   const campaign = tierCampaignToProto(tier, { campaigns });
-  const { summary, categoryId, createdAt, updatedAt } = tier;
+  const { summary, categoryId, createdAt, updatedAt, validityTimeframe, validityHours } = tier;
   return {
     $typeName: "scrip.common.v1.PromotionTierSummary",
     campaignId: tier.campaignId,
     active: tier.active,
     categories: tier.categories,
+    validityDayOfWeek: tier.validityDayOfWeek,
+    ...(validityTimeframe !== undefined && { validityTimeframe }),
+    ...(validityHours !== undefined && { validityHours }),
     ...(categoryId !== undefined && { categoryId }),
     ...(createdAt !== undefined && { createdAt }),
     ...(updatedAt !== undefined && { updatedAt }),

@@ -10,6 +10,10 @@ import type { Category } from "./category_pb.ts";
 import { file_scrip_common_v1_category } from "./category_pb.ts";
 import type { Discount } from "./discount_pb.ts";
 import { file_scrip_common_v1_discount } from "./discount_pb.ts";
+import type { ValidationRulesAssignmentList } from "./validation_rules_assignment_pb.ts";
+import { file_scrip_common_v1_validation_rules_assignment } from "./validation_rules_assignment_pb.ts";
+import type { ValidityHours, ValidityTimeframe } from "./validity_pb.ts";
+import { file_scrip_common_v1_validity } from "./validity_pb.ts";
 import { file_scrip_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { JsonObject, Message } from "@bufbuild/protobuf";
 
@@ -17,7 +21,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/common/v1/promotion_tier.proto.
  */
 export const file_scrip_common_v1_promotion_tier: GenFile = /*@__PURE__*/
-  fileDesc("CiRzY3JpcC9jb21tb24vdjEvcHJvbW90aW9uX3RpZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLTBgoUUHJvbW90aW9uVGllclN1bW1hcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIbCgZiYW5uZXIYAyABKAlCBpq1GAIQAUgAiAEBEjQKBmFjdGlvbhgEIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyQWN0aW9uEhEKCWhpZXJhcmNoeRgFIAEoAxIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPQoIY2FtcGFpZ24YByABKAsyJi5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllckNhbXBhaWduSAGIAQESOwoKc3RhcnRfZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgCiAEBEkAKD2V4cGlyYXRpb25fZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgDiAEBEhgKC2NhbXBhaWduX2lkGAogASgJSASIAQESEwoGYWN0aXZlGAsgASgISAWIAQESOgoHc3VtbWFyeRgMIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyVG90YWxzSAaIAQESIAoLY2F0ZWdvcnlfaWQYDSABKAlCBpq1GAIQAUgHiAEBEi0KCmNhdGVnb3JpZXMYDiADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSMwoKY3JlYXRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBICIgBARI7Cgp1cGRhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAmIAQE6FJK1GBAKDnByb21vdGlvbl90aWVyQgkKB19iYW5uZXJCCwoJX2NhbXBhaWduQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGVCDgoMX2NhbXBhaWduX2lkQgkKB19hY3RpdmVCCgoIX3N1bW1hcnlCDgoMX2NhdGVnb3J5X2lkQg0KC19jcmVhdGVkX2F0Qg0KC191cGRhdGVkX2F0IosBChNQcm9tb3Rpb25UaWVyVG90YWxzEj4KC3JlZGVtcHRpb25zGAEgASgLMikuc2NyaXAuY29tbW9uLnYxLlByb21vdGlvblRpZXJSZWRlbXB0aW9ucxI0CgZvcmRlcnMYAiABKAsyJC5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllck9yZGVycyIyChhQcm9tb3Rpb25UaWVyUmVkZW1wdGlvbnMSFgoOdG90YWxfcmVkZWVtZWQYASABKAMiSgoTUHJvbW90aW9uVGllck9yZGVycxIUCgx0b3RhbF9hbW91bnQYASABKAMSHQoVdG90YWxfZGlzY291bnRfYW1vdW50GAIgASgDIkIKE1Byb21vdGlvblRpZXJBY3Rpb24SKwoIZGlzY291bnQYASABKAsyGS5zY3JpcC5jb21tb24udjEuRGlzY291bnQi8wEKFVByb21vdGlvblRpZXJDYW1wYWlnbhIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBmFjdGl2ZRgDIAEoCBI7CgpzdGFydF9kYXRlGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSACIAQESQAoPZXhwaXJhdGlvbl9kYXRlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAGIAQE6DpK1GAoKCGNhbXBhaWduQg0KC19zdGFydF9kYXRlQhIKEF9leHBpcmF0aW9uX2RhdGViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_discount, file_scrip_options_v1_options]);
+  fileDesc("CiRzY3JpcC9jb21tb24vdjEvcHJvbW90aW9uX3RpZXIucHJvdG8SD3NjcmlwLmNvbW1vbi52MSLyCQoUUHJvbW90aW9uVGllclN1bW1hcnkSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIbCgZiYW5uZXIYAyABKAlCBpq1GAIQAUgAiAEBEjQKBmFjdGlvbhgEIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyQWN0aW9uEhEKCWhpZXJhcmNoeRgFIAEoAxIpCghtZXRhZGF0YRgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSPQoIY2FtcGFpZ24YByABKAsyJi5zY3JpcC5jb21tb24udjEuUHJvbW90aW9uVGllckNhbXBhaWduSAGIAQESOwoKc3RhcnRfZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgCiAEBEkAKD2V4cGlyYXRpb25fZGF0ZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgDiAEBEhgKC2NhbXBhaWduX2lkGAogASgJSASIAQESEwoGYWN0aXZlGAsgASgISAWIAQESOgoHc3VtbWFyeRgMIAEoCzIkLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyVG90YWxzSAaIAQESIAoLY2F0ZWdvcnlfaWQYDSABKAlCBpq1GAIQAUgHiAEBEi0KCmNhdGVnb3JpZXMYDiADKAsyGS5zY3JpcC5jb21tb24udjEuQ2F0ZWdvcnkSMwoKY3JlYXRlZF9hdBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBICIgBARI7Cgp1cGRhdGVkX2F0GBAgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIGmrUYAhABSAmIAQESSwoSdmFsaWRpdHlfdGltZWZyYW1lGBEgASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lQgaatRgCEAFICogBARIkChR2YWxpZGl0eV9kYXlfb2Zfd2VlaxgSIAMoBUIGmrUYAhABEkMKDnZhbGlkaXR5X2hvdXJzGBMgASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnNCBpq1GAIQAUgLiAEBEl0KHHZhbGlkYXRpb25fcnVsZXNfYXNzaWdubWVudHMYFCABKAsyLi5zY3JpcC5jb21tb24udjEuVmFsaWRhdGlvblJ1bGVzQXNzaWdubWVudExpc3RCB5q1GAOQAQUSXAobdmFsaWRhdGlvbl9ydWxlX2Fzc2lnbm1lbnRzGBUgASgLMi4uc2NyaXAuY29tbW9uLnYxLlZhbGlkYXRpb25SdWxlc0Fzc2lnbm1lbnRMaXN0QgeatRgDkAEFOhSStRgQCg5wcm9tb3Rpb25fdGllckIJCgdfYmFubmVyQgsKCV9jYW1wYWlnbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlQg4KDF9jYW1wYWlnbl9pZEIJCgdfYWN0aXZlQgoKCF9zdW1tYXJ5Qg4KDF9jYXRlZ29yeV9pZEINCgtfY3JlYXRlZF9hdEINCgtfdXBkYXRlZF9hdEIVChNfdmFsaWRpdHlfdGltZWZyYW1lQhEKD192YWxpZGl0eV9ob3VycyKLAQoTUHJvbW90aW9uVGllclRvdGFscxI+CgtyZWRlbXB0aW9ucxgBIAEoCzIpLnNjcmlwLmNvbW1vbi52MS5Qcm9tb3Rpb25UaWVyUmVkZW1wdGlvbnMSNAoGb3JkZXJzGAIgASgLMiQuc2NyaXAuY29tbW9uLnYxLlByb21vdGlvblRpZXJPcmRlcnMiMgoYUHJvbW90aW9uVGllclJlZGVtcHRpb25zEhYKDnRvdGFsX3JlZGVlbWVkGAEgASgDIkoKE1Byb21vdGlvblRpZXJPcmRlcnMSFAoMdG90YWxfYW1vdW50GAEgASgDEh0KFXRvdGFsX2Rpc2NvdW50X2Ftb3VudBgCIAEoAyJCChNQcm9tb3Rpb25UaWVyQWN0aW9uEisKCGRpc2NvdW50GAEgASgLMhkuc2NyaXAuY29tbW9uLnYxLkRpc2NvdW50IvMBChVQcm9tb3Rpb25UaWVyQ2FtcGFpZ24SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZhY3RpdmUYAyABKAgSOwoKc3RhcnRfZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgAiAEBEkAKD2V4cGlyYXRpb25fZGF0ZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBpq1GAIQAUgBiAEBOg6StRgKCghjYW1wYWlnbkINCgtfc3RhcnRfZGF0ZUISChBfZXhwaXJhdGlvbl9kYXRlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_category, file_scrip_common_v1_discount, file_scrip_common_v1_validation_rules_assignment, file_scrip_common_v1_validity, file_scrip_options_v1_options]);
 
 /**
  * A promotion tier as it was when it was redeemed.
@@ -137,6 +141,41 @@ export type PromotionTierSummary = Message<"scrip.common.v1.PromotionTierSummary
    * @generated from field: optional google.protobuf.Timestamp updated_at = 16;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Recurring window, counted from `start_date`. `null`: no such limit.
+   *
+   * @generated from field: optional scrip.common.v1.ValidityTimeframe validity_timeframe = 17;
+   */
+  validityTimeframe?: ValidityTimeframe | undefined;
+
+  /**
+   * Weekdays of validity in the project's time zone, 0 (Sunday) to 6 (Saturday). `null`: every day.
+   *
+   * @generated from field: repeated int32 validity_day_of_week = 18;
+   */
+  validityDayOfWeek: number[];
+
+  /**
+   * Hours of validity in the project's time zone. `null`: no such limit.
+   *
+   * @generated from field: optional scrip.common.v1.ValidityHours validity_hours = 19;
+   */
+  validityHours?: ValidityHours | undefined;
+
+  /**
+   * Validation rules that are assigned to the promotion tier now.
+   *
+   * @generated from field: scrip.common.v1.ValidationRulesAssignmentList validation_rules_assignments = 20;
+   */
+  validationRulesAssignments?: ValidationRulesAssignmentList | undefined;
+
+  /**
+   * The same as `validation_rules_assignments`, under its older name.
+   *
+   * @generated from field: scrip.common.v1.ValidationRulesAssignmentList validation_rule_assignments = 21;
+   */
+  validationRuleAssignments?: ValidationRulesAssignmentList | undefined;
 };
 
 /**
