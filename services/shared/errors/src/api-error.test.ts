@@ -1,6 +1,9 @@
+import { Code } from "@connectrpc/connect";
 import { expect, test } from "vitest";
 
 import { ApiError, errorToProto, notFound } from "./api-error.ts";
+import type { ErrorKey } from "./catalogue.ts";
+import { toConnectError } from "./wire.ts";
 
 test("texts that quote the caller are shortened, without half of a character", () => {
   const long = "x".repeat(1_998) + "😀".repeat(100_000);
@@ -11,4 +14,11 @@ test("texts that quote the caller are shortened, without half of a character", (
     expect(text?.isWellFormed()).toBe(true);
     expect(text).toMatch(/…$/);
   }
+});
+
+test("gRPC clients repeat what another attempt may achieve, and nothing else", () => {
+  const codeOf = (key: ErrorKey) => toConnectError(new ApiError(key), "req_1").code;
+  expect(codeOf("multiple_requests")).toBe(Code.Aborted);
+  expect(codeOf("idempotency_in_progress")).toBe(Code.Aborted);
+  expect(codeOf("idempotency_key_reused")).toBe(Code.FailedPrecondition);
 });

@@ -66,7 +66,8 @@ export const catalogue = {
   resource_protected: { http: 400, message: "Resource protected" },
   invalid_code_config: { http: 400, message: "Invalid code config" },
   invalid_customer: { http: 400, message: "Invalid customer" },
-  multiple_requests: { http: 400, message: "Multiple requests detected" },
+  // gRPC clients repeat calls that were ABORTED.
+  multiple_requests: { http: 400, message: "Multiple requests detected", code: Code.Aborted },
   resource_in_use: { http: 400, message: "Resource in use" },
   invalid_campaign: { http: 400, message: "Invalid campaign" },
   invalid_campaign_params: { http: 400, message: "Invalid campaign params" },
@@ -122,7 +123,6 @@ export const catalogue = {
   idempotency_key_reused: {
     http: 422,
     message: "The Idempotency-Key was used for another request",
-    code: Code.Aborted,
   },
   too_many_requests: {
     http: 429,
