@@ -27,7 +27,7 @@ describe.each(COMPOSITIONS)("resources in webhooks (%s)", async (composition) =>
       () => {
         const bodies = receiver.of(path).map(({ body }): Json => JSON.parse(body));
         const data = new Map(bodies.map(({ type, ...body }) => [type, body["data"]]));
-        expect([...data.keys()].toSorted()).toEqual(events.toSorted());
+        expect(new Set(data.keys())).toEqual(new Set(events));
         return data;
       },
       { timeout: 30_000, interval: 100 },

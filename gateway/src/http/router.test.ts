@@ -50,7 +50,16 @@ test("reads no reserved word as a parameter", () => {
     kind: "other_method",
     allowed: ["POST"],
   });
-  for (const word of ["qualification", "importCSV", "bulk", "metadata", "export", "%65xport", "..", "%2e"]) {
+  for (const word of [
+    "qualification",
+    "importCSV",
+    "bulk",
+    "metadata",
+    "export",
+    "%65xport",
+    "..",
+    "%2e",
+  ]) {
     expect(router.match("GET", `/v1/vouchers/${word}`).kind).toBe("none");
     expect(router.match("POST", `/v1/vouchers/${word}/redemption`).kind).toBe("none");
   }

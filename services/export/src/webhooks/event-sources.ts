@@ -42,6 +42,12 @@ import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import {
+  expiredBuckets,
+  giftTransaction,
+  pointsTransaction,
+  publication,
+} from "./event-members.ts";
+import {
   encode,
   loadCampaign,
   loadCustomer,
@@ -53,7 +59,6 @@ import {
   object,
   onlyId,
 } from "./resource-data.ts";
-import { expiredBuckets, giftTransaction, pointsTransaction } from "./transaction-members.ts";
 
 /** Topics whose events webhooks receive. */
 export const WEBHOOK_TOPICS: readonly string[] = [
@@ -176,30 +181,14 @@ const SOURCES = [
   }),
   source({
     schema: VoucherPublishedSchema,
-    read: ({ date, publicationId, voucherId, customerId, channel }, clients) => ({
-      ...about(date, voucherId),
-      channel,
+    read: (event, clients) => ({
+      ...about(event.date, event.voucherId),
+      channel: event.channel,
       names: ["voucher.published", "publication.succeeded"],
       loadData: async (call) =>
         object({
-          publication: await loadPublication(
-            clients,
-            {
-              id: publicationId,
-              voucherId,
-              date: dateOf(date),
-              members: {
-                object: "publication",
-                id: publicationId,
-                customer_id: customerId,
-                vouchers_id: [voucherId],
-                channel,
-                created_at: dateOf(date),
-              },
-            },
-            call,
-          ),
-          voucher: await loadVoucher(clients, voucherId, call),
+          publication: await loadPublication(clients, publication(event), call),
+          voucher: await loadVoucher(clients, event.voucherId, call),
         }),
     }),
   }),

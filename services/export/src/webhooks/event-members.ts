@@ -1,8 +1,29 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PointsMoved } from "@scrip/proto/scrip/events/v1/points_pb";
-import type { GiftBalanceAdjusted } from "@scrip/proto/scrip/events/v1/vouchers_pb";
+import type {
+  GiftBalanceAdjusted,
+  VoucherPublished,
+} from "@scrip/proto/scrip/events/v1/vouchers_pb";
 
 import type { EventResource } from "./resource-data.ts";
+
+/** What an event has of a publication. */
+export const publication = (event: Omit<VoucherPublished, "$typeName">): EventResource => {
+  const date = event.date && timestampDate(event.date);
+  return {
+    id: event.publicationId,
+    voucherId: event.voucherId,
+    date,
+    members: {
+      object: "publication",
+      id: event.publicationId,
+      customer_id: event.customerId,
+      vouchers_id: [event.voucherId],
+      channel: event.channel,
+      created_at: date,
+    },
+  };
+};
 
 /** What an event has of a transaction of a loyalty card. */
 export const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): EventResource => {
