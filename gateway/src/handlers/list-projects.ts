@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import {
   ListProjectsResponseSchema,
   type ProjectService,
@@ -16,9 +17,16 @@ export const listProjects =
   async (request) => {
     const limit = Number(request.limit ?? DEFAULT_LIMIT);
     const offset = (Number(request.page ?? 1n) - 1) * limit;
-    const projects = await listPage(deps.db, { limit, offset, createdAt: request.createdAt });
+    const range = {
+      after: dateOf(request.createdAt?.after),
+      before: dateOf(request.createdAt?.before),
+    };
+    const projects = await listPage(deps.db, range, { limit, offset });
     return create(ListProjectsResponseSchema, {
       data: projects.map((project) => projectToProto(project)),
-      total: await countProjects(deps.db, request.createdAt),
+      total: await countProjects(deps.db, range),
     });
   };
+
+const dateOf = (time: Timestamp | undefined): Date | null =>
+  time === undefined ? null : timestampDate(time);

@@ -1,4 +1,3 @@
-import { type TimeRange, timeRangeConditions } from "@scrip/filters";
 import { buildStatement, column, type ColumnTable, type Queryable, rowOf } from "@scrip/postgres";
 
 import type { ClientFeature, CodeConfig, Project } from "../domain/project.ts";
@@ -101,34 +100,35 @@ export async function lockProject(tx: Queryable, id: string): Promise<Project | 
   return rows[0] && projectFromRow(rows[0]);
 }
 
+/** The times of creation that a list is limited to, exclusive; null: no bound. */
+export type CreatedBetween = { readonly after: Date | null; readonly before: Date | null };
+
+const IN_RANGE = `deleted_at is null
+        and ($1::timestamptz is null or created_at > $1)
+        and ($2::timestamptz is null or created_at < $2)`;
+
 export async function listProjects(
   db: Queryable,
-  page: {
-    readonly limit: number;
-    readonly offset: number;
-    readonly createdAt: TimeRange | undefined;
-  },
+  { after, before }: CreatedBetween,
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<readonly Project[]> {
-  const values: unknown[] = [page.limit, page.offset];
   const { rows } = await db.query<ProjectRow>(
     `select ${COLUMNS} from project
-      where ${["deleted_at is null", ...timeRangeConditions("created_at", page.createdAt, values)].join(" and ")}
+      where ${IN_RANGE}
       order by created_at desc, project_id desc
-      limit $1 offset $2`,
-    values,
+      limit $3 offset $4`,
+    [after, before, page.limit, page.offset],
   );
   return rows.map(projectFromRow);
 }
 
-export async function countProjects(db: Queryable, createdAt?: TimeRange): Promise<bigint> {
-  const values: unknown[] = [];
-  const conditions = [
-    "deleted_at is null",
-    ...timeRangeConditions("created_at", createdAt, values),
-  ];
+export async function countProjects(
+  db: Queryable,
+  { after, before }: CreatedBetween = { after: null, before: null },
+): Promise<bigint> {
   const { rows } = await db.query<{ total: bigint }>(
-    `select count(*) as total from project where ${conditions.join(" and ")}`,
-    values,
+    `select count(*) as total from project where ${IN_RANGE}`,
+    [after, before],
   );
   return rows[0]?.total ?? 0n;
 }
