@@ -72,6 +72,23 @@ describe.each(COMPOSITIONS)("resources in webhooks (%s)", async (composition) =>
     expect(campaign).toEqual(await ok(api.get(`/v1/campaigns/${campaign.id}`)));
   });
 
+  test("have the validation rules of assigned rewards", async () => {
+    const { id: rule } = await createRule();
+    const name = newCode("programme");
+    const voucher = { loyalty_card: { points: 0 } };
+    await ok(api.post("/v1/campaigns", { name, voucher }));
+    const coin = { exchange_ratio: 1, points_ratio: 1 };
+    const reward = { name: "Coins", type: "COIN", parameters: { coin } };
+    const { id } = await ok(api.post("/v1/rewards", reward));
+    const assignments = `/v1/rewards/${id}/assignments`;
+    const data = await received(["campaign.reward.assignment.created"], () =>
+      ok(api.post(assignments, { campaign: name, validation_rules: [rule] })),
+    );
+    const { data: listed } = await ok(api.get(assignments));
+    expect(listed[0].validation_rules_assignments.total).toBe(1);
+    expect(data.get("campaign.reward.assignment.created").reward_assignment).toEqual(listed[0]);
+  });
+
   test("have the products of unit discounts", async () => {
     const { id } = await ok(api.post("/v1/products", { source_id: newCode("tea"), name: "Tea" }));
     const code = newCode("unit");

@@ -18,10 +18,11 @@ type Node = Record<string, unknown>;
 /** Assignments listed per object, as in responses; `total` counts all of them. */
 const SHOWN_ASSIGNMENTS = 100;
 
-/** Resources that have a category and assignments of validation rules, and the names of the list. */
+/** Resources to which validation rules are assigned, most of which have a category, and the names of the list. */
 const ASSIGNMENT_LISTS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["voucher", ["validation_rules_assignments"]],
   ["campaign", ["validation_rules_assignments"]],
+  ["reward_assignment", ["validation_rules_assignments"]],
   ["promotion_tier", ["validation_rules_assignments", "validation_rule_assignments"]],
 ]);
 
@@ -53,9 +54,9 @@ function* nodesOf(value: unknown): Generator<Node> {
   }
 }
 
-/** Summaries, and resources that were deleted, have no metadata. */
-const isWhole = ({ object, metadata }: Node): boolean =>
-  ASSIGNMENT_LISTS.has(object) && metadata !== undefined;
+/** Summaries, and resources that were deleted, have no time of creation. */
+const isWhole = ({ object, created_at: createdAt }: Node): boolean =>
+  ASSIGNMENT_LISTS.has(object) && createdAt !== undefined;
 
 const isId = (value: unknown): value is string => typeof value === "string" && value !== "";
 
