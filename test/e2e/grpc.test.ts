@@ -92,8 +92,8 @@ test("gRPC: an idempotency key belongs to one caller, one RPC and one request", 
   const first: any = await redeem(one, 10);
   expect(first.voucher.gift.balance).toBe("990");
   expect(await redeem(one, 10)).toEqual(first);
-  await expect(redeem(one, 500)).rejects.toMatchObject({ code: grpc.status.ABORTED });
-  await expect(redeem(other, 10)).rejects.toMatchObject({ code: grpc.status.ABORTED });
+  await expect(redeem(one, 500)).rejects.toMatchObject({ code: grpc.status.FAILED_PRECONDITION });
+  await expect(redeem(other, 10)).rejects.toMatchObject({ code: grpc.status.FAILED_PRECONDITION });
   // The key belongs to the RPC, and every RPC that writes stores its response.
   const gift = { type: "VOUCHER_TYPE_GIFT_VOUCHER", gift: { amount: 1 } };
   const created: any = await vouchers("CreateVoucher", gift, key);
