@@ -969,6 +969,8 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.events.v1.CustomerDeleted.date": "Time of the deletion.",
   "scrip.events.v1.CustomerDeleted.permanent": "`true`: all personal data is deleted; consumers delete orders and remove the customer from redemptions.",
   "scrip.events.v1.CustomerDeleted.project_id": "Id of the project (`proj_…`).",
+  "scrip.events.v1.EarningRulesFound": "An earning rule was created or changed in a project that loyalty does not know to have any (topic `scrip.programs.v1`, key: project). The gateway stores in the project that it has earning rules.",
+  "scrip.events.v1.EarningRulesFound.project_id": "Id of the project (`proj_…`).",
   "scrip.events.v1.EventLoyaltyTier": "A loyalty tier in an event.",
   "scrip.events.v1.EventLoyaltyTier.id": "Id of the tier (`ltr_…`).",
   "scrip.events.v1.EventLoyaltyTier.name": "Name of the tier.",
