@@ -11,6 +11,7 @@ export const CONSUMER_GROUPS: readonly string[] = [
   "export-projects",
   "export-webhooks",
   "gateway-customers",
+  "gateway-programs",
   "loyalty",
   "loyalty-activity",
   "loyalty-earning",

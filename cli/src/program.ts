@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 
 import { CliError, EXIT_FAILED, EXIT_USAGE } from "./cli-error.ts";
+import { addAudit } from "./commands/audit.ts";
 import { addCheckInvariants } from "./commands/check-invariants.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
@@ -57,6 +58,7 @@ export async function runCli({ args, env, write, writeError, terminal }: CliRun)
   addDeadLetters(program, context);
   addCheckInvariants(program, context);
   addLedger(program, context);
+  addAudit(program, context);
   try {
     await program.parseAsync(args, { from: "user" });
     return 0;

@@ -6,7 +6,7 @@ import {
   OUTBOX_READER,
   outboxTable,
   startRelay,
-  type Subscription,
+  type SubscribeOptions,
 } from "@scrip/events";
 import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId, type NewId } from "@scrip/ids";
@@ -29,6 +29,7 @@ import type { Metrics } from "@scrip/telemetry";
 import { createCredentialCache, type CredentialCache } from "./auth/credential-cache.ts";
 import { type BootstrapKeys, ensureProject } from "./bootstrap.ts";
 import { CUSTOMERS_TOPIC, onCustomerDeleted } from "./events/on-customer-deleted.ts";
+import { onEarningRules, PROGRAMS_TOPIC } from "./events/on-earning-rules.ts";
 import { startDeletingExpired } from "./jobs/delete-expired.ts";
 import { startRepublishing } from "./jobs/republish-projects.ts";
 import {
@@ -113,11 +114,14 @@ export async function createGatewayService(
   const retention = eventRetention(options.retention ?? DEFAULT_RETENTION);
   const tables = [STORED_REQUEST_TABLE, outboxTable(retention, relay)];
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
-  const erasure = await startErasure(db, options.bus);
-  parts.defer(() => erasure.close(CONSUMERS_CLOSE_MS));
   parts.use(startRepublishing(db, { onEvents: relay.wake, onError }));
 
   const credentialCache = createCredentialCache(db, clock, options.metrics);
+  const followProject = createFollowProject({ db, credentialCache, onEvents: relay.wake });
+  for (const consumer of consumersOf(db, followProject)) {
+    const subscription = await options.bus.subscribe(consumer);
+    parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
+  }
   const definitions = createDefinitionVersions({ db });
   parts.use(startDeletingExpired(db, onError));
   const running = parts.move();
@@ -136,7 +140,7 @@ export async function createGatewayService(
     credentialCache,
     definitions,
     findSchemas: createMetadataSchemaCache(db, definitions),
-    followProject: createFollowProject({ db, credentialCache, onEvents: relay.wake }),
+    followProject,
     clock,
     hasBootstrapKeys,
     ready: createReadiness(db, (error) =>
@@ -146,10 +150,8 @@ export async function createGatewayService(
   };
 }
 
-/** Follows the permanent deletions of customers. */
-const startErasure = (db: Queryable, bus: EventBus): Promise<Subscription> =>
-  bus.subscribe({
-    group: "gateway-customers",
-    topics: [CUSTOMERS_TOPIC],
-    handler: onCustomerDeleted(db),
-  });
+/** Follows the permanent deletions of customers, and projects that get earning rules. */
+const consumersOf = (db: Queryable, followProject: FollowProject): readonly SubscribeOptions[] => [
+  { group: "gateway-customers", topics: [CUSTOMERS_TOPIC], handler: onCustomerDeleted(db) },
+  { group: "gateway-programs", topics: [PROGRAMS_TOPIC], handler: onEarningRules(followProject) },
+];

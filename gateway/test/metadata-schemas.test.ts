@@ -1,3 +1,4 @@
+import { asAdmin } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { createProject, management, newToken, send, serverHeaders } from "./builders.ts";
@@ -23,7 +24,26 @@ async function projectWithSchemas() {
   };
 }
 
+/** Runs while the gateway cannot read metadata schemas. */
+async function whileUnreadable<Result>(work: () => Promise<Result>): Promise<Result> {
+  const rename = (from: string, to: string) =>
+    asAdmin(gateway.databaseUrl, (client) =>
+      client.query(`alter table gateway.${from} rename to ${to}`),
+    );
+  await rename("metadata_schema", "unavailable");
+  return work().finally(() => rename("unavailable", "metadata_schema"));
+}
+
 const TIER = { related_object: "voucher", properties: { tier: { type: "string" } } };
+
+test("a request whose metadata cannot be checked gets 503 with Retry-After, and is sent later", async () => {
+  const { createVoucher } = await projectWithSchemas();
+  const rejected = await whileUnreadable(() => createVoucher({ tier: 1 }));
+  expect(rejected).toMatchObject({ status: 503, json: { key: "service_unavailable" } });
+  expect(rejected.headers.get("retry-after")).toMatch(/^\d+$/);
+  // The service of this gateway implements nothing.
+  expect((await createVoucher({ tier: 1 })).status).toBe(501);
+});
 
 describe("CreateProjectMetadataSchema", () => {
   test("returns the schema with the defaults of its definitions", async () => {

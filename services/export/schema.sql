@@ -1,5 +1,21 @@
 -- Made from the migrations by services/shared/testing/src/golden-schemas.ts; do not edit.
 
+create table audit_day (
+  project_id text not null,
+  day timestamp with time zone not null,
+  entries bigint not null,
+  last_hash bytea,
+  previous_day timestamp with time zone,
+  previous_position bigint,
+  previous_hash bytea,
+  opened_at timestamp with time zone not null,
+  constraint audit_day_previous_is_complete CHECK ((previous_day IS NULL) = (previous_position IS NULL) AND (previous_day IS NULL) = (previous_hash IS NULL))
+) partition by RANGE (day);
+
+create table audit_day_default partition of audit_day (
+  constraint audit_day_default_pkey PRIMARY KEY (project_id, day)
+) DEFAULT;
+
 create table audit_entry (
   project_id text not null,
   id text not null,
@@ -10,7 +26,10 @@ create table audit_entry (
   actor_type text not null,
   actor_id text not null,
   request_id text not null,
-  occurred_at timestamp with time zone not null
+  occurred_at timestamp with time zone not null,
+  position bigint,
+  previous_hash bytea,
+  hash bytea
 ) partition by RANGE (occurred_at);
 
 create table audit_entry_default partition of audit_entry (

@@ -1,3 +1,4 @@
+import { EarningRuleService } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import { afterAll, describe, expect, test, vi } from "vitest";
 
 import {
@@ -9,6 +10,7 @@ import {
   newProject,
   serverApi,
 } from "../stack/api.ts";
+import { grpcCaller } from "../stack/grpc.ts";
 import { createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { ok, ruleBuilders } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
@@ -212,6 +214,32 @@ describe.each(COMPOSITIONS)("events say which request caused them (%s)", async (
       { group_id: redeemed, event_source: source },
       { group_id: paid, event_source: source },
     ]);
+  });
+
+  test("with the API key on pending points of rules that were created over gRPC", async () => {
+    const { id, api: other } = await newProject(stack);
+    const program = await createLoyaltyProgram(other);
+    const call = grpcCaller(stack, { projects: [id] });
+    const rule = {
+      event: "order.paid",
+      loyalty: { type: "FIXED", points: 1n },
+      pendingPoints: { periodType: "DAY", periodValue: 7n },
+    };
+    await call(
+      EarningRuleService.method.createEarningRules,
+      { campaignId: program.campaignId, rules: [rule] },
+      { "x-scrip-project": id },
+    );
+    const member = await program.createCard();
+    const pending = `/v1/loyalties/${program.campaignId}/members/${member.code}/pending-points`;
+    const keysOfCauses = async () => {
+      await payOrder(member.customer, other);
+      const { data } = await ok(other.get(pending));
+      return data.map(({ details }: Json) => details.event.event_source.api_key?.app_id);
+    };
+    await expect
+      .poll(keysOfCauses, { timeout: 20_000, interval: 500 })
+      .toContain(other.headers["x-app-id"]);
   });
 
   test("with the request that started a job", async () => {

@@ -23,6 +23,9 @@ const HOSTILE = [
   "a\u2028b\u202e\ufeffc",
 ];
 
+/** What paths and queries may hold besides; names of resources may not. */
+const CONTROL = ["\u0001code", "a\u0007b\u007f", "\r\nX-Header: 1"];
+
 /** Errors of PostgreSQL, and what no response names. */
 const LEAKED =
   /SQLSTATE|syntax error|unterminated|does not exist"|relation "|column "|pg_catalog|node_modules|\.ts:\d/;
@@ -46,8 +49,9 @@ describe.each(COMPOSITIONS)("hostile strings (%s)", async (composition) => {
   test("in paths and queries find nothing, and their errors name nothing internal", async () => {
     expect(READS.length).toBeGreaterThan(200);
     const failures: string[] = [];
+    const strings = [...HOSTILE, ...CONTROL];
     await inParallel([...READS.entries()], WIDTH, async ([at, { path, name }]) => {
-      const value = encodeURIComponent(HOSTILE[at % HOSTILE.length] ?? "");
+      const value = encodeURIComponent(strings[at % strings.length] ?? "");
       const isInPath = path.includes(`{${name}}`);
       const target = path.replaceAll(/\{(\w+)\}/g, (_, other) => (other === name ? value : "x"));
       const url = isInPath ? target : `${target}?${encodeURIComponent(name)}=${value}`;
@@ -61,6 +65,13 @@ describe.each(COMPOSITIONS)("hostile strings (%s)", async (composition) => {
     for (const code of [".", "..", "import", "a\nb"]) {
       const { status, body } = await api.post("/v1/vouchers", { code, gift: { amount: 1 } });
       expect([code, status, body["key"]]).toEqual([code, 400, "invalid_payload"]);
+    }
+  });
+
+  test.each(CONTROL)("%j in the path of a resource is not found", async (text) => {
+    for (const resource of ["vouchers", "campaigns", "customers", "products", "skus", "orders"]) {
+      const { status, body } = await api.get(`/v1/${resource}/${encodeURIComponent(text)}`);
+      expect([resource, status, body["key"]]).toEqual([resource, 404, "not_found"]);
     }
   });
 

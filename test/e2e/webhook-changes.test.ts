@@ -35,7 +35,7 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
     const events = ["created", "updated", "canceled"].map((change) => `${order}.${change}`);
     await createHook(path, ["customer.created", "customer.updated", ...events]);
     const [published, buyer, orderer, visitor] = ["p", "b", "o", "v"].map((name) => newCode(name));
-    const [first, second] = [newCode("first"), newCode("second")];
+    const [first, second, third] = [newCode("first"), newCode("second"), newCode("third")];
     const { code } = await createVoucher({
       type: "GIFT_VOUCHER",
       discount: undefined,
@@ -55,6 +55,9 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
     const two = await redeem({ customer: { source_id: buyer, name: "Bob" } });
     await redeem({ order: undefined, customer: { source_id: buyer, name: "Bob" } });
     for (const { id } of [two, one]) await ok(api.post(`/v1/redemptions/${id}/rollback`));
+    const three = await redeem({ order: { source_id: third, amount: 100 } });
+    await ok(api.put(`/v1/orders/${third}`, { status: "CANCELED" }));
+    await ok(api.post(`/v1/redemptions/${three["id"]}/rollback`));
     await ok(
       api.post("/v1/orders", { source_id: second, amount: 100, customer: { source_id: orderer } }),
     );
@@ -72,6 +75,11 @@ describe.each(COMPOSITIONS)("webhooks about resources (%s)", async (composition)
       [`${order}.updated`, first],
       [`${order}.updated`, first],
       [`${order}.canceled`, first],
+      [`${order}.created`, third],
+      [`${order}.updated`, third],
+      [`${order}.canceled`, third],
+      // The rollback changes an order that is canceled already.
+      [`${order}.updated`, third],
       ["customer.created", orderer],
       [`${order}.created`, second],
       ["customer.created", visitor],

@@ -8,6 +8,7 @@ import { asAdmin } from "@scrip/testing";
 import { expect, test, vi } from "vitest";
 
 import { startStandalone } from "../src/standalone.ts";
+import { readerOf, token } from "./processes.ts";
 
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -32,6 +33,15 @@ test("/readyz names why the database takes no writes, and recovers without a res
     const response = await fetch(scrip.url + target);
     return [response.status, await response.json()];
   };
+  const keys = await readFile(path.join(folder, "keys.env"), "utf8");
+  const { access_token: accessToken } = (await (await token(keys)).json()) as {
+    access_token: string;
+  };
+  const headers = {
+    "x-app-id": readerOf(keys)("SCRIP_APP_ID"),
+    "x-app-token": readerOf(keys)("SCRIP_APP_TOKEN"),
+    authorization: `Bearer ${accessToken}`,
+  };
   const becomesUnready = async (reason: string) => {
     const failures = DEPENDENCIES.map((dependency) => ({ dependency, reason }));
     await expect.poll(() => get("/readyz")).toEqual([503, { status: "not ready", failures }]);
@@ -50,6 +60,9 @@ test("/readyz names why the database takes no writes, and recovers without a res
   // The other services still serve.
   const failures = [{ dependency: "voucher", reason: "schema_missing" }];
   await expect.poll(() => get("/readyz")).toEqual([200, { status: "degraded", failures }]);
+  const unserved = await fetch(`${scrip.url}/v1/vouchers/ANY`, { headers });
+  expect(unserved.status, await unserved.text()).toBe(503);
+  expect(unserved.headers.get("retry-after")).toMatch(/^\d+$/);
   await admin(folder, "alter schema missing rename to voucher");
   await becomesReady();
 

@@ -196,7 +196,7 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     appliesTo: "`CreateEarningRules`, `UpdateEarningRule` and `EnableEarningRule`",
     does: "Stores in the project that it has earning rules, so that services store the request and the API key with redemptions and paid orders.",
     directGrpc:
-      "Not done: pending points show the event itself as their cause, until one of these RPCs is called over HTTP.",
+      "Done within about a second, when the event `EarningRulesFound` arrives; until then, pending points show the event itself as their cause.",
     compile: followEarningRulesStep,
   },
 ];

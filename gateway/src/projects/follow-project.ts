@@ -27,3 +27,7 @@ export const createFollowProject =
     deps.onEvents();
     await deps.credentialCache.evictProject(projectId);
   };
+
+/** The change of a project in which an earning rule was written. */
+export const followEarningRules: Parameters<FollowProject>[1] = async ({ hasEarningRules }) =>
+  hasEarningRules ? undefined : { hasEarningRules: true };

@@ -7,6 +7,7 @@ import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import type { Implementation } from "@scrip/rpc";
 
+import { appendEntries } from "./audit-log/append-entries.ts";
 import { bindToRequest, type Deps } from "./deps.ts";
 import { appendImportFile } from "./handlers/append-import-file.ts";
 import { bulkUpdateCustomersMetadata } from "./handlers/bulk-update-customers-metadata.ts";
@@ -51,13 +52,12 @@ import { listWebhooks } from "./handlers/list-webhooks.ts";
 import { regenerateWebhookSecret } from "./handlers/regenerate-webhook-secret.ts";
 import { replayWebhook } from "./handlers/replay-webhook.ts";
 import { updateWebhook } from "./handlers/update-webhook.ts";
-import { insertAuditEntries } from "./store/audit-entries.ts";
 
 /** The RPCs of this service. */
 export const routes = (deps: Deps): readonly Implementation[] => {
   // This service has the audit log, and no outbox.
   const implement = keyedHandlers(deps, bindToRequest, [], (tx, entry) =>
-    insertAuditEntries(tx, [entry]),
+    appendEntries(tx, [entry]),
   );
   return [
     implement(AsyncActionService, { listAsyncActions, getAsyncAction }),

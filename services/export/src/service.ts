@@ -28,6 +28,7 @@ import { startJobWorker } from "./jobs/job-worker.ts";
 import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
 import { createExportMetrics, type ExportMetrics } from "./monitoring/export-metrics.ts";
 import { routes } from "./routes.ts";
+import { auditDayTable } from "./store/audit-days.ts";
 import { auditTable } from "./store/audit-entries.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
 import { type DeliveryWorker, startDeliveryWorker } from "./webhooks/delivery-worker.ts";
@@ -132,6 +133,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
 const partitionedTables = ({ inboxMs, auditMs }: Retention) => [
   STORED_REQUEST_TABLE,
   inboxTable(inboxMs),
+  auditDayTable(auditMs),
   auditTable(auditMs),
 ];
 

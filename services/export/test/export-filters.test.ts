@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { EXPORTS, isExportedObject, specOf } from "@scrip/exports";
 import { OPERATORS } from "@scrip/filters";
+import { CampaignService, CampaignType } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
@@ -21,6 +22,7 @@ const platform = await startPlatform();
 afterAll(() => platform[Symbol.asyncDispose]());
 const vouchers = platform.client(VoucherService);
 const customers = platform.client(CustomerService);
+const campaigns = platform.client(CampaignService);
 const categories = platform.client(CategoryService);
 const publications = platform.client(PublicationService);
 const rowOwners = {
@@ -178,3 +180,50 @@ test("filters use fields that other services know, alone and beside others", asy
     key: "invalid_payload",
   });
 });
+
+test.each([
+  { caseSensitiveCodes: true, withOtherCase: 0 },
+  { caseSensitiveCodes: false, withOtherCase: 1 },
+])(
+  "publications are filtered by their codes as the project compares codes: $caseSensitiveCodes",
+  async ({ caseSensitiveCodes, withOtherCase }) => {
+    const own = newCall();
+    const ofProject = { ...own, project: { ...own.project, caseSensitiveCodes } };
+    await addProject(platform, ofProject);
+    const { name } = await campaigns.createCampaign(
+      {
+        name: "Published",
+        campaignType: CampaignType.DISCOUNT_COUPONS,
+        vouchersCount: 2n,
+        voucher: {
+          type: VoucherType.DISCOUNT_VOUCHER,
+          discount: { type: DiscountType.PERCENT, percentOff: "10" },
+          codeConfig: { pattern: "Aa##" },
+        },
+      },
+      ofProject,
+    );
+    const publish = (source: object, sourceId: string) =>
+      publications.createPublication({ ...source, customer: { sourceId } }, ofProject);
+    const { vouchers: both } = await publish({ campaign: { name, count: 2n } }, "ada");
+    const gift = { code: "Xy", type: VoucherType.GIFT_VOUCHER, gift: { amount: 1n } };
+    await vouchers.createVoucher(gift, ofProject);
+    await publish({ voucher: "Xy" }, "ada");
+    await expect(publish({ voucher: "Xy" }, "ben")).rejects.toMatchObject({
+      key: "voucher_already_published",
+    });
+    const { rowsOf: rowsOfProject } = exportReader(platform, ofProject);
+    const found = async (operator: string, codes: string): Promise<string[]> => {
+      const filters = { voucher_code: { conditions: { [operator]: codes } } };
+      const [, ...rows] = await rowsOfProject("publication", { fields: ["voucher_code"], filters });
+      return rows.map(([code]) => code ?? "").toSorted();
+    };
+    const lower = both.join(",").toLowerCase();
+    expect(await found("$is", both.join(","))).toEqual([both.join(",")]);
+    expect(await found("$is", lower)).toHaveLength(withOtherCase);
+    // One succeeded, the other failed.
+    expect(await found("$in", "Xy")).toEqual(["Xy", "Xy"]);
+    expect(await found("$in", "xY")).toHaveLength(2 * withOtherCase);
+    expect(await found("$is_not", "xY")).toHaveLength(3 - 2 * withOtherCase);
+  },
+);

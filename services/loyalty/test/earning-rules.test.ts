@@ -1,5 +1,6 @@
 import { create, type JsonObject } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { EarningRulesFoundSchema } from "@scrip/proto/scrip/events/v1/loyalty_programs_pb";
 import {
   type NewEarningRuleSchema,
   UpdateEarningRuleRequestSchema,
@@ -45,7 +46,32 @@ const setUp = () => {
   return { call, campaignId, createRules };
 };
 
+/** How often the service has told that a project has earning rules. */
+async function countAnnouncements(projectId: string): Promise<number> {
+  const { rows } = await loyalty.db.query(
+    "select 1 from outbox where project_id = $1 and type = $2",
+    [projectId, EarningRulesFoundSchema.typeName],
+  );
+  return rows.length;
+}
+
 describe("earning rules", () => {
+  test("are announced by each write of one until the project says that it has some", async () => {
+    const { call, campaignId, createRules } = setUp();
+    const [rule] = await createRules({ event: "viewed", loyalty: FIXED });
+    const request = { campaignId, earningRuleId: rule!.id };
+    expect(await countAnnouncements(call.project.id)).toBe(1);
+    await earningRules.disableEarningRule(request, call);
+    expect(await countAnnouncements(call.project.id)).toBe(2);
+    const known = { ...call, project: { ...call.project, hasEarningRules: true } };
+    await earningRules.enableEarningRule(request, known);
+    await earningRules.createEarningRules(
+      { campaignId, rules: [{ event: "a", loyalty: FIXED }] },
+      known,
+    );
+    expect(await countAnnouncements(call.project.id)).toBe(2);
+  });
+
   test("are created in the order of the request, listed, changed by field and deleted", async () => {
     const { call, campaignId, createRules } = setUp();
     const created = await createRules(

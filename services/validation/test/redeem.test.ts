@@ -91,6 +91,46 @@ describe("Redeem", () => {
     expect(read.redemption?.redeemedQuantity).toBe(1n);
   });
 
+  test("returns the ids of products and SKUs that the order creates, also when it is repeated", async () => {
+    const call = newProject();
+    const [percent, gift] = [
+      await createVoucher(services, call()),
+      await createGiftCard(services, call(), 2_000n),
+    ];
+    const items = [
+      { sourceId: "hat", price: 900n, product: { override: true, name: "Hat" } },
+      {
+        price: 450n,
+        product: { override: true, sourceId: "mug" },
+        sku: { override: true, sourceId: "mug-red", sku: "Red" },
+      },
+      { sourceId: "unknown", price: 100n },
+    ];
+    const request = {
+      redeemables: [voucherRef(percent.code), voucherRef(gift.code)],
+      order: { sourceId: "cart-1", items },
+    };
+    const key = { idempotency: idempotency(newCode("key")) };
+    const result = await validations.redeem(request, call(key));
+    const { items: stored } = await orders.getOrder({ orderId: "cart-1" }, call());
+    const idsOf = (lines: typeof stored) =>
+      lines.map(({ productId, product, skuId, sku }) => [productId, product?.id, skuId, sku?.id]);
+    const [hat, mug] = [expect.stringMatching(/^prod_/), expect.stringMatching(/^prod_/)];
+    const red = expect.stringMatching(/^sku_/);
+    expect(idsOf(stored)).toEqual([
+      [hat, hat, undefined, undefined],
+      [mug, mug, red, red],
+      [undefined, undefined, undefined, undefined],
+    ]);
+    const shown = [result, result.parentRedemption, ...result.redemptions];
+    for (const one of shown) expect(idsOf(one?.order?.items ?? [])).toEqual(idsOf(stored));
+    await orders.updateOrder(
+      { orderId: "cart-1", items: [{ amount: 1n }], updateMask: { paths: ["items"] } },
+      call(),
+    );
+    expect(await validations.redeem(request, call(key))).toEqual(result);
+  });
+
   test("rejects an idempotency key that belongs to another request", async () => {
     const call = newProject();
     const { code } = await createVoucher(services, call());

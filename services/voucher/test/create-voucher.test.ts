@@ -267,6 +267,18 @@ describe("CreateVoucher", () => {
         folded,
       ),
     ).rejects.toMatchObject({ key: "duplicate_found" });
+    // The key that the code is stored under is no name of the voucher.
+    const key = "\u0001summer";
+    await expect(service.vouchers.getVoucher({ code: key }, folded)).rejects.toMatchObject({
+      key: "not_found",
+    });
+    await expect(service.vouchers.deleteVoucher({ code: key }, folded)).rejects.toMatchObject({
+      key: "not_found",
+    });
+    const filters = { code: { conditions: { $is: key } } };
+    for (const query of [{ code: key }, { ids: [key] }, { filters }]) {
+      expect((await service.vouchers.listVouchers(query, folded)).total).toBe(0n);
+    }
     const strict = await createDiscountVoucher(service, { code: "Winter" });
     await expect(
       service.vouchers.getVoucher({ code: "WINTER" }, service.call()),

@@ -1,4 +1,3 @@
-import { instantFromProto } from "@scrip/mapping";
 import {
   batchOf,
   buildStatement,
@@ -7,7 +6,8 @@ import {
   type ProjectQueryable,
   type Queryable,
 } from "@scrip/postgres";
-import type { ChangeAudited } from "@scrip/proto/scrip/events/v1/audit_pb";
+
+import type { AuditEntry, ChainedEntry } from "../audit-log/chain-entries.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -19,18 +19,46 @@ export const auditTable = (keepMs: number): PartitionedTable => ({
   keepMs,
 });
 
-/** Stores entries; repetitions change nothing. */
-export async function insertAuditEntries(
+type EntryName = Pick<AuditEntry, "projectId" | "id" | "at">;
+
+/** Which entries are stored, by project and id. */
+export async function findStoredEntries(
   db: Queryable,
-  entries: readonly Readonly<ChangeAudited>[],
-): Promise<void> {
-  if (entries.length > 0) await db.query(insertStatement({ entries }));
+  entries: readonly EntryName[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ project_id: string; id: string }>(findStatement({ entries }));
+  return new Set(rows.map((row) => `${row.project_id} ${row.id}`));
+}
+
+const findStatement = buildStatement({
+  planning: "indexLookups",
+  parts: {
+    entries: batchOf<EntryName>({
+      project_id: column.text(({ projectId }) => projectId),
+      id: column.text(({ id }) => id),
+      occurred_at: column.timestamp(({ at }) => at),
+    }),
+  },
+  text: ({ entries }) => `
+    select e.project_id, e.id
+      from ${entries.rows("item")}
+      join audit_entry e
+        on e.project_id = item.project_id and e.id = item.id and e.occurred_at = item.occurred_at`,
+});
+
+/** Returns how many entries were inserted: those that were stored concurrently are not. */
+export async function insertAuditEntries(
+  tx: Queryable,
+  entries: readonly ChainedEntry[],
+): Promise<number> {
+  const { rows } = await tx.query<{ inserted: number }>(insertStatement({ entries }));
+  return rows[0]?.inserted ?? 0;
 }
 
 const insertStatement = buildStatement({
   planning: "indexLookups",
   parts: {
-    entries: batchOf<Readonly<ChangeAudited>>({
+    entries: batchOf<ChainedEntry>({
       project_id: column.text(({ projectId }) => projectId),
       id: column.text(({ id }) => id),
       action: column.text(({ action }) => action),
@@ -40,16 +68,24 @@ const insertStatement = buildStatement({
       actor_type: column.text(({ actorType }) => actorType),
       actor_id: column.text(({ actorId }) => actorId),
       request_id: column.text(({ requestId }) => requestId),
-      occurred_at: column.timestamp(({ date }) => (date ? instantFromProto(date) : 0)),
+      occurred_at: column.timestamp(({ at }) => at),
+      position: column.int8(({ position }) => position),
+      previous_hash: column.bytea(({ previousHash }) => previousHash),
+      hash: column.bytea((entry) => entry.hash),
     }),
   },
   text: ({ entries }) => `
-    insert into audit_entry (project_id, id, action, resource, resource_id, fields, actor_type, actor_id,
-                             request_id, occurred_at)
-    select project_id, id, action, resource, resource_id,
-           array(select jsonb_array_elements_text(fields)), actor_type, actor_id, request_id, occurred_at
-      from ${entries.rows("item")}
-        on conflict do nothing`,
+    with inserted as (
+      insert into audit_entry (project_id, id, action, resource, resource_id, fields, actor_type, actor_id,
+                               request_id, occurred_at, position, previous_hash, hash)
+      select project_id, id, action, resource, resource_id,
+             array(select jsonb_array_elements_text(fields)), actor_type, actor_id, request_id, occurred_at,
+             position, previous_hash, hash
+        from ${entries.rows("item")}
+          on conflict do nothing
+      returning 1
+    )
+    select count(*)::int4 as inserted from inserted`,
 });
 
 export type AuditListing = {

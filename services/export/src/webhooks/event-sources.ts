@@ -168,11 +168,11 @@ const SOURCES = [
   }),
   source({
     schema: RedemptionRolledBackSchema,
-    read: ({ date, rejected, order, orderMode }) => ({
+    read: ({ date, rejected, order, orderMode, orderWasCanceled: wasCanceled }) => ({
       ...about(date, order?.id ?? ""),
       names: [
         ...(order === undefined || rejected ? [] : ["customer.order.updated"]),
-        ...(order?.status === OrderStatus.CANCELED && orderMode === "WITH_ORDER"
+        ...(order?.status === OrderStatus.CANCELED && orderMode === "WITH_ORDER" && !wasCanceled
           ? ["customer.order.canceled"]
           : []),
       ],

@@ -1,10 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { notFound } from "@scrip/errors";
 import type { Queryable } from "@scrip/postgres";
+import type { Call } from "@scrip/rpc";
 import type { Metadata } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
 import type { EarningRule } from "../domain/earning/earning-rule.ts";
+import { announceEarningRules } from "../events/earning-rules-found.ts";
 import {
   type EarningRuleReference,
   findEarningRule,
@@ -44,15 +46,20 @@ export async function storeValidationRules(
 }
 
 /** Changes a rule under its lock, or `not_found`. */
-export const changeEarningRule = (
+export async function changeEarningRule(
   deps: Deps,
-  reference: EarningRuleReference,
+  { call, ...rule }: Omit<EarningRuleReference, "projectId"> & { readonly call: Call },
   change: (rule: EarningRule, tx: Queryable) => EarningRule | Promise<EarningRule>,
-): Promise<EarningRule> =>
-  deps.definitions.write(reference.projectId, async (tx) => {
-    const rule = await findEarningRule(tx, reference, { lock: true });
-    if (rule === undefined) throw notFound("earning_rule", reference.id);
-    const changed = await change(rule, tx);
-    if (changed !== rule) await updateEarningRule(tx, reference.projectId, changed);
+): Promise<EarningRule> {
+  const projectId = call.project.id;
+  const written = await deps.definitions.write(projectId, async (tx) => {
+    const before = await findEarningRule(tx, { projectId, ...rule }, { lock: true });
+    if (before === undefined) throw notFound("earning_rule", rule.id);
+    const changed = await change(before, tx);
+    if (changed !== before) await updateEarningRule(tx, projectId, changed);
+    await announceEarningRules(tx, call);
     return changed;
   });
+  deps.onEvents();
+  return written;
+}

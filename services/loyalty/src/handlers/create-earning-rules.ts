@@ -11,6 +11,7 @@ import type { Deps } from "../deps.ts";
 import type { EarningRule } from "../domain/earning/earning-rule.ts";
 import { newEarningRule } from "../earning/new-earning-rule.ts";
 import { storeValidationRules } from "../earning/write-rules.ts";
+import { announceEarningRules } from "../events/earning-rules-found.ts";
 import { earningRuleToProto } from "../mapping/earning-rule.ts";
 import { findProgram } from "../points/find-program.ts";
 import { findEventSchema } from "../store/custom-event-schemas.ts";
@@ -23,8 +24,9 @@ const MAX_RULES = 100n;
 
 export const createEarningRules =
   (deps: Deps): Handler<typeof EarningRuleService.method.createEarningRules> =>
-  async ({ campaignId, rules: requests }, { project, now }) => {
-    const projectId = project.id;
+  async ({ campaignId, rules: requests }, call) => {
+    const { now } = call;
+    const projectId = call.project.id;
     const rules = await Promise.all(
       requests.map((request) => newEarningRule(deps, request, { projectId, campaignId, now })),
     );
@@ -41,7 +43,9 @@ export const createEarningRules =
         await insertEarningRule(tx, projectId, rule);
         if (rule.segmentId !== null) await followSegment(tx, projectId, rule.segmentId);
       }
+      await announceEarningRules(tx, call);
     });
+    deps.onEvents();
     return create(CreateEarningRulesResponseSchema, { rules: rules.map(earningRuleToProto) });
   };
 

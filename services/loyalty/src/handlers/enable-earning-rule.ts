@@ -7,9 +7,9 @@ import { earningRuleToProto } from "../mapping/earning-rule.ts";
 
 export const enableEarningRule =
   (deps: Deps): Handler<typeof EarningRuleService.method.enableEarningRule> =>
-  async ({ campaignId, earningRuleId: id }, { project, now }) => {
-    const reference = { projectId: project.id, campaignId, id };
-    const rule = await changeEarningRule(deps, reference, (before) =>
+  async ({ campaignId, earningRuleId: id }, call) => {
+    const { now } = call;
+    const rule = await changeEarningRule(deps, { call, campaignId, id }, (before) =>
       before.active ? before : { ...before, active: true, updatedAt: now },
     );
     return earningRuleToProto(rule);

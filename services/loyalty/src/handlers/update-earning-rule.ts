@@ -15,10 +15,10 @@ import { earningRuleToProto } from "../mapping/earning-rule.ts";
 
 export const updateEarningRule =
   (deps: Deps): Handler<typeof EarningRuleService.method.updateEarningRule> =>
-  async (request, { project, now }) => {
+  async (request, call) => {
+    const { project, now } = call;
     const { campaignId, earningRuleId: id } = request;
-    const reference = { projectId: project.id, campaignId, id };
-    const rule = await changeEarningRule(deps, reference, async (before, tx) => {
+    const rule = await changeEarningRule(deps, { call, campaignId, id }, async (before, tx) => {
       await storeValidationRules(tx, project.id, [request]);
       return updated(before, request, now);
     });

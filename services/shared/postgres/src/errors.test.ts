@@ -36,14 +36,14 @@ describe("a retry may succeed after", () => {
 });
 
 describe("the database is unavailable after", () => {
-  test.each(["08006", "53300", "57P03", "57014", "55P03", "25P03", "25006"])(
+  test.each("08006 53300 57P03 57014 55P03 25P03 25006 28P01 3D000 3F000 42P01".split(" "))(
     "SQLSTATE %s",
     (code) => {
       expect(isUnavailable(databaseError(code))).toBe(true);
     },
   );
 
-  test.each(["23505", "42P01", "40001", "40P01", "22P02"])("not SQLSTATE %s", (code) => {
+  test.each(["23505", "42703", "42501", "40001", "40P01", "22P02"])("not SQLSTATE %s", (code) => {
     expect(isUnavailable(databaseError(code))).toBe(false);
   });
 

@@ -11,7 +11,13 @@ const RETRYABLE = [
   /^57P/, // the server is going down, coming up, or ended the session
 ];
 
-/** The database is unreachable, or does not respond within its limits. */
+/**
+ * The schema of the service does not exist, for example while a backup is restored. Statements find tables through the
+ * search path, so that each fails with the second code.
+ */
+const MISSING_SCHEMA = [/^3F000$/, /^42P01$/];
+
+/** The database is unreachable, is not set up, or does not respond within its limits. */
 const UNAVAILABLE = [
   /^08/, // connection exceptions
   /^53/, // insufficient resources: too many connections, disk full, out of memory
@@ -20,6 +26,9 @@ const UNAVAILABLE = [
   /^55P03$/, // lock_timeout
   /^25P0[34]$/, // idle_in_transaction_session_timeout, transaction_timeout
   /^25006$/, // a standby that does not take writes yet, in the middle of a failover
+  /^28/, // the role may not connect, for example while its password is changed
+  /^3D000$/, // the database does not exist
+  ...MISSING_SCHEMA,
 ];
 
 /** System errors of a connection whose other end is closed or unreachable. */
@@ -76,7 +85,7 @@ export function isRetryable(error: unknown): boolean {
   return isConnectionLost(error);
 }
 
-/** Whether the database is unreachable or does not respond in time: the caller may retry later. */
+/** Whether the database is unreachable, is not set up or does not respond in time: the caller may retry later. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE.some((pattern) => pattern.test(state));
@@ -103,9 +112,9 @@ const CONFIGURATION_ERRORS = [
 /** Why the database cannot be used, as a message for the terminal; undefined for other failures. */
 export function explainConnectionFailure(error: unknown): string | undefined {
   const state = sqlState(error);
-  const isKnown =
-    isUnavailable(error) ||
-    (state !== undefined && CONFIGURATION_ERRORS.some((each) => each.test(state)));
+  const has = (codes: readonly RegExp[]): boolean =>
+    state !== undefined && codes.some((each) => each.test(state));
+  const isKnown = (isUnavailable(error) && !has(MISSING_SCHEMA)) || has(CONFIGURATION_ERRORS);
   if (!isKnown || !(error instanceof Error)) return undefined;
   // A host with several addresses fails with one error per address, and no text of its own.
   const [first] = error instanceof AggregateError ? (error.errors as readonly Error[]) : [];

@@ -73,11 +73,7 @@ async function upsertOnce(
   { projectId, now, lines }: OverridingLines,
   store: (tx: Queryable, withCatalogueIds: WithCatalogueIds) => Promise<void>,
 ): Promise<void> {
-  const catalogue = await findOneInCatalogue(deps.db, {
-    projectId,
-    skus: lines.flatMap((item) => skuName(item) ?? []),
-    products: lines.flatMap((item) => productName(item) ?? []),
-  });
+  const catalogue = await findEntriesOf(deps.db, { projectId, lines });
   const products = mergeOverrides(lines.flatMap((item) => productOverride(item, catalogue) ?? []));
   const skus = mergeOverrides(lines.flatMap((item) => skuOverride(item, catalogue) ?? []));
   const withId = (override: Override, prefix: "prod" | "sku") => ({
@@ -91,12 +87,34 @@ async function upsertOnce(
       products: products.map((each) => withId(each, "prod")),
       skus: skus.map((each) => ({ ...each, ...withId(each, "sku") })),
     });
-    await store(tx, (order) => ({
-      ...order,
-      items: order.items.map((item) => withIds(item, catalogue, created)),
-    }));
+    await store(tx, addingIds(catalogue, created));
   });
 }
+
+/** The ids that overrides have by now: those that `upsertOverrides` added to the order, unless an entry was deleted since. */
+export const findOverrideIds = async (
+  db: Queryable,
+  lines: Omit<OverridingLines, "now">,
+): Promise<WithCatalogueIds> => addingIds(await findEntriesOf(db, lines), NOTHING_CREATED);
+
+const NOTHING_CREATED: CreatedEntries = { products: new Map(), skus: new Map() };
+
+const findEntriesOf = (
+  db: Queryable,
+  { projectId, lines }: Omit<OverridingLines, "now">,
+): Promise<Catalogue> =>
+  findOneInCatalogue(db, {
+    projectId,
+    skus: lines.flatMap((item) => skuName(item) ?? []),
+    products: lines.flatMap((item) => productName(item) ?? []),
+  });
+
+const addingIds =
+  (catalogue: Catalogue, created: CreatedEntries): WithCatalogueIds =>
+  (order) => ({
+    ...order,
+    items: order.items.map((item) => withIds(item, catalogue, created)),
+  });
 
 /** Entries that a concurrent request has created are in the catalogue by now. */
 function withIds(item: OrderItem, catalogue: Catalogue, created: CreatedEntries): OrderItem {

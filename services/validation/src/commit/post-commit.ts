@@ -34,10 +34,10 @@ export async function runPostCommit(
 const FIRST_PAUSE_MS = 50;
 
 /** Retries while the database is unavailable and the deadline has not passed. */
-export async function retryWhileUnavailable(
-  work: () => Promise<void>,
+export async function retryWhileUnavailable<Result>(
+  work: () => Promise<Result>,
   deadline: number,
-): Promise<void> {
+): Promise<Result> {
   for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
     try {
       return await work();

@@ -9,6 +9,7 @@ import type {
 } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { type Call, neededOriginOf } from "@scrip/rpc";
 
+import type { WithCatalogueIds } from "../catalogue/catalogue-overrides.ts";
 import { runPostCommit, retryWhileUnavailable } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { replayDataFromBytes } from "../mapping/replay-data.ts";
@@ -42,23 +43,9 @@ export async function finishRedemption(
   if (outcome.replayed) call.onReplay?.();
   switch (outcome.outcome.case) {
     case "committed": {
-      const committed = outcome.outcome.value;
-      const redemption = parentOrOnly(committed);
-      if (redemption.order !== undefined) {
-        const order = {
-          projectId: call.project.id,
-          order: redemption.order,
-          overrides,
-          origin: neededOriginOf(call),
-        };
-        const storing = storeRedeemedOrder(
-          deps,
-          call,
-          order,
-          outcome.replayed ? redemption : undefined,
-        );
-        await runPostCommit(deps, "storing the order of a redemption", storing);
-      }
+      const { replayed } = outcome;
+      const commit = { committed: outcome.outcome.value, replayed };
+      const committed = await storeOrderOfCommit(deps, call, commit, overrides);
       const isOurs = replayData !== undefined && !outcome.replayed;
       return {
         committed,
@@ -72,6 +59,30 @@ export async function finishRedemption(
   }
 }
 
+/** Returns the redemptions with the ids of the products that their order has created, if it is stored in time. */
+async function storeOrderOfCommit(
+  deps: Deps,
+  call: Call,
+  { committed, replayed }: { readonly committed: CommittedRedemptions; readonly replayed: boolean },
+  overrides: readonly OrderItemInput[],
+): Promise<CommittedRedemptions> {
+  const redemption = parentOrOnly(committed);
+  if (redemption.order === undefined) return committed;
+  const order = {
+    projectId: call.project.id,
+    order: redemption.order,
+    overrides,
+    origin: neededOriginOf(call),
+  };
+  let completed = committed;
+  const store = async (): Promise<void> => {
+    const withIds = await storeRedeemedOrder(deps, call, order, replayed ? redemption : undefined);
+    if (overrides.length > 0) completed = withOverrideIds(committed, withIds);
+  };
+  await runPostCommit(deps, "storing the order of a redemption", store());
+  return completed;
+}
+
 /** The parent of a stack, or the only redemption. */
 function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): Redemption {
   const redemption = parentRedemption ?? redemptions[0];
@@ -79,18 +90,39 @@ function parentOrOnly({ redemptions, parentRedemption }: CommittedRedemptions): 
   return redemption;
 }
 
-/** A replay only repairs a missing order: the stored one may have changed since. */
+/** The commit does not know the ids of products that are created with the order; the stored order has them. */
+function withOverrideIds(
+  committed: CommittedRedemptions,
+  withIds: WithCatalogueIds,
+): CommittedRedemptions {
+  const { redemptions, parentRedemption } = committed;
+  const completed = (redemption: Redemption): Redemption =>
+    redemption.order === undefined
+      ? redemption
+      : { ...redemption, order: withIds(redemption.order) };
+  return {
+    ...committed,
+    redemptions: redemptions.map(completed),
+    ...(parentRedemption !== undefined && { parentRedemption: completed(parentRedemption) }),
+  };
+}
+
+/**
+ * A replay only repairs a missing order: the stored one may have changed since. Returns what adds the ids of the products
+ * that the order has created.
+ */
 async function storeRedeemedOrder(
   deps: Deps,
   call: Call,
   order: Omit<OverridingOrder, "at">,
   repeated: Redemption | undefined,
-): Promise<void> {
+): Promise<WithCatalogueIds> {
   if (repeated === undefined) {
     // The claim outlasts the request, so no other request has changed the order.
     const stored = { ...order, at: new Date(call.now) };
-    await retryWhileUnavailable(() => storeOrder(deps, stored), call.deadline);
-  } else if (repeated.date !== undefined) {
-    await repairOrder(deps, { ...order, at: new Date(instantFromProto(repeated.date)) });
+    return retryWhileUnavailable(() => storeOrder(deps, stored), call.deadline);
   }
+  const { date } = repeated;
+  if (date === undefined) throw new Error("a redemption has no date");
+  return repairOrder(deps, { ...order, at: new Date(instantFromProto(date)) });
 }

@@ -1,7 +1,7 @@
 import { errorFromProto } from "@scrip/errors";
 import { instantFromProto, instantToProto } from "@scrip/mapping";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
-import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
+import { type Order, type OrderInput, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { RollbackRedemptionsRequest } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
   Redemption,
@@ -52,20 +52,13 @@ export async function runRollback(
   try {
     const mode = stacking.redeemablesRollbackOrderMode;
     const context = { redemptionId: redemption.id, mode, now: call.now };
-    const order =
-      redeemed &&
-      rolledBackOrder(
-        storedOrderWithRedemption(orderClaim, redemption) ?? redeemed,
-        redeemed,
-        context,
-      );
-    const orderId = orderIdOf(
-      input.order,
-      storedOrderWithRedemption(orderClaim, redemption) ?? redeemed,
-    );
+    const before = storedOrderWithRedemption(orderClaim, redemption) ?? redeemed;
+    const order = redeemed && before && rolledBackOrder(before, redeemed, context);
+    const orderId = orderIdOf(input.order, before);
     const command = {
       ...buildRollbackCommand(deps, call, input, redemption),
       orderMode: mode,
+      orderWasCanceled: before?.status === OrderStatus.CANCELED,
       ...(order !== undefined && { order }),
       ...(customerId !== undefined && { customerId }),
       ...(orderId !== undefined && { orderId }),
@@ -142,6 +135,7 @@ function buildRollbackCommand(
     redemptionId: redemption.id,
     stacked: input.stacked,
     orderMode: "",
+    orderWasCanceled: false,
     // Adding months and subtracting them are not inverse, so the end is calculated from the
     // redemption's date.
     notBefore: instantToProto(call.now > last ? date + 1 : date),

@@ -53,12 +53,21 @@ export type Metadata = Readonly<Record<string, unknown>>;
  * code; codes have no control characters, so a lookup by both forms works for either kind of project.
  */
 export const codeKeyOf = (code: string, caseSensitive: boolean): string =>
-  caseSensitive ? code : foldedKeyOf(code);
+  caseSensitive ? exactKeyOf(code) : foldedKeyOf(code);
 
 /** The keys of a code in both kinds of projects. */
-export const codeKeysOf = (code: string): readonly string[] => [code, foldedKeyOf(code)];
+export const codeKeysOf = (code: string): readonly string[] => [
+  exactKeyOf(code),
+  foldedKeyOf(code),
+];
 
-export const foldedKeyOf = (code: string): string => `\u0001${code.toLowerCase()}`;
+const FOLDED = "\u0001";
+
+/** A text that is a folded key itself is no code: it must not find the voucher with that key. */
+export const exactKeyOf = (code: string): string =>
+  code.startsWith(FOLDED) ? foldedKeyOf(code) : code;
+
+export const foldedKeyOf = (code: string): string => FOLDED + code.toLowerCase();
 
 const TYPE_ALIASES: Readonly<Record<string, VoucherType>> = {
   DISCOUNT: "DISCOUNT_VOUCHER",

@@ -19,7 +19,10 @@ export function redemptionRolledBack(
     rolledBack,
   }: {
     readonly id: string;
-    readonly command: Pick<RollbackCommand, "now" | "traceparent" | "requestId" | "caller">;
+    readonly command: Pick<
+      RollbackCommand,
+      "now" | "traceparent" | "requestId" | "caller" | "orderWasCanceled"
+    >;
     readonly order: Order | undefined;
     /** The redemption that is rolled back; undefined for a failed rollback. */
     readonly rolledBack: Pick<RollbackTarget, "orderAmount" | "discountedAmount"> | undefined;
@@ -34,6 +37,7 @@ export function redemptionRolledBack(
     voucherId: row.voucherId ?? "",
     orderMode: row.orderMode,
     rejected: row.status === "FAILED",
+    orderWasCanceled: order !== undefined && command.orderWasCanceled,
     orderAmount: rolledBack?.orderAmount ?? 0n,
     discountedAmount: rolledBack?.discountedAmount ?? 0n,
     ...(tierId !== null && { promotionTierId: tierId }),

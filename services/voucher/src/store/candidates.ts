@@ -1,6 +1,6 @@
 import { column, type Queryable, rowOf } from "@scrip/postgres";
 
-import { foldedKeyOf, type VoucherType } from "../domain/voucher.ts";
+import { codeKeysOf, type VoucherType } from "../domain/voucher.ts";
 import {
   voucherFromRow,
   type StoredVoucher,
@@ -44,9 +44,7 @@ const inputPart = rowOf<SearchInput>({
   public_campaign_ids: column.single("text[]", ({ publicCampaignIds }) => publicCampaignIds),
   after_created_at: column.timestamp(({ after }) => after && after.createdAt),
   after_id: column.text(({ after }) => after?.id ?? ""),
-  code_keys: column.single("text[]", ({ codes }) =>
-    codes.flatMap((code) => [code, foldedKeyOf(code)]),
-  ),
+  code_keys: column.single("text[]", ({ codes }) => codes.flatMap(codeKeysOf)),
   codes: column.single("text[]", ({ codes }) => codes),
   now: column.timestamp(({ now }) => now),
 });

@@ -76,12 +76,27 @@ const PUBLISHED_CODES = `(
       left join voucher v on v.project_id = pv.project_id and v.id = pv.voucher_id
      where pv.project_id = p.project_id and pv.publication_id = p.id)`;
 
+/**
+ * The keys of these codes, with the mark of folded keys only in front; a publication that failed has no vouchers, but may
+ * have the code of one. `codeKeysOf` returns the same for an operand with one or several codes.
+ */
+const PUBLISHED_KEYS = `coalesce((
+    select replace(string_agg(${CODE_KEY_OF_ANY.sql}, ',' order by pv.position), ',' || chr(1), ',')
+      from publication_voucher pv
+      join voucher v on v.project_id = pv.project_id and v.id = pv.voucher_id
+     where pv.project_id = p.project_id and pv.publication_id = p.id), (
+    select v.code_key
+      from voucher v
+     where v.project_id = p.project_id and v.code = p.voucher_code
+       and v.code_key in (p.voucher_code, chr(1) || lower(p.voucher_code))), p.voucher_code)`;
+
 const PUBLICATIONS: ExportTable = {
   from: "from publication p where p.project_id = $1",
   id: "p.id",
   columns: {
     voucher_code: {
       sql: PUBLISHED_CODES,
+      key: { ...CODE_KEY_OF_ANY, sql: PUBLISHED_KEYS },
       cell: `(select ${guardedSql("codes")}
                 from (select ${PUBLISHED_CODES} as codes) as published)`,
     },

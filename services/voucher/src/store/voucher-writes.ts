@@ -9,7 +9,7 @@ import {
 } from "@scrip/postgres";
 
 import type { VoucherUsage } from "../domain/usage.ts";
-import { foldedKeyOf, type VoucherDefinition } from "../domain/voucher.ts";
+import { exactKeyOf, foldedKeyOf, type VoucherDefinition } from "../domain/voucher.ts";
 import { discountToJson } from "./discount-json.ts";
 import { hoursToJson } from "./voucher-rows.ts";
 import type { VoucherLookup } from "./vouchers.ts";
@@ -287,7 +287,7 @@ export async function freeCode(tx: Queryable, name: VoucherLookup): Promise<stri
       where project_id = $1 and deleted_at is not null
         and (code_key in ($2, $3) or (id = $2 and code_key is not null))
      returning id`,
-    [name.projectId, name.code, foldedKeyOf(name.code)],
+    [name.projectId, exactKeyOf(name.code), foldedKeyOf(name.code)],
   );
   return rows[0]?.id;
 }

@@ -1,6 +1,6 @@
 import { int4Array, type Queryable, textArray } from "@scrip/postgres";
 
-import { foldedKeyOf } from "../domain/voucher.ts";
+import { exactKeyOf, foldedKeyOf } from "../domain/voucher.ts";
 import {
   voucherFromRow,
   type StoredVoucher,
@@ -48,7 +48,7 @@ export async function findVoucher(
 const lookupValues = (names: readonly VoucherLookup[]): readonly unknown[] => [
   int4Array(names.map((_, position) => position)),
   textArray(names.map(({ projectId }) => projectId)),
-  textArray(names.map(({ code }) => code)),
+  textArray(names.map(({ code }) => exactKeyOf(code))),
   textArray(names.map(({ code }) => foldedKeyOf(code))),
 ];
 

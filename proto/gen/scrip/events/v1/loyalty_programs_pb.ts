@@ -14,7 +14,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/loyalty_programs.proto.
  */
 export const file_scrip_events_v1_loyalty_programs: GenFile = /*@__PURE__*/
-  fileDesc("CiZzY3JpcC9ldmVudHMvdjEvbG95YWx0eV9wcm9ncmFtcy5wcm90bxIPc2NyaXAuZXZlbnRzLnYxIsgEChVMb3lhbHR5UHJvZ3JhbUNoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjYW1wYWlnbl9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB2RlbGV0ZWQYBCABKAgSDgoGYWN0aXZlGAUgASgIEi4KCnN0YXJ0X2RhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2V4cGlyYXRpb25fZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPgoSdmFsaWRpdHlfdGltZWZyYW1lGAggASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lEhwKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAkgAygFEjYKDnZhbGlkaXR5X2hvdXJzGAogASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnMSEQoJYXV0b19qb2luGAsgASgIEjEKEGV4cGlyYXRpb25fcnVsZXMYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjkKGGxveWFsdHlfdGllcnNfZXhwaXJhdGlvbhgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOaW5pdGlhbF9wb2ludHMYDiABKAMSKAoEZGF0ZRgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRcmVjYWxjdWxhdGVfdGllcnMYECABKAhiBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_validity]);
+  fileDesc("CiZzY3JpcC9ldmVudHMvdjEvbG95YWx0eV9wcm9ncmFtcy5wcm90bxIPc2NyaXAuZXZlbnRzLnYxIsgEChVMb3lhbHR5UHJvZ3JhbUNoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRITCgtjYW1wYWlnbl9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg8KB2RlbGV0ZWQYBCABKAgSDgoGYWN0aXZlGAUgASgIEi4KCnN0YXJ0X2RhdGUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2V4cGlyYXRpb25fZGF0ZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPgoSdmFsaWRpdHlfdGltZWZyYW1lGAggASgLMiIuc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5VGltZWZyYW1lEhwKFHZhbGlkaXR5X2RheV9vZl93ZWVrGAkgAygFEjYKDnZhbGlkaXR5X2hvdXJzGAogASgLMh4uc2NyaXAuY29tbW9uLnYxLlZhbGlkaXR5SG91cnMSEQoJYXV0b19qb2luGAsgASgIEjEKEGV4cGlyYXRpb25fcnVsZXMYDCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjkKGGxveWFsdHlfdGllcnNfZXhwaXJhdGlvbhgNIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFgoOaW5pdGlhbF9wb2ludHMYDiABKAMSKAoEZGF0ZRgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGQoRcmVjYWxjdWxhdGVfdGllcnMYECABKAgiJwoRRWFybmluZ1J1bGVzRm91bmQSEgoKcHJvamVjdF9pZBgBIAEoCWIGcHJvdG8z", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_validity]);
 
 /**
  * A loyalty program was created, changed, activated, deactivated or deleted (topic `scrip.campaigns.v1`, key:
@@ -142,4 +142,26 @@ export type LoyaltyProgramChanged = Message<"scrip.events.v1.LoyaltyProgramChang
  */
 export const LoyaltyProgramChangedSchema: GenMessage<LoyaltyProgramChanged> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_loyalty_programs, 0);
+
+/**
+ * An earning rule was created or changed in a project that loyalty does not know to have any (topic
+ * `scrip.programs.v1`, key: project). The gateway stores in the project that it has earning rules.
+ *
+ * @generated from message scrip.events.v1.EarningRulesFound
+ */
+export type EarningRulesFound = Message<"scrip.events.v1.EarningRulesFound"> & {
+  /**
+   * Id of the project (`proj_…`).
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+};
+
+/**
+ * Describes the message scrip.events.v1.EarningRulesFound.
+ * Use `create(EarningRulesFoundSchema)` to create a new message.
+ */
+export const EarningRulesFoundSchema: GenMessage<EarningRulesFound> = /*@__PURE__*/
+  messageDesc(file_scrip_events_v1_loyalty_programs, 1);
 
