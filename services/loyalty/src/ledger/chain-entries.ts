@@ -23,8 +23,12 @@ export const hashEntry = (entry: HashedEntry, previousHash: Uint8Array | null): 
  * The form that is hashed (docs/gift-and-points.md#hash-chain): a JSON array as in RFC 8785, which does not depend on how
  * the database or a file stores the entry. Its first item names the form, so that it can change.
  */
-const canonicalForm = (entry: HashedEntry, previousHash: Uint8Array | null): string =>
-  canonicalJson([
+function canonicalForm(entry: HashedEntry, previousHash: Uint8Array | null): string {
+  const lots = entry.lots
+    .map(({ expiresOn, points }) => [expiresOn, String(points)])
+    .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1));
+  // Without objects, `JSON.stringify` writes the canonical form.
+  const items = JSON.stringify([
     "scrip-ledger-1",
     entry.projectId,
     entry.cardId,
@@ -40,16 +44,18 @@ const canonicalForm = (entry: HashedEntry, previousHash: Uint8Array | null): str
     entry.rewardId,
     entry.campaignId,
     new Date(entry.at).toISOString(),
-    entry.lots
-      .map(({ expiresOn, points }) => [expiresOn, String(points)])
-      .toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)),
+    lots,
     entry.source,
     entry.sourceId,
     entry.reason,
     entry.relatedId,
-    entry.details === null ? null : JSON.parse(entry.details),
-    previousHash === null ? null : Buffer.from(previousHash).toString("hex"),
   ]);
+  const details = canonicalJson(entry.details === null ? null : JSON.parse(entry.details));
+  const previous = JSON.stringify(
+    previousHash === null ? null : Buffer.from(previousHash).toString("hex"),
+  );
+  return `${items.slice(0, -1)},${details},${previous}]`;
+}
 
 /** JSON as in RFC 8785: keys sorted by UTF-16 code units, no white space. */
 function canonicalJson(value: unknown): string {

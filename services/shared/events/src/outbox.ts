@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "@scrip/postgres";
+import { batchOf, buildStatement, column, type Database, type Queryable } from "@scrip/postgres";
 import { exportedTraceparent } from "@scrip/telemetry";
 
 import type { EventBus, EventEnvelope, ReadableOutbox, Unpublished } from "./bus.ts";
@@ -33,24 +33,34 @@ export async function enqueue(
 ): Promise<void> {
   if (events.length === 0) return;
   const traceparent = exportedTraceparent();
-  await tx.query({
-    name: "outbox_enqueue",
-    text: `insert into outbox (project_id, id, topic, key, type, schema_version, entity_version, headers, payload)
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::smallint[],
-                                $7::bigint[], $8::jsonb[], $9::bytea[])`,
-    values: [
-      events.map((event) => event.projectId),
-      events.map((event) => event.id),
-      events.map((event) => event.topic),
-      events.map((event) => event.key),
-      events.map((event) => event.type ?? null),
-      events.map((event) => event.schemaVersion ?? null),
-      events.map((event) => event.entityVersion ?? null),
-      events.map((event) => storedHeaders(traceparent, event.origin ?? origin)),
-      events.map((event) => event.payload),
-    ],
-  });
+  const rows = events.map((event) => ({
+    event,
+    headers: storedHeaders(traceparent, event.origin ?? origin),
+  }));
+  await tx.query(enqueueStatement({ rows }));
 }
+
+type NewRow = { readonly event: OutboxEvent; readonly headers: string | null };
+
+const enqueueStatement = buildStatement({
+  name: "outbox_enqueue",
+  parts: {
+    rows: batchOf<NewRow>({
+      project_id: column.text(({ event }) => event.projectId),
+      id: column.text(({ event }) => event.id),
+      topic: column.text(({ event }) => event.topic),
+      key: column.text(({ event }) => event.key),
+      type: column.sparseText(({ event }) => event.type ?? null),
+      schema_version: column.sparseInt4(({ event }) => event.schemaVersion ?? null),
+      entity_version: column.sparseInt8(({ event }) => event.entityVersion ?? null),
+      headers: column.json(({ headers }) => headers),
+      payload: column.bytea(({ event }) => event.payload),
+    }),
+  },
+  text: ({ rows }) => `
+    insert into outbox (${rows.columns})
+    select * from ${rows.rows("row")}`,
+});
 
 export type Publication = {
   /** The number of published rows. */

@@ -119,6 +119,33 @@ describe("the log", () => {
     expect(eventsOf(await read(behind, 10))).toEqual(all.slice(2));
   });
 
+  test("reads a backlog once for the partitions of several groups", async () => {
+    const topic = newTopic();
+    for (let nth = 0; nth < 40; nth += 1) {
+      await appendToLog(
+        db,
+        [`v_${nth % 7}`, `v_${nth % 5}`].map((key) => buildEvent(topic, key, nth)),
+      );
+    }
+    const partitions = Map.groupBy(await readAll(db, topic), ({ partition }) => partition);
+    const { read } = createLogReader(db);
+    await read(everyPartition(topic), 1);
+    const query = vi.spyOn(db, "query");
+    for (const limit of [2, 3, 50]) {
+      for (const [partition, events] of partitions) {
+        const found: DeliveredEvent[] = [];
+        for (let offset = 0n; found.length < events.length;) {
+          const [batch] = await read([{ topic, partition, offset }], limit);
+          found.push(...(batch?.events ?? []));
+          offset = batch?.next ?? 0n;
+        }
+        expect(found).toEqual(events);
+      }
+    }
+    expect(query).not.toHaveBeenCalled();
+    query.mockRestore();
+  });
+
   test("reads several topics in one statement", async () => {
     const topics = [newTopic(), newTopic(), newTopic()];
     const { read } = createLogReader(db);

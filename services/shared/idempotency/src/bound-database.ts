@@ -85,7 +85,8 @@ async function runTogether<T>(
       }),
     );
     await begun;
-    await tx.query(RELEASE);
+    // Not awaited: it fails only together with the statements behind it, or the commit.
+    tx.query(RELEASE).catch(() => {});
     return result;
   } catch (error) {
     const cause = sqlState(error) === TRANSACTION_ABORTED ? (failures[0] ?? error) : error;

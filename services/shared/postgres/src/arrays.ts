@@ -32,7 +32,7 @@ export const boolArray = (values: readonly boolean[]): ArrayValue =>
     write: (value, target, offset) => target.writeUInt8(value ? 1 : 0, offset),
   });
 
-export const int4Array = (values: readonly number[]): ArrayValue =>
+export const int4Array = (values: readonly (number | null)[]): ArrayValue =>
   fixedArray(TYPES.int4, values, {
     size: 4,
     write: (value, target, offset) => target.writeInt32BE(value, offset),
@@ -106,6 +106,9 @@ export const sparseText = (values: readonly (string | null)[]): ArrayValue | nul
 
 export const sparseBytea = (values: readonly (Uint8Array | null)[]): ArrayValue | null =>
   isEmpty(values) ? null : byteaArray(values);
+
+export const sparseInt4 = (values: readonly (number | null)[]): ArrayValue | null =>
+  isEmpty(values) ? null : int4Array(values);
 
 export const sparseInt8 = (values: readonly (bigint | null)[]): ArrayValue | null =>
   isEmpty(values) ? null : int8Array(values);

@@ -5,6 +5,7 @@ import {
   int4Array,
   int8Array,
   sparseBytea,
+  sparseInt4,
   sparseInt8,
   sparseText,
   textArray,
@@ -67,6 +68,10 @@ export const column = {
   int4: <Row>(value: (row: Row) => number): Column<Row> => ({
     ...typed("int4", value),
     encode: (rows) => int4Array(rows.map(value)),
+  }),
+  sparseInt4: <Row>(value: (row: Row) => number | null): Column<Row> => ({
+    ...typed("int4", value),
+    encode: (rows) => sparseInt4(rows.map(value)),
   }),
   int8: <Row>(value: (row: Row) => bigint | null): Column<Row> => ({
     ...typed("int8", value),

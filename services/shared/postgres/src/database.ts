@@ -21,6 +21,7 @@ import {
   planSession,
   planTransaction,
 } from "./planning.ts";
+import { sendTogether } from "./send-together.ts";
 import { withSession } from "./session-url.ts";
 import { createSlots } from "./slots.ts";
 import { bulkOnStandby, onStandby } from "./standby.ts";
@@ -387,6 +388,7 @@ async function runBehind<Row extends QueryResultRow>(
   statement: [string, unknown[]],
 ): Promise<QueryResult<Row>> {
   try {
+    sendTogether(client);
     const [, result] = await Promise.all([
       client.query(begin),
       client.query<Row>(...statement),
@@ -438,6 +440,7 @@ async function transaction<T>(
   const failures: unknown[] = [];
   try {
     // Not awaited: it is sent with the first statement and saves a round trip.
+    sendTogether(client);
     const begun = client.query(beginStatement(lockTimeoutMs));
     begun.catch(() => {});
     const result = await work(
@@ -476,6 +479,7 @@ function statementsOf({
   };
   return {
     query<Row extends QueryResultRow>(statement: string | Statement, values?: readonly unknown[]) {
+      sendTogether(client);
       plan(executionOf(statement, { values, isPooled }));
       if (isRollbackToSavepoint(statement)) forget();
       return noted(isPooled ? send<Row>(statement, values) : run<Row>(client, statement, values));
@@ -487,6 +491,7 @@ function statementsOf({
           statement: string | Statement,
           values?: readonly unknown[],
         ) {
+          sendTogether(client);
           plan(executionOf(statement, { values, isPooled: true }));
           // After a failure, the transaction or its savepoint is rolled back, and with it these settings.
           void noted(client.query(tenant));

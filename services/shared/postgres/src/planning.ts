@@ -1,5 +1,6 @@
 import type { PoolClient } from "pg";
 
+import { sendTogether } from "./send-together.ts";
 import type { Planning, Statement } from "./statement.ts";
 
 const NAMES = ["enable_seqscan", "enable_nestloop", "plan_cache_mode"] as const;
@@ -65,6 +66,7 @@ export function planSession(
   const current = sessions.get(client) ?? DEFAULTS;
   const wanted = settingsOf(planning, isPrepared);
   if (wanted === current) return;
+  sendTogether(client);
   // When this fails the connection is broken, and the statement behind it fails too.
   client.query(changesOf(current, wanted, "session")).catch(() => {});
   sessions.set(client, wanted);

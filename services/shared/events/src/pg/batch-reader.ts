@@ -1,6 +1,7 @@
 import { createBatcher } from "@scrip/batching";
 import type { Queryable } from "@scrip/postgres";
 
+import { createBatchCache } from "./batch-cache.ts";
 import { type LogBatch, readBatches } from "./log.ts";
 import { SHARED_STATEMENTS } from "./shared-statements.ts";
 
@@ -8,34 +9,30 @@ import { SHARED_STATEMENTS } from "./shared-statements.ts";
 export type Batches = readonly LogBatch[];
 
 /**
- * Reads batches once for all groups of a process, which are usually close together: it caches the last ones of each
- * topic and shares statements in flight. Batches never change.
+ * Reads batches once for all groups of a process: it caches those that were used last, and shares statements in flight.
+ * Batches never change.
  */
 export type BatchReader = {
-  readonly cached: (topic: string) => Batches;
+  /** Cached batches from the one with this offset on; none if that one is not cached. */
+  readonly cached: (topic: string, offset: bigint) => Batches;
   /** Reads the batches of each topic from an offset on; those before it may come too. */
   readonly load: (from: ReadonlyMap<string, bigint>) => Promise<ReadonlyMap<string, Batches>>;
   /** Statements that have begun are not shared any more. */
   readonly outdate: () => void;
 };
 
-/** Limit of the cached batches of a topic; more were read by a member that is behind. */
-const MAX_CACHED_BYTES = 262_144;
+/**
+ * Limit of the cached batches of all topics. In a backlog, groups differ in their positions, and each partition of a group
+ * continues by itself: without the batches between them, each would read the whole topic again.
+ */
+const MAX_CACHED_BYTES = 8_388_608;
 
 /** A statement that has begun or is about to, and its position in a topic. */
 type Reading = { readonly from: bigint; readonly found: Promise<ReadonlyMap<string, Batches>> };
 
 export function createBatchReader(db: Queryable): BatchReader {
-  const cache = new Map<string, Batches>();
+  const cache = createBatchCache(MAX_CACHED_BYTES);
   const readings = new Map<string, Reading>();
-
-  const store = (topic: string, batches: Batches): void => {
-    const before = cache.get(topic) ?? [];
-    const follows = batches[0]?.firstOffset === endOf(before);
-    if (follows) cache.set(topic, newestOf([...before, ...batches]));
-    // A member that is behind must not replace what the others need.
-    else if (endOf(batches) > endOf(before)) cache.set(topic, newestOf(batches));
-  };
 
   /** Members wake at the same times: what they request in one iteration of the event loop is one statement. */
   const readTogether = createBatcher({
@@ -44,7 +41,7 @@ export function createBatchReader(db: Queryable): BatchReader {
       const found = await readBatches(db, lowestOf(wanted));
       const beyond = new Set(wanted.filter((one) => isBeyond(one, found)));
       const later = await readBatches(db, lowestOf(beyond));
-      for (const [topic, batches] of [...found, ...later]) store(topic, batches);
+      for (const batches of [...found.values(), ...later.values()]) cache.store(batches);
       return wanted.map((one) => (beyond.has(one) ? later : found));
     },
   });
@@ -62,7 +59,7 @@ export function createBatchReader(db: Queryable): BatchReader {
   };
 
   return {
-    cached: (topic) => cache.get(topic) ?? [],
+    cached: cache.from,
     async load(from) {
       const shared = [...from].map((one) => [one, reading(...one)] as const);
       const batches = new Map<string, Batches>();
@@ -97,13 +94,3 @@ export function lowestOf(offsets: Iterable<Wanted>): ReadonlyMap<string, bigint>
 
 /** The offset after the last batch. */
 export const endOf = (batches: Batches): bigint => batches.at(-1)?.end ?? 0n;
-
-/** As many of the last batches as the cache holds. */
-function newestOf(batches: Batches): Batches {
-  let bytes = 0;
-  const tooMany = batches.findLastIndex(({ size }) => {
-    bytes += size;
-    return bytes > MAX_CACHED_BYTES;
-  });
-  return batches.slice(tooMany + 1);
-}

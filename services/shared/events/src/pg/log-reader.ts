@@ -69,11 +69,12 @@ export function createLogReader(db: Queryable): LogReader {
       const inRows: Position[] = [];
       const uncached: Position[] = [];
       for (const position of positions) {
-        const batches = reader.cached(position.topic);
-        const batch = isWithin(position, batches) ? pick(position, batches, limit) : undefined;
-        if (position.offset < firstBatch(position.topic)) inRows.push(position);
-        else if (batch === undefined) uncached.push(position);
-        else if (batch.events.length > 0) found.push(batch);
+        if (position.offset < firstBatch(position.topic)) {
+          inRows.push(position);
+          continue;
+        }
+        const batch = pick(position, reader.cached(position.topic, position.offset), limit);
+        if (batch.events.length > 0) found.push(batch);
         else uncached.push({ ...position, offset: batch.next });
       }
       const others = await Promise.all([readRows(inRows, limit), readUncached(uncached, limit)]);
@@ -82,9 +83,6 @@ export function createLogReader(db: Queryable): LogReader {
     outdate: reader.outdate,
   };
 }
-
-const isWithin = ({ offset }: Position, batches: Batches): boolean =>
-  batches[0] !== undefined && offset >= batches[0].firstOffset && offset < endOf(batches);
 
 function pick(
   { topic, partition, offset }: Position,
