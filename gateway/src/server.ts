@@ -18,6 +18,7 @@ import {
   type ReadinessCheck,
   REQUEST_DEADLINE_MS,
   type Service,
+  type SharedGuessing,
   shareDefinitions,
   startCodeGuessing,
   yieldToArrivals,
@@ -101,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
   const limits = parts.use(startLimits(options, reports));
   const admission = options.admission ?? createAdmission(config.admission, metrics);
   const { shared } = limits;
-  const codeGuessing = startCodeGuessing({ ...options, settings: config.limits, shared });
+  const codeGuessing = codeGuessingOf(options, shared);
 
   const app = new Koa();
   // Koa's own error log is disabled: the middleware reports errors with their request.
@@ -155,6 +156,18 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
     },
   };
 }
+
+const codeGuessingOf = (
+  { logger, metrics, config, service }: GatewayOptions,
+  shared: SharedGuessing | undefined,
+): CodeGuessing =>
+  startCodeGuessing({
+    logger,
+    metrics,
+    settings: config.limits,
+    shared,
+    recordHit: service.recordHit,
+  });
 
 function pagesOf(
   options: GatewayOptions,

@@ -8,7 +8,7 @@ import {
   startRelay,
   type SubscribeOptions,
 } from "@scrip/events";
-import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
+import { createHitRecorder, publishEntry, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId, type NewId } from "@scrip/ids";
 import {
   createDatabase,
@@ -136,6 +136,7 @@ export async function createGatewayService(
       tokenSeconds: options.tokenSeconds ?? DEFAULT_TOKEN_SECONDS,
       onEvents: relay.wake,
     }),
+    recordHit: createHitRecorder(db, publishEntry, relay.wake),
     db,
     credentialCache,
     definitions,

@@ -117,6 +117,8 @@ test.each(["introspect", "token/revoke"] as const)("%s requires a token", async 
 
 test.each([
   ["a parameter that comes twice", "grant_type=client_credentials&scope=api&scope=api", 400],
+  ["10,000 scopes", `grant_type=client_credentials&scope=${"vouchers+".repeat(10_000)}`, 413],
+  ["1 MiB", `grant_type=client_credentials&scope=api&x=${"a".repeat(1_048_576)}`, 413],
   ["more than 8 KiB", `grant_type=client_credentials&scope=${"a".repeat(9_000)}`, 413],
   ["broken escapes", "grant_type=client_credentials&scope=%zz", 400],
 ])("rejects a form with %s", async (_name, body, status) => {

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 
-import { type ApiResponse, clientApi, managementApi, newCode, serverApi } from "../stack/api.ts";
+import {
+  type ApiResponse,
+  clientApi,
+  managementApi,
+  newCode,
+  newProject,
+  serverApi,
+} from "../stack/api.ts";
+import { ok } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 
 const ORDER = { order: { amount: 1_000 } };
@@ -58,6 +66,35 @@ describe.each(COMPOSITIONS)("code guessing (%s)", async (composition) => {
     expectThrottled(await server.get(`/v1/vouchers/${newCode("X")}`));
     expectThrottled(await server.post(`/v1/vouchers/${newCode("X")}/redemption`, ORDER));
     expect((await server.get("/v1/vouchers")).status).toBe(200);
+  });
+
+  test("adds an entry to the audit log when a caller finds a code after ten unknown ones", async () => {
+    const { api, clientSide } = await newProject(stack, { client_trusted_domains: ["*"] });
+    const client = await clientSide();
+    const { code } = await ok(
+      api.post("/v1/vouchers", { type: "GIFT_VOUCHER", gift: { amount: 1 } }),
+    );
+    const validate = (id: string) =>
+      client.post("/client/v1/validations", { redeemables: redeemablesOf([id]), ...ORDER });
+    for (const id of sentCodes(9)) await validate(id);
+    await validate(code);
+    await validate(newCode("GUESS"));
+    const found = await validate(code);
+    await validate(code);
+    const action = "codeFoundAfterMisses";
+    const entries = async () =>
+      (await ok(api.get(`/v1/audit-log?action=${action}`)))["data"] as readonly unknown[];
+    await expect.poll(entries).toEqual([
+      {
+        object: "audit_entry",
+        id: expect.stringMatching(/^aud_/),
+        action,
+        fields: [],
+        actor: { type: "client", id: client.headers["x-client-application-id"] },
+        request_id: found.headers.get("x-request-id"),
+        created_at: expect.any(String),
+      },
+    ]);
   });
 
   test("returns the same error for a code of another project as for an unknown one", async () => {

@@ -139,7 +139,8 @@ test("gRPC: a missing token, a wrong audience, another project and a missing sco
 });
 
 test("gRPC: a service that guesses codes is blocked in its project, and one of its customers before", async () => {
-  const guesser = createTokenSource(stack.serviceKeys, { ...CLAIMS, name: newCode("guesser") });
+  const name = newCode("guesser");
+  const guesser = createTokenSource(stack.serviceKeys, { ...CLAIMS, name });
   const vouchers = clientOf(proto.scrip.voucher.v1.VoucherService, "voucher", guesser);
   const validations = clientOf(proto.scrip.validation.v1.ValidationService, "validation", guesser);
   const real = newCode("REAL");
@@ -153,6 +154,7 @@ test("gRPC: a service that guesses codes is blocked in its project, and one of i
     validations("ValidateVoucher", { code, customer: { source_id: customer } });
   for (let sent = 0; sent < 20; sent += 1) {
     await expect(validate(newCode("GUESS"), "ada")).rejects.toMatchObject(UNKNOWN);
+    if (sent === 10) await validate(real, "ada");
   }
   await expect(validate(real, "ada")).rejects.toMatchObject(BLOCKED);
   await expect(validate(newCode("GUESS"), "bob")).rejects.toMatchObject(UNKNOWN);
@@ -175,6 +177,16 @@ test("gRPC: a service that guesses codes is blocked in its project, and one of i
   expect(after.misses - before.misses).toBe(300);
   expect(after.blocks - before.blocks).toBe(1);
   expect(after.alarms).toBeGreaterThan(0);
+  const entries = `/management/v1/projects/${project}/audit-log?actor_id=${name}`;
+  await expect
+    .poll(async () => (await managementApi(stack).get(entries)).body["data"])
+    .toContainEqual(
+      expect.objectContaining({
+        action: "codeFoundAfterMisses",
+        actor: { type: "service", id: name },
+        request_id: expect.stringMatching(/^v-/),
+      }),
+    );
 });
 
 /** Of the voucher service, whose stack other files may have used. */

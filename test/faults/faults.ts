@@ -31,6 +31,7 @@ import { overload } from "./f33-overload.ts";
 import { hostilePayloads } from "./f36-hostile-payloads.ts";
 import { guessedCodes } from "./f38-guessed-codes.ts";
 import { slowClients } from "./f39-slow-clients.ts";
+import { wrongTokens } from "./f41-wrong-tokens.ts";
 import { rollingUpgrade } from "./f45-rolling-upgrade.ts";
 import { importKilled } from "./f46-import-killed.ts";
 import { soak } from "./f50-soak.ts";
@@ -80,6 +81,7 @@ export const FAULTS: readonly Fault[] = [
   hostilePayloads,
   guessedCodes,
   slowClients,
+  wrongTokens,
   rollingUpgrade,
   importKilled,
   soak,
@@ -145,7 +147,7 @@ export const FAULTS: readonly Fault[] = [
     "Scopes and tenants",
     "each route has its scope, and no project sees another one",
     "gateway/test/scopes.test.ts",
-    "test/e2e/tenants.test.ts",
+    "test/e2e/owasp.test.ts",
   ),
   proven(
     "F43",

@@ -83,7 +83,7 @@ export async function createFixtures(
     ),
     rewards: await Promise.all([reward(), reward()]),
     campaigns: await Promise.all([1, 2, 3, 4, 5].map(() => campaign())),
-    published: await campaign({ vouchers_count: 3 }),
+    published: await campaign({ vouchers_count: 40 }),
     referralCode: await referralCode(),
     referralTier: await referralTier(),
     redemptions: await Promise.all([redeemed(), redeemed()]),

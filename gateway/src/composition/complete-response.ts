@@ -10,6 +10,7 @@ import type { ResolvedUnit } from "@scrip/proto/scrip/validation/v1/products_pb"
 import type { Holdings } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 
 import type { Categories } from "./clients/categories.ts";
+import type { ValidationRules } from "./clients/validation-rules.ts";
 import { completeOrFallBack } from "./complete-or-fall-back.ts";
 import {
   type AssignmentFields,
@@ -29,16 +30,25 @@ export type CompleteResponse = (
 
 /** A read fails when its references cannot be loaded; the response of a write is sent without them. */
 export function compileCompletion(
-  { rpc, httpMethod }: Target,
-  deps: CompositionDeps,
+  { rpc, httpMethod, side }: Target,
+  allDeps: CompositionDeps,
 ): CompleteResponse | undefined {
   const plan = planResponse(rpc.output);
   if (plan === undefined) return undefined;
+  const deps: CompletionDeps =
+    side === "client" ? { ...allDeps, validationRules: HIDDEN_RULES } : allDeps;
   return httpMethod === "GET"
     ? (response, projectId) => completeResponse(plan, response, deps, projectId)
     : (response, projectId, report) =>
         completeOrFallBack(completeResponse(plan, response, deps, projectId), response, report);
 }
+
+type CompletionDeps = Pick<CompositionDeps, "categories" | "units" | "holdings"> & {
+  readonly validationRules: Pick<ValidationRules, "find"> | undefined;
+};
+
+/** Client-side callers do not see which rules decide. */
+const HIDDEN_RULES: Pick<ValidationRules, "find"> = { find: async () => new Map() };
 
 type NeededIds = {
   readonly categories: Set<string>;
@@ -60,7 +70,7 @@ const SHOWN_ASSIGNMENTS = 100;
 async function completeResponse(
   plan: ResponsePlan,
   message: Message,
-  clients: CompositionDeps,
+  clients: CompletionDeps,
   projectId: string,
 ): Promise<Message> {
   const needed: NeededIds = {

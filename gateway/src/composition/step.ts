@@ -1,4 +1,5 @@
 import type { DescMethodUnary, Message } from "@bufbuild/protobuf";
+import type { Side } from "@scrip/contract";
 import type { NewId } from "@scrip/ids";
 import type { Call } from "@scrip/rpc";
 
@@ -20,7 +21,11 @@ import type { Webhooks } from "./clients/webhooks.ts";
 export type Invoke = (message: Message, call: Call) => Promise<Message>;
 
 /** The endpoint that a step is compiled for. */
-export type Target = { readonly rpc: DescMethodUnary; readonly httpMethod: string };
+export type Target = {
+  readonly rpc: DescMethodUnary;
+  readonly httpMethod: string;
+  readonly side: Side;
+};
 
 /** Dependencies of the steps. A client is undefined where the gateway has no connection to its service. */
 export type CompositionDeps = {

@@ -28,9 +28,10 @@ const deps: CompositionDeps = {
   findSchemas: () => undefined,
   reserveIds: unused,
 };
-const targets = bindingsOf(publicServices).map(({ method, httpMethod }) => ({
+const targets = bindingsOf(publicServices).map(({ method, httpMethod, side }) => ({
   rpc: method as DescMethodUnary,
   httpMethod,
+  side,
 }));
 
 describe("composition steps", () => {

@@ -6,13 +6,15 @@ import type { RequestContext } from "./request-context.ts";
 
 /** Undefined for callers without a key, such as management. */
 export function codeRequestOf(
-  { principal, address }: RequestContext,
+  { principal, address, requestId }: RequestContext,
   message: Message,
 ): CodeRequest | undefined {
   if (principal === undefined) return undefined;
   return {
     projectId: principal.project.id,
     keyId: principal.keyId,
+    callerId: principal.keyId,
+    requestId,
     side: principal.kind,
     address: limitAddress(address),
     ...namedIn(message),

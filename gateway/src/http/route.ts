@@ -90,11 +90,11 @@ export function toRoute(
     managedProject: managedProjectOf(binding),
     work: compileWork(binding),
     invoke: composeCall(
-      { rpc, httpMethod },
+      { rpc, httpMethod, side },
       (message, call) => invoke(transport, rpc, message, call),
       composition,
     ),
-    complete: compileCompletion({ rpc, httpMethod }, composition),
+    complete: compileCompletion({ rpc, httpMethod, side }, composition),
     ...transcoder.bind(
       binding,
       access.bulkBody ? BULK_LIMITS : access.large ? LARGE_LIMITS : LIMITS,

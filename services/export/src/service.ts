@@ -1,7 +1,7 @@
 import path from "node:path";
 
 import { type EventBus, inboxTable } from "@scrip/events";
-import { AUDIT_TOPIC, STORED_REQUEST_TABLE } from "@scrip/idempotency";
+import { AUDIT_TOPIC, createHitRecorder, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
@@ -13,6 +13,7 @@ import {
 } from "@scrip/rpc";
 import type { Metrics } from "@scrip/telemetry";
 
+import { appendInTransaction } from "./audit-log/append-entries.ts";
 import { CALLERS } from "./callers.ts";
 import { createClients, type Transports } from "./clients.ts";
 import type { Deps } from "./deps.ts";
@@ -125,6 +126,11 @@ export async function createExportService(options: ExportOptions): Promise<Repli
     callers: CALLERS,
     implementations: routes(deps),
     findProject,
+    recordHit: createHitRecorder(
+      db,
+      (_, entry) => appendInTransaction(db, [entry]),
+      () => {},
+    ),
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -8,7 +8,7 @@ import {
   startRelay,
   type SubscribeOptions,
 } from "@scrip/events";
-import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
+import { createHitRecorder, publishEntry, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { afterProjects, startProjectReplica } from "@scrip/projects";
 import {
@@ -102,6 +102,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     callers: CALLERS,
     implementations: routes(deps),
     findProject: projects.findProject,
+    recordHit: createHitRecorder(db, publishEntry, relay.wake),
     definitions: deps.definitions,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

@@ -1,7 +1,7 @@
 import path from "node:path";
 
 import { type EventBus, OUTBOX_READER, outboxTable, type Relay, startRelay } from "@scrip/events";
-import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
+import { createHitRecorder, publishEntry, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import {
   createDatabase,
@@ -144,6 +144,7 @@ export async function createValidationService(
       trackingSecret,
     }),
     findProject: projects.findProject,
+    recordHit: createHitRecorder(db, publishEntry, relay.wake),
     definitions,
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),

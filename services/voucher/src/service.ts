@@ -8,7 +8,7 @@ import {
   startRelay,
   type SubscribeOptions,
 } from "@scrip/events";
-import { STORED_REQUEST_TABLE } from "@scrip/idempotency";
+import { createHitRecorder, publishEntry, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
 import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
@@ -120,6 +120,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
     callers: CALLERS,
     implementations,
     findProject: projects.findProject,
+    recordHit: createHitRecorder(db, publishEntry, relay.wake),
     ready: createReadiness(db, onError),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

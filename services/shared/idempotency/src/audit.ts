@@ -13,7 +13,7 @@ import { enqueue } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import type { Queryable } from "@scrip/postgres";
 import { type ChangeAudited, ChangeAuditedSchema } from "@scrip/proto/scrip/events/v1/audit_pb";
-import type { Call } from "@scrip/rpc";
+import type { Call, RecordHit } from "@scrip/rpc";
 
 export const AUDIT_TOPIC = "scrip.audit.v1";
 
@@ -36,6 +36,23 @@ export const publishEntry: StoreEntry = (tx, entry) => {
   // The entry itself says who made the request.
   return enqueue(tx, [event], undefined);
 };
+
+/** Entries for codes that are found after many unknown ones (docs/rate-limits.md#code-guessing). */
+export const createHitRecorder =
+  (db: Queryable, store: StoreEntry, onEvents: () => void): RecordHit =>
+  async ({ projectId, side, callerId, requestId }) => {
+    const entry = create(ChangeAuditedSchema, {
+      projectId,
+      id: newId("aud"),
+      action: "codeFoundAfterMisses",
+      actorType: side,
+      actorId: callerId,
+      requestId,
+      date: timestampFromMs(currentTime()),
+    });
+    await store(db, entry);
+    onEvents();
+  };
 
 /** Compiles how calls of an RPC are described in the audit log; undefined for an RPC that leaves no entry. */
 export function compileEntry(method: DescMethod): ((made: Made) => ChangeAudited) | undefined {

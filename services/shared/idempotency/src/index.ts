@@ -1,4 +1,4 @@
-export { AUDIT_TOPIC, type StoreEntry } from "./audit.ts";
+export { AUDIT_TOPIC, createHitRecorder, publishEntry, type StoreEntry } from "./audit.ts";
 export { eraseResponses } from "./erase-responses.ts";
 export { keyedHandlers, type Execution, type HandlerFactories } from "./keyed-handlers.ts";
 export type { KeyedWork } from "./keyed-work.ts";

@@ -24,7 +24,7 @@ export {
   rejectGuesser,
 } from "./code-guessing/count-misses.ts";
 export { shareDefinitions } from "./process/share-definitions.ts";
-export { startCodeGuessing } from "./code-guessing/reports.ts";
+export { type RecordHit, startCodeGuessing } from "./code-guessing/reports.ts";
 export { readCodeGuessingSettings } from "./code-guessing/settings.ts";
 export { createLane, type Lane } from "./admission/lane.ts";
 export { isOverloadError } from "./admission/overload-errors.ts";

@@ -1,3 +1,4 @@
+import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import type { ValidationRulesAssignmentList } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type { ReplayData, Redemptions } from "@scrip/proto/scrip/validation/v1/validations_pb";
 import type {
@@ -60,21 +61,23 @@ function withReplayData(redemptions: readonly Redemption[], replayData: ReplayDa
 
 /**
  * Client-side callers can name any customer by a source id, so they see only the ids, never stored
- * data.
+ * data. Which rules decide is internal to the merchant.
  */
 function redactFor(audience: Audience, redemption: Redemption): Redemption {
-  const { customer } = redemption;
-  if (audience === "server" || customer === undefined) return redemption;
-  const { $typeName, id, sourceId } = customer;
+  if (audience === "server") return redemption;
+  const { customer, voucher } = redemption;
   return {
     ...redemption,
-    customer: {
-      $typeName,
-      ...(id !== undefined && { id }),
-      ...(sourceId !== undefined && { sourceId }),
-    },
+    ...(customer !== undefined && { customer: identityOf(customer) }),
+    ...(voucher !== undefined && { voucher: { ...voucher, validationRulesAssignments: NO_RULES } }),
   };
 }
+
+const identityOf = ({ $typeName, id, sourceId }: Customer): Customer => ({
+  $typeName,
+  ...(id !== undefined && { id }),
+  ...(sourceId !== undefined && { sourceId }),
+});
 
 const NO_RULES: ValidationRulesAssignmentList = {
   $typeName: "scrip.common.v1.ValidationRulesAssignmentList",

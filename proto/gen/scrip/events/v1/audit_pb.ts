@@ -35,7 +35,8 @@ export type ChangeAudited = Message<"scrip.events.v1.ChangeAudited"> & {
   id: string;
 
   /**
-   * RPC that made the change, such as `updateVoucher`.
+   * RPC that made the change, such as `updateVoucher`; `codeFoundAfterMisses`: a caller found a code after ten or more
+   * unknown ones.
    *
    * @generated from field: string action = 3;
    */

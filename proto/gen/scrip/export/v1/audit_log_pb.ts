@@ -32,14 +32,15 @@ export type AuditEntry = Message<"scrip.export.v1.AuditEntry"> & {
   id: string;
 
   /**
-   * Operation: the `operationId` of the endpoint in the OpenAPI document, such as `updateVoucher`.
+   * Operation: the `operationId` of the endpoint in the OpenAPI document, such as `updateVoucher`;
+   * `codeFoundAfterMisses` for a caller that found a code after ten or more unknown ones.
    *
    * @generated from field: string action = 2;
    */
   action: string;
 
   /**
-   * Resource that the request created, changed, deleted or was addressed to; absent for batches.
+   * Resource that the request created, changed, deleted or was addressed to; absent for batches and found codes.
    *
    * @generated from field: optional scrip.export.v1.AuditedResource resource = 3;
    */

@@ -13,6 +13,8 @@ const MINUTE_MS = 60_000;
 const request = (change: Partial<CodeRequest> = {}): CodeRequest => ({
   projectId: "proj_1",
   keyId: "app_1",
+  callerId: "app_1",
+  requestId: "v-1",
   side: "client",
   address: "192.0.2.1",
   customer: undefined,

@@ -6,6 +6,9 @@ import { createCodeAlarm, type RaiseAlarm } from "./code-alarm.ts";
 export type CodeRequest = {
   readonly projectId: string;
   readonly keyId: string;
+  /** Id of the key, or name of the external service. */
+  readonly callerId: string;
+  readonly requestId: string;
   /** `service`: an external service that calls gRPC. */
   readonly side: "server" | "client" | "service";
   readonly address: string;

@@ -2,21 +2,29 @@ import type { Logger, Metrics } from "@scrip/telemetry";
 
 import {
   type CodeGuessing,
+  type CodeRequest,
   type CodeGuessingOptions,
   type CodeGuessingReports,
   createCodeGuessing,
 } from "./code-guessing.ts";
 
-/** Code guessing with metrics and log lines. */
+/** Adds an entry to the audit log: a caller named a known code after many unknown ones. */
+export type RecordHit = (request: CodeRequest) => Promise<void>;
+
+/** Code guessing with metrics, log lines and entries of the audit log. */
 export function startCodeGuessing({
   logger,
   metrics,
+  recordHit,
   ...options
 }: Pick<CodeGuessingOptions, "settings" | "shared"> & {
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Absent: there is no audit log. */
+  readonly recordHit?: RecordHit | undefined;
 }): CodeGuessing {
-  const guessing = createCodeGuessing({ ...options, reports: createReports(logger, metrics) });
+  const reports = createReports(logger, metrics, recordHit);
+  const guessing = createCodeGuessing({ ...options, reports });
   metrics.gauge({
     name: "code_guessing_alarms",
     help: "Projects for which most codes within the last minute were unknown.",
@@ -26,7 +34,11 @@ export function startCodeGuessing({
 }
 
 /** Neither metrics nor log lines contain codes, customers or sessions. */
-function createReports(logger: Logger, metrics: Metrics): CodeGuessingReports {
+function createReports(
+  logger: Logger,
+  metrics: Metrics,
+  recordHit: RecordHit | undefined,
+): CodeGuessingReports {
   const misses = metrics.counter({
     name: "code_misses_total",
     help: "Unknown codes in requests.",
@@ -53,11 +65,16 @@ function createReports(logger: Logger, metrics: Metrics): CodeGuessingReports {
         "a caller is blocked because of unknown codes",
       );
     },
-    hitAfterMisses({ side, projectId, keyId, address }, count) {
+    hitAfterMisses(request, count) {
+      const { side, projectId, keyId, address } = request;
       hits.inc({ side });
       logger.warn(
         { project_id: projectId, app_id: keyId, address, misses: count },
         "a known code follows many unknown ones",
+      );
+      // The response does not wait for the entry.
+      recordHit?.(request).catch((error: unknown) =>
+        logger.error({ error, project_id: projectId }, "an entry of the audit log is missing"),
       );
     },
     alarm: (projectId, { misses: count, codes }) =>

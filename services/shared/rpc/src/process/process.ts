@@ -17,6 +17,7 @@ import { createAdmission } from "../admission/admission.ts";
 import { readAdmissionSettings } from "../admission/settings.ts";
 import { followServiceKeys, readServiceKeys } from "../auth/service-keys.ts";
 import { followTls, readTlsFiles } from "../auth/tls.ts";
+import type { CodeGuessing, CodeGuessingSettings } from "../code-guessing/code-guessing.ts";
 import { startCodeGuessing } from "../code-guessing/reports.ts";
 import { readCodeGuessingSettings } from "../code-guessing/settings.ts";
 import { type CallReport, serve } from "../server/serve.ts";
@@ -94,7 +95,7 @@ export async function runProcess<Settings, Callee extends string>({
           tls,
           drainMs: config.drainSeconds * 1_000,
           admission: createAdmission(config.admission, metrics),
-          codeGuessing: startCodeGuessing({ settings: config.codeGuessing, logger, metrics }),
+          codeGuessing: codeGuessingOf(service, config.codeGuessing, { logger, metrics }),
           onCall: (report) => {
             measure(report);
             logCall(logger, report);
@@ -108,6 +109,12 @@ export async function runProcess<Settings, Callee extends string>({
     { explain: explainConnectionFailure },
   );
 }
+
+const codeGuessingOf = (
+  { recordHit }: ReplicatingService,
+  settings: CodeGuessingSettings,
+  tools: Pick<ProcessTools<never>, "logger" | "metrics">,
+): CodeGuessing => startCodeGuessing({ ...tools, settings, recordHit });
 
 function shareOver(redisUrl: string, service: ReplicatingService, logger: Logger): Disposable {
   const onError = (error: unknown): void => logger.warn({ error }, "Redis failed");

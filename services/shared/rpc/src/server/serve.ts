@@ -362,7 +362,7 @@ function acceptCall(
 function countUnknownCodes<Result extends Message>(
   codeGuessing: CodeGuessing,
   {
-    call: { project, caller },
+    call: { project, caller, requestId },
     request,
     lookups,
   }: { readonly call: Call; readonly request: Message; readonly lookups: CodeLookups },
@@ -371,6 +371,8 @@ function countUnknownCodes<Result extends Message>(
   const codes: CodeRequest = {
     projectId: project.id,
     keyId: `${project.id} service ${caller.id}`,
+    callerId: caller.id,
+    requestId,
     side: "service",
     // Its replicas share the token, and behind a mesh the address too.
     address: "",

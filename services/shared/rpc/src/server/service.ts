@@ -9,6 +9,7 @@ import type { DefinitionVersions } from "@scrip/postgres";
 
 import type { Call } from "../call/call.ts";
 import type { FindProject } from "../call/find-project.ts";
+import type { RecordHit } from "../code-guessing/reports.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
 /**
@@ -50,6 +51,8 @@ export type Service = AsyncDisposable & {
   readonly implementations: readonly Implementation[];
   /** Whether the service can work: its database takes writes. */
   readonly ready: ReadinessCheck;
+  /** Absent where no RPC takes codes. */
+  readonly recordHit?: RecordHit;
   /** Definitions that each of its processes caches; absent: it caches none. */
   readonly definitions?: DefinitionVersions;
 };
