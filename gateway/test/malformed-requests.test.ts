@@ -74,7 +74,7 @@ describe("a path", () => {
     expectError(response, 400, "invalid_payload");
   });
 
-  test.each(["50% off", "a/b", "#1", "ä€🎁", "a b", "..", "%41"])(
+  test.each(["50% off", "a/b", "#1", "ä€🎁", "a b", "a..b", "%41"])(
     "can contain the encoded code %j",
     async (code) => {
       const encoded = encodeURIComponent(code).replaceAll(".", "%2E");
