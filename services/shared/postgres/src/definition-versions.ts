@@ -1,6 +1,7 @@
 import { createBatcher } from "@scrip/batching";
 
-import type { Database, ProjectQueryable, Queryable } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { ProjectQueryable, Queryable } from "./queryable.ts";
 
 /**
  * Tracks when the definitions of a project may have changed. One per service, shared by its definition

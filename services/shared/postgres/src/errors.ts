@@ -121,3 +121,6 @@ export function explainConnectionFailure(error: unknown): string | undefined {
   const reason = error.message || first?.message || "no response";
   return `The database cannot be used: ${reason}. Check DATABASE_URL.`;
 }
+
+export const asError = (thrown: unknown): Error =>
+  thrown instanceof Error ? thrown : new Error(String(thrown));

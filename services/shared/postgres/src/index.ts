@@ -36,11 +36,9 @@ export {
   createPool,
   type Database,
   type DatabaseOptions,
-  type ProjectQueryable,
-  type Queryable,
-  type Rows,
   sessionStatement,
 } from "./database.ts";
+export type { ProjectQueryable, Queryable, Rows } from "./queryable.ts";
 export {
   explainConnectionFailure,
   isRetryable,

@@ -1,4 +1,4 @@
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./queryable.ts";
 
 /** A chunk of rows: those after the id `after`, at most `limit` of them. */
 export type ChunkRequest = {

@@ -1,6 +1,7 @@
 import type { QueryResultRow } from "pg";
 
-import type { Database, ProjectQueryable, Queryable } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { ProjectQueryable, Queryable } from "./queryable.ts";
 
 export type PageQuery = {
   readonly projectId: string;

@@ -23,3 +23,12 @@ export type Statement = {
  * sides of the join need a condition on their ids, because a hash join reads all rows that satisfy the other conditions.
  */
 export type Planning = "indexLookups" | "hashJoins";
+
+/** The arguments of `query` for a statement that is not prepared. */
+export const unprepared = (
+  statement: string | Statement,
+  values: readonly unknown[] = [],
+): [string, unknown[]] =>
+  typeof statement === "string"
+    ? [statement, [...values]]
+    : [statement.text, [...statement.values]];

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "./queryable.ts";
 import {
   boundOf,
   cursorBehind,
