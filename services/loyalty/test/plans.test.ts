@@ -20,6 +20,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 
 /** With fewer rows, a sequential scan would be cheaper. */
 const ROWS = 30_000;
+const PART = 5_000;
 const SOME = [1, 2, 3, 4, 5].map((n) => ({ projectId: "proj_1", id: `cust_${n}` }));
 
 const lookups = {
@@ -60,17 +61,20 @@ test("customers are found by index, even with plans cached for empty tables", as
     for (const lookup of Object.values(lookups)) await lookup();
   }
   await db.query(
-    `insert into customer (project_id, id, created_at)
-     select 'proj_1', 'cust_' || n, now() from generate_series(1, ${ROWS}) n`,
-  );
-  await db.query(
     `insert into segment (project_id, id, name, type, created_at)
      values ('proj_1', 'seg_1', 'all', 'static', now())`,
   );
-  await db.query(
-    `insert into segment_customer (project_id, segment_id, customer_id)
-     select 'proj_1', 'seg_1', 'cust_' || n from generate_series(1, ${ROWS}) n`,
-  );
+  // In parts: a statement may take some seconds only.
+  for (let from = 1; from <= ROWS; from += PART) {
+    const numbers = `generate_series(${from}, ${from + PART - 1}) n`;
+    await db.query(
+      `insert into customer (project_id, id, created_at) select 'proj_1', 'cust_' || n, now() from ${numbers}`,
+    );
+    await db.query(
+      `insert into segment_customer (project_id, segment_id, customer_id)
+       select 'proj_1', 'seg_1', 'cust_' || n from ${numbers}`,
+    );
+  }
   const ofCustomers = [lock, storeActivities].map((lookup) => ["customer", lookup] as const);
   for (const [table, lookup] of [...Object.entries(lookups), ...ofCustomers]) {
     const before = await entriesRead(db, table);
