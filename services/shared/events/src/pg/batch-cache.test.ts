@@ -11,8 +11,8 @@ const batchAt = (topic: string, firstOffset: bigint, { size = 10 } = {}): LogBat
   eventsOf: new Map(),
 });
 
-const offsetsOf = (batches: readonly LogBatch[]): readonly bigint[] =>
-  batches.map(({ firstOffset }) => firstOffset);
+const offsetsOf = (batches: Iterable<LogBatch>): readonly bigint[] =>
+  Array.from(batches, ({ firstOffset }) => firstOffset);
 
 describe("a cache of batches", () => {
   test("returns the batches that follow each other from an offset on", () => {
@@ -38,7 +38,7 @@ describe("a cache of batches", () => {
     const cache = createBatchCache(30);
     cache.store([batchAt("a", 0n), batchAt("a", 10n)]);
     cache.store([batchAt("b", 0n)]);
-    cache.from("a", 0n);
+    offsetsOf(cache.from("a", 0n));
     cache.store([batchAt("a", 20n)]);
     expect(offsetsOf(cache.from("a", 0n))).toEqual([0n, 10n, 20n]);
     expect(offsetsOf(cache.from("b", 0n))).toEqual([]);
@@ -50,6 +50,26 @@ describe("a cache of batches", () => {
   test("keeps nothing that is larger than the cache", () => {
     const cache = createBatchCache(30);
     cache.store([batchAt("a", 0n, { size: 31 })]);
-    expect(cache.from("a", 0n)).toEqual([]);
+    expect(offsetsOf(cache.from("a", 0n))).toEqual([]);
+  });
+
+  test("looks at few of many batches, and uses those that are read", () => {
+    let looks = 0;
+    const counted = (firstOffset: bigint): LogBatch => ({
+      ...batchAt("a", firstOffset, { size: 1 }),
+      get end() {
+        looks += 1;
+        return firstOffset + 10n;
+      },
+    });
+    const cache = createBatchCache(10_000);
+    cache.store(Array.from({ length: 10_000 }, (_, nth) => counted(BigInt(nth) * 10n)));
+    looks = 0;
+    expect(offsetsOf(cache.from("a", 99_990n))).toEqual([99_990n]);
+    expect(offsetsOf(cache.from("a", 100_000n))).toEqual([]);
+    expect(looks).toBeLessThan(100);
+    for (const { firstOffset } of cache.from("a", 0n)) if (firstOffset === 50n) break;
+    cache.store([batchAt("b", 0n, { size: 9_993 })]);
+    expect(offsetsOf(cache.from("a", 10n))).toEqual([10n, 20n, 30n, 40n, 50n]);
   });
 });

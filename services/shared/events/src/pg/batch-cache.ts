@@ -1,8 +1,11 @@
 import type { LogBatch } from "./log.ts";
 
 export type BatchCache = {
-  /** Consecutive batches of the topic from the one with this offset on; none if that one is not cached. */
-  readonly from: (topic: string, offset: bigint) => readonly LogBatch[];
+  /**
+   * Consecutive batches of the topic from the one with this offset on; none if that one is not cached. Those that are not
+   * read are not used. Read them before anything else is stored.
+   */
+  readonly from: (topic: string, offset: bigint) => Iterable<LogBatch>;
   readonly store: (batches: readonly LogBatch[]) => void;
 };
 
@@ -19,41 +22,53 @@ export function createBatchCache(maxBytes: number): BatchCache {
     used.add(batch);
   };
 
+  const add = (batch: LogBatch): void => {
+    const batches = topics.get(batch.topic) ?? [];
+    const at = firstAfter(batches, batch.firstOffset);
+    if (batches[at]?.firstOffset === batch.firstOffset) return;
+    batches.splice(at, 0, batch);
+    topics.set(batch.topic, batches);
+    use(batch);
+    bytes += batch.size;
+  };
+
   const evict = (batch: LogBatch): void => {
+    const batches = topics.get(batch.topic) ?? [];
+    batches.splice(firstAfter(batches, batch.firstOffset), 1);
+    if (batches.length === 0) topics.delete(batch.topic);
     used.delete(batch);
     bytes -= batch.size;
-    const batches = topics.get(batch.topic) ?? [];
-    batches.splice(batches.indexOf(batch), 1);
-    if (batches.length === 0) topics.delete(batch.topic);
   };
 
   return {
-    from(topic, offset) {
+    *from(topic, offset) {
       const batches = topics.get(topic) ?? [];
-      const first = batches.findIndex(({ end }) => end > offset);
-      const run: LogBatch[] = [];
-      for (let next = offset, at = first; at >= 0 && at < batches.length; at += 1) {
+      let at = firstAfter(batches, offset);
+      for (let next = offset; ; at += 1) {
         const batch = batches[at];
-        if (batch === undefined || batch.firstOffset > next) break;
-        run.push(batch);
+        if (batch === undefined || batch.firstOffset > next) return;
+        use(batch);
+        yield batch;
         next = batch.end;
       }
-      run.forEach(use);
-      return run;
     },
     store(found) {
-      for (const batch of found) {
-        const batches = topics.get(batch.topic) ?? [];
-        const at = batches.findLastIndex(({ end }) => end <= batch.firstOffset) + 1;
-        if (batches[at]?.firstOffset === batch.firstOffset) continue;
-        topics.set(batch.topic, batches.toSpliced(at, 0, batch));
-        use(batch);
-        bytes += batch.size;
-      }
+      for (const batch of found) add(batch);
       for (const oldest of used) {
         if (bytes <= maxBytes) return;
         evict(oldest);
       }
     },
   };
+}
+
+/** The place of the first batch that ends after the offset. */
+function firstAfter(batches: readonly LogBatch[], offset: bigint): number {
+  let [low, high] = [0, batches.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((batches[middle]?.end ?? 0n) > offset) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,12 +1,12 @@
 import { createBatcher } from "@scrip/batching";
 import type { Queryable } from "@scrip/postgres";
 
-import { createBatchCache } from "./batch-cache.ts";
+import { type BatchCache, createBatchCache } from "./batch-cache.ts";
 import { type LogBatch, readBatches } from "./log.ts";
 import { SHARED_STATEMENTS } from "./shared-statements.ts";
 
 /** Consecutive batches of a topic. */
-export type Batches = readonly LogBatch[];
+type Batches = readonly LogBatch[];
 
 /**
  * Reads batches once for all groups of a process: it caches those that were used last, and shares statements in flight.
@@ -14,7 +14,7 @@ export type Batches = readonly LogBatch[];
  */
 export type BatchReader = {
   /** Cached batches from the one with this offset on; none if that one is not cached. */
-  readonly cached: (topic: string, offset: bigint) => Batches;
+  readonly cached: BatchCache["from"];
   /** Reads the batches of each topic from an offset on; those before it may come too. */
   readonly load: (from: ReadonlyMap<string, bigint>) => Promise<ReadonlyMap<string, Batches>>;
   /** Statements that have begun are not shared any more. */
@@ -22,10 +22,10 @@ export type BatchReader = {
 };
 
 /**
- * Limit of the cached batches of all topics. In a backlog, groups differ in their positions, and each partition of a group
+ * Memory of the cached batches of all topics. In a backlog, groups differ in their positions, and each partition of a group
  * continues by itself: without the batches between them, each would read the whole topic again.
  */
-const MAX_CACHED_BYTES = 8_388_608;
+const MAX_CACHED_BYTES = 16_777_216;
 
 /** A statement that has begun or is about to, and its position in a topic. */
 type Reading = { readonly from: bigint; readonly found: Promise<ReadonlyMap<string, Batches>> };
@@ -93,4 +93,4 @@ export function lowestOf(offsets: Iterable<Wanted>): ReadonlyMap<string, bigint>
 }
 
 /** The offset after the last batch. */
-export const endOf = (batches: Batches): bigint => batches.at(-1)?.end ?? 0n;
+const endOf = (batches: Batches): bigint => batches.at(-1)?.end ?? 0n;

@@ -1,8 +1,8 @@
 import type { Queryable } from "@scrip/postgres";
 
 import type { DeliveredEvent } from "../bus.ts";
-import { type Batches, createBatchReader, endOf, lowestOf } from "./batch-reader.ts";
-import { type PartitionId, type Position, readFirstBatches } from "./log.ts";
+import { createBatchReader, lowestOf } from "./batch-reader.ts";
+import { type LogBatch, type PartitionId, type Position, readFirstBatches } from "./log.ts";
 import { readRowLog } from "./row-log.ts";
 
 /** What a partition read: its events, which may be none, and the offset to continue with. */
@@ -86,10 +86,11 @@ export function createLogReader(db: Queryable): LogReader {
 
 function pick(
   { topic, partition, offset }: Position,
-  batches: Batches,
+  batches: Iterable<LogBatch>,
   limit: number,
 ): PartitionBatch {
   const events: DeliveredEvent[] = [];
+  let next = offset;
   for (const batch of batches) {
     if (batch.end <= offset) continue;
     for (const event of batch.eventsOf.get(partition) ?? []) {
@@ -97,7 +98,7 @@ function pick(
       if (events.length === limit) return { topic, partition, events, next: event.offset };
       events.push(event);
     }
+    next = batch.end;
   }
-  const end = endOf(batches);
-  return { topic, partition, events, next: end > offset ? end : offset };
+  return { topic, partition, events, next };
 }

@@ -211,6 +211,10 @@ async function readEvents(
   });
 }
 
+/** Bytes in memory beside the fields of events: the objects of a batch, and those of an event with its short fields. */
+const BATCH_BYTES = 500;
+const EVENT_BYTES = 800;
+
 function fromBatchRow(row: BatchRow, stored: readonly (StoredEvent | undefined)[]): LogBatch {
   const { topic, first_offset: firstOffset } = row;
   const events = stored.flatMap((event, index): readonly DeliveredEvent[] => {
@@ -222,7 +226,7 @@ function fromBatchRow(row: BatchRow, stored: readonly (StoredEvent | undefined)[
     topic,
     firstOffset,
     end: row.last_offset + 1n,
-    size: row.size,
+    size: row.size + BATCH_BYTES + events.length * EVENT_BYTES,
     eventsOf: Map.groupBy(events, ({ partition }) => partition),
   };
 }
