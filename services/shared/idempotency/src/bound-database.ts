@@ -63,7 +63,7 @@ async function runAlone<T>(
     await released;
     return rows;
   } catch (error) {
-    await tx.query(ROLLBACK);
+    await rollback(tx, begun);
     throw error;
   }
 }
@@ -85,12 +85,12 @@ async function runTogether<T>(
       }),
     );
     await begun;
-    // Not awaited: it fails only together with the statements behind it, or the commit.
+    // Not awaited: it fails only together with the savepoint of the next part, or the commit.
     tx.query(RELEASE).catch(() => {});
     return result;
   } catch (error) {
     const cause = sqlState(error) === TRANSACTION_ABORTED ? (failures[0] ?? error) : error;
-    await tx.query(ROLLBACK);
+    await rollback(tx, begun);
     throw cause;
   }
 }
@@ -102,4 +102,13 @@ function begin(tx: ProjectQueryable, lockTimeoutMs: number): Promise<unknown> {
   const begun = tx.query(`savepoint part; set local lock_timeout = ${lockTimeoutMs}`);
   begun.catch(() => {});
   return begun;
+}
+
+/**
+ * Without the savepoint of this part, it would return to that of an earlier one, which ended although a statement had failed:
+ * the transaction would continue without the writes of that part.
+ */
+async function rollback(tx: ProjectQueryable, begun: Promise<unknown>): Promise<void> {
+  await begun;
+  await tx.query(ROLLBACK);
 }
