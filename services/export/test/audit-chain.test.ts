@@ -331,3 +331,16 @@ test("days are dropped together with their entries, and those after them still v
   });
   expect(await verify([projectId])).toMatchObject({ entries: 1, faults: [] });
 });
+
+test("days in default partitions are deleted together with their entries, whatever the time", async () => {
+  const projectId = newId("proj");
+  const expiring = Date.now() - YEAR_MS;
+  const midnight = Math.floor(expiring / DAY_MS) * DAY_MS;
+  await deliver([0, DAY_MS - 1].map((time) => changed(projectId, { at: midnight + time })));
+  await maintainPartitions({
+    url: db.url,
+    schema: SCHEMA,
+    tables: [auditDayTable(YEAR_MS), auditTable(YEAR_MS)],
+  });
+  expect(await verify([projectId])).toMatchObject({ entries: 2, faults: [] });
+});

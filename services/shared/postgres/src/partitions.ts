@@ -49,8 +49,8 @@ const CONNECTION_TIMEOUT_MS = 10_000;
  * every hour. Needs the owner of the tables, so it connects as the user of the URL, as `migrate` does. Idempotent; of
  * several processes one works, and the others return at once.
  *
- * A missing partition never fails a write: the row goes to the default partition, where expired rows are deleted one
- * by one. A period that has rows there gets no partition of its own.
+ * A missing partition never fails a write: the row goes to the default partition, where the rows of expired periods are
+ * deleted one by one. A period that has rows there gets no partition of its own.
  */
 export async function maintainPartitions(options: PartitionOptions): Promise<PartitionChanges> {
   const { url, schema, tables } = options;
@@ -105,7 +105,9 @@ async function maintain(client: Client, table: PartitionedTable, run: Run): Prom
     await client.query(`drop table ${name}`);
     run.changes.dropped.push(name);
   }
-  run.changes.deleted += await deleteFromDefault(client, table, new Date(before));
+  // As its partition would be: tables of the same periods lose them together.
+  const period = Math.floor(before / table.everyMs) * table.everyMs;
+  run.changes.deleted += await deleteFromDefault(client, table, new Date(period));
 }
 
 /** SQL: the bounds in a partition's `bound`; null for MINVALUE. */
