@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
 
-import { type Json, managementApi, newCode, newProject } from "../stack/api.ts";
+import { inParallel, type Json, managementApi, newCode, newProject } from "../stack/api.ts";
 import { ok, ruleBuilders } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
 import { startWebhookReceiver } from "../stack/webhook-receiver.ts";
@@ -87,6 +87,25 @@ describe.each(COMPOSITIONS)("resources in webhooks (%s)", async (composition) =>
     const { data: listed } = await ok(api.get(assignments));
     expect(listed[0].validation_rules_assignments.total).toBe(1);
     expect(data.get("campaign.reward.assignment.created").reward_assignment).toEqual(listed[0]);
+  });
+
+  test("have the validation rules of more promotion tiers than one lookup takes", async () => {
+    const { id: rule } = await createRule();
+    const tiers = Array.from({ length: 201 }, (_, nth) => ({
+      name: `Tier ${nth}`,
+      action: { discount: { type: "AMOUNT", amount_off: 100 } },
+    }));
+    const promotion = { tiers: tiers.slice(0, 100) };
+    const created = { name: newCode("tiers"), campaign_type: "PROMOTION", promotion };
+    const { id } = await ok(api.post("/v1/campaigns", created));
+    const path = `/v1/campaigns/${id}`;
+    await inParallel(tiers.slice(100), 10, (tier) =>
+      ok(api.post(`/v1/promotions/${id}/tiers`, { ...tier, validation_rules: [rule] })),
+    );
+    const data = await received(["campaign.updated"], () =>
+      ok(api.put(path, { description: "Many" })),
+    );
+    expect(data.get("campaign.updated").campaign).toEqual(await ok(api.get(path)));
   });
 
   test("have the products of unit discounts", async () => {

@@ -7,6 +7,7 @@ import { CardTransactionDetailsSchema } from "@scrip/proto/scrip/voucher/v1/tran
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
+import { chunksOf } from "../query-chunks.ts";
 import { encode } from "../webhooks/resource-data.ts";
 
 /** A row of the owner, by field. */
@@ -60,7 +61,7 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
     validation_rules_id: {
       needs: ["id"],
       async lookUp({ rules }, rows, call) {
-        const queries = chunks(rows.map(({ id = "" }) => id)).map((relatedObjectIds) => ({
+        const queries = chunksOf(rows.map(({ id = "" }) => id)).map((relatedObjectIds) => ({
           projectId: call.project.id,
           relatedObjectIds,
         }));
@@ -198,11 +199,3 @@ const LOOKUP_MS = 8_000;
 const distinct = (rows: readonly OwnerRow[], field: string): readonly string[] => [
   ...new Set(rows.map((row) => row[field] ?? "").filter((value) => value !== "")),
 ];
-
-/** An AssignmentsQuery takes up to 200 objects. */
-const MAX_OBJECTS = 200;
-
-const chunks = (ids: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(ids.length / MAX_OBJECTS) }, (_, at) =>
-    ids.slice(at * MAX_OBJECTS, (at + 1) * MAX_OBJECTS),
-  );

@@ -10,6 +10,7 @@ import { CustomerProfileSchema } from "@scrip/proto/scrip/loyalty/v1/customers_p
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
+import { chunksOf } from "../query-chunks.ts";
 import { encode, orMissing } from "./resource-data.ts";
 
 /** A resource in the form of the API. */
@@ -98,10 +99,11 @@ async function completeAssignments(
   const ruled = nodes.filter(
     (node) => isWhole(node) && node["validation_rules_assignments"] === undefined,
   );
-  const relatedObjectIds = [...new Set(ruled.flatMap(objectsOf))];
-  if (relatedObjectIds.length === 0) return;
+  const objectIds = [...new Set(ruled.flatMap(objectsOf))];
+  if (objectIds.length === 0) return;
+  const { id: projectId } = call.project;
   const { results } = await rules.resolveAssignments(
-    { queries: [{ projectId: call.project.id, relatedObjectIds }] },
+    { queries: chunksOf(objectIds).map((relatedObjectIds) => ({ projectId, relatedObjectIds })) },
     batchOf(call),
   );
   const found = Map.groupBy(
@@ -136,10 +138,11 @@ async function completeUnits(
   const discounts = nodes.filter(
     ({ unit_type: unitType, product, sku }) => isId(unitType) && !product && !sku,
   );
-  const names = [...new Set(discounts.map((node) => String(node["unit_type"])))];
-  if (names.length === 0) return;
+  const unitTypes = [...new Set(discounts.map((node) => String(node["unit_type"])))];
+  if (unitTypes.length === 0) return;
+  const { id: projectId } = call.project;
   const { results } = await products.resolveUnits(
-    { queries: [{ projectId: call.project.id, names }] },
+    { queries: chunksOf(unitTypes).map((names) => ({ projectId, names })) },
     batchOf(call),
   );
   const units = new Map(
