@@ -165,6 +165,16 @@ describe("code guessing", () => {
     expect(alarms()).toBe(0);
   });
 
+  test("reports a request with a found code once, with the most misses that it is counted against", () => {
+    const { miss, count, log } = start();
+    const ada = request({ customer: "ada", session: "ssn_1" });
+    miss(ada, 12);
+    miss(request({ customer: "ada", address: "192.0.2.2" }), 3);
+    void count(ada, 0);
+    void count(ada, 0);
+    expect(log).toEqual(["hit after 15"]);
+  });
+
   test("blocks in all replicas when their misses together reach the limit, and at half of it without Redis", async () => {
     const counts = new Map<string, number>();
     const applyInAll: ((block: SharedBlock) => void)[] = [];

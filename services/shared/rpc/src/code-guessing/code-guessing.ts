@@ -30,7 +30,7 @@ export type CodeGuessingSettings = {
 export type CodeGuessingReports = {
   readonly misses: (request: CodeRequest, count: number) => void;
   readonly blocked: (request: CodeRequest, block: Block) => void;
-  /** A code was found by a caller with many misses. */
+  /** A code was found by a caller with many misses: once per request, however many of them it is counted against. */
   readonly hitAfterMisses: (request: CodeRequest, misses: number) => void;
   readonly alarm: RaiseAlarm;
 };
@@ -137,11 +137,12 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
     if (isExceeded && isMost(guesser, bucket)) await block(guesser, bucket, request);
   };
 
-  const countHit = (guesser: Guesser, { scope }: Bucket, request: CodeRequest): void => {
+  /** The misses before a hit that is to be reported; 0: none is. */
+  const countHit = (guesser: Guesser, { scope }: Bucket): number => {
     // A key has many callers: one finds a code, others miss.
-    if (scope === "key" || guesser.misses < MANY_MISSES || guesser.isReported) return;
+    if (scope === "key" || guesser.misses < MANY_MISSES || guesser.isReported) return 0;
     guesser.isReported = true;
-    reports.hitAfterMisses(request, guesser.misses);
+    return guesser.misses;
   };
 
   return {
@@ -158,15 +159,17 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
       alarm.count(request.projectId, misses);
       if (misses === 0 && guessers.size === 0) return undefined;
       const counted: Promise<void>[] = [];
+      let missesBefore = 0;
       for (const bucket of bucketsOf(request, settings)) {
         if (misses === 0 && !guessers.has(bucket.name)) continue;
         const guesser = guesserOf(bucket.name);
         startWindow(guesser, now());
         guesser.tries += Math.max(misses, 1);
         guesser.misses += misses;
-        if (misses === 0) countHit(guesser, bucket, request);
+        if (misses === 0) missesBefore = Math.max(missesBefore, countHit(guesser, bucket));
         else counted.push(countMiss(guesser, bucket, request, misses));
       }
+      if (missesBefore > 0) reports.hitAfterMisses(request, missesBefore);
       return misses === 0 ? undefined : Promise.all(counted);
     },
     alarms: alarm.raised,
