@@ -62,6 +62,7 @@ describe.each(COMPOSITIONS)("lists by the time of creation (%s)", async (composi
     const target = { target_url: "http://127.0.0.1:1/", events: ["voucher.created"] };
     const { id: webhook } = await ok(management.post(`${project}/webhooks`, target));
     await ok(management.post(`${project}/custom-event-schemas`, { name: newCode("event") }));
+    await ok(management.post(`${project}/stacking-rules`, {}));
     await ok(api.post("/v1/vouchers", { gift: { amount: 1 } }));
     for (const path of [
       "/management/v1/projects",
@@ -69,6 +70,7 @@ describe.each(COMPOSITIONS)("lists by the time of creation (%s)", async (composi
       `${project}/webhooks`,
       `${project}/webhooks/${webhook}/deliveries`,
       `${project}/custom-event-schemas`,
+      `${project}/stacking-rules`,
       `${project}/audit-log`,
     ]) {
       const count = async (range: string): Promise<number> =>

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { inTimeRange } from "@scrip/filters";
 import {
   ListStackingRulesResponseSchema,
   type StackingRulesService,
@@ -11,8 +12,9 @@ import { findStackingRules } from "../store/stacking-rules.ts";
 
 export const listStackingRules =
   (deps: Deps): Handler<typeof StackingRulesService.method.listStackingRules> =>
-  async (_, { project }) => {
+  async ({ createdAt }, { project }) => {
     const row = await findStackingRules(deps.db, project.id);
-    const data = row === undefined ? [] : [projectStackingRulesToProto(row)];
+    const isListed = row !== undefined && inTimeRange(row.created_at, createdAt);
+    const data = isListed ? [projectStackingRulesToProto(row)] : [];
     return create(ListStackingRulesResponseSchema, { data, total: BigInt(data.length) });
   };
