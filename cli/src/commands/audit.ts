@@ -33,7 +33,10 @@ export function addAudit(program: Command, context: Context): void {
     .command("verify")
     .description("Recompute the hash chains without writing; exit code 1 on any fault.")
     .option("--project <id...>", "verify only these projects")
-    .option("--since <date>", "verify only this day (YYYY-MM-DD, UTC) and later ones")
+    .option(
+      "--since <date>",
+      "verify only this day (YYYY-MM-DD, UTC) and later ones, without entries from before the first chain",
+    )
     .option("--ends <file>", "also verify that the chains contain the ends in this file")
     .action((options: VerifyOptions) => verify(context, options));
   audit
