@@ -27,7 +27,7 @@ export function requireUsableCode(code: string): void {
     throw invalidPayload("Property .code must not contain control characters");
   }
   if (RESERVED_WORDS.has(code)) {
-    throw invalidPayload(`Property .code must not be "${code}": a path cannot name it`);
+    throw invalidPayload(`Property .code must not be "${code}": it is reserved in paths`);
   }
 }
 
