@@ -77,10 +77,16 @@ async function completeCategories(
   );
   const ids = [...new Set(categorized.map((node) => String(node["category_id"])))];
   if (ids.length === 0) return;
-  const { results } = await categories.resolveCategories(
-    { queries: ids.map((id) => ({ projectId: call.project.id, id })) },
-    batchOf(call),
+  const { id: projectId } = call.project;
+  const found = await Promise.all(
+    chunksOf(ids).map((some) =>
+      categories.resolveCategories(
+        { queries: some.map((id) => ({ projectId, id })) },
+        batchOf(call),
+      ),
+    ),
   );
+  const results = found.flatMap((response) => response.results);
   for (const node of categorized) {
     const category = results[ids.indexOf(String(node["category_id"]))]?.category;
     // The category was deleted after the resource was assigned to it.
