@@ -1,3 +1,4 @@
+import { currentTime } from "@scrip/clock";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -18,7 +19,7 @@ test("creates ids of a prefix and eighteen lower-case hex digits", () => {
 });
 
 test("reads the creation time from an id, and undefined from other text", () => {
-  const before = Date.now();
+  const before = currentTime();
   const created = createdAtMs(newId("v")) ?? 0;
   expect(created).toBeGreaterThanOrEqual(before);
   expect(created).toBeLessThanOrEqual(before + 60_000);
