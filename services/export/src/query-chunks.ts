@@ -1,4 +1,4 @@
-/** How many objects one query for assignments takes, and how many names one for units. */
+/** How many objects one query for assignments takes, and how many names one for units; a request takes more queries. */
 const MAX_NAMES = 200;
 
 /** The names of several queries. */

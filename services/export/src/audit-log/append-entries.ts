@@ -4,7 +4,7 @@ import type { ChangeAudited } from "@scrip/proto/scrip/events/v1/audit_pb";
 import { auditEntryFromEvent } from "../mapping/audit-entry.ts";
 import { lockDays, openDays, saveDays } from "../store/audit-days.ts";
 import { findStoredEntries, insertAuditEntries } from "../store/audit-entries.ts";
-import { type AuditEntry, chainEntries, dayKey, dayOf } from "./chain-entries.ts";
+import { type AuditEntry, chainEntries, dayKey, dayOf, entryKey } from "./chain-entries.ts";
 
 /** A process of an earlier release, which locks no day, has stored one of the entries since they were looked up. */
 class StoredConcurrently extends Error {
@@ -28,7 +28,7 @@ export async function appendEntries(
   await openDays(tx, days);
   const locked = await lockDays(tx, days);
   const stored = await findStoredEntries(tx, entries);
-  const added = entries.filter(({ projectId, id }) => !stored.has(keyOf(projectId, id)));
+  const added = entries.filter((entry) => !stored.has(entryKey(entry)));
   if (added.length === 0) return;
   const chained = chainEntries(locked, added);
   if ((await insertAuditEntries(tx, chained.entries)) < added.length)
@@ -53,11 +53,9 @@ export async function appendInTransaction(
   }
 }
 
-const keyOf = (projectId: string, id: string): string => `${projectId} ${id}`;
-
 /** Events may be delivered twice in a batch. */
 const distinct = (entries: readonly AuditEntry[]): readonly AuditEntry[] => [
-  ...new Map(entries.map((entry) => [keyOf(entry.projectId, entry.id), entry])).values(),
+  ...new Map(entries.map((entry) => [entryKey(entry), entry])).values(),
 ];
 
 const daysOf = (entries: readonly AuditEntry[]) => {

@@ -43,6 +43,10 @@ const DAY_MS = 24 * 3_600_000;
 
 export const dayOf = ({ at }: Pick<AuditEntry, "at">): number => Math.floor(at / DAY_MS) * DAY_MS;
 
+/** Names an entry in a map. */
+export const entryKey = ({ projectId, id }: Pick<AuditEntry, "projectId" | "id">): string =>
+  `${projectId} ${id}`;
+
 /** Names a project's day in a map. */
 export const dayKey = ({ projectId, day }: Pick<AuditDay, "projectId" | "day">): string =>
   `${projectId} ${day}`;

@@ -7,7 +7,7 @@ import {
   type Queryable,
 } from "@scrip/postgres";
 
-import type { AuditEntry, ChainedEntry } from "../audit-log/chain-entries.ts";
+import { type AuditEntry, type ChainedEntry, entryKey } from "../audit-log/chain-entries.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -21,13 +21,13 @@ export const auditTable = (keepMs: number): PartitionedTable => ({
 
 type EntryName = Pick<AuditEntry, "projectId" | "id" | "at">;
 
-/** Which entries are stored, by project and id. */
+/** Which entries are stored, by their keys. */
 export async function findStoredEntries(
   db: Queryable,
   entries: readonly EntryName[],
 ): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ project_id: string; id: string }>(findStatement({ entries }));
-  return new Set(rows.map((row) => `${row.project_id} ${row.id}`));
+  return new Set(rows.map((row) => entryKey({ projectId: row.project_id, id: row.id })));
 }
 
 const findStatement = buildStatement({

@@ -26,42 +26,33 @@ export const publication = (event: Omit<VoucherPublished, "$typeName">): EventRe
 };
 
 /** What an event has of a transaction of a loyalty card. */
-export const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): EventResource => {
-  const date = event.date && timestampDate(event.date);
-  return {
-    id: event.transactionId,
-    voucherId: event.cardId,
-    date,
-    members: {
-      id: event.transactionId,
-      source_id: event.sourceId ?? null,
-      reason: event.reason ?? null,
-      type: event.type,
-      points: Number(event.points),
-      balance: Number(event.balance),
-      created_at: date,
-    },
-  };
-};
+export const pointsTransaction = (event: Omit<PointsMoved, "$typeName">): EventResource =>
+  transaction(event, event.cardId, {
+    type: event.type,
+    points: Number(event.points),
+    balance: Number(event.balance),
+  });
 
 /** What an event has of a transaction of a gift card. */
-export const giftTransaction = (event: Omit<GiftBalanceAdjusted, "$typeName">): EventResource => {
+export const giftTransaction = (event: Omit<GiftBalanceAdjusted, "$typeName">): EventResource =>
+  transaction(event, event.voucherId, {
+    type: event.amount > 0n ? "CREDITS_ADDITION" : "CREDITS_REMOVAL",
+    amount: Number(event.amount),
+    balance: Number(event.balance),
+  });
+
+type TransactionEvent = Pick<PointsMoved, "transactionId" | "sourceId" | "reason" | "date">;
+
+function transaction(
+  event: TransactionEvent,
+  voucherId: string,
+  movement: EventResource["members"],
+): EventResource {
+  const { transactionId: id, sourceId = null, reason = null } = event;
   const date = event.date && timestampDate(event.date);
-  return {
-    id: event.transactionId,
-    voucherId: event.voucherId,
-    date,
-    members: {
-      id: event.transactionId,
-      source_id: event.sourceId ?? null,
-      reason: event.reason ?? null,
-      type: event.amount > 0n ? "CREDITS_ADDITION" : "CREDITS_REMOVAL",
-      amount: Number(event.amount),
-      balance: Number(event.balance),
-      created_at: date,
-    },
-  };
-};
+  const members = { id, source_id: sourceId, reason, ...movement, created_at: date };
+  return { id, voucherId, date, members };
+}
 
 /** The buckets of an expiration as JSON text. */
 export const expiredBuckets = ({
