@@ -1,4 +1,5 @@
 import {
+  assignmentsFrom,
   batchOf,
   buildStatement,
   column,
@@ -140,9 +141,7 @@ const saveStatement = buildStatement({
   },
   text: ({ days: item }) => `
     update audit_day d
-       set ${Object.keys(changeable)
-         .map((name) => `${name} = item.${name}`)
-         .join(", ")}
+       set ${assignmentsFrom(changeable, "item")}
       from ${item.rows("item")}
      where d.project_id = item.project_id and d.day = item.day`,
 });

@@ -1,4 +1,5 @@
 import {
+  assignmentsFrom,
   batchOf,
   buildStatement,
   column,
@@ -83,9 +84,7 @@ const saveStatement = buildStatement({
   parts: { states: batchOf<TierState>({ ...key, ...changeable }) },
   text: ({ states }) => `
     update member_tier m
-       set ${Object.keys(changeable)
-         .map((name) => `${name} = item.${name}`)
-         .join(", ")}
+       set ${assignmentsFrom(changeable, "item")}
       from ${states.rows("item")}
      where m.project_id = item.project_id and m.card_id = item.card_id`,
 });

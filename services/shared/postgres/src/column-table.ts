@@ -36,11 +36,15 @@ export const columnNames = (table: ColumnTable<never>, alias?: string): string =
     .map((name) => (alias === undefined ? name : `${alias}.${name}`))
     .join(", ");
 
+/** For `update … set … from …`: the columns take the values of the row with this alias. */
+export const assignmentsFrom = (table: ColumnTable<never>, alias: string): string =>
+  Object.keys(table)
+    .map((name) => `${name} = ${alias}.${name}`)
+    .join(", ");
+
 /** For `on conflict … do update set …`: the columns take the values of the row that was not inserted. */
 export const excludedAssignments = (table: ColumnTable<never>): string =>
-  Object.keys(table)
-    .map((name) => `${name} = excluded.${name}`)
-    .join(", ");
+  assignmentsFrom(table, "excluded");
 
 /** For `on conflict … do update set …` of counters: adds the values of the row that was not inserted, or subtracts them. */
 export const summedAssignments = (

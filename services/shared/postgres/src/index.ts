@@ -11,6 +11,7 @@ export {
   timestampArray,
 } from "./arrays.ts";
 export {
+  assignmentsFrom,
   batchOf,
   type BatchSql,
   buildStatement,
