@@ -64,8 +64,10 @@ test("audit verify names the first wrong entry, and what a file with ends of cha
     errors: expect.stringContaining("is not the end of a chain"),
   });
   expect((await verify("--ends", folder.path)).exitCode).toBe(2);
-  expect(await verify("--since", "yesterday")).toMatchObject({
-    exitCode: 2,
-    errors: "scrip: --since yesterday is not a date\n",
-  });
+  for (const text of ["yesterday", "2026-02-31", "2026-1-1"]) {
+    expect(await verify("--since", text)).toMatchObject({
+      exitCode: 2,
+      errors: `scrip: --since ${text} is not a date\n`,
+    });
+  }
 });

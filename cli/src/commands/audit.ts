@@ -119,8 +119,11 @@ async function withAuditLog<Result>(
   return await use(db);
 }
 
-const isDate = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+/** `Date.parse` would take the 31st of February for a day in March. */
+function isDate(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
+}
 
 const describe = ({ projectId, day, entryId, details }: AuditFault): string =>
   `FAIL  ${projectId}  ${day}${entryId === null ? "" : `  entry ${entryId}`}: ${details}`;
