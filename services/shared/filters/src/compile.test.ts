@@ -77,12 +77,30 @@ describe("compileFilters", () => {
     ]);
   });
 
+  test("reads a date-time without a zone as UTC", () => {
+    for (const text of ["2026-07-01T00:00:00", "2026-07-01T00:00", "2026-07-01T00:00:00.000000"]) {
+      expect(span("America/New_York", one("made", { $after: text }))).toEqual([
+        [new Date("2026-07-01T00:00:00Z")],
+      ]);
+    }
+  });
+
+  test("accepts operators directly below a field, and ignores fields that are null", () => {
+    expect(compile({ name: { $is: "Ada" }, size: null, junction: null })).toEqual(
+      compile(one("name", { $is: "Ada" })),
+    );
+    expect(compile({ name: null })).toEqual(compile({}));
+  });
+
   test.each([
     ["a list of filters", []],
     ["a text", "a"],
     ["nothing", null],
     ["conditions that are none", one("name", [])],
     ["empty conditions", one("name", {})],
+    ["a field without conditions", { name: {} }],
+    ["a field of which not all keys are operators", { name: { $is: "Ada", value: 1 } }],
+    ["a date-time of February 30", one("made", { $after: "2026-02-30T00:00:00" })],
     ["an own property of objects", one("constructor", { $is: 1 })],
     ["a prefix without a key", one("metadata.", { $is: 1 })],
     ["a list in a list", one("name", { $is: [["a"]] })],

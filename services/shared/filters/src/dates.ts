@@ -43,21 +43,24 @@ export function compileDate(
   }
 }
 
-/** An ISO 8601 day (midnight in the project's time zone) or date-time. */
+/** A day, or a date-time with or without a zone. */
+const DATE_OR_TIME =
+  /^(\d{4})-(\d{2})-(\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+/** An ISO 8601 day (midnight in the project's time zone) or date-time (UTC unless it has a zone). */
 export function instantOfOperand(
   name: string,
   operand: Operand,
   { timeZone, readAs }: Pick<ConditionTime, "timeZone" | "readAs">,
 ): number {
   const text = String(operand);
-  const day = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
-  if (day !== null) {
-    const [year, month, date] = [Number(day[1]), Number(day[2]), Number(day[3])];
-    const epochDay = daysFromCivil({ year, month, day: date });
-    const civil = civilFromDays(epochDay);
-    if (civil.month === month && civil.day === date) return instantAt(timeZone, epochDay, 0);
-  } else if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text)) {
-    const instant = Date.parse(text);
+  const [, year, month, day, time, zone] = DATE_OR_TIME.exec(text) ?? [];
+  const epochDay = daysFromCivil({ year: Number(year), month: Number(month), day: Number(day) });
+  const civil = civilFromDays(epochDay);
+  // Date.parse would read 30 February as a day in March.
+  if (civil.month === Number(month) && civil.day === Number(day)) {
+    if (time === undefined) return instantAt(timeZone, epochDay, 0);
+    const instant = Date.parse(zone === undefined ? `${text}Z` : text);
     if (!Number.isNaN(instant)) return readAs === undefined ? instant : readAsUtc(instant, readAs);
   }
   throw new Violation(`Values of filter ${name} must be ISO 8601 dates or date-times`);

@@ -26,7 +26,8 @@ export function readTree(filters: unknown): FilterTree {
   let conditions = 0;
   const fields: FieldConditions[] = [];
   for (const [name, tree] of Object.entries(filters)) {
-    if (name === "junction") continue;
+    // Clients that serialize every field of a model send null for those without a filter.
+    if (name === "junction" || tree === null) continue;
     const read = conditionsOf(name, tree);
     conditions += read.length;
     if (conditions > MAX_CONDITIONS) {
@@ -37,14 +38,15 @@ export function readTree(filters: unknown): FilterTree {
   return { junction: junctionOf(filters["junction"]), fields };
 }
 
-function junctionOf(value: unknown = "and"): "and" | "or" {
+function junctionOf(value: unknown): "and" | "or" {
+  if (value === undefined || value === null) return "and";
   const junction = typeof value === "string" ? value.toLowerCase() : value;
   if (junction === "and" || junction === "or") return junction;
   throw new Violation("Property .filters.junction must be 'and' or 'or'");
 }
 
 function conditionsOf(name: string, tree: unknown): FieldConditions["conditions"] {
-  const conditions = isObject(tree) ? tree["conditions"] : undefined;
+  const conditions = isObject(tree) ? (tree["conditions"] ?? operatorsOf(tree)) : undefined;
   if (!isObject(conditions) || Object.keys(conditions).length === 0) {
     throw new Violation(`Property .filters.${name} must have conditions. ${FORMS}`);
   }
@@ -53,6 +55,10 @@ function conditionsOf(name: string, tree: unknown): FieldConditions["conditions"
     return { operator, operands: operandsOf(name, operand) };
   });
 }
+
+/** Clients of the leading system also send operators directly below the field. */
+const operatorsOf = (tree: Record<string, unknown>): Record<string, unknown> | undefined =>
+  Object.keys(tree).every((key) => key.startsWith("$")) ? tree : undefined;
 
 const FORMS =
   `Accepted forms: "<field>": {"conditions": {"<operator>": <value>}} and ` +

@@ -32,6 +32,8 @@ function expirationDateOf(
     throw invalidPayload("Property .expiration_date is required with expiration_type CUSTOM_DATE");
   }
   if (parseDay(expirationDate, "UTC") !== undefined) return expirationDate;
+  // Without a zone, the date-time is one of the project's calendar.
+  if (parseInstant(`${expirationDate}Z`) !== undefined) return expirationDate.slice(0, 10);
   const instant = parseInstant(expirationDate);
   if (instant === undefined) {
     throw new ApiError("invalid_payload", {
