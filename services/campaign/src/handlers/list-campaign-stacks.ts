@@ -16,6 +16,7 @@ export const listCampaignStacks =
       projectId: project.id,
       campaignId: found.campaign.id,
       createdAt: request.createdAt,
+      updatedAt: request.updatedAt,
       order: request.order ?? NEWEST_FIRST,
       ...parsePage(request),
     });

@@ -13,6 +13,7 @@ export const listPromotionStacks =
     const { records, total } = await listStacks(deps.db, {
       projectId: project.id,
       createdAt: request.createdAt,
+      updatedAt: request.updatedAt,
       order: request.order ?? NEWEST_FIRST,
       ...parsePage(request),
     });

@@ -165,6 +165,7 @@ export type StackListing = {
   /** Default: all campaigns. */
   readonly campaignId?: string;
   readonly createdAt?: TimeRange | undefined;
+  readonly updatedAt?: TimeRange | undefined;
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -173,12 +174,15 @@ export type StackListing = {
 /** One page of stacks, and the number of stacks on all pages. */
 export async function listStacks(
   db: ProjectQueryable,
-  { projectId, campaignId, createdAt, order, limit, offset }: StackListing,
+  { projectId, campaignId, createdAt, updatedAt, order, limit, offset }: StackListing,
 ): Promise<{ readonly records: readonly StackRecord[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
   const conditions = ["s.project_id = $1"];
   if (campaignId !== undefined) conditions.push(`s.campaign_id = $${values.push(campaignId)}`);
-  conditions.push(...timeRangeConditions("s.created_at", createdAt, values));
+  conditions.push(
+    ...timeRangeConditions("s.created_at", createdAt, values),
+    ...timeRangeConditions("s.updated_at", updatedAt, values),
+  );
   const { rows, total } = await readPage<StackRow>(db, {
     projectId,
     columns: COLUMNS,
