@@ -119,6 +119,14 @@ describe("earning rules", () => {
     const updated = await earningRules.updateEarningRule(update, call);
     expect(updated).toMatchObject({ loyalty: FIXED, metadata: { note: "x" }, active: true });
     expect(updated.pendingPoints).toBeUndefined();
+    const points = create(UpdateEarningRuleRequestSchema, {
+      ...reference,
+      loyalty: { points: 8n },
+      updateMask: { paths: ["loyalty"] },
+    });
+    const raised = await earningRules.updateEarningRule(points, call);
+    expect(raised).toMatchObject({ loyalty: { type: "FIXED", points: 8n } });
+    await earningRules.updateEarningRule(update, call);
     expect((await earningRules.disableEarningRule(reference, call)).active).toBe(false);
     expect((await earningRules.enableEarningRule(reference, call)).active).toBe(true);
     expect(await earningRules.getEarningRule(reference, call)).toMatchObject({ loyalty: FIXED });

@@ -51,9 +51,12 @@ function updated(rule: EarningRule, request: UpdateEarningRuleRequest, now: numb
   };
 }
 
-function requireCalculation({ loyalty }: UpdateEarningRuleRequest, { event }: EarningRule) {
+function requireCalculation(
+  { loyalty }: UpdateEarningRuleRequest,
+  { event, calculation }: EarningRule,
+) {
   if (loyalty === undefined) throw invalidPayload("Property .loyalty must be object");
-  return parseCalculation(loyalty, event);
+  return parseCalculation(loyalty, event, calculation);
 }
 
 function pendingDaysOf(

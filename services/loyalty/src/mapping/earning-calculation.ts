@@ -39,16 +39,27 @@ function measureIn(loyalty: EarningCalculation, type: CalculationType): EarningM
   return measures?.[camel(field)];
 }
 
-/** Reads how many points an event grants; throws `invalid_payload` with the path of what is wrong. */
-export function parseCalculation(loyalty: EarningCalculation, event: string): Calculation {
-  if (loyalty.type === "FIXED") {
+/**
+ * Reads how many points an event grants; throws `invalid_payload` with the path of what is wrong. An update that sends
+ * neither type keeps those of the calculation `before`.
+ */
+export function parseCalculation(
+  loyalty: EarningCalculation,
+  event: string,
+  before?: Calculation,
+): Calculation {
+  const type = loyalty.type ?? before?.type;
+  if (type === undefined) {
+    throw invalidPayload("Property .loyalty should have required property 'type'");
+  }
+  if (type === "FIXED") {
     if (loyalty.points === undefined) {
       throw invalidPayload("Payload should have required property 'loyalty.points'");
     }
     const formula = parsedFormula(loyalty.pointsFormula, "loyalty");
     return { type: "FIXED", points: loyalty.points, formula };
   }
-  const measure = CALCULATION_TYPES.find((type) => type === loyalty.calculationType);
+  const measure = measureOf(loyalty, before);
   if (measure === undefined) {
     throw invalidPayload("Payload should have required property 'loyalty.calculation_type'");
   }
@@ -75,6 +86,11 @@ export function parseCalculation(loyalty: EarningCalculation, event: string): Ca
     targets: targetsOf(measure, found, path),
   };
 }
+
+const measureOf = ({ calculationType }: EarningCalculation, before: Calculation | undefined) =>
+  calculationType === undefined && before?.type === "PROPORTIONAL"
+    ? before.measure
+    : CALCULATION_TYPES.find((type) => type === calculationType);
 
 function parsedFormula(text: string | undefined, path: string): string | null {
   if (text === undefined) return null;
