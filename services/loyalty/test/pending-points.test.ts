@@ -87,7 +87,15 @@ describe("pending points", () => {
         source: null,
         points: 20n,
         lots: { "2026-04-01": 20 },
-        details: { pending_points: { id: second } },
+        details: {
+          pending_points: {
+            id: second,
+            voucher_id: cardId,
+            campaign_id: program.campaignId,
+            points: 20,
+            details: { earning_rule: { id: expect.any(String) } },
+          },
+        },
       },
     ]);
     const again = pendingPoints.activatePendingPoints(change(member, second), call);

@@ -188,7 +188,7 @@ export async function activateEntries(
       expiredBefore,
       source,
       origin,
-      details: JSON.stringify({ ...entry.details, pending_points: { id: entry.id } }),
+      details: JSON.stringify({ ...entry.details, pending_points: activatedEntry(entry) }),
     })),
   );
   for (const decision of decisions) {
@@ -205,3 +205,15 @@ export async function activateEntries(
   );
   return decisions.flatMap((decision) => (decision.kind === "moved" ? [decision.card] : []));
 }
+
+/** The entry in the details of its activation, as pending points list it; the holder is that of the card. */
+const activatedEntry = (entry: PendingPoints) => ({
+  id: entry.id,
+  voucher_id: entry.cardId,
+  campaign_id: entry.campaignId,
+  order_id: entry.orderId,
+  points: Number(entry.points),
+  activates_at: entry.activatesOn,
+  details: entry.details,
+  created_at: new Date(entry.createdAt).toISOString(),
+});
