@@ -168,7 +168,7 @@ test("lists activities by the time of their cause, and what follows from it afte
     "loyalty.tier.joined",
     "voucher.loyalty_card.points_added",
     "loyalty.tier.upgraded",
-    "voucher.loyalty_card.points_removed",
+    "voucher.loyalty_card.points_added",
     "loyalty.tier.left",
   ];
   expect(await ada.list({ order: "created_at" })).toEqual(expected);

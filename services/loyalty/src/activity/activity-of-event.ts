@@ -286,14 +286,8 @@ const expiration = ({ points, buckets }: Pick<PointsMoved, "points" | "buckets">
   })),
 });
 
-function pointsChange({
-  type,
-  points,
-}: {
-  readonly type: string;
-  readonly points: bigint;
-}): string {
+/** Removed points are an addition of fewer than none: client libraries reject types they do not know. */
+function pointsChange({ type }: { readonly type: string }): string {
   if (type === "POINTS_EXPIRATION") return "points_expired";
-  if (type.startsWith("POINTS_TRANSFER")) return "points_transferred";
-  return points < 0n ? "points_removed" : "points_added";
+  return type.startsWith("POINTS_TRANSFER") ? "points_transferred" : "points_added";
 }
