@@ -80,7 +80,10 @@ async function startDownload(ctx: Context, open: OpenFile): Promise<void> {
     ctx.status = 206;
     ctx.set("Content-Range", `bytes ${first}-${first + length - 1n}/${size}`);
   }
-  ctx.set("Content-Type", "text/csv; charset=utf-8");
+  // Some client libraries accept nothing but text/plain.
+  const plain = ctx.accepts("text/csv") === false && ctx.accepts("text/plain") !== false;
+  ctx.set("Content-Type", `text/${plain ? "plain" : "csv"}; charset=utf-8`);
+  ctx.vary("Accept");
   ctx.set("Content-Disposition", `attachment; filename="${id.replaceAll(/[^\w-]/g, "")}.csv"`);
   ctx.set("Content-Length", String(length));
   ctx.set("X-Content-Type-Options", "nosniff");
