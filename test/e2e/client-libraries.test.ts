@@ -122,6 +122,39 @@ describe.each(COMPOSITIONS)("client libraries (%s)", async (composition) => {
     await expect.poll(pointsOfActivities, { timeout: 20_000 }).toContain(-3);
   });
 
+  test("find one assignment of a loyalty program, and campaigns by the names of their filters", async () => {
+    const { campaignId } = await createLoyaltyProgram(api);
+    const coupons = await ok(
+      api.post("/v1/campaigns", {
+        name: newCode("coupons"),
+        voucher: { type: "DISCOUNT_VOUCHER", discount: DISCOUNT },
+      }),
+    );
+    const parameters = { campaign: { id: coupons["id"] } };
+    const assignments: Json[] = [];
+    for (const points of [10, 20]) {
+      const reward = await ok(
+        api.post("/v1/rewards", { name: newCode("reward"), type: "CAMPAIGN", parameters }),
+      );
+      assignments.push(
+        await ok(
+          api.post(`/v1/rewards/${reward["id"]}/assignments`, {
+            campaign: campaignId,
+            parameters: { loyalty: { points } },
+          }),
+        ),
+      );
+    }
+    const id = assignments[0]?.["id"];
+    for (const query of [`rewards?assignment_id=${id}`, `reward-assignments?assignmentId=${id}`]) {
+      const found = await ok(api.get(`/v1/loyalties/${campaignId}/${query}`));
+      expect(found, query).toMatchObject({ data: [{ id }], total: 1 });
+    }
+    const filters = `filters[campaigns_id][conditions][$is]=${coupons["id"]}&filters[created_date][conditions][$today]=`;
+    const listed = await ok(api.get(`/v1/campaigns?${filters}`));
+    expect(listed["campaigns"].map((one: Json) => one["id"])).toEqual([coupons["id"]]);
+  });
+
   test("download exports as plain text when they accept nothing else", async () => {
     const { id } = await ok(api.post("/v1/exports", { exported_object: "customer" }));
     await expect.poll(async () => (await ok(api.get(`/v1/exports/${id}`)))["status"]).toBe("DONE");

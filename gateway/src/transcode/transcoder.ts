@@ -197,9 +197,10 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
   try {
     const parameters = parseQuery(query);
     for (const name of Object.keys(parameters)) {
-      if (isTaken(name)) continue;
+      const fieldName = text.fields.has(name) ? name : snakeCase(name);
+      if (isTaken(fieldName)) continue;
       const value = parameters[name] ?? "";
-      const entry = text.fields.get(name);
+      const entry = text.fields.get(fieldName);
       if (isList && isObject(value)) requireFilter(name, value, entry?.field);
       else if (isList && name === "filters" && entry === undefined) throw unknownFilter(".filters");
       entry?.fill(draft, value);
@@ -208,6 +209,10 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
     throw toQueryError(error);
   }
 }
+
+/** Client libraries of the leading system send some parameters in camel case, such as `assignmentId`. */
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Ignoring a filter such as `filters[…]` or `created_at[after]` would list too much. */
 function requireFilter(name: string, value: JsonObject, field: DescField | undefined): void {

@@ -27,6 +27,7 @@ export const campaignFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "p.id" },
     campaign_ids: { type: "text", sql: "p.id" },
+    campaigns_id: { type: "text", sql: "p.id" },
     name: { type: "text", sql: "p.name" },
     campaigns: { type: "text", sql: "p.name" },
     description: { type: "text", sql: "p.description" },
@@ -54,6 +55,7 @@ export const campaignFilters: FilterFields = {
     "validity_timeframe.duration": { type: "text", sql: "(p.validity_timeframe ->> 'duration')" },
     validity_day_of_week: { type: "array", sql: "p.validity_day_of_week" },
     created_at: { type: "date", sql: "p.created_at" },
+    created_date: { type: "date", sql: "p.created_at" },
     updated_at: { type: "date", sql: "p.updated_at" },
   },
   prefixed: { "metadata.": jsonMember("p.metadata") },

@@ -15,6 +15,7 @@ export const listLoyaltyRewards =
     const { rows, total } = await listAssignments(deps.db, {
       projectId,
       campaignId: request.campaignId,
+      assignmentId: request.assignmentId,
       createdAt: request.createdAt,
       ...parsePage(request),
     });

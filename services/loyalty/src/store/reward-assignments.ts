@@ -118,6 +118,7 @@ export type AssignmentListing = {
   readonly projectId: string;
   readonly rewardId?: string;
   readonly campaignId?: string;
+  readonly assignmentId?: string | undefined;
   readonly createdAt?: TimeRange | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -126,7 +127,7 @@ export type AssignmentListing = {
 /** One page of assignments, newest first, and the number of assignments on all pages. */
 export async function listAssignments(
   db: ProjectQueryable,
-  { projectId, rewardId, campaignId, createdAt, limit, offset }: AssignmentListing,
+  { projectId, rewardId, campaignId, assignmentId, createdAt, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
   const filtered = rewardId === undefined ? "campaign_id" : "reward_id";
   const values: unknown[] = [projectId, rewardId ?? campaignId];
@@ -135,6 +136,7 @@ export async function listAssignments(
     `${filtered} = $2`,
     ...timeRangeConditions("created_at", createdAt, values),
   ];
+  if (assignmentId !== undefined) conditions.push(`id = $${values.push(assignmentId)}`);
   return readPage<AssignmentRow>(db, {
     projectId,
     columns: COLUMNS,
