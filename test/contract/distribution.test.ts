@@ -66,6 +66,7 @@ const OF_NO_PROJECT: readonly string[] = [
   "select c.relname as name from pg_class",
   // Pages of a list, whose conditions name the project.
   "select id, name, hierarchy, created_at, updated_at ${page}",
+  "select i.object, i.id, i.source_id, i.product_id, i.created_at ${page}",
   // Of the management: the list of all projects.
   "select count(*) as total from project where deleted_at is null",
   // The jobs that publish projects again, and that look whether there is a webhook or a changed customer at all.

@@ -59,6 +59,7 @@ describe.each(COMPOSITIONS)("product collections (%s)", async (composition) => {
         },
       ],
       total: 2,
+      has_more: false,
     });
 
     const inUse = await api.delete(`/v1/products/${shirt["id"]}`);

@@ -65,6 +65,29 @@ describe.each(COMPOSITIONS)("cursors by time (%s)", async (composition) => {
     }
   });
 
+  test("return each product of a collection once", async () => {
+    const names = ["a", "b", "c"].map((name) => newCode(name));
+    const products: Json[] = [];
+    for (const name of names) products.push(await ok(api.post("/v1/products", { name })));
+    const ids = products.map(({ id }) => id as string);
+    const collection = {
+      name: newCode("all"),
+      type: "STATIC",
+      products: ids.map((id) => ({ object: "product", id })),
+    };
+    const { id } = await ok(api.post("/v1/product-collections", collection));
+    const path = `/v1/product-collections/${id}/products`;
+    for (const [order, expected] of [
+      ["created_at", ids],
+      ["-created_at", ids.toReversed()],
+    ] as const) {
+      const { items } = await readAll(`${path}?order=${order}&limit=1`, "data");
+      expect(items.map((item) => item["id"])).toEqual(expected);
+    }
+    const last = await ok(api.get(`${path}?starting_after=${products[0]?.["created_at"]}`));
+    expect(last).toMatchObject({ data: [], total: 3, has_more: false });
+  });
+
   test("return each category once", async () => {
     const names = ["a", "b", "c"].map((name) => newCode(name));
     for (const name of names) await ok(api.post("/v1/categories", { name, hierarchy: 1 }));

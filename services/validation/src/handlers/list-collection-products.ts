@@ -16,11 +16,12 @@ export const listCollectionProducts =
   (deps: Deps): Handler<typeof ProductCollectionService.method.listCollectionProducts> =>
   async (request, { project, now }) => {
     const collection = await requireCollection(deps, project.id, request.productCollectionId);
-    const { rows, total } = await list(deps.db, collection, {
+    const { rows, ...rest } = await list(deps.db, collection, {
       projectId: project.id,
       moment: timeContextOf({ now, project }),
       created: createdRangeFromProto(request),
       order: request.order ?? "-created_at",
+      startingAfter: request.startingAfter,
       ...parsePage(request),
     });
     return create(ListCollectionProductsResponseSchema, {
@@ -31,6 +32,6 @@ export const listCollectionProducts =
         ...(sourceId !== null && { sourceId }),
         ...(productId !== null && { productId }),
       })),
-      total,
+      ...rest,
     });
   };

@@ -7,7 +7,15 @@ import {
   type TimeRange,
   timeRangeConditions,
 } from "@scrip/filters";
-import { type ProjectQueryable, type Queryable, readPage } from "@scrip/postgres";
+import {
+  type CursorTimestamp,
+  listReads,
+  type ListSource,
+  type ProjectQueryable,
+  type Queryable,
+  readPage,
+  readTimePage,
+} from "@scrip/postgres";
 
 import { sortingOf } from "./sorting.ts";
 
@@ -217,22 +225,37 @@ const fields: FilterFields = {
 
 /** One page of the collection's products and SKUs, and their total number. */
 export async function listCollectionProducts(
-  db: ProjectQueryable,
+  db: ListSource,
   collection: CollectionRow,
-  listing: CollectionListing & { readonly moment: TimeContext },
-): Promise<{ readonly rows: readonly CollectionProductRow[]; readonly total: bigint }> {
-  const { projectId, moment, created, order, limit, offset } = listing;
+  listing: CollectionListing & {
+    readonly moment: TimeContext;
+    /** Only items behind this cursor; all of them are counted. */
+    readonly startingAfter: CursorTimestamp | undefined;
+  },
+): Promise<{
+  readonly rows: readonly CollectionProductRow[];
+  readonly total: bigint;
+  readonly hasMore: boolean;
+  readonly moreStartingAfter: CursorTimestamp | undefined;
+}> {
+  const { projectId, moment, created, order, startingAfter, limit, offset } = listing;
   const values: unknown[] = [projectId];
   const members = membersOf(collection, moment, values);
   const conditions = [`(${members})`, ...timeRangeConditions("i.created_at", created, values)];
-  return readPage<CollectionProductRow>(db, {
-    projectId,
-    columns: "i.object, i.id, i.source_id, i.product_id, i.created_at",
+  return readTimePage<CollectionProductRow>(listReads(db, projectId), {
     from: `from ${ITEMS} where ${conditions.join(" and ")}`,
-    order: sortingOf(order, SORTABLE),
     values,
+    order: {
+      column: "i.created_at",
+      id: "i.id",
+      descending: order.startsWith("-"),
+      nullable: false,
+    },
+    timeOf: (row) => row.created_at,
+    startingAfter,
     limit,
     offset,
+    select: (page) => `select i.object, i.id, i.source_id, i.product_id, i.created_at ${page}`,
   });
 }
 
