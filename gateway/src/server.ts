@@ -99,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<StartedGate
   const warnAboutProxies = createProxyWarnings(config.trustedProxies, options.logger.warn);
   const bindings = bindingsOf(options.services ?? publicServices);
   const transports = withOwn(options);
-  const limits = parts.use(startLimits(options, reports));
+  const limits = parts.use(await startLimits(options, reports));
   const admission = options.admission ?? createAdmission(config.admission, metrics);
   const { shared } = limits;
   const codeGuessing = codeGuessingOf(options, shared);
@@ -235,12 +235,13 @@ function appendImportFileOf(transports: ReadonlyMap<string, Transport>): AppendI
 }
 
 /** What replicas of the gateway share, if there is a Redis. */
-function startLimits(
+async function startLimits(
   { config, counters, service, sharedSecret, inProcess = [] }: GatewayOptions,
   reports: RequestReports,
 ) {
   const { limits: settings, redisUrl } = config;
-  const redis = redisUrl === undefined ? undefined : createRedis(redisUrl, reports.redisFailed);
+  const redis =
+    redisUrl === undefined ? undefined : await createRedis(redisUrl, reports.redisFailed);
   const messages = redis && createMessages(redis, reports.redisFailed);
   if (redis !== undefined && messages !== undefined) {
     shareEvictions(messages, service.credentialCache);
@@ -259,7 +260,7 @@ function startLimits(
 }
 
 function shareTokens(
-  redis: ReturnType<typeof createRedis>,
+  redis: Awaited<ReturnType<typeof createRedis>>,
   secret: () => string | undefined,
   { credentialCache, clock }: GatewayService,
   { redisFailed: onError }: RequestReports,

@@ -120,7 +120,7 @@ describe("unknown codes with Redis", () => {
 });
 
 async function connect(url: string) {
-  const redis = createRedis(url, () => {});
+  const redis = await createRedis(url, () => {});
   // This client may wait: the machine is busy with tests.
   redis.options.commandTimeout = 30_000;
   await once(redis, "ready");

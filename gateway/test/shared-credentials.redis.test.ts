@@ -16,13 +16,13 @@ const OTHER_SECRET = "another secret";
 
 let redis: TestRedis;
 let gateway: TestGateway;
-let client: ReturnType<typeof createRedis>;
-let impatient: ReturnType<typeof createRedis>;
+let client: Awaited<ReturnType<typeof createRedis>>;
+let impatient: Awaited<ReturnType<typeof createRedis>>;
 
 beforeAll(async () => {
   redis = await testRedis();
   gateway = await startTestGateway({ config: { redisUrl: redis.url }, sharedSecret: () => SECRET });
-  impatient = createRedis(redis.url, () => {});
+  impatient = await createRedis(redis.url, () => {});
   // On a busy machine Redis may take longer than requests wait for it.
   client = impatient.duplicate({ commandTimeout: 30_000 });
   client.on("error", () => {});

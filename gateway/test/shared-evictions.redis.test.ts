@@ -14,7 +14,7 @@ test("a replica sees a changed project immediately with Redis, and later without
   await using replica = await createTestService(gateway.databaseUrl, undefined, {
     clock: () => now,
   });
-  const client = createRedis(redis.url, () => {});
+  const client = await createRedis(redis.url, () => {});
   using messages = createMessages(client, () => {});
   shareEvictions(messages, replica.credentialCache);
   await expect.poll(() => client.status).toBe("ready");

@@ -24,7 +24,7 @@ export type PresentedPair = { readonly keyId: string; readonly tokenPrint: strin
 export type SharedEntry = { readonly source: PrincipalSource; readonly until: number };
 
 export type SharedCredentialsOptions = {
-  readonly redis: ReturnType<typeof createRedis>;
+  readonly redis: Awaited<ReturnType<typeof createRedis>>;
   /** Known to all replicas of the gateway, and to no other process. Undefined: nothing is shared. */
   readonly secret: () => string | undefined;
   readonly clock: () => number;

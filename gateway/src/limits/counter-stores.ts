@@ -24,7 +24,7 @@ const PRIMARY_TIMEOUT_MS = 1_000;
 
 /** Counts of all replicas. */
 export const redisCounters =
-  (redis: ReturnType<typeof createRedis>): CounterStore =>
+  (redis: Awaited<ReturnType<typeof createRedis>>): CounterStore =>
   ({ name, points, duration }) =>
     new RateLimiterRedis({
       storeClient: redis,

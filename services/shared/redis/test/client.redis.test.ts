@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRedis } from "../src/index.ts";
 
 let server: TestRedis;
-let redis: ReturnType<typeof createRedis>;
+let redis: Awaited<ReturnType<typeof createRedis>>;
 const errors: Error[] = [];
 
 beforeAll(async () => {
   server = await testRedis();
-  redis = createRedis(server.url, (error) => errors.push(error));
+  redis = await createRedis(server.url, (error) => errors.push(error));
   await once(redis, "ready");
 });
 
@@ -54,7 +54,7 @@ test("does not wait for a server that hangs", async () => {
 
 test("survives a server that never existed", async () => {
   const seen: Error[] = [];
-  const nowhere = createRedis("redis://127.0.0.1:1", (error) => seen.push(error));
+  const nowhere = await createRedis("redis://127.0.0.1:1", (error) => seen.push(error));
   await expect(nowhere.get("greeting")).rejects.toThrow(/enableOfflineQueue/);
   await expect.poll(() => seen.length).toBeGreaterThan(0);
   nowhere.disconnect();

@@ -20,7 +20,7 @@ test("another process sees a change immediately with Redis, and within a second 
   // A version expires only when the test says so.
   let now = 0;
   const startProcess = async () => {
-    const client = createRedis(redis.url, () => {});
+    const client = await createRedis(redis.url, () => {});
     const messages = createMessages(client, () => {});
     const definitions = createDefinitionVersions({ db, now: () => now });
     shareDefinitions(messages, { name: "prices", definitions });

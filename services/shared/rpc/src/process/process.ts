@@ -84,7 +84,7 @@ export async function runProcess<Settings, Callee extends string>({
       ) as Readonly<Record<string, Transport>> as ProcessTools<Callee>["transports"];
       const service = parts.use(await create(settings, { database, logger, metrics, transports }));
       if (config.redisUrl !== undefined && service.definitions !== undefined)
-        parts.use(shareOver(config.redisUrl, service, logger));
+        parts.use(await shareOver(config.redisUrl, service, logger));
       const measure = measureCalls(metrics);
       const server = parts.use(
         await serve({
@@ -116,9 +116,13 @@ const codeGuessingOf = (
   tools: Pick<ProcessTools<never>, "logger" | "metrics">,
 ): CodeGuessing => startCodeGuessing({ ...tools, settings, recordHit });
 
-function shareOver(redisUrl: string, service: ReplicatingService, logger: Logger): Disposable {
+async function shareOver(
+  redisUrl: string,
+  service: ReplicatingService,
+  logger: Logger,
+): Promise<Disposable> {
   const onError = (error: unknown): void => logger.warn({ error }, "Redis failed");
-  const redis = createRedis(redisUrl, onError);
+  const redis = await createRedis(redisUrl, onError);
   const messages = createMessages(redis, onError);
   shareDefinitions(messages, service);
   return {
