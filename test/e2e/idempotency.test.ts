@@ -1,3 +1,4 @@
+import { repetitions } from "@scrip/testing/repetitions";
 import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -79,6 +80,9 @@ describe.each(COMPOSITIONS)("the Idempotency-Key header (%s)", async (compositio
   });
 });
 
+/** The first kill meets few answered requests, the second many. */
+const KILLS = repetitions({ usual: 2, full: 4 });
+
 describe("kill -9 of the process", async () => {
   const stack = await startStack("standalone");
   afterAll(() => stack[Symbol.asyncDispose]());
@@ -95,7 +99,7 @@ describe("kill -9 of the process", async () => {
       );
     const acknowledged = new Map<string, string>();
     let sent = 0;
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < KILLS; round += 1) {
       const keys: string[] = [];
       const clients = Array.from({ length: 16 }, async () => {
         for (;;) {
@@ -108,7 +112,7 @@ describe("kill -9 of the process", async () => {
         }
       });
       // Kills the process at a different time in each round.
-      await new Promise((resolve) => setTimeout(resolve, 60 + round * 60));
+      await new Promise((resolve) => setTimeout(resolve, 60 + round * 120));
       await stack.crash();
       await Promise.all(clients);
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { accessOf, bindingsOf } from "@scrip/contract";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
-import { asAdmin } from "@scrip/testing";
+import { asAdmin, repetitions } from "@scrip/testing";
 import { Client } from "pg";
 import { afterAll, describe, expect, test, vi } from "vitest";
 
@@ -12,7 +12,7 @@ import { startStack } from "../stack/stack.ts";
 import { type WritingRequest, writingRequests } from "../stack/writing-requests.ts";
 
 /** Kills of the process; CRASH_ROUNDS sets more for the long form. */
-const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? "2");
+const ROUNDS = Number(process.env["CRASH_ROUNDS"] ?? repetitions({ usual: 1, full: 2 }));
 const WIDTH = 16;
 const RETRY_TIMEOUT_MS = 30_000;
 

@@ -1,3 +1,4 @@
+import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -14,7 +15,7 @@ import { balanceOf, EMPTY, evaluate, usesOf } from "./model/reference.ts";
 
 /** Every run sends the same commands; MODEL_SEED=$RANDOM tries others, MODEL_RUNS=5000 tries more. */
 const SEED = Number(process.env["MODEL_SEED"] ?? 20_261_121);
-const RUNS = Number(process.env["MODEL_RUNS"] ?? 160);
+const RUNS = Number(process.env["MODEL_RUNS"] ?? repetitions({ usual: 80, full: 160 }));
 const RUNS_WITH_CRASHES = Math.ceil(RUNS / 30);
 /** Parallel runs, each with one request at a time: enough to keep a small machine busy. */
 const LANES = 4;

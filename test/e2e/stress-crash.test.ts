@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 
@@ -25,7 +26,7 @@ const KILL_EVERY = 40;
 
 /** Processes that are killed one after the other while requests are in progress. */
 const KILLED_SERVICES: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
-  standalone: [undefined, undefined],
+  standalone: Array.from({ length: repetitions({ usual: 1, full: 2 }) }, () => undefined),
   distributed: ["voucher", "validation", undefined],
 };
 

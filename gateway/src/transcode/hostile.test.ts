@@ -1,4 +1,5 @@
 import { ApiError } from "@scrip/errors";
+import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -88,7 +89,7 @@ test("mutated documents are either decoded or rejected", () => {
       }
       attempt(body, "", "ABC");
     }),
-    { numRuns: 20_000 },
+    { numRuns: repetitions({ usual: 5_000, full: 20_000 }) },
   );
 });
 

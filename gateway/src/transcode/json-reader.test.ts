@@ -1,3 +1,4 @@
+import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -56,7 +57,7 @@ test("rejects everything that JSON.parse rejects", () => {
       const text = parts.join("");
       if (detailsOf(text) === "accepted") expect(read(text)).toStrictEqual(JSON.parse(text));
     }),
-    { numRuns: 20_000 },
+    { numRuns: repetitions({ usual: 5_000, full: 20_000 }) },
   );
 });
 

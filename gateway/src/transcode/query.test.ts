@@ -1,3 +1,4 @@
+import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
@@ -79,6 +80,6 @@ test("returns or rejects any input", () => {
       }
       expect(({} as Record<string, unknown>)["x"]).toBeUndefined();
     }),
-    { numRuns: 20_000 },
+    { numRuns: repetitions({ usual: 5_000, full: 20_000 }) },
   );
 });

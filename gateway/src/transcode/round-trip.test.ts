@@ -7,6 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { compileCheck } from "@scrip/contract";
 import { compileSteps, createEncoders } from "@scrip/contract";
+import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
@@ -17,6 +18,9 @@ import { readJson } from "./json-reader.ts";
 
 const decoders = createDecoders("json");
 const encoderOf = createEncoders();
+
+/** Messages of each type. Types share the code of their fields, so all types together are thousands of messages. */
+const RUNS = repetitions({ usual: 10, full: 20 });
 
 describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%s", (_, desc) => {
   const arbitrary = messageArbitrary(desc);
@@ -31,7 +35,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
         expect(decoded).toStrictEqual(message);
         expect(fromBinary(desc, toBinary(desc, decoded))).toEqual(message);
       }),
-      { numRuns: 40 },
+      { numRuns: 2 * RUNS },
     );
   });
 
@@ -45,7 +49,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
         const text = typeof parts === "string" ? parts : String(Buffer.concat(parts));
         expect(text).toBe(encode(sent));
       }),
-      { numRuns: 20 },
+      { numRuns: RUNS },
     );
   });
 
@@ -62,7 +66,7 @@ describe.each(publicMessages().map((desc) => [desc.typeName, desc] as const))("%
         expect(check(viaWire)).toBeUndefined();
         expect(checkFromJson(viaJson)).toBeUndefined();
       }),
-      { numRuns: 20 },
+      { numRuns: RUNS },
     );
   });
 });

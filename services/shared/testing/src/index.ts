@@ -8,6 +8,7 @@ export { type SecuredKafka, testKafka, type TestKafka, testSecuredKafka } from "
 export { testPgBouncer, type TestPgBouncer } from "./pgbouncer.ts";
 export { startSpanCollector, type ReceivedSpan, type SpanCollector } from "./span-collector.ts";
 export { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+export { repetitions } from "./repetitions.ts";
 export { testRedis, type TestRedis } from "./redis.ts";
 export { startTestPostgres, type TestPostgres } from "./test-postgres.ts";
 export { upgradedDatabase } from "./upgraded-database.ts";
