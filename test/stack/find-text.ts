@@ -7,7 +7,16 @@ import { Client } from "pg";
  */
 export async function tablesWithText(
   databaseUrl: string,
-  { projectId, text }: { readonly projectId: string; readonly text: string },
+  {
+    projectId,
+    text,
+    only,
+  }: {
+    readonly projectId: string;
+    readonly text: string;
+    /** Searches these tables only: the event log of a stack that other files use is large. */
+    readonly only?: readonly string[] | undefined;
+  },
 ): Promise<readonly string[]> {
   const client = new Client(databaseUrl);
   await client.connect();
@@ -19,7 +28,9 @@ export async function tablesWithText(
          from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where c.relkind in ('r', 'p') and not c.relispartition
           and n.nspname !~ '^(pg_|information_schema)'
+          and ($1::text[] is null or format('%I.%I', n.nspname, c.relname) = any ($1))
         order by 1`,
+      [only ?? null],
     );
     const found: string[] = [];
     for (const { name, has_project: hasProject } of tables) {
