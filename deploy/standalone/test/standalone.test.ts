@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 import {
   embeddedUrl,
@@ -56,24 +56,57 @@ test("the first start names the file of the keys, which only its owner can read"
   expect((await stat(path.join(dataFolder.path, "keys.env"))).mode & 0o777).toBe(0o600);
 });
 
-test("a second data folder on the same database gets no keys and says how to create one", async () => {
-  await using other = await temporaryFolder();
-  const env = {
-    SCRIP_DATA_DIR: other.path,
-    SCRIP_PORT: "0",
-    DATABASE_URL: await embeddedUrl(dataFolder.path),
-  };
-  for (const time of [1, 2]) {
-    const second = await run(env);
-    expect(second.output(), `start ${time}`).not.toContain("SCRIP_APP_TOKEN");
-    expect(second.output()).toContain("npx scrip keys create");
-    const keys = await readFile(path.join(other.path, "keys.env"), "utf8");
-    expect(keys).not.toContain("SCRIP_APP_ID");
-    expect(keys).not.toContain("SCRIP_CLIENT_TOKEN");
-    expect((await projects(keys)).status).toBe(200);
-    expect(await second.stop("SIGTERM")).toBe(0);
-  }
-  expect((await token(await readKeys())).status).toBe(200);
+describe("a second data folder on the same database", () => {
+  let other: Awaited<ReturnType<typeof temporaryFolder>>;
+  let second: Running;
+  const runSecond = async (): Promise<Running> =>
+    run({
+      SCRIP_DATA_DIR: other.path,
+      SCRIP_PORT: "0",
+      DATABASE_URL: await embeddedUrl(dataFolder.path),
+    });
+  beforeAll(async () => {
+    other = await temporaryFolder();
+    second = await runSecond();
+  });
+  afterAll(() => other[Symbol.asyncDispose]());
+
+  test("serves metrics on a port of its own, and on another one when the default is in use", async () => {
+    // The first has the default port, unless another program on this machine has it.
+    const both = [second, first];
+    const urls = both.map(({ output }) => /Metrics +(\S+)/.exec(output())?.[1] ?? "");
+    expect(new Set(urls).size).toBe(2);
+    for (const url of urls) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    expect(second.output()).toContain(`${urls[0]} (the default port is in use)`);
+    for (const url of urls) {
+      expect(await (await fetch(url)).text()).toContain("process_resident_memory_bytes");
+      expect((await fetch(url.replace(/metrics$/, "readyz"))).status).toBe(404);
+    }
+    const taken = new URL(urls[1] ?? "").port;
+    const third = await ended({
+      SCRIP_DATA_DIR: dataFolder.path,
+      SCRIP_PORT: "0",
+      SCRIP_METRICS_PORT: taken,
+    });
+    expect(third).toEqual({
+      code: 1,
+      output: `Port ${taken} on 127.0.0.1 for metrics is in use by another program. Set SCRIP_METRICS_PORT and SCRIP_METRICS_HOST to others.\n`,
+    });
+  });
+
+  test("gets no keys and says how to create one, also at its next start", async () => {
+    for (const time of [1, 2]) {
+      if (time === 2) second = await runSecond();
+      expect(second.output(), `start ${time}`).not.toContain("SCRIP_APP_TOKEN");
+      expect(second.output()).toContain("npx scrip keys create");
+      const keys = await readFile(path.join(other.path, "keys.env"), "utf8");
+      expect(keys).not.toContain("SCRIP_APP_ID");
+      expect(keys).not.toContain("SCRIP_CLIENT_TOKEN");
+      expect((await projects(keys)).status).toBe(200);
+      expect(await second.stop("SIGTERM")).toBe(0);
+    }
+    expect((await token(await readKeys())).status).toBe(200);
+  });
 });
 
 test("a second process on one data folder names the first, which keeps running", async () => {
@@ -119,36 +152,6 @@ test("Ctrl-C cancels a start that waits for a database that never responds", asy
   expect(child.exitCode).toBe(0);
   expect(output()).toContain("Stopping");
   expect(output()).not.toContain("    at ");
-});
-
-test("serves metrics on a port of its own, and on another one when the default is in use", async () => {
-  await using other = await temporaryFolder();
-  // The first has the default port, unless another program on this machine has it.
-  const second = await run({
-    SCRIP_DATA_DIR: other.path,
-    SCRIP_PORT: "0",
-    DATABASE_URL: await embeddedUrl(dataFolder.path),
-  });
-  const both = [second, first];
-  const urls = both.map(({ output }) => /Metrics +(\S+)/.exec(output())?.[1] ?? "");
-  expect(new Set(urls).size).toBe(2);
-  for (const url of urls) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-  expect(second.output()).toContain(`${urls[0]} (the default port is in use)`);
-  for (const url of urls) {
-    expect(await (await fetch(url)).text()).toContain("process_resident_memory_bytes");
-    expect((await fetch(url.replace(/metrics$/, "readyz"))).status).toBe(404);
-  }
-  const taken = new URL(urls[1] ?? "").port;
-  const third = await ended({
-    SCRIP_DATA_DIR: dataFolder.path,
-    SCRIP_PORT: "0",
-    SCRIP_METRICS_PORT: taken,
-  });
-  expect(third).toEqual({
-    code: 1,
-    output: `Port ${taken} on 127.0.0.1 for metrics is in use by another program. Set SCRIP_METRICS_PORT and SCRIP_METRICS_HOST to others.\n`,
-  });
-  expect(await second.stop("SIGTERM")).toBe(0);
 });
 
 test("names a used port and the variable to change", async () => {
