@@ -1,4 +1,4 @@
-import { emptyDatabase } from "@scrip/testing";
+import { migratedDatabase } from "@scrip/testing";
 import { findRedis } from "@scrip/testing/optional-servers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -16,7 +16,7 @@ describe.skipIf(findRedis() === undefined)("two replicas of everything", () => {
   let other: Api;
 
   beforeAll(async () => {
-    cluster = await startCluster({ database: await emptyDatabase() });
+    cluster = await startCluster({ database: await migratedDatabase() });
     const { headers } = await serverApi(cluster);
     [one, other] = cluster.gateways.map((url) => createApi(url, headers)) as [Api, Api];
   }, TIMEOUT_MS);
