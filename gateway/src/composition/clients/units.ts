@@ -4,7 +4,7 @@ import {
   ProductService,
   type UnitsQuery,
 } from "@scrip/proto/scrip/validation/v1/products_pb";
-import { clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
+import { chunksOf, clientOf, createCoalescer, serviceCall } from "@scrip/rpc";
 
 /** Products and SKUs of unit discounts; lookups of concurrent requests are sent together. */
 export type Units = {
@@ -31,12 +31,8 @@ export function createUnitsClient(transport: Transport): Units {
   });
   return {
     async find(projectId, names) {
-      const lookups = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, at) =>
-        lookUp({
-          $typeName: "scrip.validation.v1.UnitsQuery",
-          projectId,
-          names: names.slice(at * MAX_NAMES, (at + 1) * MAX_NAMES),
-        }),
+      const lookups = chunksOf(names, MAX_NAMES).map((some) =>
+        lookUp({ $typeName: "scrip.validation.v1.UnitsQuery", projectId, names: some }),
       );
       const found = (await Promise.all(lookups)).flat();
       return new Map(found.map((unit) => [unit.name, unit]));

@@ -7,7 +7,7 @@ import { CardTransactionDetailsSchema } from "@scrip/proto/scrip/voucher/v1/tran
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
-import { chunksOf } from "../query-chunks.ts";
+import { queryChunksOf } from "../query-chunks.ts";
 import { encode } from "../webhooks/resource-data.ts";
 
 /** A row of the owner, by field. */
@@ -61,7 +61,7 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
     validation_rules_id: {
       needs: ["id"],
       async lookUp({ rules }, rows, call) {
-        const queries = chunksOf(rows.map(({ id = "" }) => id)).map((relatedObjectIds) => ({
+        const queries = queryChunksOf(rows.map(({ id = "" }) => id)).map((relatedObjectIds) => ({
           projectId: call.project.id,
           relatedObjectIds,
         }));

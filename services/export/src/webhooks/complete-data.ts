@@ -10,7 +10,7 @@ import { CustomerProfileSchema } from "@scrip/proto/scrip/loyalty/v1/customers_p
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
-import { chunksOf } from "../query-chunks.ts";
+import { queryChunksOf } from "../query-chunks.ts";
 import { encode, orMissing } from "./resource-data.ts";
 
 /** A resource in the form of the API. */
@@ -79,7 +79,7 @@ async function completeCategories(
   if (ids.length === 0) return;
   const { id: projectId } = call.project;
   const found = await Promise.all(
-    chunksOf(ids).map((some) =>
+    queryChunksOf(ids).map((some) =>
       categories.resolveCategories(
         { queries: some.map((id) => ({ projectId, id })) },
         batchOf(call),
@@ -109,7 +109,12 @@ async function completeAssignments(
   if (objectIds.length === 0) return;
   const { id: projectId } = call.project;
   const { results } = await rules.resolveAssignments(
-    { queries: chunksOf(objectIds).map((relatedObjectIds) => ({ projectId, relatedObjectIds })) },
+    {
+      queries: queryChunksOf(objectIds).map((relatedObjectIds) => ({
+        projectId,
+        relatedObjectIds,
+      })),
+    },
     batchOf(call),
   );
   const found = Map.groupBy(
@@ -148,7 +153,7 @@ async function completeUnits(
   if (unitTypes.length === 0) return;
   const { id: projectId } = call.project;
   const { results } = await products.resolveUnits(
-    { queries: chunksOf(unitTypes).map((names) => ({ projectId, names })) },
+    { queries: queryChunksOf(unitTypes).map((names) => ({ projectId, names })) },
     batchOf(call),
   );
   const units = new Map(

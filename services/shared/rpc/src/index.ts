@@ -42,6 +42,7 @@ export {
 } from "./call/call.ts";
 export type { FindProject, ProjectQuery, ProjectState } from "./call/find-project.ts";
 export { type CallOrigin, neededOriginOf } from "./call/call-origin.ts";
+export { chunksOf } from "./call/chunks-of.ts";
 export { ownCall } from "./call/own-call.ts";
 export { type Client, clientOf, invoke } from "./call/client.ts";
 export { type CallCoalescerOptions, createCallCoalescer } from "./concurrency/call-coalescer.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "@scrip/rpc";
+import { type Call, chunksOf } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import type { ObjectType } from "../store/rule-assignments.ts";
@@ -93,12 +93,12 @@ async function findVouchers(
   call: Requesting,
   codes: readonly string[],
 ): Promise<readonly string[]> {
-  const questions = Array.from({ length: Math.ceil(codes.length / MAX_CODES) }, (_, index) =>
+  const questions = chunksOf(codes, MAX_CODES).map((some) =>
     clients.loadVouchers(
       {
         $typeName: "scrip.voucher.v1.VoucherQuery",
         projectId: call.project.id,
-        codes: codes.slice(index * MAX_CODES, (index + 1) * MAX_CODES),
+        codes: some,
       },
       call,
     ),

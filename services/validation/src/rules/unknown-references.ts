@@ -1,5 +1,5 @@
 import { ApiError } from "@scrip/errors";
-import type { Call } from "@scrip/rpc";
+import { type Call, chunksOf } from "@scrip/rpc";
 import type { ValidationRule } from "@scrip/rules";
 
 import type { Deps } from "../deps.ts";
@@ -76,13 +76,11 @@ async function existingSegments(
   call: Call,
   ids: readonly string[],
 ): Promise<readonly string[]> {
-  const pages = Array.from({ length: Math.ceil(ids.length / MAX_SEGMENTS) }, (_, page) =>
+  const pages = chunksOf(ids, MAX_SEGMENTS).map((some) =>
     clients.listSegments(
       {
         limit: BigInt(MAX_SEGMENTS),
-        filters: {
-          id: { conditions: { $in: ids.slice(page * MAX_SEGMENTS, (page + 1) * MAX_SEGMENTS) } },
-        },
+        filters: { id: { conditions: { $in: some } } },
       },
       call,
     ),

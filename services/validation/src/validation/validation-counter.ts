@@ -3,7 +3,7 @@ import { enqueue, type OutboxEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import type { Database } from "@scrip/postgres";
 import { ValidationsCountedSchema } from "@scrip/proto/scrip/events/v1/validations_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, chunksOf } from "@scrip/rpc";
 import { formatInstant, localTimeAt } from "@scrip/rules";
 
 import type { EvaluatedRedeemable } from "../domain/decision/decision.ts";
@@ -101,9 +101,7 @@ export function startValidationCounter(options: {
 function eventsOf(counts: readonly CampaignCount[]): readonly OutboxEvent[] {
   const byProject = Map.groupBy(counts, ({ projectId }) => projectId);
   return [...byProject].flatMap(([projectId, ofProject]) =>
-    Array.from({ length: Math.ceil(ofProject.length / EVENT_CAMPAIGNS) }, (_, i) =>
-      eventOf(projectId, ofProject.slice(i * EVENT_CAMPAIGNS, (i + 1) * EVENT_CAMPAIGNS)),
-    ),
+    chunksOf(ofProject, EVENT_CAMPAIGNS).map((some) => eventOf(projectId, some)),
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import type { Call, Client } from "@scrip/rpc";
+import { type Call, chunksOf, type Client } from "@scrip/rpc";
 
 import { rowKey } from "../domain/usage.ts";
 import { type CardBalances, withCardBalances } from "../mapping/points.ts";
@@ -24,11 +24,8 @@ export async function loadCardBalances(
   call: Call,
   asOf?: Timestamp,
 ): Promise<ReadonlyMap<string, CardBalances>> {
-  const chunks = Array.from({ length: Math.ceil(queries.length / MAX_CARDS) }, (_, at) =>
-    queries.slice(at * MAX_CARDS, (at + 1) * MAX_CARDS),
-  );
   const responses = await Promise.all(
-    chunks.map(async (chunk) => {
+    chunksOf(queries, MAX_CARDS).map(async (chunk) => {
       const names = chunk.map((one) => ({
         $typeName: "scrip.loyalty.v1.CardReference" as const,
         ...one,

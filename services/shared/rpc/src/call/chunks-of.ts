@@ -1,0 +1,5 @@
+/** The items in parts of at most `size`, in their order: requests limit how many they take. */
+export const chunksOf = <Item>(items: readonly Item[], size: number): readonly Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  );
