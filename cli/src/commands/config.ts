@@ -4,8 +4,9 @@ import type { Command } from "commander";
 
 import { CliError, EXIT_FAILED, usageError } from "../cli-error.ts";
 import { Change, describeStep, isIrreversible, restore, runSteps } from "../config/apply.ts";
+import { findCatalogueIds } from "../config/catalogue.ts";
 import { type ConfigFile, formatFile, parseFile } from "../config/file.ts";
-import { planChanges, type Step } from "../config/plan.ts";
+import { catalogueReferences, planChanges, type Step, unknownReference } from "../config/plan.ts";
 import { openProject, type ProjectApi } from "../config/project-api.ts";
 import { type ConfigItems, loadProject, type StoredItem } from "../config/project-state.ts";
 import type { Context } from "../context.ts";
@@ -78,7 +79,11 @@ async function loadPlan({ settings }: Context, project: string, name: string): P
   const api = await openProject(settings, project);
   const current = await loadProject(api);
   const { steps, problems } = planChanges(file, current);
-  if (problems.length > 0) throw usageError(`${name}: ${problems.join("; ")}`);
+  const references = catalogueReferences(steps);
+  const found = await findCatalogueIds(api, references.keys());
+  const missing = [...references].filter(([target]) => !found.has(target));
+  const all = [...problems, ...missing.map(([target, path]) => unknownReference(path, target))];
+  if (all.length > 0) throw usageError(`${name}: ${all.join("; ")}`);
   return { api, file, current, steps };
 }
 

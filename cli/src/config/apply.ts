@@ -1,12 +1,11 @@
 import { CliError } from "../cli-error.ts";
-import { encode } from "../commands/arguments.ts";
 import type { JsonObject } from "../http.ts";
+import { findCatalogueIds } from "./catalogue.ts";
 import { planRestore, type Step } from "./plan.ts";
 import type { ProjectApi } from "./project-api.ts";
 import {
   type ConfigItem,
   type ConfigItems,
-  isCataloguePath,
   loadProject,
   type StoredItem,
 } from "./project-state.ts";
@@ -35,12 +34,8 @@ export class Change {
       ...(step.action === "delete" ? [] : [step.item]),
       ...(step.action === "create" ? [] : [step.current]),
     ]);
-    for (const path of pathsIn(items.map(({ value }) => value))) {
-      if (!isCataloguePath(path)) continue;
-      const [resource = "", ...source] = path.split("/");
-      const found = await api.call("GET", `/v1/${resource}/${encode(source.join("/"))}`);
-      ids.set(path, String(found["id"]));
-    }
+    const referred = pathsIn(items.map(({ value }) => value));
+    for (const [path, id] of await findCatalogueIds(api, referred)) ids.set(path, id);
     return new Change(api, ids);
   }
 

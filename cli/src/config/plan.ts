@@ -1,13 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 
 import { isJsonObject } from "../http.ts";
+import { isCataloguePath } from "./catalogue.ts";
 import type { ConfigFile } from "./file.ts";
-import {
-  type ConfigItem,
-  type ConfigItems,
-  isCataloguePath,
-  type StoredItem,
-} from "./project-state.ts";
+import type { ConfigItem, ConfigItems, StoredItem } from "./project-state.ts";
 import { pathsIn } from "./references.ts";
 import { SECTIONS } from "./sections.ts";
 
@@ -44,11 +40,24 @@ export function planChanges(file: ConfigFile, current: ConfigItems<StoredItem>):
     (current.has(path) && !isDeleted(path, file, current));
   for (const [path, item] of file.items) {
     for (const target of dependenciesOf(item)) {
-      if (!known(target)) problems.push(`${path} refers to ${target}, which does not exist`);
+      if (!known(target)) problems.push(unknownReference(path, target));
     }
   }
   const deletions = planDeletions(current, (path) => isDeleted(path, file, current));
   return { steps: [...orderWrites(writes, problems), ...deletions], problems };
+}
+
+export const unknownReference = (path: string, target: string): string =>
+  `${path} refers to ${target}, which does not exist`;
+
+/** What the steps of a plan refer to in the catalogue, with the objects that do. */
+export function catalogueReferences(steps: readonly Step[]): ReadonlyMap<string, string> {
+  const references = steps.flatMap((step) =>
+    step.action === "delete"
+      ? []
+      : [...pathsIn(step.item.value)].map((target): [string, string] => [target, step.path]),
+  );
+  return new Map(references.filter(([target]) => isCataloguePath(target)));
 }
 
 /** The steps that restore the earlier state of the objects at the paths, every field included. */

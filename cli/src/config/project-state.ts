@@ -1,4 +1,5 @@
 import { CliError } from "../cli-error.ts";
+import { findCataloguePaths } from "./catalogue.ts";
 import type { ProjectApi } from "./project-api.ts";
 import { idsIn, replaceStrings, toReference } from "./references.ts";
 import type { LoadedItem, Section } from "./section.ts";
@@ -38,7 +39,9 @@ export async function loadProject(api: ProjectApi): Promise<ConfigItems<StoredIt
   }
   const named = nameItems(loaded);
   const paths = new Map(named.map(({ item, path }) => [item.id, path]));
-  await addCatalogue(api, named, paths);
+  for (const [id, path] of await findCataloguePaths(api, unnamedIds(named, paths))) {
+    paths.set(id, path);
+  }
   return new Map(
     named.map(({ section, item, path }) => [
       path,
@@ -52,6 +55,9 @@ export async function loadProject(api: ProjectApi): Promise<ConfigItems<StoredIt
     ]),
   );
 }
+
+const unnamedIds = (named: readonly Named[], paths: ReadonlyMap<string, string>): string[] =>
+  [...idsIn(named.map(({ item }) => item.value))].filter((id) => !paths.has(id));
 
 const withReferences = (value: object, paths: ReadonlyMap<string, string>): ConfigItem["value"] =>
   replaceStrings(value, (text) => {
@@ -86,27 +92,3 @@ const nameIn = (paths: ReadonlyMap<string, string>, id: string): string => {
   const path = paths.get(id);
   return path === undefined ? id : nameOf(path);
 };
-
-/** Products and SKUs are not part of the file: references use their `source_id`. */
-async function addCatalogue(
-  api: ProjectApi,
-  named: readonly Named[],
-  paths: Map<string, string>,
-): Promise<void> {
-  for (const id of idsIn(named.map(({ item }) => item.value))) {
-    const resource = CATALOGUE.find(({ prefix }) => id.startsWith(prefix));
-    if (resource === undefined || paths.has(id)) continue;
-    const found = await api.call("GET", `/v1/${resource.name}/${id}`);
-    const source = found["source_id"];
-    if (typeof source === "string") paths.set(id, `${resource.name}/${source}`);
-  }
-}
-
-const CATALOGUE = [
-  { prefix: "prod_", name: "products" },
-  { prefix: "sku_", name: "skus" },
-] as const;
-
-/** Whether the path refers to the catalogue, which the file does not describe. */
-export const isCataloguePath = (path: string): boolean =>
-  CATALOGUE.some(({ name }) => path.startsWith(`${name}/`));
