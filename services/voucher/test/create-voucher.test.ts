@@ -291,6 +291,7 @@ describe("CreateVoucher", () => {
     expect(await draw(undefined, '{"pattern":"P-###","charset":"AB"}')).toMatch(/^P-[AB]{3}$/);
     expect(await draw({ length: 4n }, '{"pattern":"P-###","charset":"AB"}')).toMatch(/^[AB]{4}$/);
     expect(await draw({ pattern: "X-##", charset: "7", prefix: "<", postfix: ">" })).toBe("<X-77>");
+    await expect(draw({ pattern: "import" })).rejects.toMatchObject({ key: "invalid_code_config" });
     await expect(
       draw({ pattern: "X-##", charset: "7", prefix: "<", postfix: ">" }),
     ).rejects.toMatchObject({

@@ -100,6 +100,16 @@ describe("GenerateVouchers", () => {
     ).toMatchObject({ count: 100n });
   });
 
+  test("never draws a code that paths reserve", async () => {
+    const campaign = newCampaign();
+    const item = coupon({ pattern: "expor#", charset: "tT" });
+    await expect(
+      client.generateVouchers({ campaign, item, count: 2n }, service.call()),
+    ).rejects.toMatchObject({ key: "invalid_code_config" });
+    await client.generateVouchers({ campaign, item, count: 1n }, service.call());
+    expect((await list(campaign.id)).vouchers.map(({ code }) => code)).toEqual(["exporT"]);
+  });
+
   test("draws codes that are free in the whole project, whose case may not matter", async () => {
     const call = { ...service.call({ caseSensitiveCodes: false }) };
     const [first, second] = [newCampaign(), newCampaign()];

@@ -23,6 +23,7 @@ describe("parseCodeConfig", () => {
     ],
     ["the distinct characters of a charset", { length: 2, charset: "aab" }, 4n],
     ["one without placeholders", { pattern: "FIXED" }, 1n],
+    ["a pattern beside the length of one without placeholders", { pattern: "#", length: 0 }, 62n],
   ])("derives the capacity from %s", (_name, config, capacity) => {
     expect(capacityOf(maskOf(config))).toBe(capacity);
   });

@@ -57,8 +57,8 @@ export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeCon
 export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): ParsedCodeConfig {
   const { length = DEFAULT_LENGTH, charset = DEFAULT_CHARSET, prefix = "", postfix = "" } = config;
   const inRange = Number.isInteger(length) && length >= 1 && length <= MAX_LENGTH;
-  // A normalized config of a pattern without placeholders has a length of 0.
-  if (!inRange && !(config.pattern !== undefined && placeholdersOf(config.pattern) === length)) {
+  // Beside a pattern, the length does not matter: the stored one of another pattern may be 0.
+  if (!inRange && config.pattern === undefined) {
     return violation(`Property .code_config.length must be between 1 and ${MAX_LENGTH}`);
   }
   if (charset === "") return violation("Property .code_config.charset must not be empty");

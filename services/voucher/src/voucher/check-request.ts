@@ -21,12 +21,15 @@ export function requireDiscount(discount: Discount): DiscountDefinition {
   return read.definition;
 }
 
+/** Whether a path can name the code; generated ones are printable. */
+export const isUsableCode = (code: string): boolean => !RESERVED_WORDS.has(code);
+
 /** Rejects a code that no caller could send, or that no path could name. */
 export function requireUsableCode(code: string): void {
   if (!isPrintable(code)) {
     throw invalidPayload("Property .code must not contain control characters");
   }
-  if (RESERVED_WORDS.has(code)) {
+  if (!isUsableCode(code)) {
     throw invalidPayload(`Property .code must not be "${code}": it is reserved in paths`);
   }
 }

@@ -15,6 +15,7 @@ import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { findTakenKeys, insertGenerated } from "../store/generated-vouchers.ts";
 import type { VoucherIdentity } from "../store/voucher-writes.ts";
+import { isUsableCode } from "./check-request.ts";
 import type { VoucherDraft } from "./new-voucher.ts";
 
 /** Draws of one code that may hit existing codes before the job fails. */
@@ -77,7 +78,7 @@ async function drawCodes(
   const codes = new Map<string, string>();
   while (codes.size < count) {
     const code = generateCode(mask, randomIndex);
-    codes.set(codeKeyOf(code, caseSensitive), code);
+    if (isUsableCode(code)) codes.set(codeKeyOf(code, caseSensitive), code);
     if (steps.isOver()) await steps.next();
   }
   return codes;
@@ -107,7 +108,8 @@ async function pickFreeCodes(
   { mask, caseSensitive, draft }: Generation,
   count: number,
 ): Promise<Codes> {
-  const all = new Map(allCodesOf(mask).map((code) => [codeKeyOf(code, caseSensitive), code]));
+  const usable = allCodesOf(mask).filter(isUsableCode);
+  const all = new Map(usable.map((code) => [codeKeyOf(code, caseSensitive), code]));
   for (const key of await findTakenKeys(tx, draft.projectId, [...all.keys()])) all.delete(key);
   return new Map(sampleOf([...all], count, randomIndex));
 }

@@ -7,7 +7,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import { codeKeyOf } from "../domain/voucher.ts";
 import { insertVoucher, type NewVoucher } from "../store/voucher-writes.ts";
-import { requireUsableCode } from "./check-request.ts";
+import { isUsableCode, requireUsableCode } from "./check-request.ts";
 import type { VoucherDraft } from "./new-voucher.ts";
 
 /** Generated codes that may collide with existing ones before the config counts as exhausted. */
@@ -37,8 +37,11 @@ export async function insertWithCode(
   const mask = creation.mask();
   const capacity = capacityOf(mask);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const voucher = withCode(deps, creation, generateCode(mask, randomIndex));
-    if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
+    const generated = generateCode(mask, randomIndex);
+    if (isUsableCode(generated)) {
+      const voucher = withCode(deps, creation, generated);
+      if ((await insertVoucher(db, voucher)) === "inserted") return voucher;
+    }
     if (capacity === 1n) break;
   }
   throw new ApiError("invalid_code_config", {
