@@ -95,7 +95,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.campaign.v1.CampaignKind.CAMPAIGN_KIND_STATIC": "Vouchers are created in advance.",
   "scrip.campaign.v1.CampaignLoyaltyCard": "Points of the cards of a loyalty program.",
   "scrip.campaign.v1.CampaignLoyaltyCard.balance": "Equals `points`; ignored in requests.",
-  "scrip.campaign.v1.CampaignLoyaltyCard.expiration_rules": "Stored and returned as sent.",
+  "scrip.campaign.v1.CampaignLoyaltyCard.expiration_rules": "When points expire (docs/loyalty.md#expiration). Default: never. An update keeps the rules that it leaves out, and removes them with `null`; gRPC callers name `loyalty_card.expiration_rules` in `update_mask`.",
   "scrip.campaign.v1.CampaignLoyaltyCard.points": "Points that a card starts with; may be 0.",
   "scrip.campaign.v1.CampaignPromotion": "Promotion tiers of a campaign.",
   "scrip.campaign.v1.CampaignPromotion.tiers": "Promotion tiers, in the order of hierarchy.",

@@ -56,6 +56,7 @@ export function createTranscoder(): Transcoder {
         limits,
         json: find.json(binding.method.input),
         text: find.text(binding.method.input),
+        jsonOf: find.json,
       }),
       ...compileResponse(binding, encoderOf),
     }),
@@ -80,6 +81,8 @@ type Compiled = {
   readonly limits: ReaderLimits;
   readonly json: MessageDecoder;
   readonly text: MessageDecoder;
+  /** Decoders of the messages below. */
+  readonly jsonOf: (desc: DescMessage) => MessageDecoder;
 };
 
 function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
@@ -94,7 +97,7 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
     json.fields.get(name)?.field !== text.fields.get(name)?.field;
   const readBody = compileBody(compiled);
   const isList = shapeOf(binding.method.output).object === "list";
-  const addMask = compileMask(json, binding.method.input, inPath);
+  const addMask = compileMask(compiled, inPath);
   const fillPath = compilePath(pathFields, text);
   return ({ path, query, body }) => {
     const sent = readBody(body);
@@ -158,10 +161,19 @@ function compileBody({
 function sentOf(draft: Draft, value: JsonObject): Sent {
   return {
     draft,
-    keys: Object.keys(value),
+    keys: keysOf(value),
     has: (name) => value[name] !== undefined && value[name] !== null,
   };
 }
+
+/** The keys of an object, and those of null in objects below it, as paths; no field has a name with a dot. */
+const keysOf = (value: JsonObject): readonly string[] =>
+  Object.entries(value).flatMap(([key, each]) => {
+    if (key.includes(".")) return [];
+    if (!isObject(each)) return [key];
+    const nulls = Object.keys(each).filter((name) => each[name] === null);
+    return [key, ...nulls.map((name) => `${key}.${name}`)];
+  });
 
 /** Decodes a body that is one field of the request, such as a list of codes. */
 function compileFieldBody(
@@ -258,21 +270,27 @@ function decodeSegment(segment: string): string {
 }
 
 /**
- * Fills the update mask with the fields that were sent, so that null and absent differ. Path fields
- * may be repeated in the body and are ignored there.
+ * Fills the update mask with the fields that were sent, so that null and absent differ, also one level below. Path
+ * fields may be repeated in the body and are ignored there.
  */
 function compileMask(
-  json: MessageDecoder,
-  input: DescMessage,
+  { binding, json, jsonOf }: Compiled,
   inPath: ReadonlySet<string>,
 ): ((draft: Draft, keys: readonly string[]) => void) | undefined {
-  const mask = input.fields.find(({ name, message }) => {
+  const mask = binding.method.input.fields.find(({ name, message }) => {
     return name === "update_mask" && message?.typeName === "google.protobuf.FieldMask";
   });
   if (mask === undefined) return undefined;
   const names = new Map<string, string>();
   for (const [key, { field }] of json.fields) {
-    if (!inPath.has(field.name)) names.set(key, field.name);
+    if (inPath.has(field.name)) continue;
+    names.set(key, field.name);
+    if (field.fieldKind !== "message" || field.message.file.proto.package === "google.protobuf") {
+      continue;
+    }
+    for (const [below, entry] of jsonOf(field.message).fields) {
+      names.set(`${key}.${below}`, `${field.name}.${entry.field.name}`);
+    }
   }
   return (draft, keys) => {
     const paths = keys.map((key) => names.get(key)).filter((name) => name !== undefined);

@@ -2,6 +2,7 @@ import { instantToProto } from "@scrip/mapping";
 import {
   CampaignKind,
   CampaignStatus,
+  CampaignType,
   type UpdateCampaignRequestSchema,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
@@ -170,5 +171,29 @@ describe("UpdateCampaign", () => {
     const { id } = await newPromotion(service, call);
     const updated = await update(call, { campaignId: id, description: "x" }, ["description"]);
     expect(updated).toMatchObject({ description: "x", promotion: { tiers: [] } });
+  });
+});
+
+describe("the expiration rules of a loyalty program", () => {
+  test("are stored with numbers, kept by updates without them, and removed by null", async () => {
+    const call = newCall();
+    const sent = { period_type: "MONTH", period_value: "3" };
+    const { id: campaignId } = await campaigns.createCampaign(
+      {
+        name: "club",
+        campaignType: CampaignType.LOYALTY_PROGRAM,
+        voucher: { loyaltyCard: { points: 7n, expirationRules: sent } },
+      },
+      call,
+    );
+    const rulesAfter = async (loyaltyCard: object, paths: string[]) => {
+      const { voucher } = await update(call, { campaignId, loyaltyCard }, paths);
+      return voucher?.loyaltyCard?.expirationRules;
+    };
+    const stored = { period_type: "MONTH", period_value: 3 };
+    const [card, rules] = ["loyalty_card", "loyalty_card.expiration_rules"];
+    expect(await rulesAfter({ points: 8n }, [card])).toEqual(stored);
+    expect(await rulesAfter({}, [card, rules])).toBeUndefined();
+    expect(await rulesAfter({ expirationRules: sent }, [card, rules])).toEqual(stored);
   });
 });

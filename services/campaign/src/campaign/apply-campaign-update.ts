@@ -1,7 +1,6 @@
 import { enumName } from "@scrip/mapping";
 import {
   CampaignKind,
-  type CampaignLoyaltyCard,
   type UpdateCampaignRequest,
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
@@ -21,7 +20,7 @@ import { requireUnprotected } from "./require-unprotected.ts";
 
 export type CampaignUpdate = {
   readonly request: UpdateCampaignRequest;
-  /** Paths of the update mask. */
+  /** Paths of the update mask; null below a field has a path of its own. */
   readonly sent: ReadonlySet<string>;
   readonly categoryId: string | undefined;
   /** The new settings of a referral program; undefined when they stay. */
@@ -102,7 +101,7 @@ function updatedTemplate(
       : template.discount,
     gift: sent.has("gift") ? updatedGift(template.gift, request) : template.gift,
     loyaltyCard: sent.has("loyalty_card")
-      ? updatedLoyaltyCard(template.loyaltyCard, request.loyaltyCard)
+      ? updatedLoyaltyCard(template.loyaltyCard, { request, sent })
       : template.loyaltyCard,
   };
 }
@@ -136,14 +135,16 @@ function updatedGift(
 
 function updatedLoyaltyCard(
   before: VoucherTemplate["loyaltyCard"],
-  card: CampaignLoyaltyCard | undefined,
+  { request: { loyaltyCard: card }, sent }: Pick<CampaignUpdate, "request" | "sent">,
 ): VoucherTemplate["loyaltyCard"] {
   if (before === null && card === undefined) return null;
   if (before === null) throw notOfThisCampaign("loyalty_card");
   if (card === undefined) throw mustNotBeNull("loyalty_card");
   return {
     points: card.points ?? before.points,
-    expirationRules: checkedExpirationRules(card.expirationRules) ?? before.expirationRules,
+    expirationRules:
+      checkedExpirationRules(card.expirationRules) ??
+      (sent.has("loyalty_card.expiration_rules") ? null : before.expirationRules),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { invalidPayload } from "@scrip/errors";
 import { enumName } from "@scrip/mapping";
 import type { NewCampaignVoucher } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
@@ -10,22 +10,36 @@ import type { Json, VoucherTemplate } from "../domain/campaign.ts";
 import { campaignCodeConfig } from "./code-config.ts";
 import { parseDiscount } from "./discount.ts";
 
-/** Rejects expiration rules that make no sense; null without any. */
 /** Rejects settings of loyalty tiers that make no sense; null without any. */
 export function checkedTiersExpiration(settings: JsonObject | undefined): Json | null {
   const parsed = parseTierPolicy(settings ?? null);
   if ("violation" in parsed) throw invalidPayload(parsed.violation);
-  return settings ?? null;
+  return settings === undefined ? null : withNumbers(settings);
 }
 
+/** Rejects expiration rules that make no sense; null without any. */
 export function checkedExpirationRules(rules: JsonObject | undefined): Json | null {
   if (rules === undefined) return null;
   const parsed = parseExpirationRules(rules);
   if ("violation" in parsed) {
     throw invalidPayload(parsed.violation.replace("Property .", "Property .voucher.loyalty_card."));
   }
-  return rules;
+  return withNumbers(rules);
 }
+
+const INTEGERS = new Set(["period_value", "rounding_value", "fixed_month", "fixed_day", "value"]);
+
+/** Settings whose integers may be sent as strings of digits, as responses show them. */
+const withNumbers = (settings: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => {
+      if (isObject(value)) return [key, withNumbers(value)];
+      return [key, INTEGERS.has(key) && typeof value === "string" ? Number(value) : value];
+    }),
+  );
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The voucher template of a new campaign whose parts have been checked (domain/check-campaign.ts). */
 export function parseVoucherTemplate(

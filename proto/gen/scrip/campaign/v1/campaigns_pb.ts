@@ -412,7 +412,8 @@ export type CampaignLoyaltyCard = Message<"scrip.campaign.v1.CampaignLoyaltyCard
   balance: bigint;
 
   /**
-   * Stored and returned as sent.
+   * When points expire (docs/loyalty.md#expiration). Default: never. An update keeps the rules that it leaves out, and
+   * removes them with `null`; gRPC callers name `loyalty_card.expiration_rules` in `update_mask`.
    *
    * @generated from field: google.protobuf.Struct expiration_rules = 3;
    */

@@ -68,7 +68,8 @@ const violation = (text: string): ParsedExpirationRules => ({
   violation: `Property .expiration_rules.${text}`,
 });
 
-function integerOf(value: unknown): number | null {
+/** A number, or a string of digits; null for other values. */
+export function integerOf(value: unknown): number | null {
   const number = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) ? number : null;
 }

@@ -61,6 +61,10 @@ test.each([
     "expiration_date.rounding.type must be one of: MONTH, QUARTER, HALF_YEAR, YEAR, CUSTOM",
   ],
   [
+    custom({ rounding: { type: "CUSTOM", value: "" } }),
+    "expiration_date.rounding.value must be an integer from 0 to 11",
+  ],
+  [
     custom({ rounding: { type: "CUSTOM", value: 12 } }),
     "expiration_date.rounding.value must be an integer from 0 to 11",
   ],

@@ -1,4 +1,5 @@
 import { type Duration, parseDuration } from "../time/duration.ts";
+import { integerOf } from "./expiration-rules.ts";
 
 /** Calendar periods in which members qualify for tiers. */
 export type TierPeriod = "MONTH" | "QUARTER" | "HALF_YEAR" | "YEAR";
@@ -107,8 +108,8 @@ function readRounding(json: Json | null, at: string): TierRounding | null {
   if (type === null) return null;
   const strategy = oneOf(json, "strategy", STRATEGIES, at) ?? "END";
   if (type !== "CUSTOM") return { to: { period: type }, strategy };
-  const value = Number(json?.["value"] ?? Number.NaN);
-  if (!Number.isInteger(value) || value < 0 || value > 11) {
+  const value = integerOf(json?.["value"]);
+  if (value === null || value < 0 || value > 11) {
     throw new Violation(`${at}value must be an integer from 0 to 11`);
   }
   // Unlike the months of expiration rules, these count from 0.
