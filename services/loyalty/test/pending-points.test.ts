@@ -28,7 +28,7 @@ describe("pending points", () => {
     const list = (request: object = {}) =>
       pendingPoints.listMemberPendingPoints({ ...member, order: "id", ...request }, program.call);
     const ids = (await list()).data.map(({ id }) => id);
-    return { program, cardId, member, list, ids };
+    return { program, customerId, cardId, member, list, ids };
   }
   const change = (member: object, pendingPointsId = "") => ({ ...member, pendingPointsId });
   const details = (text: RegExp) => ({ options: { details: expect.stringMatching(text) } });
@@ -63,6 +63,31 @@ describe("pending points", () => {
     expect(all.data.map(({ points }) => points)).toEqual([30n, 20n, 10n]);
     await expect(list({ campaignId: "Other" })).rejects.toThrow(/not found/i);
     expect((await list({ campaignId: "Club" })).data).toHaveLength(3);
+  });
+
+  test("never exceed what a card can hold, so that each entry can become active", async () => {
+    const { program, customerId, cardId, member, list, ids } = await withPending([1_000n, 2_000n]);
+    const { call } = program;
+    const { pendingPoints, cards } = loyalty;
+    const limit = 10_000_000_000_000n;
+    const adjust = (points: bigint) =>
+      pendingPoints.adjustPendingPoints({ ...change(member, ids[0]), points }, call);
+    await expect(adjust(limit - 29n)).rejects.toMatchObject({
+      key: "invalid_amount",
+      options: { details: "Only 9999999999970 points can be added" },
+    });
+    await adjust(limit - 31n);
+    const reference = { projectId: call.project.id, cardId, campaignId: program.campaignId };
+    const add = (points: bigint) =>
+      cards.adjustPoints({ card: reference, operationId: `add ${points}`, points }, call);
+    expect((await add(2n)).outcome).toMatchObject({ case: "rejected", value: { limit: 1n } });
+    expect((await add(1n)).outcome.case).toBe("moved");
+    await earn([program.paid(customerId, 1_000n)]);
+    expect((await list()).data).toHaveLength(2);
+    for (const id of ids) {
+      await pendingPoints.activatePendingPoints(change(member, id), call);
+    }
+    expect((await list()).data).toEqual([]);
   });
 
   test("are adjusted while a point is left, activated or canceled once, and count as pending until then", async () => {

@@ -102,8 +102,12 @@ export type MovePointsResult = {
   readonly entries: readonly NewLedgerEntry[];
 };
 
-/** The most points that a card can be given in total. */
+/** The most points that a card can be given in total, with those that are pending. */
 const MAX_POINTS = 10_000_000_000_000n;
+
+/** Points that the card can still be given: pending ones have their place, so that each can become active. */
+export const roomOf = ({ points, pendingPoints }: Pick<Card, "points" | "pendingPoints">): bigint =>
+  MAX_POINTS - points - pendingPoints;
 
 /**
  * Decides movements over locked cards, in order: each sees the effects of those before it, and every card first
@@ -186,12 +190,12 @@ function expireFirst(
 }
 
 function rejectionOf(
-  { type, points, at, card: reference }: PointsMovement,
+  { type, points, pendingPoints = 0n, at, card: reference }: PointsMovement,
   card: Card,
   locks: readonly PointsLock[],
 ): MovementDecision | null {
   if (KINDS[type].adds) {
-    const limit = MAX_POINTS - card.points;
+    const limit = roomOf(card) - pendingPoints;
     return points <= limit ? null : { kind: "rejected", key: "invalid_amount", limit };
   }
   const ofCard = locks.filter(

@@ -9,6 +9,7 @@ import { availablePoints, type Card, totalPoints } from "../domain/card.ts";
 import { expiryDate } from "../domain/expiry-date.ts";
 import { keyOf } from "../domain/key.ts";
 import { localDateAt, type LocalDate } from "../domain/local-date.ts";
+import { roomOf } from "../domain/move-points.ts";
 import {
   pendingPointsChangedEvent,
   type PendingPointsChange,
@@ -91,6 +92,7 @@ export const adjustPending = (
     if (request.points === 0n || points <= 0n) {
       throw new ApiError("invalid_amount", { details: "Amount has to be a valid positive number" });
     }
+    if (request.points > roomOf(card)) throw tooManyPoints(roomOf(card));
     const after = { ...entry, points };
     const pendingPoints = card.pendingPoints + request.points;
     await updatePendingPoints(tx, [after], now);
@@ -118,6 +120,9 @@ export type Activation = {
   readonly total: bigint;
   readonly balance: bigint;
 };
+
+const tooManyPoints = (limit: bigint): ApiError =>
+  new ApiError("invalid_amount", { details: `Only ${limit} points can be added` });
 
 /** Credits an entry to its card on request. */
 export const activatePending = (
@@ -193,7 +198,7 @@ export async function activateEntries(
   );
   for (const decision of decisions) {
     if (decision.kind !== "rejected") continue;
-    throw new ApiError(decision.key, { details: `Only ${decision.limit} points can be added` });
+    throw tooManyPoints(decision.limit);
   }
   const activated = entries.map((entry) => ({ ...entry, status: "ACTIVATED" as const }));
   await updatePendingPoints(tx, activated, at);

@@ -4,6 +4,7 @@ import type { Queryable } from "@scrip/postgres";
 import type { Deps } from "../deps.ts";
 import type { Card, CardReference } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
+import { roomOf } from "../domain/move-points.ts";
 import { pendingPointsChangedEvent } from "../events/pending-points-changed.ts";
 import { openAndLockCards, saveCards } from "../store/cards.ts";
 import { findCauses } from "../store/ledger-entries.ts";
@@ -33,11 +34,13 @@ export async function addPendingPoints(
     tx,
     requests.map(({ entry }) => entry),
   );
+  const fitting = withinRoom(
+    requests.map(({ entry }) => entry).filter((entry) => !granted.has(grantKey(entry))),
+    cards,
+  );
   const inserted = await insertPendingPoints(
     tx,
-    requests
-      .filter(({ entry }) => !granted.has(grantKey(entry)))
-      .map(({ entry }) => ({ ...entry, id: newId("lopp"), status: "PENDING" as const })),
+    fitting.map((entry) => ({ ...entry, id: newId("lopp"), status: "PENDING" as const })),
   );
   const origins = new Map(requests.map(({ entry, origin }) => [grantKey(entry), origin]));
   const added = Map.groupBy(inserted, ({ projectId, cardId }) => keyOf(projectId, cardId));
@@ -65,6 +68,21 @@ export async function addPendingPoints(
     ),
   ]);
   return inserted;
+}
+
+/** The entries that their cards have room for, in order, as accruals beyond it are dropped. */
+function withinRoom<Entry extends Pick<PendingPoints, "projectId" | "cardId" | "points">>(
+  entries: readonly Entry[],
+  cards: ReadonlyMap<string, Card>,
+): readonly Entry[] {
+  const rooms = new Map([...cards].map(([key, card]) => [key, roomOf(card)]));
+  return entries.filter(({ projectId, cardId, points }) => {
+    const key = keyOf(projectId, cardId);
+    const room = rooms.get(key) ?? 0n;
+    if (points > room) return false;
+    rooms.set(key, room - points);
+    return true;
+  });
 }
 
 const grantKey = ({
