@@ -87,6 +87,7 @@ describe.each(COMPOSITIONS)("references to objects that do not exist (%s)", asyn
     const { code } = await ok(api.post("/v1/vouchers", { ...voucher, discount: TEN_PERCENT }));
     const reward = (fields: Json): Json => ({ type: "MATERIAL", parameters: { product: fields } });
     const tier = { name: "tier", action: { discount: many } };
+    const other = await ok(api.post("/v1/products", { name: "Coffee" }));
     const responses = [
       await api.post("/v1/vouchers", voucher),
       await api.put(`/v1/vouchers/${code}`, { discount: many }),
@@ -94,6 +95,7 @@ describe.each(COMPOSITIONS)("references to objects that do not exist (%s)", asyn
       await api.post(`/v1/promotions/${promotion}/tiers`, tier),
       await api.post("/v1/rewards", reward({ id: "prod_x" })),
       await api.post("/v1/rewards", reward({ id: product, sku_id: product })),
+      await api.post("/v1/rewards", reward({ id: other["id"], sku_id: sku })),
     ];
     expect(responses.map(({ body }) => `${body["key"]} ${body["details"]}`)).toEqual([
       "invalid_payload discount.unit_type: no product or sku 'prod_x'",
@@ -102,7 +104,17 @@ describe.each(COMPOSITIONS)("references to objects that do not exist (%s)", asyn
       "invalid_payload action.discount.units.1.unit_type: no product or sku 'none'",
       "invalid_payload parameters.product.id: no product 'prod_x'",
       `invalid_payload parameters.product.sku_id: no sku '${product}'`,
+      `invalid_payload parameters.product.sku_id: the sku '${sku}' belongs to another product`,
     ]);
+  });
+
+  test("do not include source ids of products in rewards, which store their ids", async () => {
+    const [tea, green] = [newCode("tea"), newCode("green")];
+    const { id } = await ok(api.post("/v1/products", { source_id: tea }));
+    const { id: sku_id } = await ok(api.post(`/v1/products/${tea}/skus`, { source_id: green }));
+    const parameters = { product: { id: tea, sku_id: green } };
+    const stored = await ok(api.post("/v1/rewards", { type: "MATERIAL", parameters }));
+    expect(stored).toMatchObject({ parameters: { product: { id, sku_id } } });
   });
 
   test("are accepted where a product need not be in the catalogue, and after the object was deleted", async () => {

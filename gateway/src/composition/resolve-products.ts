@@ -6,8 +6,11 @@ import type { ResolvedUnit } from "@scrip/proto/scrip/validation/v1/products_pb"
 
 import type { CompileStep, Fields } from "./step.ts";
 
-/** The services that store discounts and rewards must not call validation, which owns the catalogue. */
-export const rejectUnknownProductsStep: CompileStep = ({ rpc }, { units }) => {
+/**
+ * The services that store discounts and rewards must not call validation, which owns the catalogue. Discounts keep source
+ * ids, which the order calculation understands.
+ */
+export const resolveProductsStep: CompileStep = ({ rpc }, { units }) => {
   const plan = planOf(rpc.input, new Map());
   if (plan === undefined || units === undefined) return undefined;
   return (next) => async (message, call) => {
@@ -15,14 +18,25 @@ export const rejectUnknownProductsStep: CompileStep = ({ rpc }, { units }) => {
     if (references.length > 0) {
       const names = [...new Set(references.map(({ name }) => name))];
       const found = await units.find(call.project.id, names);
-      const unknown = references.find(({ name, kind }) => !fits(found.get(name), kind));
-      if (unknown !== undefined) {
-        throw invalidPayload(`${unknown.path}: no ${LABELS[unknown.kind]} '${unknown.name}'`);
-      }
+      for (const reference of references) resolve(reference, found.get(reference.name));
     }
     return next(message, call);
   };
 };
+
+/** Replaces the name with the id of the product or SKU. */
+function resolve(
+  { path, name, kind, fields, field, product }: ProductReference,
+  unit: ResolvedUnit | undefined,
+): void {
+  if (!fits(unit, kind)) throw invalidPayload(`${path}: no ${LABELS[kind]} '${name}'`);
+  if (kind === Reference.UNIT_TYPE) return;
+  // The product comes before its SKU, and has its id here.
+  if (kind === Reference.SKU && product !== undefined && fields[product] !== unit?.product?.id) {
+    throw invalidPayload(`${path}: the sku '${name}' belongs to another product`);
+  }
+  fields[field] = (kind === Reference.SKU ? unit?.sku : unit?.product)?.id ?? name;
+}
 
 const LABELS = {
   [Reference.UNIT_TYPE]: "product or sku",
@@ -69,12 +83,22 @@ function planOf(desc: DescMessage, known: Map<DescMessage, Plan | undefined>): P
   return plan;
 }
 
-type ProductReference = { readonly path: string; readonly name: string; readonly kind: Kind };
+type ProductReference = {
+  readonly path: string;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly fields: Fields;
+  readonly field: string;
+  /** Field of the product, where a SKU is one of it. */
+  readonly product: string | undefined;
+};
 
 function referencesIn(plan: Plan, fields: Fields, path: string): readonly ProductReference[] {
+  const product = plan.own.find(({ kind }) => kind === Reference.PRODUCT)?.field.localName;
   const own = plan.own.flatMap(({ field, kind }): ProductReference[] => {
     const name = fields[field.localName];
-    return typeof name === "string" && name !== "" ? [{ path: path + field.name, name, kind }] : [];
+    if (typeof name !== "string" || name === "") return [];
+    return [{ path: path + field.name, name, kind, fields, field: field.localName, product }];
   });
   const below = plan.children.flatMap(({ field, many, plan: child }) => {
     const value = fields[field.localName];

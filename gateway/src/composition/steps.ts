@@ -10,10 +10,10 @@ import { followWebhooksStep } from "./follow-webhooks.ts";
 import { generateCampaignVouchersStep } from "./generate-campaign-vouchers.ts";
 import { loadValidationRuleStep } from "./load-validation-rule.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
-import { rejectUnknownProductsStep } from "./reject-unknown-products.ts";
 import { resolveCampaignStep } from "./resolve-campaign.ts";
 import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
+import { resolveProductsStep } from "./resolve-products.ts";
 import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
 import { resolveRewardStep } from "./resolve-reward.ts";
 import { resolveVoucherStep } from "./resolve-voucher.ts";
@@ -60,12 +60,12 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     compile: rejectDeletionInUseStep,
   },
   {
-    name: "reject-unknown-products",
+    name: "resolve-products",
     runs: "before the call",
     appliesTo: "`REFERENCE_UNIT_TYPE`, `REFERENCE_PRODUCT` and `REFERENCE_SKU` in requests",
-    does: "Rejects unit discounts and rewards of products and SKUs that do not exist (`invalid_payload`).",
-    directGrpc: "Services do not check that the product or SKU exists.",
-    compile: rejectUnknownProductsStep,
+    does: "Rejects unit discounts and rewards of products and SKUs that do not exist (`invalid_payload`), and replaces source ids in rewards with ids.",
+    directGrpc: "Services do not check that the product or SKU exists, and store what is sent.",
+    compile: resolveProductsStep,
   },
   {
     name: "delete-assignments",
