@@ -78,12 +78,14 @@ async function calculateOrder(deps: Deps, call: Call, input: OrderInput): Promis
   } = await loadOrderWithCatalogueData(deps, call, input, {
     find: (named) => loadOrder(deps, call, named),
   });
-  const { items, amount, metadata, sourceId } = sent;
-  const isReference = items.length === 0 && amount === undefined && metadata === undefined;
+  const { items, amount, discountAmount, metadata, sourceId } = sent;
+  const isReference =
+    items.length === 0 && [amount, discountAmount, metadata].every((field) => field === undefined);
   if (stored === null && isReference && sourceId !== undefined) throw notFound("order", sourceId);
   const request = create(CreateOrderRequestSchema, {
     items,
     ...(amount !== undefined && { amount }),
+    ...(discountAmount !== undefined && { discountAmount }),
     ...(metadata !== undefined && { metadata }),
   });
   const collections = await loadAllCollectionsOfLines(deps, call, lines);
