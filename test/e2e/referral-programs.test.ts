@@ -298,6 +298,14 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
       expect((await errorOf(change))[1]).toBe(key);
     }
     expect((await errorOf(byReward("rew_none"))).slice(0, 2)).toEqual([404, "not_found"]);
+    const condition = { type: "EACH_UNIQUE_REFEREE", count: 1 };
+    const inSegment = { name: "gold", condition, ...cheap, segment_id: "seg_none" };
+    for (const change of [
+      api.post(path, inSegment),
+      api.put(`${path}/${off["id"]}`, { segment_id: "seg_none" }),
+    ]) {
+      expect(await errorOf(change)).toEqual([404, "not_found", "segment"]);
+    }
     for (const id of [coin["id"], 7]) {
       expect((await errorOf(byReward(id))).slice(0, 2)).toEqual([400, "invalid_payload"]);
     }

@@ -9,6 +9,7 @@ import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
 import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
+import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
@@ -21,6 +22,7 @@ import { createCustomEventsClient } from "./clients/custom-events.ts";
 import { createDueJobsClient } from "./clients/due-jobs.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
 import { createRewardsClient } from "./clients/rewards.ts";
+import { createSegmentsClient } from "./clients/segments.ts";
 import { createUnitsClient } from "./clients/units.ts";
 import { createValidationRulesClient } from "./clients/validation-rules.ts";
 import { createVouchersClient } from "./clients/vouchers.ts";
@@ -63,6 +65,7 @@ export function createCompositionDeps(
   const vouchers = transports.get(VoucherService.typeName);
   const loyalty = transports.get(CustomerService.typeName);
   const rewards = transports.get(RewardService.typeName);
+  const segments = transports.get(SegmentService.typeName);
   const customEvents = transports.get(CustomEventService.typeName);
   const webhooks = transports.get(WebhookService.typeName);
   return {
@@ -74,6 +77,7 @@ export function createCompositionDeps(
     holdings: publications && createHoldingsClient(publications),
     vouchers: vouchers && createVouchersClient(vouchers),
     rewards: rewards && createRewardsClient(rewards),
+    segments: segments && createSegmentsClient(segments),
     customEvents: customEvents && createCustomEventsClient(customEvents),
     dueJobs: loyalty && createDueJobsClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),

@@ -12,6 +12,7 @@ import type { CustomEvents } from "./clients/custom-events.ts";
 import type { DueJobs } from "./clients/due-jobs.ts";
 import type { Holdings } from "./clients/holdings.ts";
 import type { Rewards } from "./clients/rewards.ts";
+import type { Segments } from "./clients/segments.ts";
 import type { Units } from "./clients/units.ts";
 import type { ValidationRules } from "./clients/validation-rules.ts";
 import type { Vouchers } from "./clients/vouchers.ts";
@@ -37,6 +38,7 @@ export type CompositionDeps = {
   readonly holdings: Holdings | undefined;
   readonly vouchers: Vouchers | undefined;
   readonly rewards: Rewards | undefined;
+  readonly segments: Segments | undefined;
   readonly customEvents: CustomEvents | undefined;
   readonly dueJobs: DueJobs | undefined;
   readonly webhooks: Webhooks | undefined;

@@ -8,12 +8,13 @@ import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
 import { followEarningRulesStep } from "./follow-earning-rules.ts";
 import { followWebhooksStep } from "./follow-webhooks.ts";
 import { generateCampaignVouchersStep } from "./generate-campaign-vouchers.ts";
+import { identifyProductsStep } from "./identify-products.ts";
 import { loadValidationRuleStep } from "./load-validation-rule.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
+import { requireSegmentStep } from "./require-segment.ts";
 import { resolveCampaignStep } from "./resolve-campaign.ts";
 import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
-import { resolveProductsStep } from "./resolve-products.ts";
 import { resolveRequiredCampaignStep } from "./resolve-required-campaign.ts";
 import { resolveRewardStep } from "./resolve-reward.ts";
 import { resolveVoucherStep } from "./resolve-voucher.ts";
@@ -60,12 +61,12 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     compile: rejectDeletionInUseStep,
   },
   {
-    name: "resolve-products",
+    name: "identify-products",
     runs: "before the call",
     appliesTo: "`REFERENCE_UNIT_TYPE`, `REFERENCE_PRODUCT` and `REFERENCE_SKU` in requests",
     does: "Rejects unit discounts and rewards of products and SKUs that do not exist (`invalid_payload`), and replaces source ids in rewards with ids.",
     directGrpc: "Services do not check that the product or SKU exists, and store what is sent.",
-    compile: resolveProductsStep,
+    compile: identifyProductsStep,
   },
   {
     name: "delete-assignments",
@@ -123,6 +124,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Replaces `reward_id` with the campaign, type and amount of the reward; 404 for an unknown reward.",
     directGrpc: "Services require `related_object_parent`, `type` and `amount`.",
     compile: resolveRewardStep,
+  },
+  {
+    name: "require-segment",
+    runs: "before the call",
+    appliesTo: "`REFERENCE_SEGMENT`",
+    does: "Rejects an unknown segment of a referral tier with 404.",
+    directGrpc: "The id is stored as it is sent; nobody is in an unknown segment.",
+    compile: requireSegmentStep,
   },
   {
     name: "complete-referral-event",

@@ -10,7 +10,7 @@ import type { CompileStep, Fields } from "./step.ts";
  * The services that store discounts and rewards must not call validation, which owns the catalogue. Discounts keep source
  * ids, which the order calculation understands.
  */
-export const resolveProductsStep: CompileStep = ({ rpc }, { units }) => {
+export const identifyProductsStep: CompileStep = ({ rpc }, { units }) => {
   const plan = planOf(rpc.input, new Map());
   if (plan === undefined || units === undefined) return undefined;
   return (next) => async (message, call) => {

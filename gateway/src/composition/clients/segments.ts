@@ -1,0 +1,18 @@
+import type { Transport } from "@connectrpc/connect";
+import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
+import { type Call, clientOf } from "@scrip/rpc";
+
+/** Segments by id. */
+export type Segments = {
+  /** Throws `not_found` when no segment has this id. */
+  require(segmentId: string, call: Call): Promise<void>;
+};
+
+export function createSegmentsClient(transport: Transport): Segments {
+  const client = clientOf(SegmentService, transport);
+  return {
+    async require(segmentId, call) {
+      await client.getSegment({ segmentId }, { ...call, idempotency: undefined });
+    },
+  };
+}
