@@ -210,15 +210,15 @@ describe("import-from", () => {
     );
   });
 
-  test("completes an import whose process was killed after any of its writes", async () => {
+  test("completes an import whose process was killed after any of its writes, of codes with any characters and length", async () => {
     const project = await createProject();
     const customers = await fileOf("killed-customers.csv", "Source ID,Name\nada,Ada\nbob,Bob\n");
     const vouchers = await fileOf(
       "killed-vouchers.csv",
       [
         "Code,Voucher Type,Campaign,Loyalty Balance,Customer Source ID,ID",
-        "C-1,LOYALTY_CARD,Club,650,ada,v_1",
-        "C-2,LOYALTY_CARD,Club,30,bob,v_2",
+        "ŻÓŁW 1,LOYALTY_CARD,Club,650,ada,v_1",
+        `${"L".repeat(255)},LOYALTY_CARD,Club,30,bob,v_2`,
       ].join("\n"),
     );
     const lots = await fileOf(
@@ -317,7 +317,7 @@ describe("import-from", () => {
         "D-2,DISCOUNT_VOUCHER,None,,,,,",
         "D-3,VOUCHER,Spring,,,,,",
         ",DISCOUNT_VOUCHER,Spring,,,,,",
-        'D-4,DISCOUNT_VOUCHER,Spring,,,soon,,"{""size"": 4}"',
+        'D-4,DISCOUNT_VOUCHER,Spring,,,2099-02-30,,"{""size"": 4}"',
         'D-5,DISCOUNT_VOUCHER,Spring,,,,,"{""size"": 4}"',
       ].join("\n"),
     );

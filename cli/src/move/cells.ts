@@ -49,8 +49,15 @@ export function dateOf(row: TableRow, column: string): string {
   if (text === "") return "";
   const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/.test(text.slice(10));
   const time = Date.parse(text.length > 10 && !hasZone ? `${text.replace(" ", "T")}Z` : text);
-  if (!ISO_DATE.test(text) || Number.isNaN(time)) throw faultOf(column, text, "a date (ISO 8601)");
+  const isDate = ISO_DATE.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(time);
+  if (!isDate) throw faultOf(column, text, "a date (ISO 8601)");
   return new Date(time).toISOString();
+}
+
+/** `Date.parse` would take the 30th of February for a day in March. */
+function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }
 
 export const dayOf = (row: TableRow, column: string): string => dateOf(row, column).slice(0, 10);

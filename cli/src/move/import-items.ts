@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import path from "node:path";
 
 import { stringify } from "csv-stringify/sync";
@@ -220,7 +221,7 @@ export class PointsImport {
     for (let attempt = 1; ; attempt += 1) {
       const suffix = attempt === 1 ? "" : ` ${attempt}`;
       try {
-        await this.#api.post(balance, body, `import-from ${card} ${date}${suffix}`);
+        await this.#api.post(balance, body, `import-from ${keyNameOf(card)} ${date}${suffix}`);
         return;
       } catch (error) {
         const isEarlier = error instanceof HttpError && error.isReplay;
@@ -228,6 +229,12 @@ export class PointsImport {
       }
     }
   }
+}
+
+/** The code in an idempotency key, which is ASCII and has up to 255 characters. */
+function keyNameOf(code: string): string {
+  const name = encode(code);
+  return name.length <= 200 ? name : createHash("sha256").update(name).digest("hex");
 }
 
 /** Runs within two days that are rejected. */

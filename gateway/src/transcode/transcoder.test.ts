@@ -1,6 +1,4 @@
-import { bindingsOf } from "@scrip/contract";
 import { ApiError } from "@scrip/errors";
-import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
@@ -139,24 +137,6 @@ describe("an update", () => {
       paths: ["active", "additional_info", "metadata"],
     });
     expect(update({})["updateMask"]).toMatchObject({ paths: [] });
-  });
-
-  test("lists null one level below by its path", () => {
-    const campaign = bindingsOf([CampaignService]).find(
-      ({ httpMethod, path }) => `${httpMethod} ${path}` === "PUT /v1/campaigns/{campaign_id}",
-    );
-    if (campaign === undefined) throw new Error("no PUT of a campaign");
-    const { decode } = createTranscoder().bind(campaign);
-    const body = {
-      loyalty_card: { expiration_rules: null, points: 3, junk: null },
-      metadata: { fields: null },
-      "gift.effect": null,
-    };
-    expect(
-      decode({ path: ["Club"], query: "", body: Buffer.from(JSON.stringify(body)) }),
-    ).toMatchObject({
-      updateMask: { paths: ["loyalty_card", "loyalty_card.expiration_rules", "metadata"] },
-    });
   });
 
   test("ignores a repeated code or id", () => {
