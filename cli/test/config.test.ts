@@ -152,7 +152,7 @@ async function call(env: Environment, method: string, url: string, body?: object
     ...(body && { body: JSON.stringify(body) }),
   });
   expect(response.ok).toBe(true);
-  return response.json();
+  return response.status === 204 ? undefined : response.json();
 }
 
 let files = 0;
@@ -219,6 +219,18 @@ test("exports the same text from the project and from its copy", async () => {
   expect(await apply(copy, text)).toMatchObject({ exitCode: 0 });
   expect(await exported(copy)).toBe(text);
   expect(text).not.toMatch(/_[0-9a-f]{18}/);
+});
+
+test("exports the id of a SKU that was deleted", async () => {
+  const { id, env } = await createProject();
+  const sku = await call(env, "POST", "/v1/products/shirt/skus", { source_id: "red" });
+  const product = await call(env, "GET", "/v1/products/shirt");
+  const parameters = { product: { id: product.id, sku_id: sku.id } };
+  await call(env, "POST", "/v1/rewards", { name: "Red", type: "MATERIAL", parameters });
+  await call(env, "DELETE", "/v1/products/shirt/skus/red");
+  const text = await exported({ id, env });
+  expect(text).toContain(`id: $ref:products/shirt\n        sku_id: ${sku.id}\n`);
+  expect(await plan({ id, env }, text)).toMatchObject({ exitCode: 0 });
 });
 
 test("changes the rules, tiers and schemas of programs, and back", async () => {
