@@ -38,7 +38,7 @@ export type KafkaEventBusOptions = {
 const TIMINGS: KafkaConsumerTimings = {
   sessionMs: 15_000,
   heartbeatMs: 3_000,
-  fetchWaitMs: 1_000,
+  fetchWaitMs: 2_000,
   handoverMs: 500,
   silenceMs: 60_000,
   backOffMs: 250,
