@@ -110,7 +110,7 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
     const message = toMessage(draft);
     const violation = check(message);
     if (violation !== undefined) {
-      const inQuery = binding.body === "none" || isOfQuery(violation, query, isTaken);
+      const inQuery = binding.body === "none" || isOfQuery(violation, query, { isTaken, text });
       throw inQuery ? invalidQuery(violation) : invalidPayload(violation);
     }
     return message;
@@ -118,9 +118,14 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
 }
 
 /** Whether the violation is of a field that was filled from the query. */
-function isOfQuery(violation: string, query: string, isTaken: (name: string) => boolean): boolean {
+function isOfQuery(
+  violation: string,
+  query: string,
+  { isTaken, text }: Pick<QueryContext, "isTaken" | "text">,
+): boolean {
   const [, name] = /^Property \.(\w+) /.exec(violation) ?? [];
-  return name !== undefined && !isTaken(name) && Object.hasOwn(parseQuery(query), name);
+  if (name === undefined || isTaken(name)) return false;
+  return Object.keys(parseQuery(query)).some((each) => fieldNameOf(each, text) === name);
 }
 
 /** The decoded body. Its fields take precedence over the query. */
@@ -208,11 +213,13 @@ type QueryContext = {
 function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: QueryContext): void {
   try {
     const parameters = parseQuery(query);
+    const filled = new Map<string, string>();
     for (const name of Object.keys(parameters)) {
-      const fieldName = text.fields.has(name) ? name : snakeCase(name);
+      const fieldName = fieldNameOf(name, text);
       if (isTaken(fieldName)) continue;
       const value = parameters[name] ?? "";
       const entry = text.fields.get(fieldName);
+      if (entry !== undefined) requireOneSpelling(name, fieldName, filled);
       if (isList && isObject(value)) requireFilter(name, value, entry?.field);
       else if (isList && name === "filters" && entry === undefined) throw unknownFilter(".filters");
       entry?.fill(draft, value);
@@ -223,8 +230,17 @@ function fillFromQuery(draft: Draft, query: string, { isTaken, isList, text }: Q
 }
 
 /** Client libraries of the leading system send some parameters in camel case, such as `assignmentId`. */
-const snakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const fieldNameOf = (name: string, { fields }: MessageDecoder): string =>
+  fields.has(name) ? name : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The second spelling would replace the first: of `createdAt[after]` and `created_at[before]`, one would be ignored. */
+function requireOneSpelling(name: string, fieldName: string, filled: Map<string, string>): void {
+  const earlier = filled.get(fieldName);
+  if (earlier !== undefined) {
+    throw new DecodeError(`must not have both '${earlier}' and '${name}'`);
+  }
+  filled.set(fieldName, name);
+}
 
 /** Ignoring a filter such as `filters[…]` or `created_at[after]` would list too much. */
 function requireFilter(name: string, value: JsonObject, field: DescField | undefined): void {
