@@ -7,4 +7,5 @@ export { OPERATORS } from "./operators.ts";
 export { type CompiledPredicate, compilePredicate, type Predicate } from "./predicate.ts";
 export { filterCondition, type FilterQuery } from "./query.ts";
 export { inTimeRange, type TimeRange, timeRangeConditions } from "./time-range.ts";
+export { readTree } from "./tree.ts";
 export { memberOf, type RecordField, type RecordFields } from "./record.ts";

@@ -83,6 +83,7 @@ test("looks vouchers up by code or id if the filters are restricted to them", ()
   expect(requestedVouchers(sale)).toBeNull();
   expect(requestedVouchers({ ...sale, code: is("A", "B") })).toEqual(["A", "B"]);
   expect(requestedVouchers({ resource_id: { conditions: { $in: "v_1" } } })).toEqual(["v_1"]);
+  expect(requestedVouchers({ code: null, resource_id: { $is: "v_1" } })).toEqual(["v_1"]);
   expect(requestedVouchers({ code: { conditions: { $is_not: ["A"] } } })).toBeNull();
   expect(requestedVouchers({ junction: "or", code: is("A"), ...sale })).toBeNull();
 });

@@ -1,4 +1,9 @@
-import { type CompiledPredicate, compilePredicate, type RecordFields } from "@scrip/filters";
+import {
+  type CompiledPredicate,
+  compilePredicate,
+  readTree,
+  type RecordFields,
+} from "@scrip/filters";
 
 import { type PageCursor } from "./page-cursor.ts";
 
@@ -73,17 +78,14 @@ export function voucherFilters(filters: Filters): Filters {
 const isAlternative = ({ junction }: Filters): boolean =>
   typeof junction === "string" && junction.toLowerCase() === "or";
 
-/** The codes or ids to which filters restrict vouchers; null without a restriction. */
+/** The codes or ids to which valid filters restrict vouchers; null without a restriction. */
 export function requestedVouchers(filters: Filters): readonly string[] | null {
-  if (isAlternative(filters)) return null;
+  const { junction, fields } = readTree(filters);
+  if (junction === "or") return null;
   for (const name of ["code", "resource_id"]) {
-    const { conditions = {} } = (filters[name] ?? {}) as { readonly conditions?: Filters };
-    for (const operator of ["$is", "$in"]) {
-      if (Object.hasOwn(conditions, operator)) return toTexts(conditions[operator]);
-    }
+    const conditions = fields.find((field) => field.name === name)?.conditions;
+    const found = conditions?.find(({ operator }) => operator === "$is" || operator === "$in");
+    if (found !== undefined) return found.operands.map(String);
   }
   return null;
 }
-
-const toTexts = (operand: unknown): readonly string[] =>
-  (Array.isArray(operand) ? operand : [operand]).map(String);
