@@ -157,6 +157,8 @@ test("filters use fields that other services know, alone and beside others", asy
     [{ junction: "OR", customer_source_id: is("ann"), category: is("Summer") }, "A B"],
     [{ junction: "OR", customer_source_id: is("ann"), code: is("C") }, "A C"],
     [{ junction: "or", category: is("Summer"), ...red }, "A B C"],
+    [{ junction: "or", category: null, ...red }, "A C"],
+    [{ junction: "or", category: is("Summer"), code: null }, "B"],
     [{ loyalty_balance: { conditions: { $more_than: 6, $less_than_equal: 7 } } }, "D"],
     [{ validation_rules_id: { conditions: { $has_value: true } } }, ""],
   ] as const) {

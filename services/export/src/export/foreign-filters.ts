@@ -31,7 +31,12 @@ export function splitFilters({
 }: Pick<ExportPlan, "object" | "filters">): SplitFilters {
   const known = foreignFields(object);
   const part = (isForeign: boolean): JsonObject =>
-    Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name) === isForeign));
+    Object.fromEntries(
+      Object.entries(fields).filter(
+        // Null is no filter, so it must not count as an alternative either.
+        ([name, conditions]) => conditions !== null && known.has(name) === isForeign,
+      ),
+    );
   const [own, foreign] = [part(false), part(true)];
   const joined = junction === undefined ? {} : { junction };
   const isOr = typeof junction === "string" && junction.toLowerCase() === "or";
