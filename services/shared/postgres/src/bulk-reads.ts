@@ -69,11 +69,19 @@ export const inlineValues = ({ text, values }: Statement): string =>
 
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Date) return textOfDate(value);
   if (Array.isArray(value)) return `{${value.map(elementOf).join(",")}}`;
   if (typeof value === "object") throw new Error("a statement value that is no scalar");
   // oxlint-disable-next-line typescript/no-base-to-string -- a scalar
   return String(value);
+}
+
+/** Postgres reads neither the year 0 nor the signs of years that ISO 8601 writes with six digits. */
+function textOfDate(value: Date): string {
+  const text = value.toISOString();
+  const year = value.getUTCFullYear();
+  if (year > 0) return text.replace(/^\+0*/, "");
+  return `${String(1 - year).padStart(4, "0")}${text.slice(text.indexOf("-", 1))} BC`;
 }
 
 function elementOf(value: unknown): string {

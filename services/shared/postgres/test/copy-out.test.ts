@@ -45,6 +45,24 @@ test("reads rows of all sizes unchanged, at the pace of the reader", async () =>
   expect(hash(Buffer.concat(chunks))).toBe(hash(expected));
 });
 
+test("reads times of all years as they are sent", async () => {
+  const times = [
+    "-000001-12-31T10:00:00.000Z",
+    "0000-02-29T00:00:00.000Z",
+    "0001-01-01T00:00:00.001Z",
+    "2026-11-27T05:47:34.123Z",
+    "9999-12-31T23:59:59.999Z",
+    "+010000-01-01T14:00:00.000Z",
+  ].map((text) => new Date(text));
+  const list = times.map((_, at) => `extract(epoch from $${at + 2}::timestamptz) * 1000`);
+  const text = `select ${list.join(", ")} from unnest($1::timestamptz[]) as t limit 1`;
+  let row = "";
+  for await (const chunk of db.bulk("proj_1").copyCsv({ text, values: [times, ...times] })) {
+    row += chunk.toString();
+  }
+  expect(row.trim().split(",").map(Number)).toEqual(times.map(Number));
+});
+
 test("reads no rows of an empty result", async () => {
   for await (const chunk of copy("select 1 where false")) expect(chunk).toBeUndefined();
 });
