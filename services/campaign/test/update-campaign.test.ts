@@ -191,9 +191,14 @@ describe("the expiration rules of a loyalty program", () => {
       return voucher?.loyaltyCard?.expirationRules;
     };
     const stored = { period_type: "MONTH", period_value: 3 };
+    const others = { rounding_value: "none", fixed_day: "" };
     const [card, rules] = ["loyalty_card", "loyalty_card.expiration_rules"];
     expect(await rulesAfter({ points: 8n }, [card])).toEqual(stored);
     expect(await rulesAfter({}, [card, rules])).toBeUndefined();
     expect(await rulesAfter({ expirationRules: sent }, [card, rules])).toEqual(stored);
+    expect(await rulesAfter({ expirationRules: { ...sent, ...others } }, [card])).toEqual({
+      ...stored,
+      ...others,
+    });
   });
 });

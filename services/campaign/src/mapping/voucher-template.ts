@@ -4,7 +4,7 @@ import { enumName } from "@scrip/mapping";
 import type { NewCampaignVoucher } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { GiftEffect as GiftEffects } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import type { Call } from "@scrip/rpc";
-import { parseExpirationRules, parseTierPolicy } from "@scrip/rules";
+import { integerOf, parseExpirationRules, parseTierPolicy } from "@scrip/rules";
 
 import type { Json, VoucherTemplate } from "../domain/campaign.ts";
 import { campaignCodeConfig } from "./code-config.ts";
@@ -34,7 +34,7 @@ const withNumbers = (settings: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(settings).map(([key, value]) => {
       if (isObject(value)) return [key, withNumbers(value)];
-      return [key, INTEGERS.has(key) && typeof value === "string" ? Number(value) : value];
+      return [key, (INTEGERS.has(key) ? integerOf(value) : null) ?? value];
     }),
   );
 

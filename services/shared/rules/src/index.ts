@@ -24,6 +24,7 @@ export {
 export {
   type ExpirationRules,
   type ExpiryRounding,
+  integerOf,
   parseExpirationRules,
 } from "./expiration/expiration-rules.ts";
 export {
