@@ -171,6 +171,41 @@ describe("decideMovements", () => {
       limit: 1n,
     });
   });
+
+  test("activates pending points of an earlier release while the card has room for those that are active", () => {
+    const account = openAccount(9_999_999_999_000n);
+    const { card } = account;
+    const pending = (points: bigint) => ({
+      card: CARD,
+      cause: String(points),
+      at: 0,
+      expiredBefore: START,
+      type: "PENDING_POINTS_ACTIVATION" as const,
+      points,
+      pendingPoints: -points,
+    });
+    const { decisions } = decideMovements(
+      [
+        pending(1_001n),
+        pending(900n),
+        { ...add(1n), card: CARD, cause: "add", at: 0, expiredBefore: START },
+      ],
+      {
+        accounts: new Map([
+          [KEY, { ...account.account, card: { ...card, pendingPoints: 1_901n } }],
+        ]),
+        locks: [],
+        recorded: new Map(),
+        newId: () => "vtx_1",
+        newLotId: account.newLotId,
+      },
+    );
+    expect(decisions).toMatchObject([
+      { kind: "rejected", limit: 1_000n },
+      { kind: "moved", card: { points: 9_999_999_999_900n, pendingPoints: 1_001n } },
+      { kind: "rejected", limit: 0n },
+    ]);
+  });
 });
 
 describe("expireLots", () => {

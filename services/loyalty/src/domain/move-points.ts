@@ -105,9 +105,14 @@ export type MovePointsResult = {
 /** The most points that a card can be given in total, with those that are pending. */
 const MAX_POINTS = 10_000_000_000_000n;
 
-/** Points that the card can still be given: pending ones have their place, so that each can become active. */
-export const roomOf = ({ points, pendingPoints }: Pick<Card, "points" | "pendingPoints">): bigint =>
-  MAX_POINTS - points - pendingPoints;
+/**
+ * Points that the card can still be given: pending ones have their place, so that each can become active. Cards of an
+ * earlier release may have been given more.
+ */
+export function roomOf({ points, pendingPoints }: Pick<Card, "points" | "pendingPoints">): bigint {
+  const room = MAX_POINTS - points - pendingPoints;
+  return room < 0n ? 0n : room;
+}
 
 /**
  * Decides movements over locked cards, in order: each sees the effects of those before it, and every card first
@@ -190,12 +195,12 @@ function expireFirst(
 }
 
 function rejectionOf(
-  { type, points, pendingPoints = 0n, at, card: reference }: PointsMovement,
+  { type, points, at, card: reference }: PointsMovement,
   card: Card,
   locks: readonly PointsLock[],
 ): MovementDecision | null {
   if (KINDS[type].adds) {
-    const limit = roomOf(card) - pendingPoints;
+    const limit = type === "PENDING_POINTS_ACTIVATION" ? MAX_POINTS - card.points : roomOf(card);
     return points <= limit ? null : { kind: "rejected", key: "invalid_amount", limit };
   }
   const ofCard = locks.filter(
