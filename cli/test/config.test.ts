@@ -360,6 +360,11 @@ test.each([
     "product_collections/x refers to products/none, which does not exist",
   ],
   [
+    "a reference to a product without a name",
+    "version: 1\nproduct_collections:\n  x: {type: STATIC, products: [{object: product, id: $ref:products/}]}\n",
+    "product_collections/x refers to products/, which does not exist",
+  ],
+  [
     "a changed type of a campaign",
     "version: 1\ncampaigns:\n  Club: {campaign_type: PROMOTION}\n",
     "campaigns/Club: campaign_type cannot change",

@@ -38,7 +38,8 @@ export async function findCatalogueIds(
     if (!isCataloguePath(path)) continue;
     const [resource = "", ...source] = path.split("/");
     const found = await findResource(api, `/v1/${resource}/${encode(source.join("/"))}`);
-    if (found !== null) ids.set(path, String(found["id"]));
+    // The path of no product, such as `products/`, is that of the list.
+    if (typeof found?.["id"] === "string") ids.set(path, found["id"]);
   }
   return ids;
 }
