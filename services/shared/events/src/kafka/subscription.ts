@@ -61,12 +61,16 @@ export function startSubscription(options: KafkaSubscriptionOptions): Omit<Subsc
 class Supervisor {
   readonly #options: KafkaSubscriptionOptions;
   readonly #closing: AbortSignal;
+  readonly #closed: Promise<unknown>;
   readonly #alarm = createAlarm();
   #reader: KafkaReader | undefined;
 
   constructor(options: KafkaSubscriptionOptions, closing: AbortSignal) {
     this.#options = options;
     this.#closing = closing;
+    this.#closed = new Promise((resolve) => {
+      closing.addEventListener("abort", resolve);
+    });
     closing.addEventListener("abort", this.#alarm.ring);
   }
 
@@ -100,7 +104,9 @@ class Supervisor {
   /** Runs one consumer until it fails or the subscription closes. */
   async #consume(): Promise<void> {
     const { kafka, group, topics, catalog, timings } = this.#options;
-    await catalog.ensure(topics);
+    // Without a broker, the subscriptions of a process try one after the other, each for some seconds.
+    await Promise.race([catalog.ensure(topics), this.#closed]);
+    if (this.#closing.aborted) return;
     const consumer = kafka.consumer({ ...consumerSettings(timings), groupId: group });
     const reader = new KafkaReader({
       consumer,
