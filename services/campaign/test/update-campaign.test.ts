@@ -195,6 +195,10 @@ describe("the expiration rules of a loyalty program", () => {
     const [card, rules] = ["loyalty_card", "loyalty_card.expiration_rules"];
     expect(await rulesAfter({ points: 8n }, [card])).toEqual(stored);
     expect(await rulesAfter({}, [card, rules])).toBeUndefined();
+    expect(await rulesAfter({ points: 9n, expirationRules: sent }, [rules])).toEqual(stored);
+    expect(await rulesAfter({}, [rules])).toBeUndefined();
+    const { voucher } = await update(call, { campaignId }, [rules]);
+    expect(voucher?.loyaltyCard).toMatchObject({ points: 8n });
     expect(await rulesAfter({ expirationRules: sent }, [card, rules])).toEqual(stored);
     expect(await rulesAfter({ expirationRules: { ...sent, ...others } }, [card])).toEqual({
       ...stored,

@@ -100,9 +100,7 @@ function updatedTemplate(
       ? updatedDiscount(template.discount, request)
       : template.discount,
     gift: sent.has("gift") ? updatedGift(template.gift, request) : template.gift,
-    loyaltyCard: sent.has("loyalty_card")
-      ? updatedLoyaltyCard(template.loyaltyCard, { request, sent })
-      : template.loyaltyCard,
+    loyaltyCard: updatedLoyaltyCard(template.loyaltyCard, { request, sent }),
   };
 }
 
@@ -137,14 +135,16 @@ function updatedLoyaltyCard(
   before: VoucherTemplate["loyaltyCard"],
   { request: { loyaltyCard: card }, sent }: Pick<CampaignUpdate, "request" | "sent">,
 ): VoucherTemplate["loyaltyCard"] {
-  if (before === null && card === undefined) return null;
+  const isSent = sent.has("loyalty_card");
+  // gRPC callers may name the rules alone.
+  const areRulesSent = sent.has("loyalty_card.expiration_rules");
+  if ((!isSent && !areRulesSent) || (before === null && card === undefined)) return before;
   if (before === null) throw notOfThisCampaign("loyalty_card");
-  if (card === undefined) throw mustNotBeNull("loyalty_card");
+  if (isSent && card === undefined) throw mustNotBeNull("loyalty_card");
+  const rules = checkedExpirationRules(card?.expirationRules);
   return {
-    points: card.points ?? before.points,
-    expirationRules:
-      checkedExpirationRules(card.expirationRules) ??
-      (sent.has("loyalty_card.expiration_rules") ? null : before.expirationRules),
+    points: (isSent ? card?.points : undefined) ?? before.points,
+    expirationRules: rules ?? (areRulesSent ? null : before.expirationRules),
   };
 }
 
