@@ -54,6 +54,7 @@ export async function startProcess(config: ProcessConfig): Promise<Gateway> {
       metrics,
     }),
   );
+  parts.defer(() => bus.closeSubscriptions(BUS_CLOSE_MS));
   const keys = parts.use(followServiceKeys(config.serviceKeys, logger));
   const tls = config.tls && parts.use(followTls(config.tls, logger));
   const connectTo = createCallees({ caller: "gateway", keys, tls, logger, metrics });

@@ -51,6 +51,9 @@ export type CompositionOptions = {
 /** Few connections make larger batches, and one process needs no more. */
 const POOL_SIZE = 4;
 
+/** How long consumers may take to finish when the process stops. */
+const CONSUMERS_CLOSE_MS = 3_000;
+
 /** Few events are left to deliver once the services have stopped. */
 const BUS_CLOSE_MS = 2_000;
 
@@ -88,6 +91,7 @@ export async function startScrip(options: CompositionOptions): Promise<Compositi
       metrics: options.metrics,
     }),
   );
+  parts.defer(() => bus.closeSubscriptions(CONSUMERS_CLOSE_MS));
   const { url, port, codeGuessing } = parts.use(
     await openGateway(service, services, { ...options, admission }),
   );

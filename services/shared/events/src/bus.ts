@@ -154,6 +154,11 @@ export type EventBus = {
    * recognise its id. It follows all events published since, regardless of its key.
    */
   readonly replay: (letter: DeadLetter) => Promise<void>;
+  /**
+   * Closes all subscriptions at the same time, within one deadline. A process does so before its services end: one after the
+   * other, each would wait for a response of its broker.
+   */
+  readonly closeSubscriptions: (deadlineMs: number) => Promise<void>;
   /** Closes all subscriptions within one deadline, and then the connection to the log. */
   readonly close: (deadlineMs: number) => Promise<void>;
 };

@@ -76,6 +76,7 @@ export async function withEventBus<Service extends AsyncDisposable>(
   });
   parts.defer(() => bus.close(CLOSE_MS));
   const service = parts.use(await create(bus));
+  parts.defer(() => bus.closeSubscriptions(CLOSE_MS));
   const running = parts.move();
   return { ...service, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

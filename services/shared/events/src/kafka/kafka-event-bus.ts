@@ -79,6 +79,10 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const publisher = createPublisher(kafka, topics, options.kafka.epoch);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
+  const closeSubscriptions = async (deadlineMs: number): Promise<void> => {
+    await Promise.all([...subscriptions].map((each) => each.close(deadlineMs)));
+    subscriptions.clear();
+  };
 
   return {
     publish: publisher.publish,
@@ -118,10 +122,10 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
           await publisher.publish([event]);
       });
     },
+    closeSubscriptions,
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
-      await Promise.all([...subscriptions].map((each) => each.close(deadlineMs)));
-      subscriptions.clear();
+      await closeSubscriptions(deadlineMs);
       const ending = Promise.allSettled([publisher.close(), admin.close(), db.close()]);
       await within(ending, Math.max(endsAt - performance.now(), 0));
     },

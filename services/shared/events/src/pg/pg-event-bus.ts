@@ -66,6 +66,10 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   };
 
   const outboxes = createOutboxes(db, announce);
+  const closeSubscriptions = async (deadlineMs: number): Promise<void> => {
+    await Promise.all([...subscriptions].map((subscription) => subscription.close(deadlineMs)));
+    subscriptions.clear();
+  };
 
   return {
     async publish(batch) {
@@ -98,11 +102,11 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       });
       announce(new Set([event.topic]));
     },
+    closeSubscriptions,
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
       await within(trimming.stop(), deadlineMs);
-      await Promise.all([...subscriptions].map((subscription) => subscription.close(deadlineMs)));
-      subscriptions.clear();
+      await closeSubscriptions(deadlineMs);
       await within(db.close(), Math.max(endsAt - performance.now(), 0));
     },
     async crash() {

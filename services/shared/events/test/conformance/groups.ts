@@ -84,6 +84,33 @@ export function groupConformance(broker: () => Broker): void {
       await Promise.all([bus.close(CLOSE_MS), other.close(CLOSE_MS)]);
     });
 
+    test("leaves with all groups of a bus whose subscriptions close, which still publishes", async () => {
+      const topic = newTopic();
+      const groups = [newGroup(), newGroup()];
+      const [leaving, staying] = await Promise.all([broker().connect(), broker().connect()]);
+      const left = recorder();
+      await Promise.all(
+        groups.map((group) => leaving.subscribe({ group, topics: [topic], handler: left.handler })),
+      );
+      await leaving.publish([buildEvent(topic, "v_1", 1)]);
+      await soon(() => expect(left.seen).toHaveLength(groups.length));
+
+      await leaving.closeSubscriptions(CLOSE_MS);
+      await leaving.publish([buildEvent(topic, "v_1", 2)]);
+      const stayed = groups.map(() => recorder());
+      await Promise.all(
+        groups.map((group, index) =>
+          staying.subscribe({ group, topics: [topic], handler: stayed[index]!.handler }),
+        ),
+      );
+      await soon(() => {
+        for (const { seen } of stayed)
+          expect(idsOf(seen)).toEqual(idsOf([buildEvent(topic, "v_1", 2)]));
+      });
+      expect(left.seen).toHaveLength(groups.length);
+      await Promise.all([leaving.close(CLOSE_MS), staying.close(CLOSE_MS)]);
+    });
+
     test("receives again the unfinished events of a member that died", async () => {
       const topic = newTopic();
       const group = newGroup();
