@@ -232,10 +232,8 @@ export class PointsImport {
 }
 
 /** The code in an idempotency key, which is ASCII and has up to 255 characters. */
-function keyNameOf(code: string): string {
-  const name = encode(code);
-  return name.length <= 200 ? name : createHash("sha256").update(name).digest("hex");
-}
+const keyNameOf = (code: string): string =>
+  /^[\x20-\x7e]{1,200}$/.test(code) ? code : createHash("sha256").update(code).digest("hex");
 
 /** Runs within two days that are rejected. */
 const MAX_KEYS = 100;
