@@ -23,7 +23,6 @@ describe("parseCodeConfig", () => {
     ],
     ["the distinct characters of a charset", { length: 2, charset: "aab" }, 4n],
     ["one without placeholders", { pattern: "FIXED" }, 1n],
-    ["a pattern beside the length of one without placeholders", { pattern: "#", length: 0 }, 62n],
   ])("derives the capacity from %s", (_name, config, capacity) => {
     expect(capacityOf(maskOf(config))).toBe(capacity);
   });
@@ -36,6 +35,7 @@ describe("parseCodeConfig", () => {
   test.each([
     ["no length", { length: 0 }, ".length"],
     ["a length above 200", { length: 201 }, ".length"],
+    ["a length above 200 beside a pattern", { pattern: "A-##", length: 201 }, ".length"],
     ["a fraction as length", { length: 1.5 }, ".length"],
     ["an empty charset", { charset: "" }, ".charset"],
     ["a blank in the charset", { charset: "a b" }, ".charset"],
@@ -89,6 +89,11 @@ describe("mergeCodeConfig", () => {
       length: 3,
     });
     expect(mergeCodeConfig(standing, { charset: "xy" })).toEqual({ ...standing, charset: "xy" });
+  });
+
+  test("replaces a length by a pattern that the request sends", () => {
+    const standing = { pattern: "FIXED", length: 0, prefix: "p" };
+    expect(mergeCodeConfig(standing, { pattern: "#" })).toEqual({ pattern: "#", prefix: "p" });
   });
 });
 

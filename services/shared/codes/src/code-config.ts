@@ -30,13 +30,17 @@ export type NormalCodeConfig = {
 };
 
 /**
- * Merges a request into the stored configuration: a length replaces a stored pattern, which would
- * otherwise take precedence.
+ * Merges a request into the stored configuration. A length replaces a stored pattern, which would otherwise take
+ * precedence, and a pattern the stored length, which is that of another pattern.
  */
 export function mergeCodeConfig(standing: CodeConfig, sent: CodeConfig): CodeConfig {
-  const { pattern, ...others } = standing;
-  const inherited = sent.length === undefined ? { ...others, pattern } : others;
-  return { ...inherited, ...sent };
+  const { pattern, length, ...others } = standing;
+  return {
+    ...others,
+    ...(sent.length === undefined && pattern !== undefined && { pattern }),
+    ...(sent.pattern === undefined && length !== undefined && { length }),
+    ...sent,
+  };
 }
 
 /**
@@ -57,8 +61,8 @@ export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeCon
 export function parseCodeConfig(config: CodeConfig, caseSensitive: boolean): ParsedCodeConfig {
   const { length = DEFAULT_LENGTH, charset = DEFAULT_CHARSET, prefix = "", postfix = "" } = config;
   const inRange = Number.isInteger(length) && length >= 1 && length <= MAX_LENGTH;
-  // Beside a pattern, the length does not matter: the stored one of another pattern may be 0.
-  if (!inRange && config.pattern === undefined) {
+  // A normalized config of a pattern without placeholders has a length of 0.
+  if (!inRange && !(config.pattern !== undefined && placeholdersOf(config.pattern) === length)) {
     return violation(`Property .code_config.length must be between 1 and ${MAX_LENGTH}`);
   }
   if (charset === "") return violation("Property .code_config.charset must not be empty");
