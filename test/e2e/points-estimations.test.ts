@@ -37,5 +37,10 @@ describe.each(COMPOSITIONS)("estimations of points (%s)", async (composition) =>
       { source_id, discount_amount: 100 },
     ];
     expect(await Promise.all(orders.map(estimate))).toEqual([7, 5, 7, 9]);
+
+    const unknown = { source_id: newCode("order"), discount_amount: 0 };
+    const path = `/v1/loyalties/${program.campaignId}/qualifications`;
+    const response = await api.post(path, { customer, order: unknown });
+    expect(response.status).toBe(404);
   });
 });

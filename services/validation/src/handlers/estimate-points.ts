@@ -79,8 +79,8 @@ async function calculateOrder(deps: Deps, call: Call, input: OrderInput): Promis
     find: (named) => loadOrder(deps, call, named),
   });
   const { items, amount, discountAmount, metadata, sourceId } = sent;
-  const isReference =
-    items.length === 0 && [amount, discountAmount, metadata].every((field) => field === undefined);
+  // A discount alone describes no order.
+  const isReference = items.length === 0 && amount === undefined && metadata === undefined;
   if (stored === null && isReference && sourceId !== undefined) throw notFound("order", sourceId);
   const request = create(CreateOrderRequestSchema, {
     items,
