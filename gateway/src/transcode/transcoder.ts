@@ -106,7 +106,7 @@ function compileRequest(compiled: Compiled): BoundTranscoder["decode"] {
       inPath.has(name) || (sent.has(name) && !isOwnQueryField(name));
     if (query !== "") fillFromQuery(draft, query, { isTaken, isList, text });
     fillPath(draft, path);
-    addMask?.(draft, sent.keys);
+    addMask?.(draft, sent.keys());
     const message = toMessage(draft);
     const violation = check(message);
     if (violation !== undefined) {
@@ -131,11 +131,13 @@ function isOfQuery(
 /** The decoded body. Its fields take precedence over the query. */
 type Sent = {
   readonly draft: Draft;
-  readonly keys: readonly string[];
+  /** Only update masks need them. */
+  readonly keys: () => readonly string[];
   readonly has: (name: string) => boolean;
 };
 
 const hasNothing = (): boolean => false;
+const noKeys = (): readonly string[] => [];
 
 function compileBody({
   binding,
@@ -144,7 +146,7 @@ function compileBody({
   text,
 }: Compiled): (body: Buffer | undefined) => Sent {
   const kind = binding.body;
-  const nothing = (): Sent => ({ draft: json.empty(), keys: [], has: hasNothing });
+  const nothing = (): Sent => ({ draft: json.empty(), keys: noKeys, has: hasNothing });
   if (kind === "none") return nothing;
   if (kind !== "all") return compileFieldBody(kind, json, limits);
   const read: (body: Buffer) => JsonValue = binding.access.form
@@ -166,12 +168,12 @@ function compileBody({
 function sentOf(draft: Draft, value: JsonObject): Sent {
   return {
     draft,
-    keys: keysOf(value),
+    keys: () => keysOf(value),
     has: (name) => value[name] !== undefined && value[name] !== null,
   };
 }
 
-/** The keys of an object, and those of null in objects below it, as paths; no field has a name with a dot. */
+/** The keys of an object, and paths of the keys one level below whose value is null; no field has a name with a dot. */
 const keysOf = (value: JsonObject): readonly string[] =>
   Object.entries(value).flatMap(([key, each]) => {
     if (key.includes(".")) return [];
@@ -191,7 +193,7 @@ function compileFieldBody(
   const [name, { fill }] = entry;
   return (body) => {
     const draft = json.empty();
-    if (body === undefined || body.length === 0) return { draft, keys: [], has: hasNothing };
+    if (body === undefined || body.length === 0) return { draft, keys: noKeys, has: hasNothing };
     try {
       const value = readJson(body, limits);
       if (value !== null) fill(draft, value);
@@ -200,7 +202,7 @@ function compileFieldBody(
       if (error instanceof DecodeError) error.path = error.path.replace(`.${name}`, "");
       throw toApiError(error);
     }
-    return { draft, keys: [name], has: (other) => other === name };
+    return { draft, keys: () => [name], has: (other) => other === name };
   };
 }
 
