@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { repetitions } from "@scrip/testing/repetitions";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 
@@ -22,7 +21,7 @@ const RELEASE_TIMEOUT_MS = 90_000;
 
 /** Processes that are killed one after the other while requests are in progress. */
 const KILLED_SERVICES: Readonly<Record<string, readonly (ServiceName | undefined)[]>> = {
-  standalone: Array.from({ length: repetitions({ usual: 1, full: 2 }) }, () => undefined),
+  standalone: [undefined, undefined],
   distributed: ["validation", "loyalty", "voucher"],
 };
 
