@@ -3642,7 +3642,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.CardTransactionDetails.holder_loyalty_tier": "Accruals: the loyalty tier of the holder before the accrual.",
   "scrip.voucher.v1.CardTransactionDetails.loyalty_tier": "Accruals: the loyalty tier whose mapping changed the points.",
   "scrip.voucher.v1.CardTransactionDetails.order": "Order of the redemption.",
-  "scrip.voucher.v1.CardTransactionDetails.pending_points": "Activations: the pending points (`id`).",
+  "scrip.voucher.v1.CardTransactionDetails.pending_points": "Activations: the entry of the pending points, as lists of pending points show it.",
   "scrip.voucher.v1.CardTransactionDetails.redemption": "Redemption that took the points.",
   "scrip.voucher.v1.CardTransactionDetails.reward": "Reward that the points were spent on.",
   "scrip.voucher.v1.CardTransactionDetails.rollback": "Rollback that gave the points back.",

@@ -286,7 +286,7 @@ const expiration = ({ points, buckets }: Pick<PointsMoved, "points" | "buckets">
   })),
 });
 
-/** Removed points are an addition of fewer than none: client libraries reject types they do not know. */
+/** There is no type for removed points: those of an addition are negative then. */
 function pointsChange({ type }: { readonly type: string }): string {
   if (type === "POINTS_EXPIRATION") return "points_expired";
   return type.startsWith("POINTS_TRANSFER") ? "points_transferred" : "points_added";

@@ -652,7 +652,7 @@ export type CardTransactionDetails = Message<"scrip.voucher.v1.CardTransactionDe
   holderLoyaltyTier?: JsonObject | undefined;
 
   /**
-   * Activations: the pending points (`id`).
+   * Activations: the entry of the pending points, as lists of pending points show it.
    *
    * @generated from field: google.protobuf.Struct pending_points = 15;
    */
