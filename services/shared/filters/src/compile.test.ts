@@ -89,6 +89,9 @@ describe("compileFilters", () => {
     expect(compile({ name: { $is: "Ada" }, size: null, junction: null })).toEqual(
       compile(one("name", { $is: "Ada" })),
     );
+    expect(compile({ junction: "or", name: { $is: "Ada" }, size: null })).toEqual(
+      compile({ junction: "or", name: { $is: "Ada" } }),
+    );
     expect(compile({ name: null })).toEqual(compile({}));
   });
 
@@ -99,6 +102,7 @@ describe("compileFilters", () => {
     ["conditions that are none", one("name", [])],
     ["empty conditions", one("name", {})],
     ["a field without conditions", { name: {} }],
+    ["an unknown field that is null", { unknown: null }],
     ["a field of which not all keys are operators", { name: { $is: "Ada", value: 1 } }],
     ["a date-time of February 30", one("made", { $after: "2026-02-30T00:00:00" })],
     ["an own property of objects", one("constructor", { $is: 1 })],

@@ -30,13 +30,13 @@ export function compileFilters(filters: unknown, context: FilterContext): Compil
 
 function compileTree(filters: unknown, context: FilterContext, bind: Bind): string {
   const { junction, fields } = readTree(filters);
-  const parts = fields.map(({ name, conditions }) => {
+  const parts = fields.flatMap(({ name, conditions }) => {
     const field = findField(context.fields, name, bind);
     if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
     const compiled = conditions.map((condition) =>
       compileCondition({ name, field, ...condition }, context, bind),
     );
-    return `(${compiled.join(" and ")})`;
+    return compiled.length === 0 ? [] : [`(${compiled.join(" and ")})`];
   });
   return parts.length === 0 ? "true" : `(${parts.join(` ${junction} `)})`;
 }

@@ -40,7 +40,7 @@ export function compilePredicate<Subject>(
 
 function predicateOf<Subject>(filters: unknown, fields: RecordFields<Subject>): Predicate<Subject> {
   const tree = readTree(filters);
-  const parts = tree.fields.map(({ name, conditions }): Predicate<Subject> => {
+  const parts = tree.fields.flatMap(({ name, conditions }): readonly Predicate<Subject>[] => {
     const field = findRecordField(fields, name);
     if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
     const keyOf = (operand: Operand): Operand =>
@@ -48,10 +48,13 @@ function predicateOf<Subject>(filters: unknown, fields: RecordFields<Subject>): 
     const tests = conditions.map(({ operator, operands }) =>
       testOf(field, { name, operator, operands: operands.map(keyOf) }),
     );
-    return (subject, time) => {
-      const value = field.read(subject) ?? null;
-      return tests.every((test) => test(value, time));
-    };
+    if (tests.length === 0) return [];
+    return [
+      (subject, time) => {
+        const value = field.read(subject) ?? null;
+        return tests.every((test) => test(value, time));
+      },
+    ];
   });
   if (parts.length === 0 || tree.junction === "and") {
     return (subject, time) => parts.every((part) => part(subject, time));

@@ -26,9 +26,9 @@ export function readTree(filters: unknown): FilterTree {
   let conditions = 0;
   const fields: FieldConditions[] = [];
   for (const [name, tree] of Object.entries(filters)) {
+    if (name === "junction") continue;
     // Clients that serialize every field of a model send null for those without a filter.
-    if (name === "junction" || tree === null) continue;
-    const read = conditionsOf(name, tree);
+    const read = tree === null ? [] : conditionsOf(name, tree);
     conditions += read.length;
     if (conditions > MAX_CONDITIONS) {
       throw new Violation(`Filters cannot have more than ${MAX_CONDITIONS} conditions`);
@@ -61,8 +61,8 @@ const operatorsOf = (tree: Record<string, unknown>): Record<string, unknown> | u
   Object.keys(tree).every((key) => key.startsWith("$")) ? tree : undefined;
 
 const FORMS =
-  `Accepted forms: "<field>": {"conditions": {"<operator>": <value>}} and ` +
-  `"<field>": {"conditions": {"<operator>": [<value>, …]}}, in a query ` +
+  `Accepted forms: "<field>": {"conditions": {"<operator>": <value>}}, ` +
+  `"<field>": {"conditions": {"<operator>": [<value>, …]}} and "<field>": {"<operator>": <value>}, in a query ` +
   `filters[<field>][conditions][<operator>]=<value> and ` +
   `filters[<field>][conditions][<operator>][0]=<value>. Operators: ${OPERATORS.join(", ")}`;
 
