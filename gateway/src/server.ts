@@ -8,7 +8,7 @@ import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
-import { createMessages, createRedis } from "@scrip/redis";
+import { createMessages, createRedis, type RedisClient } from "@scrip/redis";
 import {
   type Admission,
   clientOf,
@@ -260,7 +260,7 @@ async function startLimits(
 }
 
 function shareTokens(
-  redis: Awaited<ReturnType<typeof createRedis>>,
+  redis: RedisClient,
   secret: () => string | undefined,
   { credentialCache, clock }: GatewayService,
   { redisFailed: onError }: RequestReports,

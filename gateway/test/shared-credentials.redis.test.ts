@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import { createRedis } from "@scrip/redis";
+import { createRedis, type RedisClient } from "@scrip/redis";
 import { createMetrics } from "@scrip/telemetry";
 import { testRedis, type TestRedis } from "@scrip/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,8 +16,8 @@ const OTHER_SECRET = "another secret";
 
 let redis: TestRedis;
 let gateway: TestGateway;
-let client: Awaited<ReturnType<typeof createRedis>>;
-let impatient: Awaited<ReturnType<typeof createRedis>>;
+let client: RedisClient;
+let impatient: RedisClient;
 
 beforeAll(async () => {
   redis = await testRedis();

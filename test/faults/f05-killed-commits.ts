@@ -86,6 +86,7 @@ export const killedCommits: Fault = {
     );
     assert.equal(ids.size, runs);
     assert.equal(redemption.redeemed_quantity, COUNTED + runs);
+    assert.notEqual(counts.undone, 0, "no kill came before a commit");
     if (full)
       assert.notEqual(counts.committed, 0, "no kill came between a commit and its response");
   },

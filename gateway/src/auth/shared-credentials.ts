@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-import type { createRedis } from "@scrip/redis";
+import { type RedisClient } from "@scrip/redis";
 import { LRUCache } from "lru-cache";
 
 import type { Eviction } from "./eviction.ts";
@@ -24,7 +24,7 @@ export type PresentedPair = { readonly keyId: string; readonly tokenPrint: strin
 export type SharedEntry = { readonly source: PrincipalSource; readonly until: number };
 
 export type SharedCredentialsOptions = {
-  readonly redis: Awaited<ReturnType<typeof createRedis>>;
+  readonly redis: RedisClient;
   /** Known to all replicas of the gateway, and to no other process. Undefined: nothing is shared. */
   readonly secret: () => string | undefined;
   readonly clock: () => number;

@@ -70,6 +70,7 @@ async function startDownload(ctx: Context, open: OpenFile): Promise<void> {
   const { value: head } = await messages.next();
   const { size = 0n, first = 0n, length = 0n } = head as DownloadExportResponse;
   ctx.set("Accept-Ranges", "bytes");
+  ctx.vary("Accept");
   if (range !== undefined && length === 0n) {
     ctx.status = 416;
     ctx.set("Content-Range", `bytes */${size}`);
@@ -83,7 +84,6 @@ async function startDownload(ctx: Context, open: OpenFile): Promise<void> {
   // Some client libraries accept nothing but text/plain.
   const plain = ctx.accepts("text/csv") === false && ctx.accepts("text/plain") !== false;
   ctx.set("Content-Type", `text/${plain ? "plain" : "csv"}; charset=utf-8`);
-  ctx.vary("Accept");
   ctx.set("Content-Disposition", `attachment; filename="${id.replaceAll(/[^\w-]/g, "")}.csv"`);
   ctx.set("Content-Length", String(length));
   ctx.set("X-Content-Type-Options", "nosniff");

@@ -1,4 +1,4 @@
-import type { createRedis } from "@scrip/redis";
+import { type RedisClient } from "@scrip/redis";
 import {
   type RateLimiterAbstract,
   RateLimiterCluster,
@@ -24,7 +24,7 @@ const PRIMARY_TIMEOUT_MS = 1_000;
 
 /** Counts of all replicas. */
 export const redisCounters =
-  (redis: Awaited<ReturnType<typeof createRedis>>): CounterStore =>
+  (redis: RedisClient): CounterStore =>
   ({ name, points, duration }) =>
     new RateLimiterRedis({
       storeClient: redis,

@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 
 export { createMessages, type Messages } from "./messages.ts";
+export type { Redis as RedisClient } from "ioredis";
 
 /** A cache or a limiter must respond immediately or not at all. */
 const COMMAND_TIMEOUT_MS = 50;

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { testRedis, type TestRedis } from "@scrip/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { createRedis } from "../src/index.ts";
+import { createRedis, type RedisClient } from "../src/index.ts";
 
 let server: TestRedis;
-let redis: Awaited<ReturnType<typeof createRedis>>;
+let redis: RedisClient;
 const errors: Error[] = [];
 
 beforeAll(async () => {
