@@ -5,6 +5,7 @@ import type { Metrics } from "@scrip/telemetry";
 import type { Kafka } from "kafkajs";
 
 import type { EventBus } from "../bus.ts";
+import { closeAll } from "../close-all.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
 import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "../pg/dead-letters.ts";
@@ -79,10 +80,6 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const publisher = createPublisher(kafka, topics, options.kafka.epoch);
   const subscriptions = new Set<ReturnType<typeof startSubscription>>();
   const topicsOf = new Map<string, readonly string[]>();
-  const closeSubscriptions = async (deadlineMs: number): Promise<void> => {
-    await Promise.all([...subscriptions].map((each) => each.close(deadlineMs)));
-    subscriptions.clear();
-  };
 
   return {
     publish: publisher.publish,
@@ -122,10 +119,10 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
           await publisher.publish([event]);
       });
     },
-    closeSubscriptions,
+    closeSubscriptions: (deadlineMs) => closeAll(subscriptions, deadlineMs),
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
-      await closeSubscriptions(deadlineMs);
+      await closeAll(subscriptions, deadlineMs);
       const ending = Promise.allSettled([publisher.close(), admin.close(), db.close()]);
       await within(ending, Math.max(endsAt - performance.now(), 0));
     },

@@ -2,6 +2,7 @@ import { createDatabase, migrate } from "@scrip/postgres";
 import type { Metrics } from "@scrip/telemetry";
 
 import type { EventBus } from "../bus.ts";
+import { closeAll } from "../close-all.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
@@ -66,10 +67,6 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   };
 
   const outboxes = createOutboxes(db, announce);
-  const closeSubscriptions = async (deadlineMs: number): Promise<void> => {
-    await Promise.all([...subscriptions].map((subscription) => subscription.close(deadlineMs)));
-    subscriptions.clear();
-  };
 
   return {
     async publish(batch) {
@@ -102,11 +99,11 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
       });
       announce(new Set([event.topic]));
     },
-    closeSubscriptions,
+    closeSubscriptions: (deadlineMs) => closeAll(subscriptions, deadlineMs),
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
       await within(trimming.stop(), deadlineMs);
-      await closeSubscriptions(deadlineMs);
+      await closeAll(subscriptions, deadlineMs);
       await within(db.close(), Math.max(endsAt - performance.now(), 0));
     },
     async crash() {
