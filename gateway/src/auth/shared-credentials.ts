@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-import { type RedisClient } from "@scrip/redis";
+import type { RedisClient } from "@scrip/redis";
 import { LRUCache } from "lru-cache";
 
 import type { Eviction } from "./eviction.ts";

@@ -1,4 +1,4 @@
-import { type RedisClient } from "@scrip/redis";
+import type { RedisClient } from "@scrip/redis";
 import {
   type RateLimiterAbstract,
   RateLimiterCluster,
