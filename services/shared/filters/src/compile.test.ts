@@ -93,6 +93,7 @@ describe("compileFilters", () => {
       compile({ junction: "or", name: { $is: "Ada" } }),
     );
     expect(compile({ name: null })).toEqual(compile({}));
+    expect(compile({ "metadata.region": null })).toEqual(compile({}));
   });
 
   test.each([

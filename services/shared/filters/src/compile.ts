@@ -31,15 +31,20 @@ export function compileFilters(filters: unknown, context: FilterContext): Compil
 function compileTree(filters: unknown, context: FilterContext, bind: Bind): string {
   const { junction, fields } = readTree(filters);
   const parts = fields.flatMap(({ name, conditions }) => {
-    const field = findField(context.fields, name, bind);
+    const isEmpty = conditions.length === 0;
+    const field = findField(context.fields, name, isEmpty ? bindNothing : bind);
     if (field === undefined) throw new Violation(`Unknown filter field ${name}`);
+    if (isEmpty) return [];
     const compiled = conditions.map((condition) =>
       compileCondition({ name, field, ...condition }, context, bind),
     );
-    return compiled.length === 0 ? [] : [`(${compiled.join(" and ")})`];
+    return `(${compiled.join(" and ")})`;
   });
   return parts.length === 0 ? "true" : `(${parts.join(` ${junction} `)})`;
 }
+
+/** PostgreSQL rejects values that a statement does not use. */
+const bindNothing: Bind = () => "null";
 
 function compileCondition(condition: Condition, context: FilterContext, bind: Bind): string {
   const { field, operator } = condition;
