@@ -16,6 +16,7 @@ import { CliError, usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { openDatabases } from "../database.ts";
 import { checkWritable } from "../files.ts";
+import { isDay } from "../is-day.ts";
 import { openReader } from "../reader.ts";
 
 type VerifyOptions = {
@@ -48,7 +49,7 @@ export function addAudit(program: Command, context: Context): void {
 
 async function verify(context: Context, options: VerifyOptions): Promise<void> {
   const since = options.since ?? null;
-  if (since !== null && !isDate(since)) throw usageError(`--since ${since} is not a date`);
+  if (since !== null && !isDay(since)) throw usageError(`--since ${since} is not a date`);
   const ends = options.ends === undefined ? [] : await readChainEndFile(options.ends);
   const { projects, counts, faults, first } = await withAuditLog(context, (db) =>
     verifyProjects(context, db, { ...options, since, ends }),
@@ -117,12 +118,6 @@ async function withAuditLog<Result>(
   await using db = await openReader(databases.urlOf("export"), "export");
   // Awaited here: the connection ends with the block.
   return await use(db);
-}
-
-/** `Date.parse` would take the 31st of February for a day in March. */
-function isDate(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }
 
 const describe = ({ projectId, day, entryId, details }: AuditFault): string =>

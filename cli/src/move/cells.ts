@@ -1,3 +1,4 @@
+import { isDay } from "../is-day.ts";
 import { ColumnFault, RowFault } from "./moved-item.ts";
 import type { TableRow } from "./table.ts";
 
@@ -52,12 +53,6 @@ export function dateOf(row: TableRow, column: string): string {
   const isDate = ISO_DATE.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(time);
   if (!isDate) throw faultOf(column, text, "a date (ISO 8601)");
   return new Date(time).toISOString();
-}
-
-/** `Date.parse` would take the 30th of February for a day in March. */
-function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === text;
 }
 
 export const dayOf = (row: TableRow, column: string): string => dateOf(row, column).slice(0, 10);
