@@ -286,7 +286,7 @@ const expiration = ({ points, buckets }: Pick<PointsMoved, "points" | "buckets">
   })),
 });
 
-/** There is no type for removed points: those of an addition are negative then. */
+/** Removed points have no type of their own: they are an addition of a negative number. */
 function pointsChange({ type }: { readonly type: string }): string {
   if (type === "POINTS_EXPIRATION") return "points_expired";
   return type.startsWith("POINTS_TRANSFER") ? "points_transferred" : "points_added";

@@ -70,7 +70,7 @@ export async function addPendingPoints(
   return inserted;
 }
 
-/** The entries that their cards have room for, in order, as accruals beyond it are dropped. */
+/** The entries that their cards have room for, in order. The others are dropped, as accruals are. */
 function withinRoom<Entry extends Pick<PendingPoints, "projectId" | "cardId" | "points">>(
   entries: readonly Entry[],
   cards: ReadonlyMap<string, Card>,
