@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
+import type { JsonObject } from "../http.ts";
 import { formatFile, parseFile } from "./file.ts";
 import { planChanges } from "./plan.ts";
 import { type ConfigItem, pathOf, type StoredItem } from "./project-state.ts";
@@ -49,7 +50,10 @@ const itemsOf = (section: Section): fc.Arbitrary<readonly ConfigItem[]> =>
         section.parent === undefined
           ? fc.constant(undefined)
           : names.map((name) => `${section.parent}/${name}`),
-      value: fc.dictionary(fc.constantFrom(...section.fields), values, { minKeys: 1, maxKeys: 4 }),
+      // As the API returns them, with defaults.
+      value: fc
+        .dictionary(fc.constantFrom(...section.fields), values, { minKeys: 1, maxKeys: 4 })
+        .map((value) => section.normalize?.(value as JsonObject) ?? value),
     }),
     {
       maxLength: section.single === true ? 1 : 2,
