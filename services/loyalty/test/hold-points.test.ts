@@ -27,6 +27,23 @@ describe("HoldPoints", () => {
     expect(await card.ledger()).toEqual([]);
   });
 
+  test("held points are not part of the balance that a later change returns", async () => {
+    const card = newLoyaltyCard(loyalty, 500n);
+    await card.hold(200n);
+    const { projectId, cardId } = card;
+    const call = newCall();
+    const { outcome } = await cards.adjustPoints(
+      {
+        card: { projectId, cardId, initialPoints: 500n },
+        operationId: newId("vtx"),
+        points: 50n,
+      },
+      { ...call, project: { ...call.project, id: projectId } },
+    );
+    expect(outcome).toMatchObject({ case: "moved", value: { total: 550n, balance: 350n } });
+    expect(await card.balances()).toMatchObject({ balance: 350n });
+  });
+
   test("rejects more points than the card has and changes nothing", async () => {
     const card = newLoyaltyCard(loyalty, 500n);
     expect(await card.hold(501n)).toMatchObject({

@@ -7,6 +7,7 @@ import {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { availablePoints } from "../domain/card.ts";
 import { expiryDate } from "../domain/expiry-date.ts";
 import { localDateAt, type LocalDate } from "../domain/local-date.ts";
 import { cardReferenceFromProto } from "../mapping/card-reference.ts";
@@ -42,7 +43,9 @@ export const adjustPoints =
     deps.onEvents();
     if (decision === undefined) throw new Error("each movement has a decision");
     if (decision.kind === "rejected") return rejected(decision);
-    const { id: transactionId, totalAfter: total, balanceAfter: balance } = decision.entry;
+    const { id: transactionId, totalAfter: total, balanceAfter } = decision.entry;
+    // The entry counts points as long as they are only held; a card does not.
+    const balance = decision.kind === "moved" ? availablePoints(decision.card) : balanceAfter;
     const value = { transactionId, total, balance };
     return create(AdjustPointsResponseSchema, { outcome: { case: "moved", value } });
   };
