@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { createRetryBudget } from "./retry-budget.ts";
 
-test("allows a burst of ten retries, and then one for ten calls", () => {
+test("allows a burst of ten retries, and then two for 25 calls", () => {
   const budget = createRetryBudget();
   const taken = () => {
     let times = 0;
@@ -10,7 +10,7 @@ test("allows a burst of ten retries, and then one for ten calls", () => {
     return times;
   };
   expect(taken()).toBe(10);
-  for (let call = 0; call < 31; call += 1) budget.countCall();
+  for (let call = 0; call < 38; call += 1) budget.countCall();
   expect(taken()).toBe(3);
   for (let call = 0; call < 1_000; call += 1) budget.countCall();
   expect(taken()).toBe(10);

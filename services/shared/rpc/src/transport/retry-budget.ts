@@ -1,5 +1,5 @@
-/** Repetitions per call over time: retries must not multiply the load of a service in trouble. */
-const SHARE = 0.1;
+/** Repetitions per call over time: with the bursts of two callers, at most a tenth of a thousand calls is repeated. */
+const SHARE = 0.08;
 /** Maximum number of retries in a burst. */
 const MAX_SAVED = 10;
 
@@ -10,7 +10,7 @@ export type RetryBudget = {
   readonly take: () => boolean;
 };
 
-/** Limits the repetitions of calls to a tenth of the calls, plus a few. */
+/** Limits the repetitions of calls to a share of them, plus a few: retries must not multiply the load of a service in trouble. */
 export function createRetryBudget(): RetryBudget {
   let saved = MAX_SAVED;
   return {
