@@ -26,6 +26,8 @@ const { values: options } = parseArgs({
     /** Number of times that the process is killed while it writes the last export. */
     kills: { type: "string", default: "10" },
     distributed: { type: "boolean", default: false },
+    /** Exports loyalty cards whose points have changed, which loyalty knows, instead of discount vouchers. */
+    cards: { type: "boolean", default: false },
     /** Further arguments of Node for each process. */
     "node-args": { type: "string", default: "" },
   },
@@ -51,8 +53,10 @@ try {
     nodeArgs: options["node-args"].split(" ").filter(Boolean),
   });
   const api = await serverApi(stack);
-  const discount = { type: "PERCENT", percent_off: 10 };
-  await ok(api.post("/v1/vouchers", { code: NAME, type: "DISCOUNT_VOUCHER", discount }));
+  const voucher = options.cards
+    ? { type: "LOYALTY_CARD", loyalty_card: { points: 10 } }
+    : { type: "DISCOUNT_VOUCHER", discount: { type: "PERCENT", percent_off: 10 } };
+  await ok(api.post("/v1/vouchers", { code: NAME, ...voucher }));
   const startExport = async (): Promise<string> => {
     const parameters = { fields: FIELDS };
     return (await ok(api.post("/v1/exports", { exported_object: "voucher", parameters })))["id"];
@@ -63,6 +67,7 @@ try {
   client.on("error", () => {});
   await client.connect();
   await client.query("vacuum analyze voucher.voucher, voucher.voucher_usage");
+  if (options.cards) await changeCards(client);
   const idle = memoryOf(stack);
   for (let round = 1; round <= Number(options.rounds); round += 1) {
     const bare = await timeCopy(client);
@@ -84,6 +89,15 @@ try {
   await client.end();
 } finally {
   await rm(folder, { recursive: true, force: true });
+}
+
+/** As if points had been added to each card. */
+async function changeCards(client: Client): Promise<void> {
+  await client.query(
+    `insert into loyalty.loyalty_card (project_id, id, points, redeemed_points, balance, opened_at)
+     select project_id, id, 42, 2, 40, now() from voucher.voucher`,
+  );
+  await client.query("vacuum analyze loyalty.loyalty_card");
 }
 
 /** Kills the process that writes, each time after another random number of rows, and inspects the file at the end. */

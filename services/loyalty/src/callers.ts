@@ -38,6 +38,7 @@ export const CALLERS: Callers = {
   export: [
     CardService.method.getCardBalances,
     CardService.method.hasChangedCards,
+    CardService.method.openCardSnapshot,
     CustomerImportService.method.importCustomers,
     CustomerService.method.getCustomer,
     CustomerService.method.resolveCustomers,

@@ -78,6 +78,7 @@ import { listSegments } from "./handlers/list-segments.ts";
 import { listTierEarningRules } from "./handlers/list-tier-earning-rules.ts";
 import { listTierRewards } from "./handlers/list-tier-rewards.ts";
 import { loadCards } from "./handlers/load-cards.ts";
+import { openCardSnapshot } from "./handlers/open-card-snapshot.ts";
 import { refundPoints } from "./handlers/refund-points.ts";
 import { releasePoints } from "./handlers/release-points.ts";
 import { reservePoints } from "./handlers/reserve-points.ts";
@@ -128,6 +129,7 @@ const cardHandlers = {
   listPendingPointsHolds,
   getCardBalances,
   hasChangedCards,
+  openCardSnapshot,
   refundPoints,
   releasePoints,
   reservePoints,

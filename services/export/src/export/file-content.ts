@@ -3,7 +3,13 @@ import type { Call } from "@scrip/rpc";
 import { parse } from "csv-parse";
 
 import type { Clients } from "../clients.ts";
-import { type ForeignField, lookedUpFields, type OwnerRow } from "./foreign-fields.ts";
+import { createCardReader } from "./card-balances.ts";
+import {
+  type ForeignField,
+  lookedUpFields,
+  type LookupSources,
+  type OwnerRow,
+} from "./foreign-fields.ts";
 import { splitFilters, type SplitFilters } from "./foreign-filters.ts";
 import type { ExportInput } from "./parameters.ts";
 import { ownersOf, type RowOwner, rowsRequest } from "./row-sources.ts";
@@ -20,7 +26,7 @@ export async function* fileContent(
   yield csvLines([input.fields.map(headerOf)]);
   const owners = ownersOf(clients, input);
   const foreign = await lookedUpFields(clients, input, call);
-  const filters = splitFilters(input);
+  const filters = splitFilters(input, foreign);
   const [only] = owners;
   if (
     only !== undefined &&
@@ -33,8 +39,10 @@ export async function* fileContent(
     return;
   }
   const source = { input, foreign, filters, call };
+  await using cardReader = createCardReader(clients.cards, call);
+  const sources = { ...clients, cardReader };
   for await (const rows of batches(mergedRows(owners, source))) {
-    const lines = await completeRows(clients, rows, source);
+    const lines = await completeRows(sources, rows, source);
     if (lines.length > 0) yield csvLines(lines);
   }
 }
@@ -125,7 +133,7 @@ async function* batches(rows: AsyncIterable<OwnerRow>): AsyncIterable<readonly O
 
 /** The cells of the rows that match the filters: text of owners is guarded already. */
 async function completeRows(
-  clients: Clients,
+  sources: LookupSources,
   rows: readonly OwnerRow[],
   { input, foreign, filters, call }: Source,
 ): Promise<readonly (readonly (string | null)[])[]> {
@@ -133,7 +141,7 @@ async function completeRows(
     new Map(
       await Promise.all(
         fields.map(async (field) => {
-          const values = await foreign.get(field)?.lookUp(clients, all, call);
+          const values = await foreign.get(field)?.lookUp(sources, all, call);
           return [field, new Map(all.map((row, at) => [row, values?.[at] ?? null]))] as const;
         }),
       ),

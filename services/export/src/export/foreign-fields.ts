@@ -2,16 +2,20 @@ import { create, fromJsonString } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { currentTime } from "@scrip/clock";
 import type { ExportedObject } from "@scrip/exports";
-import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CardTransactionDetailsSchema } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
 import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import { queryChunksOf } from "../query-chunks.ts";
 import { encode } from "../webhooks/resource-data.ts";
+import type { CardReader } from "./card-balances.ts";
+import type { ExportPlan } from "./parameters.ts";
 
 /** A row of the owner, by field. */
 export type OwnerRow = Readonly<Record<string, string>>;
+
+/** Where fields of other services are looked up. */
+export type LookupSources = Clients & { readonly cardReader: CardReader };
 
 /** A field that another service than the owner of the rows knows. */
 export type ForeignField = {
@@ -19,7 +23,7 @@ export type ForeignField = {
   readonly needs: readonly string[];
   /** The values of some rows, in their order; null is an empty cell. */
   readonly lookUp: (
-    clients: Clients,
+    sources: LookupSources,
     rows: readonly OwnerRow[],
     call: Call,
   ) => Promise<readonly (string | null)[]>;
@@ -53,8 +57,8 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
     },
     loyalty_balance: {
       needs: ["id", "voucher_type", "value"],
-      async lookUp(clients, rows, call) {
-        const balances = await balancesOf(clients, rows, call);
+      async lookUp({ cardReader }, rows, call) {
+        const balances = await cardReader.balancesOf(rows, batchOf(call));
         return rows.map(({ id = "" }) => balances.get(id)?.balance.toString() ?? null);
       },
     },
@@ -95,11 +99,11 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
 
 const NONE: ReadonlyMap<string, ForeignField> = new Map();
 
-/** The voucher service has the initial points of a loyalty card only, which filters compare. */
+/** The voucher service has the initial points of a loyalty card only. */
 const VALUE_OF_VOUCHER: ForeignField = {
   needs: ["id", "voucher_type", "value"],
-  async lookUp(clients, rows, call) {
-    const points = await balancesOf(clients, rows, call);
+  async lookUp({ cardReader }, rows, call) {
+    const points = await cardReader.balancesOf(rows, batchOf(call));
     return rows.map(({ id = "", value = "" }) => {
       const current = points.get(id);
       return current === undefined ? value || null : `${current.points}`;
@@ -143,14 +147,15 @@ export function foreignFields(object: ExportedObject): ReadonlyMap<string, Forei
 /** The fields to look up for a file: also `value` of vouchers in a project where any card has changed. */
 export async function lookedUpFields(
   { cards }: Clients,
-  { object, fields }: { readonly object: ExportedObject; readonly fields: readonly string[] },
+  { object, fields, filters }: Pick<ExportPlan, "object" | "fields" | "filters">,
   call: Call,
 ): Promise<ReadonlyMap<string, ForeignField>> {
   const foreign = foreignFields(object);
   if (object === "voucher_transactions") {
     return new Map([...foreign, ["details", DETAILS_OF_TRANSACTION]]);
   }
-  if (object !== "voucher" || !fields.includes("value")) return foreign;
+  const usesValue = fields.includes("value") || Object.hasOwn(filters, "value");
+  if (object !== "voucher" || !usesValue) return foreign;
   const hasChanged = await hasChangedCards(cards, call);
   return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;
 }
@@ -163,32 +168,6 @@ async function hasChangedCards(cards: Clients["cards"], call: Call): Promise<boo
     if (ConnectError.from(error).code === Code.Unimplemented) return true;
     throw error;
   }
-}
-
-/** Balances of those of the vouchers that are loyalty cards, by id. */
-async function balancesOf(
-  { cards }: Pick<Clients, "cards">,
-  rows: readonly OwnerRow[],
-  call: Call,
-): Promise<ReadonlyMap<string, CardBalances>> {
-  const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
-  if (loyalty.length === 0) return new Map();
-  const { balances } = await cards.getCardBalances(
-    {
-      cards: loyalty.map(({ id = "", value = "" }) => ({
-        projectId: call.project.id,
-        cardId: id,
-        initialPoints: BigInt(value || "0"),
-      })),
-    },
-    batchOf(call),
-  );
-  return new Map(
-    loyalty.flatMap(({ id = "" }, at) => {
-      const found = balances[at];
-      return found === undefined ? [] : [[id, found] as const];
-    }),
-  );
 }
 
 const batchOf = ({ requestId, now }: Call): Call =>

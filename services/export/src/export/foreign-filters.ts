@@ -3,7 +3,7 @@ import { specOf } from "@scrip/exports";
 import { compilePredicate, type Predicate, type RecordFields } from "@scrip/filters";
 
 import type { JsonObject } from "../domain/job.ts";
-import { foreignFields } from "./foreign-fields.ts";
+import type { ForeignField } from "./foreign-fields.ts";
 import type { ExportPlan } from "./parameters.ts";
 
 /** The values of fields of other services, as text; null is none. */
@@ -24,12 +24,11 @@ export type SplitFilters = {
   ) => boolean;
 };
 
-/** Rejects conditions that the fields of other services do not have. */
-export function splitFilters({
-  object,
-  filters: { junction, ...fields },
-}: Pick<ExportPlan, "object" | "filters">): SplitFilters {
-  const known = foreignFields(object);
+/** `known` are the fields of other services. Rejects conditions that they do not have. */
+export function splitFilters(
+  { object, filters: { junction, ...fields } }: Pick<ExportPlan, "object" | "filters">,
+  known: ReadonlyMap<string, ForeignField>,
+): SplitFilters {
   const part = (isForeign: boolean): JsonObject =>
     Object.fromEntries(
       Object.entries(fields).filter(
@@ -41,7 +40,10 @@ export function splitFilters({
   const joined = junction === undefined ? {} : { junction };
   const isOr = typeof junction === "string" && junction.toLowerCase() === "or";
   const marks = isOr && Object.keys(own).length > 0 && Object.keys(foreign).length > 0;
-  const compiled = compilePredicate({ ...joined, ...foreign }, recordFields(object));
+  const compiled = compilePredicate(
+    { ...joined, ...foreign },
+    recordFields(object, [...known.keys()]),
+  );
   if (compiled.kind === "violation") throw invalidPayload(compiled.text);
   return {
     own: { ...joined, ...own },
@@ -51,9 +53,12 @@ export function splitFilters({
   };
 }
 
-const recordFields = (object: ExportPlan["object"]): RecordFields<ForeignValues> => ({
+const recordFields = (
+  object: ExportPlan["object"],
+  names: readonly string[],
+): RecordFields<ForeignValues> => ({
   named: Object.fromEntries(
-    [...foreignFields(object).keys()].map((name) => {
+    names.map((name) => {
       const type = specOf(object).fields[name] ?? "text";
       return [name, { type, read: (values) => valueOf(type, values.get(name) ?? null) }];
     }),
@@ -63,6 +68,7 @@ const recordFields = (object: ExportPlan["object"]): RecordFields<ForeignValues>
 /** As filters compare it. */
 function valueOf(type: string, text: string | null): unknown {
   if (text === null) return null;
-  if (type === "number") return BigInt(text);
+  // Amounts in major units and percentages have decimals.
+  if (type === "number") return text.includes(".") ? Number(text) : BigInt(text);
   return type === "array" ? (JSON.parse(text) as unknown) : text;
 }

@@ -62,8 +62,8 @@ export async function validateFilters(
   input: ExportInput,
   call: Call,
 ): Promise<void> {
-  const filters = splitFilters(input);
   const foreign = foreignFields(input.object);
+  const filters = splitFilters(input, foreign);
   const fields = input.fields.filter((field) => !foreign.has(field));
   for (const owner of owners) {
     const rows = owner(rowsRequest(input, filters, { fields, validateOnly: true }), {

@@ -1,4 +1,5 @@
 import { instantFromProto } from "@scrip/mapping";
+import { type Queryable, readSnapshot } from "@scrip/postgres";
 import type {
   CardReference,
   CardService,
@@ -18,17 +19,27 @@ import { readCardsAsOf } from "../store/ledger-as-of.ts";
 
 export const getCardBalances =
   (deps: Deps): Handler<typeof CardService.method.getCardBalances> =>
-  async ({ cards: names, asOf }, call) => {
+  ({ cards: names, asOf, snapshot }, call) => {
     if (asOf !== undefined)
       return balancesAsOf(deps, names, { asOf: instantFromProto(asOf), call });
-    const found = await readCards(deps.db, await findCards(deps.db, names), call);
-    return {
-      $typeName: "scrip.loyalty.v1.GetCardBalancesResponse",
-      balances: names.map((name) =>
-        cardBalancesToProto(found.get(keyOf(name.projectId, name.cardId)) ?? newCard(name)),
-      ),
-    };
+    return snapshot === undefined
+      ? currentBalances(deps.db, names, call)
+      : readSnapshot(deps.db, snapshot, (tx) => currentBalances(tx, names, call));
   };
+
+async function currentBalances(
+  db: Queryable,
+  names: readonly CardReference[],
+  call: Call,
+): Promise<GetCardBalancesResponse> {
+  const found = await readCards(db, await findCards(db, names), call);
+  return {
+    $typeName: "scrip.loyalty.v1.GetCardBalancesResponse",
+    balances: names.map((name) =>
+      cardBalancesToProto(found.get(keyOf(name.projectId, name.cardId)) ?? newCard(name)),
+    ),
+  };
+}
 
 async function balancesAsOf(
   { db }: Deps,

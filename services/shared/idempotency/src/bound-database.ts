@@ -14,7 +14,7 @@ const TRANSACTION_ABORTED = "25P02";
  */
 export function bindDatabase(
   tx: ProjectQueryable,
-  { size, bulk }: Pick<Database, "size" | "bulk">,
+  { size, bulk, holdSnapshot }: Pick<Database, "size" | "bulk" | "holdSnapshot">,
 ): Database {
   let last: Promise<unknown> = Promise.resolve();
   const inside = new AsyncLocalStorage<true>();
@@ -27,6 +27,7 @@ export function bindDatabase(
   return {
     size,
     bulk,
+    holdSnapshot,
     ...bound((work) => inTurn(() => runAlone(tx, work))),
     transaction: (work, { lockTimeoutMs } = {}) =>
       inTurn(() => runTogether(tx, work, lockTimeoutMs ?? LOCK_TIMEOUT_MS)),

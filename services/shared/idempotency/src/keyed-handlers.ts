@@ -320,7 +320,7 @@ async function runInTransaction<Deps extends BaseDeps>(
         // An interrupted attempt may have committed steps: its request has no final error.
         if (rejection !== undefined && !isFirst) throw errorFromProto(rejection);
         const newId = claim.seed === null ? deps.newId : seededIds(claim.seed);
-        work = createKeyedWork(bindDatabase(tx, { size: 1, bulk: deps.db.bulk }), newId);
+        work = createKeyedWork(bindDatabase(tx, { ...deps.db, size: 1 }), newId);
         const outcome = await outcomeOf(rpc, bind(deps, work), run, recordIn(tx, rpc, run));
         await work.bumpChanged(tx);
         await storeOutcome(tx, requestKey, outcome);

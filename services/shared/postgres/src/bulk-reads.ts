@@ -35,7 +35,8 @@ export const createBulkReads = (connect: () => Client): BulkReads => ({
     }),
 });
 
-async function* withClient<Item>(
+/** Closes the connection when the loop over the items is left. */
+export async function* withClient<Item>(
   connect: () => Client,
   read: (client: Client) => AsyncIterable<Item>,
 ): AsyncIterable<Item> {

@@ -10,6 +10,7 @@ import type { ProjectQueryable, Queryable } from "./queryable.ts";
 import { withSession } from "./session-url.ts";
 import { singleStatements } from "./single-statements.ts";
 import { createSlots } from "./slots.ts";
+import { holdSnapshot } from "./snapshots.ts";
 import { bulkOnStandby, onStandby } from "./standby.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
 import { commit, transaction } from "./transaction.ts";
@@ -32,6 +33,11 @@ export type Database = ProjectQueryable & {
   ): Promise<T>;
   /** For exports of a project: each read has a connection beside the pool, of the replica if there is one. */
   readonly bulk: (projectId: string) => BulkReads;
+  /**
+   * Yields the name of one snapshot of the primary, repeatedly, on a connection beside the pool. Until the loop is left, transactions
+   * can read it (`readSnapshot`).
+   */
+  readonly holdSnapshot: (projectId: string) => AsyncIterable<string>;
   /** For lists, whose rows may be as old as the replica. Absent: there is no replica. */
   readonly replica?: ProjectQueryable;
   /** Maximum number of connections, of which transactions leave one. */
@@ -199,6 +205,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   let closed: Promise<unknown> | undefined;
   const database: Database = {
     bulk,
+    holdSnapshot: (id) => holdSnapshot(() => createBulkClient(options, id)),
     ...(replica !== undefined && {
       bulk: (projectId) => bulkOnStandby(bulk(projectId)),
       replica: around(singleStatements({ ...primary, pool: replica, isPooled: false }), onStandby),

@@ -57,6 +57,14 @@ export class StandbyConflict extends Error {
   }
 }
 
+/** A held snapshot whose connection is gone. */
+export class SnapshotClosed extends Error {
+  constructor(cause: unknown) {
+    super("The snapshot to read is closed", { cause });
+    this.name = "SnapshotClosed";
+  }
+}
+
 /** The SQLSTATE of a Postgres error; undefined for other failures. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
@@ -89,7 +97,7 @@ export function isRetryable(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE.some((pattern) => pattern.test(state));
-  if (error instanceof StandbyConflict) return true;
+  if (error instanceof StandbyConflict || error instanceof SnapshotClosed) return true;
   return isConnectionLost(error) || (error instanceof Error && DRIVER_TIMEOUT.test(error.message));
 }
 

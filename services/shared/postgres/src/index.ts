@@ -49,6 +49,7 @@ export {
   isUniqueViolation,
   sqlState,
 } from "./errors.ts";
+export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
 export {

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file scrip/loyalty/v1/cards.proto.
  */
 export const file_scrip_loyalty_v1_cards: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxInYKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIo8CCgxDYXJkQmFsYW5jZXMSDgoGcG9pbnRzGAEgASgDEg8KB2JhbGFuY2UYAiABKAMSFwoPcmVkZWVtZWRfcG9pbnRzGAMgASgDEhYKDmV4cGlyZWRfcG9pbnRzGAQgASgDEhkKEXN1YnRyYWN0ZWRfcG9pbnRzGAUgASgDEhYKDnBlbmRpbmdfcG9pbnRzGAYgASgDEiEKFG5leHRfZXhwaXJhdGlvbl9kYXRlGAcgASgJSACIAQESIwoWbmV4dF9leHBpcmF0aW9uX3BvaW50cxgIIAEoA0gBiAEBQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyKLAQoWR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBI3CgVjYXJkcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZUIHmrUYA0joBxIuCgVhc19vZhgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUIICgZfYXNfb2YiSwoXR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USMAoIYmFsYW5jZXMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLkNhcmRCYWxhbmNlcyIYChZIYXNDaGFuZ2VkQ2FyZHNSZXF1ZXN0Ii4KF0hhc0NoYW5nZWRDYXJkc1Jlc3BvbnNlEhMKC2hhc19jaGFuZ2VkGAEgASgIIkoKEExvYWRDYXJkc1JlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNRdWVyeUIHmrUYA0joByLRAQoKQ2FyZHNRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLc2Vzc2lvbl9rZXkYAyABKAlIAIgBARIYCgtyZXF1ZXN0X2tleRgEIAEoCUgBiAEBEjIKBWNhcmRzGAUgAygLMhsuc2NyaXAubG95YWx0eS52MS5DYXJkUXVlcnlCBpq1GAJIHkIOCgxfc2Vzc2lvbl9rZXlCDgoMX3JlcXVlc3Rfa2V5IoQBCglDYXJkUXVlcnkSDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKCXJld2FyZF9pZBgEIAEoCUgBiAEBQg4KDF9jYW1wYWlnbl9pZEIMCgpfcmV3YXJkX2lkIkMKEUxvYWRDYXJkc1Jlc3BvbnNlEi4KB3Jlc3VsdHMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkNhcmRzUmVzdWx0IjoKC0NhcmRzUmVzdWx0EisKBWNhcmRzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5Mb2FkZWRDYXJkIo0CCgpMb2FkZWRDYXJkEjAKCGJhbGFuY2VzGAEgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMSFQoNbG9ja2VkX3BvaW50cxgCIAEoAxItCgZyZXdhcmQYAyABKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEgAiAEBEjsKCmFzc2lnbm1lbnQYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRIAYgBARIcCg9sb3lhbHR5X3RpZXJfaWQYBSABKAlIAogBAUIJCgdfcmV3YXJkQg0KC19hc3NpZ25tZW50QhIKEF9sb3lhbHR5X3RpZXJfaWQiUwoRSG9sZFBvaW50c1JlcXVlc3QSPgoIY29tbWFuZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNDb21tYW5kQgeatRgDSOgHIt0BChFIb2xkUG9pbnRzQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLcmVxdWVzdF9rZXkYAyABKAlIAIgBARIYCgtzZXNzaW9uX2tleRgEIAEoCUgBiAEBEjcKBXBhcnRzGAUgAygLMiAuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUGFydEIGmrUYAkgeQg4KDF9yZXF1ZXN0X2tleUIOCgxfc2Vzc2lvbl9rZXkiowEKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIEhgKC2NhbXBhaWduX2lkGAYgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiL7AQoTQWRqdXN0UG9pbnRzUmVxdWVzdBItCgRjYXJkGAEgASgLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlEhQKDG9wZXJhdGlvbl9pZBgCIAEoCRIOCgZwb2ludHMYAyABKAMSFwoPZXhwaXJhdGlvbl90eXBlGAQgASgJEhwKD2V4cGlyYXRpb25fZGF0ZRgFIAEoCUgAiAEBEhYKCXNvdXJjZV9pZBgGIAEoCUgBiAEBEhMKBnJlYXNvbhgHIAEoCUgCiAEBQhIKEF9leHBpcmF0aW9uX2RhdGVCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIooBChRBZGp1c3RQb2ludHNSZXNwb25zZRIuCgVtb3ZlZBgBIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuTW92ZWRQb2ludHNIABI3CghyZWplY3RlZBgCIAEoCzIjLnNjcmlwLmxveWFsdHkudjEuTW92ZW1lbnRSZWplY3Rpb25IAEIJCgdvdXRjb21lIkUKC01vdmVkUG9pbnRzEhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMiPQoRTW92ZW1lbnRSZWplY3Rpb24SCwoDa2V5GAEgASgJEg0KBWxpbWl0GAIgASgDEgwKBHBhcnQYAyABKAUi3AEKFVRyYW5zZmVyUG9pbnRzUmVxdWVzdBI0CgtkZXN0aW5hdGlvbhgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRI4ChBkZXN0aW5hdGlvbl9jYXJkGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlckNhcmQSFAoMb3BlcmF0aW9uX2lkGAMgASgJEj0KCXRyYW5zZmVycxgEIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzVHJhbnNmZXJCCJq1GARAAUgUIswBCg5Qb2ludHNUcmFuc2ZlchIvCgZzb3VyY2UYASABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRSZWZlcmVuY2USMwoLc291cmNlX2NhcmQYAiABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyQ2FyZBIOCgZwb2ludHMYAyABKAMSFgoJc291cmNlX2lkGAQgASgJSACIAQESEwoGcmVhc29uGAUgASgJSAGIAQFCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIkAKDFRyYW5zZmVyQ2FyZBIMCgRjb2RlGAEgASgJEhUKCGNhbXBhaWduGAIgASgJSACIAQFCCwoJX2NhbXBhaWduImEKFlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USOgoIcmVqZWN0ZWQYASABKAsyIy5zY3JpcC5sb3lhbHR5LnYxLk1vdmVtZW50UmVqZWN0aW9uSACIAQFCCwoJX3JlamVjdGVkIrMBChVMaXN0UG9pbnRzTG90c1JlcXVlc3QSLQoEY2FyZBgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRIXCgVsaW1pdBgCIAEoA0IImrUYBBgBIGQSDgoGb2Zmc2V0GAMgASgDEjMKCmNyZWF0ZWRfYXQYBCABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSACIAQFCDQoLX2NyZWF0ZWRfYXQiUgoWTGlzdFBvaW50c0xvdHNSZXNwb25zZRIpCgRsb3RzGAEgAygLMhsuc2NyaXAubG95YWx0eS52MS5Qb2ludHNMb3QSDQoFdG90YWwYAiABKAMirwEKCVBvaW50c0xvdBIKCgJpZBgBIAEoCRIOCgZwb2ludHMYAiABKAMSFwoKZXhwaXJlc19hdBgDIAEoCUgAiAEBEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19leHBpcmVzX2F0IqgCChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhcKBWxpbWl0GAMgASgDQgiatRgEGAEgZRISCgpkZXNjZW5kaW5nGAQgASgIEhUKCGFmdGVyX2lkGAUgASgJSACIAQESKAoHZmlsdGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgHIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIAYgBARIYCgtjYW1wYWlnbl9pZBgIIAEoCUgCiAEBQgsKCV9hZnRlcl9pZEINCgtfY3JlYXRlZF9hdEIOCgxfY2FtcGFpZ25faWQiWgoZTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRIuCgdlbnRyaWVzGAEgAygLMh0uc2NyaXAubG95YWx0eS52MS5MZWRnZXJFbnRyeRINCgV0b3RhbBgCIAEoAyK3AwoLTGVkZ2VyRW50cnkSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZwb2ludHMYAyABKAMSDwoHYmFsYW5jZRgEIAEoAxIaCg1yZWRlbXB0aW9uX2lkGAUgASgJSACIAQESGAoLcm9sbGJhY2tfaWQYBiABKAlIAYgBARIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYXJkX2lkGAggASgJEhIKBXRvdGFsGAkgASgDSAKIAQESEwoGc291cmNlGAogASgJSAOIAQESFgoJc291cmNlX2lkGAsgASgJSASIAQESEwoGcmVhc29uGAwgASgJSAWIAQESFwoKcmVsYXRlZF9pZBgNIAEoCUgGiAEBEigKB2RldGFpbHMYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZEIICgZfdG90YWxCCQoHX3NvdXJjZUIMCgpfc291cmNlX2lkQgkKB19yZWFzb25CDQoLX3JlbGF0ZWRfaWQiUgoUUmVsZWFzZVBvaW50c1JlcXVlc3QSOgoIcmVsZWFzZXMYASADKAsyHy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlbGVhc2VCB5q1GANI6AcihQEKDVBvaW50c1JlbGVhc2USEgoKcHJvamVjdF9pZBgBIAEoCRITCgtzZXNzaW9uX2tleRgCIAEoCRIUCgdjYXJkX2lkGAMgASgJSACIAQESKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgoKCF9jYXJkX2lkIhcKFVJlbGVhc2VQb2ludHNSZXNwb25zZSKnAQoWU3VtbWFyaXplTGVkZ2VyUmVxdWVzdBIbCgtjYW1wYWlnbl9pZBgBIAEoCUIGmrUYAggBEi0KBGZyb20YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLgoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCBwoFX2Zyb21CCAoGX3VudGlsIpIBChdTdW1tYXJpemVMZWRnZXJSZXNwb25zZRJHCgdmaWd1cmVzGAEgAygLMjYuc2NyaXAubG95YWx0eS52MS5TdW1tYXJpemVMZWRnZXJSZXNwb25zZS5GaWd1cmVzRW50cnkaLgoMRmlndXJlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAEy1gsKC0NhcmRTZXJ2aWNlEmYKD0dldENhcmRCYWxhbmNlcxIoLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBopLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USZgoPSGFzQ2hhbmdlZENhcmRzEiguc2NyaXAubG95YWx0eS52MS5IYXNDaGFuZ2VkQ2FyZHNSZXF1ZXN0Gikuc2NyaXAubG95YWx0eS52MS5IYXNDaGFuZ2VkQ2FyZHNSZXNwb25zZRJUCglMb2FkQ2FyZHMSIi5zY3JpcC5sb3lhbHR5LnYxLkxvYWRDYXJkc1JlcXVlc3QaIy5zY3JpcC5sb3lhbHR5LnYxLkxvYWRDYXJkc1Jlc3BvbnNlEpABCgpIb2xkUG9pbnRzEiMuc2NyaXAubG95YWx0eS52MS5Ib2xkUG9pbnRzUmVxdWVzdBokLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c1Jlc3BvbnNlIjeqtRgcbG95YWx0eV9jYXJkX3BvaW50c19leGNlZWRlZKq1GBNyZXdhcmRfb3V0X29mX3N0b2NrEm8KElJlc29sdmVQb2ludHNIb2xkcxIrLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZVBvaW50c0hvbGRzUmVxdWVzdBosLnNjcmlwLmxveWFsdHkudjEuUmVzb2x2ZVBvaW50c0hvbGRzUmVzcG9uc2USewoWTGlzdFBlbmRpbmdQb2ludHNIb2xkcxIvLnNjcmlwLmxveWFsdHkudjEuTGlzdFBlbmRpbmdQb2ludHNIb2xkc1JlcXVlc3QaMC5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXNwb25zZRJdCgxSZWZ1bmRQb2ludHMSJS5zY3JpcC5sb3lhbHR5LnYxLlJlZnVuZFBvaW50c1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLlJlZnVuZFBvaW50c1Jlc3BvbnNlEmAKDVJlc2VydmVQb2ludHMSJi5zY3JpcC5sb3lhbHR5LnYxLlJlc2VydmVQb2ludHNSZXF1ZXN0Gicuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVzcG9uc2USbAoRTGlzdExlZGdlckVudHJpZXMSKi5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBorLnNjcmlwLmxveWFsdHkudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRJdCgxBZGp1c3RQb2ludHMSJS5zY3JpcC5sb3lhbHR5LnYxLkFkanVzdFBvaW50c1JlcXVlc3QaJi5zY3JpcC5sb3lhbHR5LnYxLkFkanVzdFBvaW50c1Jlc3BvbnNlEmMKDlRyYW5zZmVyUG9pbnRzEicuc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlclBvaW50c1JlcXVlc3QaKC5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USYwoOTGlzdFBvaW50c0xvdHMSJy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQb2ludHNMb3RzUmVxdWVzdBooLnNjcmlwLmxveWFsdHkudjEuTGlzdFBvaW50c0xvdHNSZXNwb25zZRJmCg9TdW1tYXJpemVMZWRnZXISKC5zY3JpcC5sb3lhbHR5LnYxLlN1bW1hcml6ZUxlZGdlclJlcXVlc3QaKS5zY3JpcC5sb3lhbHR5LnYxLlN1bW1hcml6ZUxlZGdlclJlc3BvbnNlEmAKDVJlbGVhc2VQb2ludHMSJi5zY3JpcC5sb3lhbHR5LnYxLlJlbGVhc2VQb2ludHNSZXF1ZXN0Gicuc2NyaXAubG95YWx0eS52MS5SZWxlYXNlUG9pbnRzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
+  fileDesc("ChxzY3JpcC9sb3lhbHR5L3YxL2NhcmRzLnByb3RvEhBzY3JpcC5sb3lhbHR5LnYxInYKDUNhcmRSZWZlcmVuY2USEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhYKDmluaXRpYWxfcG9pbnRzGAMgASgDEhgKC2NhbXBhaWduX2lkGAQgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIo8CCgxDYXJkQmFsYW5jZXMSDgoGcG9pbnRzGAEgASgDEg8KB2JhbGFuY2UYAiABKAMSFwoPcmVkZWVtZWRfcG9pbnRzGAMgASgDEhYKDmV4cGlyZWRfcG9pbnRzGAQgASgDEhkKEXN1YnRyYWN0ZWRfcG9pbnRzGAUgASgDEhYKDnBlbmRpbmdfcG9pbnRzGAYgASgDEiEKFG5leHRfZXhwaXJhdGlvbl9kYXRlGAcgASgJSACIAQESIwoWbmV4dF9leHBpcmF0aW9uX3BvaW50cxgIIAEoA0gBiAEBQhcKFV9uZXh0X2V4cGlyYXRpb25fZGF0ZUIZChdfbmV4dF9leHBpcmF0aW9uX3BvaW50cyLGAQoWR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBI3CgVjYXJkcxgBIAMoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZUIHmrUYA0joBxIuCgVhc19vZhgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBARIsCghzbmFwc2hvdBgDIAEoCUIVmrUYEToPWzAtOUEtRi1dezEsNjR9SAGIAQFCCAoGX2FzX29mQgsKCV9zbmFwc2hvdCJLChdHZXRDYXJkQmFsYW5jZXNSZXNwb25zZRIwCghiYWxhbmNlcxgBIAMoCzIeLnNjcmlwLmxveWFsdHkudjEuQ2FyZEJhbGFuY2VzIhgKFkhhc0NoYW5nZWRDYXJkc1JlcXVlc3QiLgoXSGFzQ2hhbmdlZENhcmRzUmVzcG9uc2USEwoLaGFzX2NoYW5nZWQYASABKAgiGQoXT3BlbkNhcmRTbmFwc2hvdFJlcXVlc3QiLAoYT3BlbkNhcmRTbmFwc2hvdFJlc3BvbnNlEhAKCHNuYXBzaG90GAEgASgJIkoKEExvYWRDYXJkc1JlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuQ2FyZHNRdWVyeUIHmrUYA0joByLRAQoKQ2FyZHNRdWVyeRISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLc2Vzc2lvbl9rZXkYAyABKAlIAIgBARIYCgtyZXF1ZXN0X2tleRgEIAEoCUgBiAEBEjIKBWNhcmRzGAUgAygLMhsuc2NyaXAubG95YWx0eS52MS5DYXJkUXVlcnlCBpq1GAJIHkIOCgxfc2Vzc2lvbl9rZXlCDgoMX3JlcXVlc3Rfa2V5IoQBCglDYXJkUXVlcnkSDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIYCgtjYW1wYWlnbl9pZBgDIAEoCUgAiAEBEhYKCXJld2FyZF9pZBgEIAEoCUgBiAEBQg4KDF9jYW1wYWlnbl9pZEIMCgpfcmV3YXJkX2lkIkMKEUxvYWRDYXJkc1Jlc3BvbnNlEi4KB3Jlc3VsdHMYASADKAsyHS5zY3JpcC5sb3lhbHR5LnYxLkNhcmRzUmVzdWx0IjoKC0NhcmRzUmVzdWx0EisKBWNhcmRzGAEgAygLMhwuc2NyaXAubG95YWx0eS52MS5Mb2FkZWRDYXJkIo0CCgpMb2FkZWRDYXJkEjAKCGJhbGFuY2VzGAEgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMSFQoNbG9ja2VkX3BvaW50cxgCIAEoAxItCgZyZXdhcmQYAyABKAsyGC5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEgAiAEBEjsKCmFzc2lnbm1lbnQYBCABKAsyIi5zY3JpcC5sb3lhbHR5LnYxLlJld2FyZEFzc2lnbm1lbnRIAYgBARIcCg9sb3lhbHR5X3RpZXJfaWQYBSABKAlIAogBAUIJCgdfcmV3YXJkQg0KC19hc3NpZ25tZW50QhIKEF9sb3lhbHR5X3RpZXJfaWQiUwoRSG9sZFBvaW50c1JlcXVlc3QSPgoIY29tbWFuZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNDb21tYW5kQgeatRgDSOgHIt0BChFIb2xkUG9pbnRzQ29tbWFuZBISCgpwcm9qZWN0X2lkGAEgASgJEicKA25vdxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoLcmVxdWVzdF9rZXkYAyABKAlIAIgBARIYCgtzZXNzaW9uX2tleRgEIAEoCUgBiAEBEjcKBXBhcnRzGAUgAygLMiAuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUGFydEIGmrUYAkgeQg4KDF9yZXF1ZXN0X2tleUIOCgxfc2Vzc2lvbl9rZXkiowEKDlBvaW50c0hvbGRQYXJ0Eg8KB2NhcmRfaWQYASABKAkSFgoOaW5pdGlhbF9wb2ludHMYAiABKAMSFgoGcG9pbnRzGAMgASgDQgaatRgCGAESEQoJcmV3YXJkX2lkGAQgASgJEhMKC3Rha2VzX3N0b2NrGAUgASgIEhgKC2NhbXBhaWduX2lkGAYgASgJSACIAQFCDgoMX2NhbXBhaWduX2lkIksKEkhvbGRQb2ludHNSZXNwb25zZRI1CghvdXRjb21lcxgBIAMoCzIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c091dGNvbWUihwEKEUhvbGRQb2ludHNPdXRjb21lEiwKBGhlbGQYASABKAsyHC5zY3JpcC5sb3lhbHR5LnYxLkhlbGRQb2ludHNIABI5CghyZWplY3RlZBgCIAEoCzIlLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZFJlamVjdGlvbkgAQgkKB291dGNvbWUiOQoKSGVsZFBvaW50cxIrCgVob2xkcxgBIAMoCzIcLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzSG9sZCJKCgpQb2ludHNIb2xkEgoKAmlkGAEgASgJEjAKCGJhbGFuY2VzGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5DYXJkQmFsYW5jZXMiMAoTUG9pbnRzSG9sZFJlamVjdGlvbhIMCgRwYXJ0GAEgASgFEgsKA2tleRgCIAEoCSJhChlSZXNvbHZlUG9pbnRzSG9sZHNSZXF1ZXN0EkQKC3Jlc29sdXRpb25zGAEgAygLMiYuc2NyaXAubG95YWx0eS52MS5Qb2ludHNIb2xkUmVzb2x1dGlvbkIHmrUYA0joByJpChRQb2ludHNIb2xkUmVzb2x1dGlvbhISCgpwcm9qZWN0X2lkGAEgASgJEg8KB2hvbGRfaWQYAiABKAkSGgoNcmVkZW1wdGlvbl9pZBgDIAEoCUgAiAEBQhAKDl9yZWRlbXB0aW9uX2lkIhwKGlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlIlAKHUxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0EhUKDW9sZGVyX3RoYW5fbXMYASABKAMSGAoFbGltaXQYAiABKANCCZq1GAUYASDoByJUCh5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USMgoFaG9sZHMYASADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBlbmRpbmdQb2ludHNIb2xkIjgKEVBlbmRpbmdQb2ludHNIb2xkEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCSJPChNSZWZ1bmRQb2ludHNSZXF1ZXN0EjgKB3JlZnVuZHMYASADKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlZnVuZEIHmrUYA0joByKIAQoMUG9pbnRzUmVmdW5kEhIKCnByb2plY3RfaWQYASABKAkSDwoHaG9sZF9pZBgCIAEoCRIVCg1yZWRlbXB0aW9uX2lkGAMgASgJEhMKC3JvbGxiYWNrX2lkGAQgASgJEicKA25vdxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiFgoUUmVmdW5kUG9pbnRzUmVzcG9uc2UiXQoUUmVzZXJ2ZVBvaW50c1JlcXVlc3QSRQoIY29tbWFuZHMYASADKAsyKi5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQ29tbWFuZEIHmrUYA0joByKvAQoYUG9pbnRzUmVzZXJ2YXRpb25Db21tYW5kEhIKCnByb2plY3RfaWQYASABKAkSEwoLc2Vzc2lvbl9rZXkYAiABKAkSJwoDbm93GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBJBCgxyZXNlcnZhdGlvbnMYBCADKAsyIy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1Jlc2VydmF0aW9uQgaatRgCSDwifAoRUG9pbnRzUmVzZXJ2YXRpb24SDwoHY2FyZF9pZBgBIAEoCRIWCg5pbml0aWFsX3BvaW50cxgCIAEoAxIOCgZwb2ludHMYAyABKAMSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoVUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEjwKCG91dGNvbWVzGAEgAygLMiouc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbk91dGNvbWUiYwoYUG9pbnRzUmVzZXJ2YXRpb25PdXRjb21lEhAKCHJlc2VydmVkGAEgASgIEjUKCHByZXZpb3VzGAIgAygLMiMuc2NyaXAubG95YWx0eS52MS5Qb2ludHNSZXNlcnZhdGlvbiL7AQoTQWRqdXN0UG9pbnRzUmVxdWVzdBItCgRjYXJkGAEgASgLMh8uc2NyaXAubG95YWx0eS52MS5DYXJkUmVmZXJlbmNlEhQKDG9wZXJhdGlvbl9pZBgCIAEoCRIOCgZwb2ludHMYAyABKAMSFwoPZXhwaXJhdGlvbl90eXBlGAQgASgJEhwKD2V4cGlyYXRpb25fZGF0ZRgFIAEoCUgAiAEBEhYKCXNvdXJjZV9pZBgGIAEoCUgBiAEBEhMKBnJlYXNvbhgHIAEoCUgCiAEBQhIKEF9leHBpcmF0aW9uX2RhdGVCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIooBChRBZGp1c3RQb2ludHNSZXNwb25zZRIuCgVtb3ZlZBgBIAEoCzIdLnNjcmlwLmxveWFsdHkudjEuTW92ZWRQb2ludHNIABI3CghyZWplY3RlZBgCIAEoCzIjLnNjcmlwLmxveWFsdHkudjEuTW92ZW1lbnRSZWplY3Rpb25IAEIJCgdvdXRjb21lIkUKC01vdmVkUG9pbnRzEhYKDnRyYW5zYWN0aW9uX2lkGAEgASgJEg0KBXRvdGFsGAIgASgDEg8KB2JhbGFuY2UYAyABKAMiPQoRTW92ZW1lbnRSZWplY3Rpb24SCwoDa2V5GAEgASgJEg0KBWxpbWl0GAIgASgDEgwKBHBhcnQYAyABKAUi3AEKFVRyYW5zZmVyUG9pbnRzUmVxdWVzdBI0CgtkZXN0aW5hdGlvbhgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRI4ChBkZXN0aW5hdGlvbl9jYXJkGAIgASgLMh4uc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlckNhcmQSFAoMb3BlcmF0aW9uX2lkGAMgASgJEj0KCXRyYW5zZmVycxgEIAMoCzIgLnNjcmlwLmxveWFsdHkudjEuUG9pbnRzVHJhbnNmZXJCCJq1GARAAUgUIswBCg5Qb2ludHNUcmFuc2ZlchIvCgZzb3VyY2UYASABKAsyHy5zY3JpcC5sb3lhbHR5LnYxLkNhcmRSZWZlcmVuY2USMwoLc291cmNlX2NhcmQYAiABKAsyHi5zY3JpcC5sb3lhbHR5LnYxLlRyYW5zZmVyQ2FyZBIOCgZwb2ludHMYAyABKAMSFgoJc291cmNlX2lkGAQgASgJSACIAQESEwoGcmVhc29uGAUgASgJSAGIAQFCDAoKX3NvdXJjZV9pZEIJCgdfcmVhc29uIkAKDFRyYW5zZmVyQ2FyZBIMCgRjb2RlGAEgASgJEhUKCGNhbXBhaWduGAIgASgJSACIAQFCCwoJX2NhbXBhaWduImEKFlRyYW5zZmVyUG9pbnRzUmVzcG9uc2USOgoIcmVqZWN0ZWQYASABKAsyIy5zY3JpcC5sb3lhbHR5LnYxLk1vdmVtZW50UmVqZWN0aW9uSACIAQFCCwoJX3JlamVjdGVkIrMBChVMaXN0UG9pbnRzTG90c1JlcXVlc3QSLQoEY2FyZBgBIAEoCzIfLnNjcmlwLmxveWFsdHkudjEuQ2FyZFJlZmVyZW5jZRIXCgVsaW1pdBgCIAEoA0IImrUYBBgBIGQSDgoGb2Zmc2V0GAMgASgDEjMKCmNyZWF0ZWRfYXQYBCABKAsyGi5zY3JpcC5jb21tb24udjEuVGltZVJhbmdlSACIAQFCDQoLX2NyZWF0ZWRfYXQiUgoWTGlzdFBvaW50c0xvdHNSZXNwb25zZRIpCgRsb3RzGAEgAygLMhsuc2NyaXAubG95YWx0eS52MS5Qb2ludHNMb3QSDQoFdG90YWwYAiABKAMirwEKCVBvaW50c0xvdBIKCgJpZBgBIAEoCRIOCgZwb2ludHMYAiABKAMSFwoKZXhwaXJlc19hdBgDIAEoCUgAiAEBEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19leHBpcmVzX2F0IqgCChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgdjYXJkX2lkGAIgASgJEhcKBWxpbWl0GAMgASgDQgiatRgEGAEgZRISCgpkZXNjZW5kaW5nGAQgASgIEhUKCGFmdGVyX2lkGAUgASgJSACIAQESKAoHZmlsdGVycxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMwoKY3JlYXRlZF9hdBgHIAEoCzIaLnNjcmlwLmNvbW1vbi52MS5UaW1lUmFuZ2VIAYgBARIYCgtjYW1wYWlnbl9pZBgIIAEoCUgCiAEBQgsKCV9hZnRlcl9pZEINCgtfY3JlYXRlZF9hdEIOCgxfY2FtcGFpZ25faWQiWgoZTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRIuCgdlbnRyaWVzGAEgAygLMh0uc2NyaXAubG95YWx0eS52MS5MZWRnZXJFbnRyeRINCgV0b3RhbBgCIAEoAyK3AwoLTGVkZ2VyRW50cnkSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIOCgZwb2ludHMYAyABKAMSDwoHYmFsYW5jZRgEIAEoAxIaCg1yZWRlbXB0aW9uX2lkGAUgASgJSACIAQESGAoLcm9sbGJhY2tfaWQYBiABKAlIAYgBARIuCgpjcmVhdGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYXJkX2lkGAggASgJEhIKBXRvdGFsGAkgASgDSAKIAQESEwoGc291cmNlGAogASgJSAOIAQESFgoJc291cmNlX2lkGAsgASgJSASIAQESEwoGcmVhc29uGAwgASgJSAWIAQESFwoKcmVsYXRlZF9pZBgNIAEoCUgGiAEBEigKB2RldGFpbHMYDiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0QhAKDl9yZWRlbXB0aW9uX2lkQg4KDF9yb2xsYmFja19pZEIICgZfdG90YWxCCQoHX3NvdXJjZUIMCgpfc291cmNlX2lkQgkKB19yZWFzb25CDQoLX3JlbGF0ZWRfaWQiUgoUUmVsZWFzZVBvaW50c1JlcXVlc3QSOgoIcmVsZWFzZXMYASADKAsyHy5zY3JpcC5sb3lhbHR5LnYxLlBvaW50c1JlbGVhc2VCB5q1GANI6AcihQEKDVBvaW50c1JlbGVhc2USEgoKcHJvamVjdF9pZBgBIAEoCRITCgtzZXNzaW9uX2tleRgCIAEoCRIUCgdjYXJkX2lkGAMgASgJSACIAQESKQoFdW50aWwYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgoKCF9jYXJkX2lkIhcKFVJlbGVhc2VQb2ludHNSZXNwb25zZSKnAQoWU3VtbWFyaXplTGVkZ2VyUmVxdWVzdBIbCgtjYW1wYWlnbl9pZBgBIAEoCUIGmrUYAggBEi0KBGZyb20YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSACIAQESLgoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQFCBwoFX2Zyb21CCAoGX3VudGlsIpIBChdTdW1tYXJpemVMZWRnZXJSZXNwb25zZRJHCgdmaWd1cmVzGAEgAygLMjYuc2NyaXAubG95YWx0eS52MS5TdW1tYXJpemVMZWRnZXJSZXNwb25zZS5GaWd1cmVzRW50cnkaLgoMRmlndXJlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAzoCOAEywwwKC0NhcmRTZXJ2aWNlEmYKD0dldENhcmRCYWxhbmNlcxIoLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVxdWVzdBopLnNjcmlwLmxveWFsdHkudjEuR2V0Q2FyZEJhbGFuY2VzUmVzcG9uc2USZgoPSGFzQ2hhbmdlZENhcmRzEiguc2NyaXAubG95YWx0eS52MS5IYXNDaGFuZ2VkQ2FyZHNSZXF1ZXN0Gikuc2NyaXAubG95YWx0eS52MS5IYXNDaGFuZ2VkQ2FyZHNSZXNwb25zZRJrChBPcGVuQ2FyZFNuYXBzaG90Eikuc2NyaXAubG95YWx0eS52MS5PcGVuQ2FyZFNuYXBzaG90UmVxdWVzdBoqLnNjcmlwLmxveWFsdHkudjEuT3BlbkNhcmRTbmFwc2hvdFJlc3BvbnNlMAESVAoJTG9hZENhcmRzEiIuc2NyaXAubG95YWx0eS52MS5Mb2FkQ2FyZHNSZXF1ZXN0GiMuc2NyaXAubG95YWx0eS52MS5Mb2FkQ2FyZHNSZXNwb25zZRKQAQoKSG9sZFBvaW50cxIjLnNjcmlwLmxveWFsdHkudjEuSG9sZFBvaW50c1JlcXVlc3QaJC5zY3JpcC5sb3lhbHR5LnYxLkhvbGRQb2ludHNSZXNwb25zZSI3qrUYHGxveWFsdHlfY2FyZF9wb2ludHNfZXhjZWVkZWSqtRgTcmV3YXJkX291dF9vZl9zdG9jaxJvChJSZXNvbHZlUG9pbnRzSG9sZHMSKy5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVQb2ludHNIb2xkc1JlcXVlc3QaLC5zY3JpcC5sb3lhbHR5LnYxLlJlc29sdmVQb2ludHNIb2xkc1Jlc3BvbnNlEnsKFkxpc3RQZW5kaW5nUG9pbnRzSG9sZHMSLy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQZW5kaW5nUG9pbnRzSG9sZHNSZXF1ZXN0GjAuc2NyaXAubG95YWx0eS52MS5MaXN0UGVuZGluZ1BvaW50c0hvbGRzUmVzcG9uc2USXQoMUmVmdW5kUG9pbnRzEiUuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXF1ZXN0GiYuc2NyaXAubG95YWx0eS52MS5SZWZ1bmRQb2ludHNSZXNwb25zZRJgCg1SZXNlcnZlUG9pbnRzEiYuc2NyaXAubG95YWx0eS52MS5SZXNlcnZlUG9pbnRzUmVxdWVzdBonLnNjcmlwLmxveWFsdHkudjEuUmVzZXJ2ZVBvaW50c1Jlc3BvbnNlEmwKEUxpc3RMZWRnZXJFbnRyaWVzEiouc2NyaXAubG95YWx0eS52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaKy5zY3JpcC5sb3lhbHR5LnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USXQoMQWRqdXN0UG9pbnRzEiUuc2NyaXAubG95YWx0eS52MS5BZGp1c3RQb2ludHNSZXF1ZXN0GiYuc2NyaXAubG95YWx0eS52MS5BZGp1c3RQb2ludHNSZXNwb25zZRJjCg5UcmFuc2ZlclBvaW50cxInLnNjcmlwLmxveWFsdHkudjEuVHJhbnNmZXJQb2ludHNSZXF1ZXN0Giguc2NyaXAubG95YWx0eS52MS5UcmFuc2ZlclBvaW50c1Jlc3BvbnNlEmMKDkxpc3RQb2ludHNMb3RzEicuc2NyaXAubG95YWx0eS52MS5MaXN0UG9pbnRzTG90c1JlcXVlc3QaKC5zY3JpcC5sb3lhbHR5LnYxLkxpc3RQb2ludHNMb3RzUmVzcG9uc2USZgoPU3VtbWFyaXplTGVkZ2VyEiguc2NyaXAubG95YWx0eS52MS5TdW1tYXJpemVMZWRnZXJSZXF1ZXN0Gikuc2NyaXAubG95YWx0eS52MS5TdW1tYXJpemVMZWRnZXJSZXNwb25zZRJgCg1SZWxlYXNlUG9pbnRzEiYuc2NyaXAubG95YWx0eS52MS5SZWxlYXNlUG9pbnRzUmVxdWVzdBonLnNjcmlwLmxveWFsdHkudjEuUmVsZWFzZVBvaW50c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_scrip_common_v1_list, file_scrip_loyalty_v1_rewards, file_scrip_options_v1_options]);
 
 /**
  * Identifies a card.
@@ -148,6 +148,14 @@ export type GetCardBalancesRequest = Message<"scrip.loyalty.v1.GetCardBalancesRe
    * @generated from field: optional google.protobuf.Timestamp as_of = 2;
    */
   asOf?: Timestamp | undefined;
+
+  /**
+   * Name of an open snapshot (OpenCardSnapshot) to read, without `as_of`. `service_unavailable`: it is closed. Default: the
+   * current figures.
+   *
+   * @generated from field: optional string snapshot = 3;
+   */
+  snapshot?: string | undefined;
 };
 
 /**
@@ -209,6 +217,38 @@ export const HasChangedCardsResponseSchema: GenMessage<HasChangedCardsResponse> 
   messageDesc(file_scrip_loyalty_v1_cards, 5);
 
 /**
+ * @generated from message scrip.loyalty.v1.OpenCardSnapshotRequest
+ */
+export type OpenCardSnapshotRequest = Message<"scrip.loyalty.v1.OpenCardSnapshotRequest"> & {
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.OpenCardSnapshotRequest.
+ * Use `create(OpenCardSnapshotRequestSchema)` to create a new message.
+ */
+export const OpenCardSnapshotRequestSchema: GenMessage<OpenCardSnapshotRequest> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 6);
+
+/**
+ * @generated from message scrip.loyalty.v1.OpenCardSnapshotResponse
+ */
+export type OpenCardSnapshotResponse = Message<"scrip.loyalty.v1.OpenCardSnapshotResponse"> & {
+  /**
+   * Name of the snapshot, for GetCardBalances.
+   *
+   * @generated from field: string snapshot = 1;
+   */
+  snapshot: string;
+};
+
+/**
+ * Describes the message scrip.loyalty.v1.OpenCardSnapshotResponse.
+ * Use `create(OpenCardSnapshotResponseSchema)` to create a new message.
+ */
+export const OpenCardSnapshotResponseSchema: GenMessage<OpenCardSnapshotResponse> = /*@__PURE__*/
+  messageDesc(file_scrip_loyalty_v1_cards, 7);
+
+/**
  * @generated from message scrip.loyalty.v1.LoadCardsRequest
  */
 export type LoadCardsRequest = Message<"scrip.loyalty.v1.LoadCardsRequest"> & {
@@ -225,7 +265,7 @@ export type LoadCardsRequest = Message<"scrip.loyalty.v1.LoadCardsRequest"> & {
  * Use `create(LoadCardsRequestSchema)` to create a new message.
  */
 export const LoadCardsRequestSchema: GenMessage<LoadCardsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 6);
+  messageDesc(file_scrip_loyalty_v1_cards, 8);
 
 /**
  * Cards of one request.
@@ -274,7 +314,7 @@ export type CardsQuery = Message<"scrip.loyalty.v1.CardsQuery"> & {
  * Use `create(CardsQuerySchema)` to create a new message.
  */
 export const CardsQuerySchema: GenMessage<CardsQuery> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 7);
+  messageDesc(file_scrip_loyalty_v1_cards, 9);
 
 /**
  * One card, and the reward that was chosen.
@@ -316,7 +356,7 @@ export type CardQuery = Message<"scrip.loyalty.v1.CardQuery"> & {
  * Use `create(CardQuerySchema)` to create a new message.
  */
 export const CardQuerySchema: GenMessage<CardQuery> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 8);
+  messageDesc(file_scrip_loyalty_v1_cards, 10);
 
 /**
  * @generated from message scrip.loyalty.v1.LoadCardsResponse
@@ -335,7 +375,7 @@ export type LoadCardsResponse = Message<"scrip.loyalty.v1.LoadCardsResponse"> & 
  * Use `create(LoadCardsResponseSchema)` to create a new message.
  */
 export const LoadCardsResponseSchema: GenMessage<LoadCardsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 9);
+  messageDesc(file_scrip_loyalty_v1_cards, 11);
 
 /**
  * Cards of one query.
@@ -356,7 +396,7 @@ export type CardsResult = Message<"scrip.loyalty.v1.CardsResult"> & {
  * Use `create(CardsResultSchema)` to create a new message.
  */
 export const CardsResultSchema: GenMessage<CardsResult> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 10);
+  messageDesc(file_scrip_loyalty_v1_cards, 12);
 
 /**
  * A card and what a decision needs beside it.
@@ -405,7 +445,7 @@ export type LoadedCard = Message<"scrip.loyalty.v1.LoadedCard"> & {
  * Use `create(LoadedCardSchema)` to create a new message.
  */
 export const LoadedCardSchema: GenMessage<LoadedCard> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 11);
+  messageDesc(file_scrip_loyalty_v1_cards, 13);
 
 /**
  * @generated from message scrip.loyalty.v1.HoldPointsRequest
@@ -424,7 +464,7 @@ export type HoldPointsRequest = Message<"scrip.loyalty.v1.HoldPointsRequest"> & 
  * Use `create(HoldPointsRequestSchema)` to create a new message.
  */
 export const HoldPointsRequestSchema: GenMessage<HoldPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 12);
+  messageDesc(file_scrip_loyalty_v1_cards, 14);
 
 /**
  * Points of one redemption.
@@ -474,7 +514,7 @@ export type HoldPointsCommand = Message<"scrip.loyalty.v1.HoldPointsCommand"> & 
  * Use `create(HoldPointsCommandSchema)` to create a new message.
  */
 export const HoldPointsCommandSchema: GenMessage<HoldPointsCommand> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 13);
+  messageDesc(file_scrip_loyalty_v1_cards, 15);
 
 /**
  * Points of one card.
@@ -530,7 +570,7 @@ export type PointsHoldPart = Message<"scrip.loyalty.v1.PointsHoldPart"> & {
  * Use `create(PointsHoldPartSchema)` to create a new message.
  */
 export const PointsHoldPartSchema: GenMessage<PointsHoldPart> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 14);
+  messageDesc(file_scrip_loyalty_v1_cards, 16);
 
 /**
  * @generated from message scrip.loyalty.v1.HoldPointsResponse
@@ -549,7 +589,7 @@ export type HoldPointsResponse = Message<"scrip.loyalty.v1.HoldPointsResponse"> 
  * Use `create(HoldPointsResponseSchema)` to create a new message.
  */
 export const HoldPointsResponseSchema: GenMessage<HoldPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 15);
+  messageDesc(file_scrip_loyalty_v1_cards, 17);
 
 /**
  * Outcome of one command.
@@ -584,7 +624,7 @@ export type HoldPointsOutcome = Message<"scrip.loyalty.v1.HoldPointsOutcome"> & 
  * Use `create(HoldPointsOutcomeSchema)` to create a new message.
  */
 export const HoldPointsOutcomeSchema: GenMessage<HoldPointsOutcome> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 16);
+  messageDesc(file_scrip_loyalty_v1_cards, 18);
 
 /**
  * Points holds of one command.
@@ -605,7 +645,7 @@ export type HeldPoints = Message<"scrip.loyalty.v1.HeldPoints"> & {
  * Use `create(HeldPointsSchema)` to create a new message.
  */
 export const HeldPointsSchema: GenMessage<HeldPoints> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 17);
+  messageDesc(file_scrip_loyalty_v1_cards, 19);
 
 /**
  * Points that are held for a redemption.
@@ -633,7 +673,7 @@ export type PointsHold = Message<"scrip.loyalty.v1.PointsHold"> & {
  * Use `create(PointsHoldSchema)` to create a new message.
  */
 export const PointsHoldSchema: GenMessage<PointsHold> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 18);
+  messageDesc(file_scrip_loyalty_v1_cards, 20);
 
 /**
  * Why points are not held.
@@ -661,7 +701,7 @@ export type PointsHoldRejection = Message<"scrip.loyalty.v1.PointsHoldRejection"
  * Use `create(PointsHoldRejectionSchema)` to create a new message.
  */
 export const PointsHoldRejectionSchema: GenMessage<PointsHoldRejection> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 19);
+  messageDesc(file_scrip_loyalty_v1_cards, 21);
 
 /**
  * @generated from message scrip.loyalty.v1.ResolvePointsHoldsRequest
@@ -680,7 +720,7 @@ export type ResolvePointsHoldsRequest = Message<"scrip.loyalty.v1.ResolvePointsH
  * Use `create(ResolvePointsHoldsRequestSchema)` to create a new message.
  */
 export const ResolvePointsHoldsRequestSchema: GenMessage<ResolvePointsHoldsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 20);
+  messageDesc(file_scrip_loyalty_v1_cards, 22);
 
 /**
  * How one points hold ends.
@@ -715,7 +755,7 @@ export type PointsHoldResolution = Message<"scrip.loyalty.v1.PointsHoldResolutio
  * Use `create(PointsHoldResolutionSchema)` to create a new message.
  */
 export const PointsHoldResolutionSchema: GenMessage<PointsHoldResolution> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 21);
+  messageDesc(file_scrip_loyalty_v1_cards, 23);
 
 /**
  * @generated from message scrip.loyalty.v1.ResolvePointsHoldsResponse
@@ -728,7 +768,7 @@ export type ResolvePointsHoldsResponse = Message<"scrip.loyalty.v1.ResolvePoints
  * Use `create(ResolvePointsHoldsResponseSchema)` to create a new message.
  */
 export const ResolvePointsHoldsResponseSchema: GenMessage<ResolvePointsHoldsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 22);
+  messageDesc(file_scrip_loyalty_v1_cards, 24);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPendingPointsHoldsRequest
@@ -754,7 +794,7 @@ export type ListPendingPointsHoldsRequest = Message<"scrip.loyalty.v1.ListPendin
  * Use `create(ListPendingPointsHoldsRequestSchema)` to create a new message.
  */
 export const ListPendingPointsHoldsRequestSchema: GenMessage<ListPendingPointsHoldsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 23);
+  messageDesc(file_scrip_loyalty_v1_cards, 25);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPendingPointsHoldsResponse
@@ -773,7 +813,7 @@ export type ListPendingPointsHoldsResponse = Message<"scrip.loyalty.v1.ListPendi
  * Use `create(ListPendingPointsHoldsResponseSchema)` to create a new message.
  */
 export const ListPendingPointsHoldsResponseSchema: GenMessage<ListPendingPointsHoldsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 24);
+  messageDesc(file_scrip_loyalty_v1_cards, 26);
 
 /**
  * A points hold that is not resolved.
@@ -801,7 +841,7 @@ export type PendingPointsHold = Message<"scrip.loyalty.v1.PendingPointsHold"> & 
  * Use `create(PendingPointsHoldSchema)` to create a new message.
  */
 export const PendingPointsHoldSchema: GenMessage<PendingPointsHold> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 25);
+  messageDesc(file_scrip_loyalty_v1_cards, 27);
 
 /**
  * @generated from message scrip.loyalty.v1.RefundPointsRequest
@@ -820,7 +860,7 @@ export type RefundPointsRequest = Message<"scrip.loyalty.v1.RefundPointsRequest"
  * Use `create(RefundPointsRequestSchema)` to create a new message.
  */
 export const RefundPointsRequestSchema: GenMessage<RefundPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 26);
+  messageDesc(file_scrip_loyalty_v1_cards, 28);
 
 /**
  * Points of one rollback.
@@ -869,7 +909,7 @@ export type PointsRefund = Message<"scrip.loyalty.v1.PointsRefund"> & {
  * Use `create(PointsRefundSchema)` to create a new message.
  */
 export const PointsRefundSchema: GenMessage<PointsRefund> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 27);
+  messageDesc(file_scrip_loyalty_v1_cards, 29);
 
 /**
  * @generated from message scrip.loyalty.v1.RefundPointsResponse
@@ -882,7 +922,7 @@ export type RefundPointsResponse = Message<"scrip.loyalty.v1.RefundPointsRespons
  * Use `create(RefundPointsResponseSchema)` to create a new message.
  */
 export const RefundPointsResponseSchema: GenMessage<RefundPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 28);
+  messageDesc(file_scrip_loyalty_v1_cards, 30);
 
 /**
  * @generated from message scrip.loyalty.v1.ReservePointsRequest
@@ -901,7 +941,7 @@ export type ReservePointsRequest = Message<"scrip.loyalty.v1.ReservePointsReques
  * Use `create(ReservePointsRequestSchema)` to create a new message.
  */
 export const ReservePointsRequestSchema: GenMessage<ReservePointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 29);
+  messageDesc(file_scrip_loyalty_v1_cards, 31);
 
 /**
  * Locks of one session.
@@ -943,7 +983,7 @@ export type PointsReservationCommand = Message<"scrip.loyalty.v1.PointsReservati
  * Use `create(PointsReservationCommandSchema)` to create a new message.
  */
 export const PointsReservationCommandSchema: GenMessage<PointsReservationCommand> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 30);
+  messageDesc(file_scrip_loyalty_v1_cards, 32);
 
 /**
  * Points of one card that a session has locked.
@@ -985,7 +1025,7 @@ export type PointsReservation = Message<"scrip.loyalty.v1.PointsReservation"> & 
  * Use `create(PointsReservationSchema)` to create a new message.
  */
 export const PointsReservationSchema: GenMessage<PointsReservation> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 31);
+  messageDesc(file_scrip_loyalty_v1_cards, 33);
 
 /**
  * @generated from message scrip.loyalty.v1.ReservePointsResponse
@@ -1004,7 +1044,7 @@ export type ReservePointsResponse = Message<"scrip.loyalty.v1.ReservePointsRespo
  * Use `create(ReservePointsResponseSchema)` to create a new message.
  */
 export const ReservePointsResponseSchema: GenMessage<ReservePointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 32);
+  messageDesc(file_scrip_loyalty_v1_cards, 34);
 
 /**
  * Outcome of one command.
@@ -1032,7 +1072,7 @@ export type PointsReservationOutcome = Message<"scrip.loyalty.v1.PointsReservati
  * Use `create(PointsReservationOutcomeSchema)` to create a new message.
  */
 export const PointsReservationOutcomeSchema: GenMessage<PointsReservationOutcome> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 33);
+  messageDesc(file_scrip_loyalty_v1_cards, 35);
 
 /**
  * @generated from message scrip.loyalty.v1.AdjustPointsRequest
@@ -1093,7 +1133,7 @@ export type AdjustPointsRequest = Message<"scrip.loyalty.v1.AdjustPointsRequest"
  * Use `create(AdjustPointsRequestSchema)` to create a new message.
  */
 export const AdjustPointsRequestSchema: GenMessage<AdjustPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 34);
+  messageDesc(file_scrip_loyalty_v1_cards, 36);
 
 /**
  * @generated from message scrip.loyalty.v1.AdjustPointsResponse
@@ -1126,7 +1166,7 @@ export type AdjustPointsResponse = Message<"scrip.loyalty.v1.AdjustPointsRespons
  * Use `create(AdjustPointsResponseSchema)` to create a new message.
  */
 export const AdjustPointsResponseSchema: GenMessage<AdjustPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 35);
+  messageDesc(file_scrip_loyalty_v1_cards, 37);
 
 /**
  * A change of a card's points, and the card after it.
@@ -1161,7 +1201,7 @@ export type MovedPoints = Message<"scrip.loyalty.v1.MovedPoints"> & {
  * Use `create(MovedPointsSchema)` to create a new message.
  */
 export const MovedPointsSchema: GenMessage<MovedPoints> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 36);
+  messageDesc(file_scrip_loyalty_v1_cards, 38);
 
 /**
  * Why points were not moved.
@@ -1196,7 +1236,7 @@ export type MovementRejection = Message<"scrip.loyalty.v1.MovementRejection"> & 
  * Use `create(MovementRejectionSchema)` to create a new message.
  */
 export const MovementRejectionSchema: GenMessage<MovementRejection> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 37);
+  messageDesc(file_scrip_loyalty_v1_cards, 39);
 
 /**
  * @generated from message scrip.loyalty.v1.TransferPointsRequest
@@ -1236,7 +1276,7 @@ export type TransferPointsRequest = Message<"scrip.loyalty.v1.TransferPointsRequ
  * Use `create(TransferPointsRequestSchema)` to create a new message.
  */
 export const TransferPointsRequestSchema: GenMessage<TransferPointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 38);
+  messageDesc(file_scrip_loyalty_v1_cards, 40);
 
 /**
  * Points of one card.
@@ -1285,7 +1325,7 @@ export type PointsTransfer = Message<"scrip.loyalty.v1.PointsTransfer"> & {
  * Use `create(PointsTransferSchema)` to create a new message.
  */
 export const PointsTransferSchema: GenMessage<PointsTransfer> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 39);
+  messageDesc(file_scrip_loyalty_v1_cards, 41);
 
 /**
  * What transactions show of a card.
@@ -1313,7 +1353,7 @@ export type TransferCard = Message<"scrip.loyalty.v1.TransferCard"> & {
  * Use `create(TransferCardSchema)` to create a new message.
  */
 export const TransferCardSchema: GenMessage<TransferCard> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 40);
+  messageDesc(file_scrip_loyalty_v1_cards, 42);
 
 /**
  * @generated from message scrip.loyalty.v1.TransferPointsResponse
@@ -1332,7 +1372,7 @@ export type TransferPointsResponse = Message<"scrip.loyalty.v1.TransferPointsRes
  * Use `create(TransferPointsResponseSchema)` to create a new message.
  */
 export const TransferPointsResponseSchema: GenMessage<TransferPointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 41);
+  messageDesc(file_scrip_loyalty_v1_cards, 43);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPointsLotsRequest
@@ -1372,7 +1412,7 @@ export type ListPointsLotsRequest = Message<"scrip.loyalty.v1.ListPointsLotsRequ
  * Use `create(ListPointsLotsRequestSchema)` to create a new message.
  */
 export const ListPointsLotsRequestSchema: GenMessage<ListPointsLotsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 42);
+  messageDesc(file_scrip_loyalty_v1_cards, 44);
 
 /**
  * @generated from message scrip.loyalty.v1.ListPointsLotsResponse
@@ -1398,7 +1438,7 @@ export type ListPointsLotsResponse = Message<"scrip.loyalty.v1.ListPointsLotsRes
  * Use `create(ListPointsLotsResponseSchema)` to create a new message.
  */
 export const ListPointsLotsResponseSchema: GenMessage<ListPointsLotsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 43);
+  messageDesc(file_scrip_loyalty_v1_cards, 45);
 
 /**
  * Points of a card that expire on one date, or never.
@@ -1447,7 +1487,7 @@ export type PointsLot = Message<"scrip.loyalty.v1.PointsLot"> & {
  * Use `create(PointsLotSchema)` to create a new message.
  */
 export const PointsLotSchema: GenMessage<PointsLot> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 44);
+  messageDesc(file_scrip_loyalty_v1_cards, 46);
 
 /**
  * @generated from message scrip.loyalty.v1.ListLedgerEntriesRequest
@@ -1515,7 +1555,7 @@ export type ListLedgerEntriesRequest = Message<"scrip.loyalty.v1.ListLedgerEntri
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 45);
+  messageDesc(file_scrip_loyalty_v1_cards, 47);
 
 /**
  * @generated from message scrip.loyalty.v1.ListLedgerEntriesResponse
@@ -1541,7 +1581,7 @@ export type ListLedgerEntriesResponse = Message<"scrip.loyalty.v1.ListLedgerEntr
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 46);
+  messageDesc(file_scrip_loyalty_v1_cards, 48);
 
 /**
  * One change of a card's points.
@@ -1653,7 +1693,7 @@ export type LedgerEntry = Message<"scrip.loyalty.v1.LedgerEntry"> & {
  * Use `create(LedgerEntrySchema)` to create a new message.
  */
 export const LedgerEntrySchema: GenMessage<LedgerEntry> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 47);
+  messageDesc(file_scrip_loyalty_v1_cards, 49);
 
 /**
  * @generated from message scrip.loyalty.v1.ReleasePointsRequest
@@ -1672,7 +1712,7 @@ export type ReleasePointsRequest = Message<"scrip.loyalty.v1.ReleasePointsReques
  * Use `create(ReleasePointsRequestSchema)` to create a new message.
  */
 export const ReleasePointsRequestSchema: GenMessage<ReleasePointsRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 48);
+  messageDesc(file_scrip_loyalty_v1_cards, 50);
 
 /**
  * Locks of one session.
@@ -1714,7 +1754,7 @@ export type PointsRelease = Message<"scrip.loyalty.v1.PointsRelease"> & {
  * Use `create(PointsReleaseSchema)` to create a new message.
  */
 export const PointsReleaseSchema: GenMessage<PointsRelease> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 49);
+  messageDesc(file_scrip_loyalty_v1_cards, 51);
 
 /**
  * @generated from message scrip.loyalty.v1.ReleasePointsResponse
@@ -1727,7 +1767,7 @@ export type ReleasePointsResponse = Message<"scrip.loyalty.v1.ReleasePointsRespo
  * Use `create(ReleasePointsResponseSchema)` to create a new message.
  */
 export const ReleasePointsResponseSchema: GenMessage<ReleasePointsResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 50);
+  messageDesc(file_scrip_loyalty_v1_cards, 52);
 
 /**
  * @generated from message scrip.loyalty.v1.SummarizeLedgerRequest
@@ -1760,7 +1800,7 @@ export type SummarizeLedgerRequest = Message<"scrip.loyalty.v1.SummarizeLedgerRe
  * Use `create(SummarizeLedgerRequestSchema)` to create a new message.
  */
 export const SummarizeLedgerRequestSchema: GenMessage<SummarizeLedgerRequest> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 51);
+  messageDesc(file_scrip_loyalty_v1_cards, 53);
 
 /**
  * @generated from message scrip.loyalty.v1.SummarizeLedgerResponse
@@ -1779,7 +1819,7 @@ export type SummarizeLedgerResponse = Message<"scrip.loyalty.v1.SummarizeLedgerR
  * Use `create(SummarizeLedgerResponseSchema)` to create a new message.
  */
 export const SummarizeLedgerResponseSchema: GenMessage<SummarizeLedgerResponse> = /*@__PURE__*/
-  messageDesc(file_scrip_loyalty_v1_cards, 52);
+  messageDesc(file_scrip_loyalty_v1_cards, 54);
 
 /**
  * Stores the points of loyalty cards (docs/gift-and-points.md#loyalty-cards). A card is identified by the id of
@@ -1808,6 +1848,17 @@ export const CardService: GenService<{
     methodKind: "unary";
     input: typeof HasChangedCardsRequestSchema;
     output: typeof HasChangedCardsResponseSchema;
+  },
+  /**
+   * Opens a snapshot of all cards, for reads of many cards that must agree with each other. The stream repeats its name
+   * until the caller leaves, which closes the snapshot. Internal; read-only.
+   *
+   * @generated from rpc scrip.loyalty.v1.CardService.OpenCardSnapshot
+   */
+  openCardSnapshot: {
+    methodKind: "server_streaming";
+    input: typeof OpenCardSnapshotRequestSchema;
+    output: typeof OpenCardSnapshotResponseSchema;
   },
   /**
    * Loads what decisions need of cards: balances, points that sessions of other callers have locked, and the
