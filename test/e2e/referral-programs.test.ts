@@ -300,6 +300,29 @@ describe.each(COMPOSITIONS)("referral programs (%s)", async (composition) => {
     expect((await errorOf(byReward("rew_none"))).slice(0, 2)).toEqual([404, "not_found"]);
     const condition = { type: "EACH_UNIQUE_REFEREE", count: 1 };
     const inSegment = { name: "gold", condition, ...cheap, segment_id: "seg_none" };
+    const { id: segmentId } = await ok(
+      api.post("/v1/segments", {
+        name: newCode("passive"),
+        type: "passive",
+        filter: { name: { conditions: { $is: ["Gold"] } } },
+      }),
+    );
+    const ofSegment = await ok(api.post(path, { ...inSegment, segment_id: segmentId }));
+    expect(await ok(api.get(`/v1/segments/${segmentId}`))).toMatchObject({ type: "auto-update" });
+    const inUse = await api.delete(`/v1/segments/${segmentId}`);
+    expect([inUse.status, inUse.body]).toMatchObject([
+      400,
+      {
+        key: "resource_in_use",
+        related_object_ids: [ofSegment["id"]],
+        related_object_type: "referral_tier",
+        related_object_total: 1,
+      },
+    ]);
+    // The tier can be sent back as it is.
+    await ok(api.put(`${path}/${ofSegment["id"]}`, ofSegment));
+    expect((await api.delete(`${path}/${ofSegment["id"]}`)).status).toBe(204);
+    expect((await api.delete(`/v1/segments/${segmentId}`)).status).toBe(204);
     for (const change of [
       api.post(path, inSegment),
       api.put(`${path}/${off["id"]}`, { segment_id: "seg_none" }),

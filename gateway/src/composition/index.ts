@@ -4,6 +4,7 @@ import { newId } from "@scrip/ids";
 import type { Queryable } from "@scrip/postgres";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { CampaignActionService } from "@scrip/proto/scrip/export/v1/campaign_actions_pb";
 import { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import { CustomEventService } from "@scrip/proto/scrip/loyalty/v1/custom_events_pb";
@@ -21,6 +22,7 @@ import { createCategoriesClient } from "./clients/categories.ts";
 import { createCustomEventsClient } from "./clients/custom-events.ts";
 import { createDueJobsClient } from "./clients/due-jobs.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
+import { createReferralTiersClient } from "./clients/referral-tiers.ts";
 import { createRewardsClient } from "./clients/rewards.ts";
 import { createSegmentsClient } from "./clients/segments.ts";
 import { createUnitsClient } from "./clients/units.ts";
@@ -65,6 +67,7 @@ export function createCompositionDeps(
   const vouchers = transports.get(VoucherService.typeName);
   const loyalty = transports.get(CustomerService.typeName);
   const rewards = transports.get(RewardService.typeName);
+  const referralTiers = transports.get(ReferralTierService.typeName);
   const segments = transports.get(SegmentService.typeName);
   const customEvents = transports.get(CustomEventService.typeName);
   const webhooks = transports.get(WebhookService.typeName);
@@ -78,6 +81,7 @@ export function createCompositionDeps(
     vouchers: vouchers && createVouchersClient(vouchers),
     rewards: rewards && createRewardsClient(rewards),
     segments: segments && createSegmentsClient(segments),
+    referralTiers: referralTiers && createReferralTiersClient(referralTiers),
     customEvents: customEvents && createCustomEventsClient(customEvents),
     dueJobs: loyalty && createDueJobsClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),

@@ -11,7 +11,7 @@ export const requireSegmentStep: CompileStep = ({ rpc }, { segments }) => {
   if (field === undefined || segments === undefined) return undefined;
   return (next) => async (message, call) => {
     const id = (message as MessageFields)[field];
-    if (typeof id === "string") await segments.require(id, call);
+    if (typeof id === "string") await segments.follow(id, call);
     return next(message, call);
   };
 };

@@ -11,6 +11,7 @@ import type { Categories } from "./clients/categories.ts";
 import type { CustomEvents } from "./clients/custom-events.ts";
 import type { DueJobs } from "./clients/due-jobs.ts";
 import type { Holdings } from "./clients/holdings.ts";
+import type { ReferralTiers } from "./clients/referral-tiers.ts";
 import type { Rewards } from "./clients/rewards.ts";
 import type { Segments } from "./clients/segments.ts";
 import type { Units } from "./clients/units.ts";
@@ -39,6 +40,7 @@ export type CompositionDeps = {
   readonly vouchers: Vouchers | undefined;
   readonly rewards: Rewards | undefined;
   readonly segments: Segments | undefined;
+  readonly referralTiers: ReferralTiers | undefined;
   readonly customEvents: CustomEvents | undefined;
   readonly dueJobs: DueJobs | undefined;
   readonly webhooks: Webhooks | undefined;

@@ -22,6 +22,7 @@ const deps: CompositionDeps = {
   customEvents: unused,
   dueJobs: unused,
   rewards: unused,
+  referralTiers: unused,
   segments: unused,
   vouchers: unused,
   webhooks: unused,

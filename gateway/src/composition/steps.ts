@@ -56,8 +56,9 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     name: "reject-deletion-in-use",
     runs: "before the call",
     appliesTo: "`rule.deletes` of a segment",
-    does: "Rejects the deletion while a validation rule names the segment (`resource_in_use`).",
-    directGrpc: "The segment is deleted; call `ValidationRuleService.ListRulesReferencing` first.",
+    does: "Rejects the deletion while a validation rule or a referral tier names the segment (`resource_in_use`).",
+    directGrpc:
+      "The segment is deleted; call `ValidationRuleService.ListRulesReferencing` and `ReferralTierService.ListTiersNamingSegment` first.",
     compile: rejectDeletionInUseStep,
   },
   {
@@ -129,8 +130,9 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     name: "require-segment",
     runs: "before the call",
     appliesTo: "`REFERENCE_SEGMENT`",
-    does: "Rejects an unknown segment of a referral tier with 404.",
-    directGrpc: "The id is stored as it is sent; nobody is in an unknown segment.",
+    does: "Rejects an unknown segment of a referral tier with 404; makes a `passive` one `auto-update`.",
+    directGrpc:
+      "The id is stored as it is sent; nobody is in an unknown segment, and a `passive` one stays so.",
     compile: requireSegmentStep,
   },
   {

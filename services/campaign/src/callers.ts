@@ -1,6 +1,7 @@
 import { CampaignJobService } from "@scrip/proto/scrip/campaign/v1/campaign_jobs_pb";
 import { CampaignService } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
+import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
 import type { Callers } from "@scrip/rpc";
@@ -11,6 +12,7 @@ export const CALLERS: Callers = {
     CampaignService.method.createVoucher,
     CampaignService.method.resolveCampaigns,
     CategoryService.method.resolveCategories,
+    ReferralTierService.method.listTiersNamingSegment,
   ],
   validation: [
     CampaignService.method.listCampaigns,

@@ -47,6 +47,7 @@ import { listCategories } from "./handlers/list-categories.ts";
 import { listPromotionStacks } from "./handlers/list-promotion-stacks.ts";
 import { listPromotionTiers } from "./handlers/list-promotion-tiers.ts";
 import { listReferralTiers } from "./handlers/list-referral-tiers.ts";
+import { listTiersNamingSegment } from "./handlers/list-tiers-naming-segment.ts";
 import { removeBinEntry } from "./handlers/remove-bin-entry.ts";
 import { requestDeletion } from "./handlers/request-deletion.ts";
 import { requestPurge } from "./handlers/request-purge.ts";
@@ -76,6 +77,7 @@ const referralTiers = {
   deleteReferralTier,
   enableReferralTier,
   disableReferralTier,
+  listTiersNamingSegment,
 };
 
 /** The RPCs of this service. */

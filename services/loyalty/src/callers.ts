@@ -10,7 +10,7 @@ import type { Callers } from "@scrip/rpc";
 
 /** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  gateway: [JobService.method.runDueJobs],
+  gateway: [JobService.method.runDueJobs, SegmentService.method.followSegment],
   voucher: [
     CardService.method.adjustPoints,
     CardService.method.getCardBalances,

@@ -42,6 +42,7 @@ import { disableEarningRule } from "./handlers/disable-earning-rule.ts";
 import { enableEarningRule } from "./handlers/enable-earning-rule.ts";
 import { estimateEarnings } from "./handlers/estimate-earnings.ts";
 import { exportRows } from "./handlers/export-rows.ts";
+import { followSegment } from "./handlers/follow-segment.ts";
 import { getCardBalances } from "./handlers/get-card-balances.ts";
 import { getCustomEventSchema } from "./handlers/get-custom-event-schema.ts";
 import { getCustomer } from "./handlers/get-customer.ts";
@@ -173,6 +174,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       getSegment,
       deleteSegment,
       listCustomerSegments,
+      followSegment,
     }),
     implement(EarningRuleService, earningRules),
     implement(PendingPointsService, pendingPoints),

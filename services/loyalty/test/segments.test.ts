@@ -166,6 +166,27 @@ describe("GetSegment and DeleteSegment", () => {
     await segments.deleteSegment({ segmentId }, call);
   });
 
+  test("become auto-update when something follows them, except static ones", async () => {
+    const call = newCall();
+    const filter = { name: { conditions: { $is: ["Ann"] } } };
+    for (const [type, followed] of [
+      ["passive", "auto-update"],
+      ["auto-update", "auto-update"],
+      ["static", "static"],
+    ] as const) {
+      const { id: segmentId } = await segments.createSegment(
+        { name: type, type, ...(type !== "static" && { filter }) },
+        call,
+      );
+      await segments.followSegment({ segmentId }, call);
+      await segments.followSegment({ segmentId }, call);
+      expect((await segments.getSegment({ segmentId }, call)).type).toBe(followed);
+    }
+    await expect(segments.followSegment({ segmentId: "seg_none" }, call)).rejects.toMatchObject({
+      key: "not_found",
+    });
+  });
+
   test("end the membership of customers immediately", async () => {
     const { create, call } = newCustomers(loyalty);
     const ada = await create({ sourceId: "ada", metadata: { tier: "gold" } });

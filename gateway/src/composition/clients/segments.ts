@@ -4,15 +4,15 @@ import { type Call, clientOf } from "@scrip/rpc";
 
 /** Segments by id. */
 export type Segments = {
-  /** Throws `not_found` when no segment has this id. */
-  require(segmentId: string, call: Call): Promise<void>;
+  /** Called before something refers to the segment. Throws `not_found` when no segment has this id. */
+  follow(segmentId: string, call: Call): Promise<void>;
 };
 
 export function createSegmentsClient(transport: Transport): Segments {
   const client = clientOf(SegmentService, transport);
   return {
-    async require(segmentId, call) {
-      await client.getSegment({ segmentId }, { ...call, idempotency: undefined });
+    async follow(segmentId, call) {
+      await client.followSegment({ segmentId }, { ...call, idempotency: undefined });
     },
   };
 }

@@ -69,6 +69,26 @@ export async function findReferralTiers(
   }));
 }
 
+const MAX_LISTED = 10;
+
+/** The first tiers of existing programs that name a segment, and their number. */
+export async function findTiersNamingSegment(
+  db: Queryable,
+  projectId: string,
+  segmentId: string,
+): Promise<{ readonly ids: readonly string[]; readonly total: bigint }> {
+  const { rows } = await db.query<{ id: string; total: bigint }>(
+    `select t.id, count(*) over () as total
+       from referral_tier t
+       join campaign c on c.project_id = t.project_id and c.id = t.campaign_id
+      where t.project_id = $1 and t.segment_id = $2 and c.deleted_at is null
+      order by t.id
+      limit ${MAX_LISTED}`,
+    [projectId, segmentId],
+  );
+  return { ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0n };
+}
+
 const insertStatement = insertInto("referral_tier", columns);
 
 export async function insertReferralTier(
