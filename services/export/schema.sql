@@ -197,6 +197,7 @@ create table webhook_delivery (
   error text,
   duration_ms integer,
   created_at timestamp with time zone not null,
+  bulk boolean default false not null,
   constraint webhook_delivery_pkey PRIMARY KEY (project_id, webhook_id, id),
   constraint webhook_delivery_project_id_webhook_id_fkey FOREIGN KEY (project_id, webhook_id) REFERENCES webhook(project_id, id) ON DELETE CASCADE,
   constraint webhook_delivery_status CHECK (status = ANY (ARRAY['PENDING'::text, 'SUCCEEDED'::text, 'FAILED'::text])),
@@ -240,9 +241,13 @@ CREATE INDEX job_with_report ON job USING btree (id) WHERE report_token IS NOT N
 
 CREATE INDEX webhook_due ON webhook USING btree (due_at) WHERE active AND due_at < 'infinity'::timestamp with time zone;
 
+CREATE INDEX webhook_delivery_bulk ON webhook_delivery USING btree (project_id, webhook_id, next_attempt_at) WHERE status = 'PENDING'::text AND bulk;
+
 CREATE INDEX webhook_delivery_created_at ON webhook_delivery USING brin (created_at);
 
 CREATE UNIQUE INDEX webhook_delivery_event ON webhook_delivery USING btree (project_id, webhook_id, event_id, type);
+
+CREATE INDEX webhook_delivery_ordinary ON webhook_delivery USING btree (project_id, webhook_id, next_attempt_at) WHERE status = 'PENDING'::text AND NOT bulk;
 
 CREATE INDEX webhook_delivery_pending ON webhook_delivery USING btree (project_id, webhook_id, next_attempt_at) WHERE status = 'PENDING'::text;
 

@@ -59,6 +59,7 @@ const deliveryOf = (hook: Hook, eventId = newId("event"), aggregateId = "v_1"): 
   eventId,
   aggregateId,
   createdAt: new Date(),
+  isBulk: false,
   bodyOf: (sequence) => JSON.stringify({ sequence: Number(sequence) }),
 });
 
@@ -172,6 +173,30 @@ test("numbers concurrent and repeated events of an aggregate without gaps", asyn
   await store(...events.map((event) => deliveryOf(hook, event)));
   const rows = await rowsOf(hook);
   expect(rows.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => BigInt(index + 1)));
+});
+
+test("claims deliveries of bulk work behind others, which leave one place in four to them", async () => {
+  const hook = await createHook();
+  const bulk = (aggregate: string) => ({
+    ...deliveryOf(hook, undefined, aggregate),
+    isBulk: true,
+    bodyOf: () => `bulk ${aggregate}`,
+  });
+  const ordinary = (aggregate: string) => ({
+    ...deliveryOf(hook, undefined, aggregate),
+    bodyOf: () => `ordinary ${aggregate}`,
+  });
+  const numbers = Array.from({ length: 12 }, (_, number) => `${number}`);
+  await store(...numbers.map((number) => bulk(`v_${number}`)));
+  const claim = { webhooks: 10, perWebhook: 4, busy: [], leaseMs: 60_000 };
+  const claimed = async () => (await claimDeliveries(db, claim)).map(({ body }) => body).toSorted();
+  expect(await claimed()).toEqual(["bulk v_0", "bulk v_1", "bulk v_2", "bulk v_3"]);
+  await store(...["a", "b", "c", "d", "e"].map(ordinary));
+  expect(await claimed()).toEqual(["bulk v_4", "ordinary a", "ordinary b", "ordinary c"]);
+  expect(await claimed()).toEqual(["bulk v_5", "bulk v_6", "ordinary d", "ordinary e"]);
+  // What came before in the same aggregate does not wait either.
+  await store(ordinary("v_11"));
+  expect(await claimed()).toEqual(["bulk v_11", "bulk v_7", "bulk v_8", "ordinary v_11"]);
 });
 
 test("does not store deliveries of a deleted webhook", async () => {

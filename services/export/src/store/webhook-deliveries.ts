@@ -1,5 +1,11 @@
 import { type TimeRange, timeRangeConditions } from "@scrip/filters";
-import { type Database, type ProjectQueryable, type Queryable, textArray } from "@scrip/postgres";
+import {
+  boolArray,
+  type Database,
+  type ProjectQueryable,
+  type Queryable,
+  textArray,
+} from "@scrip/postgres";
 
 export type DeliveryStatus = "PENDING" | "SUCCEEDED" | "FAILED";
 
@@ -12,6 +18,8 @@ export type NewDelivery = {
   readonly eventId: string;
   readonly aggregateId: string;
   readonly createdAt: Date;
+  /** Whether it may be sent behind other deliveries of the webhook. */
+  readonly isBulk: boolean;
   readonly bodyOf: (sequence: bigint) => string;
 };
 
@@ -34,10 +42,10 @@ export async function insertDeliveries(
     name: "webhook_delivery_insert",
     text: `insert into webhook_delivery
                   (project_id, webhook_id, id, type, event_id, aggregate_id, sequence, body, created_at,
-                   next_attempt_at)
+                   bulk, next_attempt_at)
            select *, clock_timestamp()
              from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
-                         $8::text[], $9::timestamptz[])`,
+                         $8::text[], $9::timestamptz[], $10::bool[])`,
     values: [
       textArray(numbered.map(({ projectId }) => projectId)),
       textArray(numbered.map(({ webhookId }) => webhookId)),
@@ -48,9 +56,32 @@ export async function insertDeliveries(
       numbered.map(({ sequence }) => sequence),
       textArray(numbered.map(({ sequence, bodyOf }) => bodyOf(sequence))),
       numbered.map(({ createdAt }) => createdAt),
+      boolArray(numbered.map(({ isBulk }) => isBulk)),
     ],
   });
+  await advanceEarlier(
+    tx,
+    numbered.filter(({ isBulk, sequence }) => !isBulk && sequence > 1n),
+  );
   await makeDue(tx, fresh);
+}
+
+/** Earlier deliveries of the same aggregates no longer wait as bulk work: they come before those that follow them. */
+async function advanceEarlier(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
+  if (deliveries.length === 0) return;
+  await tx.query({
+    name: "webhook_delivery_advance",
+    text: `update webhook_delivery
+              set bulk = false
+            where (project_id, webhook_id, aggregate_id) in (select * from unnest($1::text[], $2::text[], $3::text[]))
+              and status = 'PENDING' and bulk`,
+    planning: "indexLookups",
+    values: [
+      textArray(deliveries.map(({ projectId }) => projectId)),
+      textArray(deliveries.map(({ webhookId }) => webhookId)),
+      textArray(deliveries.map(({ aggregateId }) => aggregateId)),
+    ],
+  });
 }
 
 type WebhookKey = { readonly projectId: string; readonly webhookId: string };
@@ -171,7 +202,7 @@ export type ClaimedDelivery = {
 
 /**
  * Claims due deliveries, oldest first, at most `perWebhook` of each of at most `webhooks` webhooks that are not in
- * `busy`. After `leaseMs` without a result, another process may repeat them.
+ * `busy`. Those of bulk work get one place in `BULK_SHARE`, and the places that others leave, so neither waits for all of the other. After `leaseMs` without a result, another process may repeat them.
  *
  * The webhooks are locked by a statement of their own: the next one sees all deliveries that were stored before, which a
  * single statement would overlook, and then compute a time at which the webhook is due without them.
@@ -209,6 +240,19 @@ async function lockDueWebhooks(
   return rows.map((row) => ({ projectId: row.project_id, webhookId: row.id }));
 }
 
+/** Of the places for deliveries of a webhook, one of so many is for bulk work. */
+const BULK_SHARE = 4;
+
+/** SQL: due deliveries of a webhook of one kind, with what decides about their places. */
+const dueOf = (kind: string, place: string): string => `
+  (select project_id, webhook_id, id, ${place} as place
+     from (select project_id, webhook_id, id, next_attempt_at
+             from webhook_delivery
+            where project_id = due.project_id and webhook_id = due.id and status = 'PENDING' and ${kind}
+              and next_attempt_at <= clock_timestamp()
+            order by next_attempt_at
+            limit $3) as of_kind)`;
+
 async function claimOf(
   tx: Queryable,
   due: readonly WebhookKey[],
@@ -225,10 +269,10 @@ async function claimOf(
                from due
               cross join lateral (
                     select project_id, webhook_id, id
-                      from webhook_delivery
-                     where project_id = due.project_id and webhook_id = due.id and status = 'PENDING'
-                       and next_attempt_at <= clock_timestamp()
-                     order by next_attempt_at
+                      from (${dueOf("not bulk", `row_number() over (order by next_attempt_at) * ${BULK_SHARE}`)}
+                             union all
+                            ${dueOf("bulk", `row_number() over (order by next_attempt_at) * ${BULK_SHARE * (BULK_SHARE - 1)} + 1`)}) as both_kinds
+                     order by place
                      limit $3) as delivery),
            claimed as (
              update webhook_delivery as delivery

@@ -85,6 +85,8 @@ export type WebhookEvent = {
   readonly channel: string;
   /** What caused an event without an origin. Default: the event itself. */
   readonly groupId?: string;
+  /** Whether bulk work caused it, whose deliveries may wait. Default: no. */
+  readonly isBulk?: boolean;
   /** `data` of the body as JSON text: resources by their type. Loaded only for events that somebody receives. */
   readonly loadData: (call: Call) => Promise<string>;
 };
@@ -123,9 +125,10 @@ const PENDING_POINTS = "voucher.loyalty_card.pending_points";
 const SOURCES = [
   source({
     schema: ResourceChangedSchema,
-    read: ({ date, names, resource, id, data, requestId, channel }) => ({
+    read: ({ date, names, resource, id, data, requestId, channel, bulk }) => ({
       ...about(date, id),
       names,
+      isBulk: bulk,
       channel,
       groupId: requestId,
       loadData: async () => object({ [resource]: data }),

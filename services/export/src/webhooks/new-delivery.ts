@@ -16,6 +16,7 @@ export function newDelivery(content: Omit<DeliveryContent, "id" | "sequence">): 
     eventId: event.id,
     aggregateId: event.key,
     createdAt: new Date(currentTime()),
+    isBulk: content.seen.isBulk === true,
     bodyOf: (sequence) => deliveryBody({ ...content, id, sequence }),
   };
 }

@@ -121,11 +121,17 @@ export async function publishReceived(
   {
     topic,
     changes,
-  }: { readonly topic: string; readonly changes: readonly Required<ResourceChange>[] },
+    isBulk = false,
+  }: {
+    readonly topic: string;
+    readonly changes: readonly Required<ResourceChange>[];
+    /** Whether webhooks of other changes are sent first. Default: no. */
+    readonly isBulk?: boolean;
+  },
 ): Promise<void> {
   const events = changes
     .filter((change) => isReceived(change, call))
-    .map((change) => resourceChanged(topic, change, call));
+    .map((change) => resourceChanged({ topic, isBulk }, change, call));
   await enqueue(tx, events, call);
 }
 
@@ -133,7 +139,7 @@ export async function publishReceived(
 const MAX_DATA_BYTES = MAX_EVENT_BYTES - 10_000;
 
 function resourceChanged(
-  topic: string,
+  { topic, isBulk }: { readonly topic: string; readonly isBulk: boolean },
   { names, resource, id, data }: Required<ResourceChange>,
   { project, now, requestId, caller }: Call,
 ): OutboxEvent {
@@ -147,6 +153,7 @@ function resourceChanged(
     data: isTooLarge ? deleted(resource, id).data : data,
     requestId,
     channel: caller.side === "client" ? "CLIENT_API" : "API",
+    bulk: isBulk,
   });
   return {
     projectId: project.id,

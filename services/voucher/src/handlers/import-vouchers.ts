@@ -89,7 +89,7 @@ async function publishChange(
   const changes = [...vouchers.values()].flatMap((voucher) =>
     voucher === undefined ? [] : [{ ...changed(output, voucherToProto(voucher)), names: [name] }],
   );
-  await publishReceived(tx, call, { topic: VOUCHERS_TOPIC, changes });
+  await publishReceived(tx, call, { topic: VOUCHERS_TOPIC, changes, isBulk: true });
 }
 
 /** So that two imports of the same codes wait for each other instead of deadlocking. */

@@ -12,12 +12,12 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/resources.proto.
  */
 export const file_scrip_events_v1_resources: GenFile = /*@__PURE__*/
-  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvcmVzb3VyY2VzLnByb3RvEg9zY3JpcC5ldmVudHMudjEirwEKD1Jlc291cmNlQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEg0KBW5hbWVzGAIgAygJEhAKCHJlc291cmNlGAMgASgJEgoKAmlkGAQgASgJEigKBGRhdGUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGRhdGEYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIPCgdjaGFubmVsGAggASgJYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9zY3JpcC9ldmVudHMvdjEvcmVzb3VyY2VzLnByb3RvEg9zY3JpcC5ldmVudHMudjEivQEKD1Jlc291cmNlQ2hhbmdlZBISCgpwcm9qZWN0X2lkGAEgASgJEg0KBW5hbWVzGAIgAygJEhAKCHJlc291cmNlGAMgASgJEgoKAmlkGAQgASgJEigKBGRhdGUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGRhdGEYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIPCgdjaGFubmVsGAggASgJEgwKBGJ1bGsYCSABKAhiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * A resource of the API was created, changed or deleted by a request (topics `scrip.vouchers.v1`, `scrip.customers.v1`,
  * `scrip.orders.v1`, `scrip.campaigns.v1`, `scrip.rules.v1` and `scrip.programs.v1`; key: the resource). Emitted only for
- * names that a webhook of the project receives. Bulk jobs emit none.
+ * names that a webhook of the project receives. Bulk jobs emit none, except imports that ask for them.
  *
  * @generated from message scrip.events.v1.ResourceChanged
  */
@@ -77,6 +77,13 @@ export type ResourceChanged = Message<"scrip.events.v1.ResourceChanged"> & {
    * @generated from field: string channel = 8;
    */
   channel: string;
+
+  /**
+   * Whether an import caused it; webhooks of other changes are sent first.
+   *
+   * @generated from field: bool bulk = 9;
+   */
+  bulk: boolean;
 };
 
 /**
