@@ -26,11 +26,16 @@ test("reads brokers, encryption, credentials and the epoch", () => {
   });
 });
 
+test("takes an empty value as none", () => {
+  expect(readKafkaConnection({ SCRIP_KAFKA_BROKERS: " " })).toBeUndefined();
+});
+
 test.each([
   [
     { SCRIP_KAFKA_BROKERS: "kafka-1" },
     "SCRIP_KAFKA_BROKERS must be addresses such as kafka-1:9092",
   ],
+  [{ SCRIP_KAFKA_BROKERS: ",," }, "SCRIP_KAFKA_BROKERS must be addresses such as kafka-1:9092"],
   [
     { ...BROKERS, SCRIP_KAFKA_USERNAME: "scrip" },
     "SCRIP_KAFKA_USERNAME and SCRIP_KAFKA_PASSWORD belong together",

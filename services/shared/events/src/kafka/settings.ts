@@ -33,8 +33,10 @@ export function readKafkaConnection(env: Env): KafkaConnection | undefined {
     ssl: settings.ssl,
     ...(settings.epoch > 0 && { epoch: settings.epoch }),
   };
-  if (brokers.length === 0) return undefined;
-  if (!brokers.every((broker) => ADDRESS.test(broker)))
+  const isSet = (env["SCRIP_KAFKA_BROKERS"] ?? "").trim() !== "";
+  if (!isSet) return undefined;
+  // Commas alone name no broker: events would silently be in PostgreSQL.
+  if (brokers.length === 0 || !brokers.every((broker) => ADDRESS.test(broker)))
     throw new ConfigError("SCRIP_KAFKA_BROKERS must be addresses such as kafka-1:9092");
   if ((username === undefined) !== (password === undefined))
     throw new ConfigError("SCRIP_KAFKA_USERNAME and SCRIP_KAFKA_PASSWORD belong together");
