@@ -1,4 +1,4 @@
-import { civilFromDays, daysFromCivil, instantAt, localTimeAt } from "@scrip/rules";
+import { daysFromCivil, instantAt, isCivilDay, localTimeAt } from "@scrip/rules";
 
 import {
   type Condition,
@@ -55,11 +55,9 @@ export function instantOfOperand(
 ): number {
   const text = String(operand);
   const [, year, month, day, time, zone] = DATE_OR_TIME.exec(text) ?? [];
-  const epochDay = daysFromCivil({ year: Number(year), month: Number(month), day: Number(day) });
-  const civil = civilFromDays(epochDay);
-  // Date.parse would read 30 February as a day in March.
-  if (civil.month === Number(month) && civil.day === Number(day)) {
-    if (time === undefined) return instantAt(timeZone, epochDay, 0);
+  const civil = { year: Number(year), month: Number(month), day: Number(day) };
+  if (isCivilDay(civil)) {
+    if (time === undefined) return instantAt(timeZone, daysFromCivil(civil), 0);
     const instant = Date.parse(zone === undefined ? `${text}Z` : text);
     if (!Number.isNaN(instant)) return readAs === undefined ? instant : readAsUtc(instant, readAs);
   }

@@ -50,7 +50,7 @@ export {
   numberValue,
   valueToJson,
 } from "./formula/value.ts";
-export { civilFromDays, daysFromCivil, daysInMonth } from "./time/civil.ts";
+export { civilFromDays, daysFromCivil, daysInMonth, isCivilDay } from "./time/civil.ts";
 export { type Duration, parseDuration } from "./time/duration.ts";
 export { type Period, startOfNextPeriod, startOfPeriod } from "./time/period.ts";
 export type { TimeContext } from "./time/time-context.ts";

@@ -1,4 +1,4 @@
-import { civilFromDays, daysFromCivil, daysInMonth } from "../time/civil.ts";
+import { civilFromDays, daysFromCivil, isCivilDay } from "../time/civil.ts";
 import type { TimeContext } from "../time/time-context.ts";
 import { instantAt, localTimeAt } from "../time/time-zone.ts";
 import { type FormulaValue, dateValue, failure } from "./value.ts";
@@ -15,7 +15,7 @@ export function parseDay(text: string, timeZone: string): number | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
-  if (!isDay(year, month, day)) return undefined;
+  if (!isCivilDay({ year, month, day })) return undefined;
   return instantAt(timeZone, daysFromCivil({ year, month, day }), 0);
 }
 
@@ -25,17 +25,13 @@ export function parseInstant(text: string): number | undefined {
   const match = TIME.exec(text);
   if (match === null) return undefined;
   const [year = 0, month = 0, day = 0] = match.slice(1).map(Number);
-  // Date.parse would read 30 February as a day in March.
-  const instant = isDay(year, month, day) ? Date.parse(text) : Number.NaN;
+  const instant = isCivilDay({ year, month, day }) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(instant) ? undefined : instant;
 }
 
 /** Whether a text is a day or a time with an offset, in any time zone. */
 export const isDateText = (text: string): boolean =>
   parseDay(text, "UTC") !== undefined || parseInstant(text) !== undefined;
-
-const isDay = (year: number, month: number, day: number): boolean =>
-  month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 
 export const startOfToday = ({ now, timeZone }: TimeContext): number =>
   instantAt(timeZone, localTimeAt(timeZone, now).epochDay, 0);

@@ -45,5 +45,13 @@ export function daysInMonth(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
+/** Whether the calendar has the day, such as no 30 February, which `Date.parse` reads as a day in March. */
+export const isCivilDay = ({ year, month, day }: CivilDate): boolean =>
+  Number.isInteger(year) &&
+  month >= 1 &&
+  month <= 12 &&
+  day >= 1 &&
+  day <= daysInMonth(year, month);
+
 /** 0 is Sunday, as in `validity_day_of_week`. 1970-01-01 was a Thursday. */
 export const weekdayOf = (epochDay: number): number => (((epochDay + 4) % 7) + 7) % 7;
