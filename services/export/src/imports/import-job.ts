@@ -34,9 +34,15 @@ type Batch = {
 const ROWS_PER_SLICE = 500;
 const READ_BYTES = 128 * 1024;
 
+export type ImportJobDeps = {
+  readonly db: Database;
+  /** Called before each slice whose items webhooks receive: waits until their events are read. Default: does not wait. */
+  readonly awaitReading?: ((signal: AbortSignal) => Promise<void>) | undefined;
+};
+
 /** Imports items batch by batch: reads them, checks each, and sends the valid ones to their owner under the slice's key. */
 export function importJob(
-  { db }: { readonly db: Database },
+  { db, awaitReading }: ImportJobDeps,
   { type, kind, hasReport, result }: ImportJob,
 ): AnyJobDefinition {
   const check = createItemCheck(kind);
@@ -45,6 +51,7 @@ export function importJob(
     result,
     slice: async (slice) => {
       const { input } = slice;
+      if (input.sendsWebhooks === true) await awaitReading?.(slice.signal);
       if (slice.position === null) await kind.begin?.(slice);
       const schemas = schemasFromJson((input.schemas ?? {}) as never);
       const batch = await (input.columns === undefined

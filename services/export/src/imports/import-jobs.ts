@@ -1,8 +1,6 @@
-import type { Database } from "@scrip/postgres";
-
 import type { Clients } from "../clients.ts";
 import type { AnyJobDefinition } from "../jobs/job-definition.ts";
-import { importJob } from "./import-job.ts";
+import { importJob, type ImportJobDeps } from "./import-job.ts";
 import type { ImportKind } from "./import-kind.ts";
 import { customers } from "./kinds/customers.ts";
 import { orders } from "./kinds/orders.ts";
@@ -42,10 +40,9 @@ const kindsByType = (kinds: ImportKinds) => ({
 
 export type ImportType = keyof ReturnType<typeof kindsByType>;
 
-export const createImportJobs = (deps: {
-  readonly db: Database;
-  readonly importKinds: ImportKinds;
-}): readonly AnyJobDefinition[] =>
+export const createImportJobs = (
+  deps: ImportJobDeps & { readonly importKinds: ImportKinds },
+): readonly AnyJobDefinition[] =>
   Object.entries(kindsByType(deps.importKinds)).map(([type, kind]) =>
     importJob(deps, {
       type,

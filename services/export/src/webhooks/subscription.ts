@@ -28,7 +28,8 @@ export type WebhookSubscriptionOptions = {
   readonly onError: (error: Error) => void;
 };
 
-const GROUP = "export-webhooks";
+/** The consumer group whose events become deliveries. */
+export const GROUP = "export-webhooks";
 /** How often a process looks whether there is a first webhook. */
 const LOOK_MS = 1_000;
 /** How many looks there are for each one at the consumer group. */
