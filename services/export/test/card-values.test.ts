@@ -6,8 +6,7 @@ import { TransactionService } from "@scrip/proto/scrip/voucher/v1/transactions_p
 import { VoucherService, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { type CardReader, createCardReader } from "../src/export/card-balances.ts";
-import type { OwnerRow } from "../src/export/foreign-fields.ts";
+import { type CardReader, createCardReader, type OwnerRow } from "../src/export/card-balances.ts";
 import { newCall } from "./builders.ts";
 import { startPlatform } from "./deps.ts";
 import { addProject, exportReader } from "./export-reader.ts";

@@ -8,8 +8,8 @@ import { createMetrics } from "@scrip/telemetry";
 import { afterAll, beforeEach, expect, test } from "vitest";
 
 import { createExportMetrics } from "../src/monitoring/export-metrics.ts";
+import { claimDeliveries } from "../src/store/webhook-claims.ts";
 import {
-  claimDeliveries,
   insertDeliveries,
   type NewDelivery,
   trimDeliveries,

@@ -3,7 +3,9 @@ import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
-import type { OwnerRow } from "./foreign-fields.ts";
+
+/** A row of the owner, by field. */
+export type OwnerRow = Readonly<Record<string, string>>;
 
 /** The points of the loyalty cards of one file. */
 export type CardReader = AsyncDisposable & {
@@ -25,9 +27,8 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   const lookups = new WeakMap<readonly OwnerRow[], Promise<ReadonlyMap<string, CardBalances>>>();
 
   async function open(): Promise<string | undefined> {
-    const names = cards
-      .openCardSnapshot({}, { ...file, idempotency: undefined })
-      [Symbol.asyncIterator]();
+    const stream = cards.openCardSnapshot({}, { ...file, idempotency: undefined });
+    const names = stream[Symbol.asyncIterator]();
     opened.defer(async () => void (await names.return?.()));
     try {
       const first = await names.next();

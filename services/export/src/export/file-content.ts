@@ -3,13 +3,8 @@ import type { Call } from "@scrip/rpc";
 import { parse } from "csv-parse";
 
 import type { Clients } from "../clients.ts";
-import { createCardReader } from "./card-balances.ts";
-import {
-  type ForeignField,
-  lookedUpFields,
-  type LookupSources,
-  type OwnerRow,
-} from "./foreign-fields.ts";
+import { createCardReader, type OwnerRow } from "./card-balances.ts";
+import { type ForeignField, lookedUpFields, type LookupSources } from "./foreign-fields.ts";
 import { splitFilters, type SplitFilters } from "./foreign-filters.ts";
 import type { ExportInput } from "./parameters.ts";
 import { ownersOf, type RowOwner, rowsRequest } from "./row-sources.ts";

@@ -8,11 +8,8 @@ import { batchCall, type Call } from "@scrip/rpc";
 import type { Clients } from "../clients.ts";
 import { queryChunksOf } from "../query-chunks.ts";
 import { encode } from "../webhooks/resource-data.ts";
-import type { CardReader } from "./card-balances.ts";
+import type { CardReader, OwnerRow } from "./card-balances.ts";
 import type { ExportPlan } from "./parameters.ts";
-
-/** A row of the owner, by field. */
-export type OwnerRow = Readonly<Record<string, string>>;
 
 /** Where fields of other services are looked up. */
 export type LookupSources = Clients & { readonly cardReader: CardReader };

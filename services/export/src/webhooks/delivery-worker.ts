@@ -4,12 +4,8 @@ import type { Database } from "@scrip/postgres";
 
 import { pauseAfter } from "../domain/webhook-retries.ts";
 import type { DeliveryOutcome } from "../monitoring/export-metrics.ts";
-import {
-  type AttemptResult,
-  claimDeliveries,
-  type ClaimedDelivery,
-  storeAttempt,
-} from "../store/webhook-deliveries.ts";
+import { claimDeliveries, type ClaimedDelivery } from "../store/webhook-claims.ts";
+import { type AttemptResult, storeAttempt } from "../store/webhook-deliveries.ts";
 import type { WebhookSender } from "./send-request.ts";
 import { signBody } from "./sign-body.ts";
 import type { WebhookSettings } from "./webhook-settings.ts";

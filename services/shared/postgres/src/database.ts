@@ -2,7 +2,7 @@ import type { Metrics } from "@scrip/telemetry";
 import { type CustomTypesConfig, Pool, type PoolClient } from "pg";
 
 import { createBulkClient } from "./bulk-client.ts";
-import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
+import { type BulkReads, createBulkReads, holdSnapshot } from "./bulk-reads.ts";
 import { measureDatabase } from "./database-metrics.ts";
 import { exactTypes } from "./exact-types.ts";
 import { assertIdentifier } from "./identifier.ts";
@@ -10,7 +10,6 @@ import type { ProjectQueryable, Queryable } from "./queryable.ts";
 import { withSession } from "./session-url.ts";
 import { singleStatements } from "./single-statements.ts";
 import { createSlots } from "./slots.ts";
-import { holdSnapshot } from "./snapshots.ts";
 import { bulkOnStandby, onStandby } from "./standby.ts";
 import { createStatementSpans, type StatementSpans } from "./statement-spans.ts";
 import { commit, transaction } from "./transaction.ts";
