@@ -390,7 +390,7 @@ export const SegmentService: GenService<{
   },
   /**
    * Makes a `passive` segment an `auto-update` one, before something refers to it; others stay as they are. Idempotent.
-   * Errors: `not_found`. Internal.
+   * An unknown segment is rejected. Internal.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.FollowSegment
    */
