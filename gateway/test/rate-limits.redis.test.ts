@@ -103,10 +103,10 @@ describe("unknown codes with Redis", () => {
     expect(await miss()).toBe(404);
     const other = await connect(redis.url);
     const counters = async () =>
-      (await other.keys("scrip:miss:*")).toSorted((one, two) => one.length - two.length);
+      (await other.keys("scrip:misses:*")).toSorted((one, two) => one.length - two.length);
     await expect.poll(counters).toHaveLength(2);
     const [ofKey = ""] = await counters();
-    expect(ofKey).toMatch(new RegExp(`^scrip:miss:\\d+:${gateway.keys.appId}$`));
+    expect(ofKey).toMatch(new RegExp(`^scrip:misses:${gateway.keys.appId}$`));
     expect(await other.ttl(ofKey)).toBeGreaterThan(200);
     // The misses of other replicas, from other addresses. The next miss here reaches the limit.
     await other.incrby(ofKey, 198);

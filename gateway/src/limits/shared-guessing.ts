@@ -1,6 +1,6 @@
 import type { Messages } from "@scrip/redis";
-import type { SharedBlock, SharedGuessing } from "@scrip/rpc";
-import { type RateLimiterAbstract, RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
+import type { GuessingNews, SharedGuessing } from "@scrip/rpc";
+import { RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
 
 import type { CounterStore } from "./counter-stores.ts";
 
@@ -9,50 +9,52 @@ const MAX_BLOCK_MS = 3_600_000;
 
 const CHANNEL = "scrip:blocks";
 
-/** Misses of all processes, counted in their store, and blocks, announced to those that `messages` reach. */
+/** Misses of all processes, counted in their store, and news of guessers, announced to those that `messages` reach. */
 export function createSharedGuessing(
   store: CounterStore,
   messages: Messages | undefined,
   onFallback: (error: unknown) => void,
 ): SharedGuessing {
-  const limiters = new Map<number, RateLimiterAbstract>();
-  const limiterOf = (limit: number): RateLimiterAbstract => {
-    const known = limiters.get(limit);
-    if (known !== undefined) return known;
-    const limiter = store({
-      name: `miss:${limit}`,
-      // The library rejects what exceeds the points, and the last miss reaches the limit.
-      points: limit - 1,
-      duration: WINDOW_SECONDS,
-    });
-    limiters.set(limit, limiter);
-    return limiter;
-  };
+  const misses = store({ name: "misses", points: UNLIMITED, duration: WINDOW_SECONDS });
+  const reports = store({ name: "guesser-reports", points: 1, duration: WINDOW_SECONDS });
   return {
-    async addMisses(name, misses, limit) {
+    async addMisses(name, count) {
       try {
-        await limiterOf(limit).consume(name, misses);
-        return false;
+        return (await misses.consume(name, count)).consumedPoints;
       } catch (error) {
-        if (error instanceof LimitExceeded) return true;
         onFallback(error);
         return undefined;
       }
     },
-    ...(messages && { blocks: blocksIn(messages) }),
+    async claimReport(name) {
+      try {
+        await reports.consume(name);
+        return true;
+      } catch (error) {
+        if (error instanceof LimitExceeded) return false;
+        onFallback(error);
+        return true;
+      }
+    },
+    ...(messages && { news: newsIn(messages) }),
   };
 }
 
-const blocksIn = (messages: Messages): NonNullable<SharedGuessing["blocks"]> => ({
-  announce: (block) => messages.publish(CHANNEL, block),
+/** More codes than all callers send within the window. */
+const UNLIMITED = 1_000_000_000;
+
+const newsIn = (messages: Messages): NonNullable<SharedGuessing["news"]> => ({
+  announce: (news) => messages.publish(CHANNEL, news),
   follow: (apply) =>
     messages.subscribe(CHANNEL, (message) => {
-      if (isBlock(message)) apply(message);
+      if (isNews(message)) apply(message);
     }),
 });
 
-function isBlock(message: unknown): message is SharedBlock {
+function isNews(message: unknown): message is GuessingNews {
   if (typeof message !== "object" || message === null) return false;
-  const { name, ms } = message as Partial<SharedBlock>;
-  return typeof name === "string" && typeof ms === "number" && ms > 0 && ms <= MAX_BLOCK_MS;
+  const { name, ms, misses } = message as Readonly<Record<string, unknown>>;
+  if (typeof name !== "string") return false;
+  if (ms === undefined) return typeof misses === "number" && misses > 0;
+  return typeof ms === "number" && ms > 0 && ms <= MAX_BLOCK_MS;
 }

@@ -13,7 +13,7 @@ export type {
   CodeGuessing,
   CodeGuessingSettings,
   CodeRequest,
-  SharedBlock,
+  GuessingNews,
   SharedGuessing,
 } from "./code-guessing/code-guessing.ts";
 export { type CodeLookups, codeLookupsOf } from "./code-guessing/code-lookups.ts";

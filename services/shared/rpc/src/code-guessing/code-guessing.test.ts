@@ -4,7 +4,7 @@ import {
   type CodeGuessingOptions,
   type CodeRequest,
   createCodeGuessing,
-  type SharedBlock,
+  type GuessingNews,
   type SharedGuessing,
 } from "./code-guessing.ts";
 
@@ -176,20 +176,7 @@ describe("code guessing", () => {
   });
 
   test("blocks in all replicas when their misses together reach the limit, and at half of it without Redis", async () => {
-    const counts = new Map<string, number>();
-    const applyInAll: ((block: SharedBlock) => void)[] = [];
-    const shared: SharedGuessing = {
-      addMisses: async (name, misses, limit) => {
-        counts.set(name, (counts.get(name) ?? 0) + misses);
-        return (counts.get(name) ?? 0) >= limit;
-      },
-      blocks: {
-        follow: (apply) => void applyInAll.push(apply),
-        announce: async (block) => {
-          for (const apply of applyInAll) apply(block);
-        },
-      },
-    };
+    const { shared, counts } = createReplicas();
     const [one, two] = [start({ shared }), start({ shared })];
     one.miss(request(), 15);
     two.miss(request(), 4);
@@ -204,11 +191,62 @@ describe("code guessing", () => {
     await one.count(request(), 1);
     for (const { blockedFor } of [one, two]) expect(blockedFor(request())).toBe(10 * MINUTE_MS);
 
-    const alone = start({ shared: { addMisses: async () => undefined } });
+    const alone = start({
+      shared: { addMisses: async () => undefined, claimReport: async () => true },
+    });
     alone.miss(request(), 8);
     await alone.count(request(), 1);
     expect(alone.blockedFor(request())).toBe(0);
     await alone.count(request(), 1);
     expect(alone.blockedFor(request())).toBeGreaterThan(0);
   });
+
+  test("reports a found code once after ten misses in all replicas together, whichever of them finds it", async () => {
+    const { shared } = createReplicas();
+    const replicas = [start({ shared }), start({ shared }), start({ shared })];
+    const [one, two, three] = replicas as [Replica, Replica, Replica];
+    const log = () => replicas.flatMap((each) => each.log);
+    await one.count(request(), 4);
+    await two.count(request(), 5);
+    for (const replica of replicas) void replica.count(request(), 0);
+    await settled();
+    expect(log()).toEqual([]);
+
+    await two.count(request(), 2);
+    for (const replica of [three, one, two, three]) void replica.count(request(), 0);
+    await settled();
+    expect(log()).toEqual(["hit after 11"]);
+
+    for (const { clock } of replicas) clock.now += 5 * MINUTE_MS;
+    for (const replica of replicas) void replica.count(request(), 0);
+    await settled();
+    expect(log()).toEqual(["hit after 11"]);
+  });
 });
+
+type Replica = ReturnType<typeof start>;
+
+/** Replicas that count together, and learn of news at once. */
+function createReplicas() {
+  const counts = new Map<string, number>();
+  const reported = new Set<string>();
+  const applyInAll: ((news: GuessingNews) => void)[] = [];
+  const shared: SharedGuessing = {
+    addMisses: async (name, misses) => {
+      const ofAll = (counts.get(name) ?? 0) + misses;
+      counts.set(name, ofAll);
+      return ofAll;
+    },
+    claimReport: async (name) => reported.size < reported.add(name).size,
+    news: {
+      follow: (apply) => void applyInAll.push(apply),
+      announce: async (news) => {
+        for (const apply of applyInAll) apply(news);
+      },
+    },
+  };
+  return { shared, counts };
+}
+
+/** Resolves after what was started has ended: nothing here waits for more than promises. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -40,19 +40,23 @@ export type Scope = "address" | "customer" | "session" | "key";
 
 export type Block = { readonly scope: Scope; readonly seconds: number };
 
-/** What the replicas know together. Neither call rejects. */
+/** What the replicas know together. No call rejects. */
 export type SharedGuessing = {
-  /** Counts misses; resolves whether the limit is reached, or undefined when the store does not respond. */
-  readonly addMisses: (name: string, misses: number, limit: number) => Promise<boolean | undefined>;
-  /** Tells the other replicas of a block; absent where they cannot be reached. */
-  readonly blocks?: {
-    readonly announce: (block: SharedBlock) => Promise<void>;
-    readonly follow: (apply: (block: SharedBlock) => void) => void;
+  /** Counts misses; resolves to those of all replicas in the window, or undefined when the store does not respond. */
+  readonly addMisses: (name: string, misses: number) => Promise<number | undefined>;
+  /** Resolves whether no replica has reported a code that these callers found in the window; true when the store does not respond. */
+  readonly claimReport: (name: string) => Promise<boolean>;
+  /** Tells the other replicas; absent where they cannot be reached. */
+  readonly news?: {
+    readonly announce: (news: GuessingNews) => Promise<void>;
+    readonly follow: (apply: (news: GuessingNews) => void) => void;
   };
 };
 
-/** A block of the callers with this name, for `ms` from now. */
-export type SharedBlock = { readonly name: string; readonly ms: number };
+/** The callers with this name are blocked for `ms` from now, or have missed so many codes in the window. */
+export type GuessingNews =
+  | { readonly name: string; readonly ms: number }
+  | { readonly name: string; readonly misses: number };
 
 export type CodeGuessing = {
   /** Milliseconds until the caller may name codes again; 0: now. */
@@ -87,6 +91,8 @@ const MAX_GUESSERS = 50_000;
 
 type Guesser = {
   misses: number;
+  /** Those of all replicas, as far as this one knows. */
+  sharedMisses: number;
   /** Codes, counted since the first miss of the window. */
   tries: number;
   windowEndsAt: number;
@@ -102,6 +108,8 @@ type Bucket = {
   /** Keys and servers send the codes of many customers: they are blocked only if most do not exist. */
   readonly mostOnly: boolean;
 };
+
+type GuesserOf = { readonly guesser: Guesser; readonly bucket: Bucket };
 
 /**
  * Throttles misses, not tries (docs/rate-limits.md#code-guessing). A caller without recent misses costs a
@@ -119,9 +127,14 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
     const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
     blockFor(guesser, now(), ms);
     reports.blocked(request, { scope: bucket.scope, seconds: ms / 1_000 });
-    return shared?.blocks?.announce({ name: bucket.name, ms }) ?? NOTHING;
+    return shared?.news?.announce({ name: bucket.name, ms }) ?? NOTHING;
   };
-  shared?.blocks?.follow(({ name, ms }) => blockFor(guesserOf(name), now(), ms));
+  shared?.news?.follow((news) => {
+    const guesser = guesserOf(news.name);
+    if ("ms" in news) return blockFor(guesser, now(), news.ms);
+    startWindow(guesser, now());
+    guesser.sharedMisses = Math.max(guesser.sharedMisses, news.misses);
+  });
 
   const countMiss = async (
     guesser: Guesser,
@@ -131,18 +144,28 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
   ): Promise<void> => {
     if (exceeds(guesser, bucket, bucket.limit)) return block(guesser, bucket, request);
     if (shared === undefined) return;
-    const isReached = await shared.addMisses(bucket.name, misses, bucket.limit);
-    // Alone, a process knows only a part of the misses, so its limit is lower.
-    const isExceeded = isReached ?? exceeds(guesser, bucket, Math.ceil(bucket.limit / 2));
-    if (isExceeded && isMost(guesser, bucket)) await block(guesser, bucket, request);
+    const ofAll = await shared.addMisses(bucket.name, misses);
+    if (ofAll === undefined) {
+      // Alone, a process knows only a part of the misses, so its limit is lower.
+      if (exceeds(guesser, bucket, Math.ceil(bucket.limit / 2)))
+        await block(guesser, bucket, request);
+      return;
+    }
+    guesser.sharedMisses = Math.max(guesser.sharedMisses, ofAll);
+    if (ofAll >= bucket.limit && isMost(guesser, bucket)) return block(guesser, bucket, request);
+    // One replica counts the miss that makes them many.
+    if (ofAll >= MANY_MISSES && ofAll - misses < MANY_MISSES)
+      await shared.news?.announce({ name: bucket.name, misses: ofAll });
   };
 
-  /** The misses before a hit that is to be reported; 0: none is. */
-  const countHit = (guesser: Guesser, { scope }: Bucket): number => {
-    // A key has many callers: one finds a code, others miss.
-    if (scope === "key" || guesser.misses < MANY_MISSES || guesser.isReported) return 0;
-    guesser.isReported = true;
-    return guesser.misses;
+  /** Reports a hit after many misses, unless this or another replica has. */
+  const reportHit = async (request: CodeRequest, buckets: readonly GuesserOf[]): Promise<void> => {
+    for (const { guesser } of buckets) guesser.isReported = true;
+    if (shared !== undefined) {
+      const claims = buckets.map(({ bucket }) => shared.claimReport(bucket.name));
+      if (!(await Promise.all(claims)).includes(true)) return;
+    }
+    reports.hitAfterMisses(request, Math.max(...buckets.map(({ guesser }) => missesOf(guesser))));
   };
 
   return {
@@ -159,17 +182,18 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
       alarm.count(request.projectId, misses);
       if (misses === 0 && guessers.size === 0) return undefined;
       const counted: Promise<void>[] = [];
-      let missesBefore = 0;
+      const suspects: GuesserOf[] = [];
       for (const bucket of bucketsOf(request, settings)) {
         if (misses === 0 && !guessers.has(bucket.name)) continue;
         const guesser = guesserOf(bucket.name);
         startWindow(guesser, now());
         guesser.tries += Math.max(misses, 1);
         guesser.misses += misses;
-        if (misses === 0) missesBefore = Math.max(missesBefore, countHit(guesser, bucket));
-        else counted.push(countMiss(guesser, bucket, request, misses));
+        if (misses > 0) counted.push(countMiss(guesser, bucket, request, misses));
+        else if (isSuspect(guesser, bucket)) suspects.push({ guesser, bucket });
       }
-      if (missesBefore > 0) reports.hitAfterMisses(request, missesBefore);
+      // The response does not wait for the report.
+      if (suspects.length > 0) void reportHit(request, suspects);
       return misses === 0 ? undefined : Promise.all(counted);
     },
     alarms: alarm.raised,
@@ -203,6 +227,12 @@ function bucketsOf(
   return buckets;
 }
 
+const missesOf = ({ misses, sharedMisses }: Guesser): number => Math.max(misses, sharedMisses);
+
+/** Whether a code that the caller finds is to be reported. A key has many callers: one finds a code, others miss. */
+const isSuspect = (guesser: Guesser, { scope }: Bucket): boolean =>
+  scope !== "key" && !guesser.isReported && missesOf(guesser) >= MANY_MISSES;
+
 const isMost = ({ misses, tries }: Guesser, { mostOnly }: Bucket): boolean =>
   !mostOnly || misses * 2 > tries;
 
@@ -225,6 +255,7 @@ function blockFor(guesser: Guesser, now: number, ms: number): void {
 function startWindow(guesser: Guesser, now: number): void {
   if (now < guesser.windowEndsAt) return;
   guesser.misses = 0;
+  guesser.sharedMisses = 0;
   guesser.tries = 0;
   guesser.isReported = false;
   guesser.windowEndsAt = now + WINDOW_MS;
@@ -233,6 +264,7 @@ function startWindow(guesser: Guesser, now: number): void {
 
 const newGuesser = (): Guesser => ({
   misses: 0,
+  sharedMisses: 0,
   tries: 0,
   windowEndsAt: 0,
   blocks: 0,
