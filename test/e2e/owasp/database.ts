@@ -4,9 +4,12 @@ import { isDeepStrictEqual } from "node:util";
 import { asAdmin } from "@scrip/testing";
 import type { Client } from "pg";
 
-/** Tables with what follows every request: events, keys, tokens, entries of the audit log, numbers of validations. */
+/**
+ * Tables with what follows every request: events, keys, tokens, entries of the audit log, numbers of validations; and the files
+ * of imports, which a job removes when they are not needed any more.
+ */
 const NOT_DATA =
-  /\.(outbox|inbox|stored_request|access_token|api_key|audit_entry|campaign_validation)(_|$)/;
+  /\.(outbox|inbox|stored_request|access_token|api_key|audit_entry|campaign_validation|import_file|import_part)(_|$)/;
 
 const SETTLE_MS = 500;
 
