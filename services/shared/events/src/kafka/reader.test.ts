@@ -76,3 +76,19 @@ test("resumes a partition after the records whose handler took long", async () =
   await reader.finish();
   expect(done).toEqual(["pause", "commit", "seek 8", "resume"]);
 });
+
+test("stores the offsets of partitions that end together in one request", async () => {
+  const { reader, finishHandler } = startReader(60_000);
+  const requests: unknown[] = [];
+  const commitOffsetsIfNecessary: EachBatchPayload["commitOffsetsIfNecessary"] = async (offsets) =>
+    void requests.push(offsets);
+  const reading = [3, 4, 5].map((partition) => {
+    const payload = fetched([]);
+    Object.assign(payload.batch, { partition });
+    return reader.read({ ...payload, commitOffsetsIfNecessary });
+  });
+  finishHandler();
+  await Promise.all(reading);
+  const partitions = [3, 4, 5].map((partition) => ({ partition, offset: "8" }));
+  expect(requests).toEqual([{ topics: [{ topic: PLACE.topic, partitions }] }]);
+});

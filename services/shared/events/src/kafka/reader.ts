@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
+import { createBatcher } from "@scrip/batching";
+import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition } from "kafkajs";
 
 import type { DeliveredEvent } from "../bus.ts";
 import { within } from "../deadline.ts";
@@ -32,6 +33,11 @@ type Work = Fetched & {
   readonly join: number;
 };
 
+type Commit = { readonly work: Work; readonly payload: EachBatchPayload };
+
+/** More partitions than a consumer reads. */
+const MAX_COMMITS = 1_000;
+
 const keyOf = ({ topic, partition }: TopicPartition): string => `${partition}:${topic}`;
 
 /** Passes the records of one consumer to its handler. */
@@ -42,6 +48,15 @@ export class KafkaReader {
   #joins = 0;
   /** The work of one fetch, whose partitions arrive together. */
   #arrived: Work[] = [];
+  /**
+   * Stores the offset of handled records; resolves whether it may be stored. Partitions of a fetch end together, and share a
+   * request.
+   */
+  readonly #commit = createBatcher<Commit, boolean>({
+    lanes: 1,
+    maxBatch: MAX_COMMITS,
+    send: (commits) => this.#sendCommits(commits),
+  });
 
   constructor(options: KafkaReaderOptions) {
     this.#options = options;
@@ -129,9 +144,7 @@ export class KafkaReader {
     }
     try {
       await work.done;
-      if (this.#isFromEarlierJoin(work)) return false;
-      const partitions = [{ partition, offset: String(next) }];
-      await payload.commitOffsetsIfNecessary({ topics: [{ topic, partitions }] });
+      if (!(await this.#commit({ work, payload }))) return false;
       payload.resolveOffset(last);
       return true;
     } catch (error) {
@@ -140,6 +153,14 @@ export class KafkaReader {
     } finally {
       this.#forget(work);
     }
+  }
+
+  async #sendCommits(commits: readonly Commit[]): Promise<readonly boolean[]> {
+    const isStorable = commits.map(({ work }) => !this.#isFromEarlierJoin(work));
+    const storable = commits.filter((_, index) => isStorable[index]);
+    const [first] = storable;
+    await first?.payload.commitOffsetsIfNecessary(offsetsAfter(storable.map(({ work }) => work)));
+    return isStorable;
   }
 
   #begin(at: TopicPartition, batch: readonly DeliveredEvent[], next: bigint): Work {
@@ -221,6 +242,19 @@ export class KafkaReader {
     this.#working.delete(keyOf(work.partition));
     if (!this.#options.closing.aborted) work.resume?.();
   }
+}
+
+function offsetsAfter(works: readonly Work[]): OffsetsByTopicPartition {
+  const ofTopics = Map.groupBy(works, ({ partition }) => partition.topic);
+  return {
+    topics: [...ofTopics].map(([topic, ofTopic]) => ({
+      topic,
+      partitions: ofTopic.map(({ partition: { partition }, next }) => ({
+        partition,
+        offset: String(next),
+      })),
+    })),
+  };
 }
 
 const rejectWhenAborted = (signal: AbortSignal): Promise<never> =>
