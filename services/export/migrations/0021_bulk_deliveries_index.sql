@@ -1,4 +1,4 @@
--- Finds deliveries of bulk work by their time, and those of an aggregate.
+-- Finds deliveries of bulk work by their time.
 -- without a transaction
 
 create index concurrently if not exists webhook_delivery_bulk

@@ -32,7 +32,7 @@ import { routes } from "./routes.ts";
 import { auditDayTable } from "./store/audit-days.ts";
 import { auditTable } from "./store/audit-entries.ts";
 import { migrateQueueSchema } from "./store/queue-schema.ts";
-import { createReadingWait } from "./webhooks/await-reading.ts";
+import { createBulkPause } from "./webhooks/bulk-pause.ts";
 import { type DeliveryWorker, startDeliveryWorker } from "./webhooks/delivery-worker.ts";
 import { createWebhookSender } from "./webhooks/send-request.ts";
 import {
@@ -115,7 +115,7 @@ export async function createExportService(options: ExportOptions): Promise<Repli
     await startJobWorker({
       ...access,
       db,
-      definitions: createJobDefinitions({ ...deps, awaitReading: createReadingWait(options.bus) }),
+      definitions: createJobDefinitions({ ...deps, bulkPause: createBulkPause(options.bus) }),
       findProject,
       onEnd: metrics.countJob,
     }),

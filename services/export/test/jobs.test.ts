@@ -8,6 +8,7 @@ import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { expect, test } from "vitest";
 
+import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
 import {
@@ -45,11 +46,13 @@ const takeTurn = (
   call: Call,
   attempt?: (item: number) => unknown,
   onFailed?: () => Promise<void>,
-): Promise<void> =>
+): Promise<void> => takeTurnOf({ ...countJob(db, attempt), ...(onFailed && { onFailed }) }, call);
+
+const takeTurnOf = (definition: AnyJobDefinition, call: Call): Promise<void> =>
   runTurn(
     {
       db,
-      definitions: new Map([[COUNT, { ...countJob(db, attempt), ...(onFailed && { onFailed }) }]]),
+      definitions: new Map([[COUNT, definition]]),
       findProject: anyProject,
       onError: (error) => void errors.push(error),
     },
@@ -91,6 +94,35 @@ test("shows the progress of a running job, and carries out the jobs of a project
   await reaches(exports, call, { asyncActionId: second, status: DONE });
   const ended = await exports.asyncActions.getAsyncAction({ asyncActionId: first }, call);
   expect(ended.status).toBe(DONE);
+});
+
+test("a job that pauses leaves its place, however often, and goes on where it was", async () => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { to: 4, perSlice: 2 });
+  const action = () => exports.asyncActions.getAsyncAction({ asyncActionId }, call);
+  let pauses = 0;
+  const pausing = {
+    ...countJob(db),
+    // Before the first slice more often than a job is attempted, and before the second one.
+    slice: (slice: Parameters<ReturnType<typeof countJob>["slice"]>[0]) => {
+      pauses += 1;
+      return pauses < 15 || pauses === 16
+        ? Promise.resolve({ pauseMs: 10 })
+        : countJob(db).slice(slice);
+    },
+  };
+  const turn = () => takeTurnOf(pausing, call);
+  await turn();
+  expect(pauses).toBe(1);
+  expect(await action()).toMatchObject({ status: IN_PROGRESS, processed: 0n });
+  await expect
+    .poll(async () => {
+      await turn();
+      return (await action()).status;
+    })
+    .toBe(DONE);
+  expect(pauses).toBe(17);
+  expect(await countedBy(asyncActionId)).toEqual(upTo(4));
 });
 
 test("a turn goes on while no other queue waits, and then gives way", async () => {

@@ -12,6 +12,7 @@ import { claimDeliveries } from "../src/store/webhook-claims.ts";
 import {
   insertDeliveries,
   type NewDelivery,
+  storeAttempt,
   trimDeliveries,
 } from "../src/store/webhook-deliveries.ts";
 import { ensureSecret, insertWebhook } from "../src/store/webhooks.ts";
@@ -199,6 +200,31 @@ test("claims deliveries of bulk work behind others, which leave one place in fou
   expect(await claimed()).toEqual(["bulk v_11", "bulk v_7", "bulk v_8", "ordinary v_11"]);
 });
 
+test("stores failed attempts of bulk work beside later deliveries of the same aggregates", async () => {
+  const hook = await createHook();
+  const aggregates = Array.from({ length: 40 }, (_, number) => `v_${number}`);
+  await store(
+    ...aggregates.map((each) => ({ ...deliveryOf(hook, undefined, each), isBulk: true })),
+  );
+  const claimed = await claimDeliveries(db, {
+    webhooks: 1,
+    perWebhook: aggregates.length,
+    busy: [],
+    leaseMs: 60_000,
+  });
+  expect(claimed).toHaveLength(aggregates.length);
+  const failure = { responseStatus: 500, error: "status 500", durationMs: 1 };
+  await Promise.all(
+    claimed.flatMap((delivery, index) => [
+      storeAttempt(db, delivery, failure, 60_000),
+      store(deliveryOf(hook, undefined, aggregates.at(-1 - index))),
+    ]),
+  );
+  const rows = await rowsOf(hook);
+  expect(rows.filter(({ failed_attempts: failed }) => failed === 1)).toHaveLength(40);
+  expect(rows.filter(({ sequence }) => sequence === 2n)).toHaveLength(40);
+});
+
 test("does not store deliveries of a deleted webhook", async () => {
   const hook = await createHook();
   await db.query("delete from webhook where id = $1", [hook.webhookId]);
@@ -280,8 +306,10 @@ test("shows a gap while a delivery fails, and replays from any point", async () 
   });
   worker.wake();
   await expect
-    .poll(async () => (await rowsOf(hook)).map(({ status }) => status), { timeout: 15_000 })
-    .toEqual(["SUCCEEDED", "PENDING", "SUCCEEDED"]);
+    .poll(async () => (await rowsOf(hook)).map((row) => `${row.status} ${row.failed_attempts}`), {
+      timeout: 15_000,
+    })
+    .toEqual(["SUCCEEDED 0", "PENDING 1", "SUCCEEDED 0"]);
   expect(new Set(sent)).toEqual(new Set([1, 3]));
 
   failing = undefined;

@@ -4,8 +4,8 @@ import { isFarBehind, type ReadingLag } from "./reading-lag.ts";
 
 test.each<[ReadingLag, boolean]>([
   [{}, false],
-  [{ seconds: 2 }, false],
-  [{ seconds: 3 }, true],
+  [{ seconds: 5 }, false],
+  [{ seconds: 6 }, true],
   [{ events: 1_000 }, false],
   [{ events: 1_001 }, true],
 ])(

@@ -1,5 +1,5 @@
-/** PostgreSQL shows a few seconds where nothing waits; Kafka counts single events. */
-const LATE_SECONDS = 2;
+/** PostgreSQL shows up to five seconds where nothing waits, the time between two heartbeats; Kafka counts single events. */
+const LATE_SECONDS = 5;
 const LATE_EVENTS = 1_000;
 
 /** What a broker knows of the events that a group has not handled: the age of the oldest one, or their number. */

@@ -10,6 +10,7 @@ import type { JsonObject } from "../domain/job.ts";
 import type { AnyJobDefinition, Slice, SliceOutcome } from "../jobs/job-definition.ts";
 import { defineJob } from "../jobs/job-definition.ts";
 import { readBytes, readPart } from "../store/import-files.ts";
+import type { BulkPause } from "../webhooks/bulk-pause.ts";
 import { CellFault, CsvRow, isReadable, normalisedColumn, withoutNul } from "./csv-row.ts";
 import type { CsvKind, ImportInput, ImportKind } from "./import-kind.ts";
 import { readCsv } from "./read-csv.ts";
@@ -36,13 +37,13 @@ const READ_BYTES = 128 * 1024;
 
 export type ImportJobDeps = {
   readonly db: Database;
-  /** Called before each slice whose items webhooks receive: waits until their events are read. Default: does not wait. */
-  readonly awaitReading?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** Delays the slices whose items webhooks receive. Default: no delay. */
+  readonly bulkPause?: BulkPause | undefined;
 };
 
 /** Imports items batch by batch: reads them, checks each, and sends the valid ones to their owner under the slice's key. */
 export function importJob(
-  { db, awaitReading }: ImportJobDeps,
+  { db, bulkPause }: ImportJobDeps,
   { type, kind, hasReport, result }: ImportJob,
 ): AnyJobDefinition {
   const check = createItemCheck(kind);
@@ -51,7 +52,8 @@ export function importJob(
     result,
     slice: async (slice) => {
       const { input } = slice;
-      if (input.sendsWebhooks === true) await awaitReading?.(slice.signal);
+      const pauseMs = input.sendsWebhooks === true ? ((await bulkPause?.(slice.id)) ?? 0) : 0;
+      if (pauseMs > 0) return { pauseMs };
       if (slice.position === null) await kind.begin?.(slice);
       const schemas = schemasFromJson((input.schemas ?? {}) as never);
       const batch = await (input.columns === undefined

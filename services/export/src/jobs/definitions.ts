@@ -7,7 +7,7 @@ import type { AnyJobDefinition } from "./job-definition.ts";
 
 /** All types of jobs. */
 export const createJobDefinitions = (
-  deps: Deps & Pick<ImportJobDeps, "awaitReading">,
+  deps: Deps & Pick<ImportJobDeps, "bulkPause">,
 ): readonly AnyJobDefinition[] => [
   exportJob(deps),
   ...campaignJobs(deps),

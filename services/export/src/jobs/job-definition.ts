@@ -11,7 +11,7 @@ export type JobDefinition<Input extends JsonValue = never, Position extends Json
   /** What `type` of the async action shows, such as `VOUCHERS.IMPORT`. */
   readonly type: string;
   /** Carries out the next slice, at best in less than a second. */
-  readonly slice: (slice: Slice<Input, Position>) => Promise<SliceOutcome<Position>>;
+  readonly slice: (slice: Slice<Input, Position>) => Promise<SliceOutcome<Position> | SlicePause>;
   /** `result` of the async action when it is done. With `failed_count`, the API adds the failures as `failed`. */
   readonly result: (counts: JobCounts) => JsonObject;
   /** Called before the job ends as FAILED, and again if the process ends before it did. */
@@ -49,6 +49,9 @@ export type SliceOutcome<Position> = {
   /** Where the next slice starts; null: the job is done. */
   readonly next: Position | null;
 };
+
+/** Nothing was done: the slice follows after so many milliseconds, in which other jobs may run. It is not an attempt. */
+export type SlicePause = { readonly pauseMs: number };
 
 /** Erases the types of input and position, which the job worker only stores. */
 export const defineJob = <Input extends JsonValue, Position extends JsonValue>(

@@ -13,6 +13,7 @@ import {
   type ClaimedJob,
   failJob,
   isJobHeld,
+  pauseJob,
   postponeJob,
   releaseJob,
   saveCheckpoint,
@@ -115,6 +116,7 @@ async function runSlice(
     if (job.attempts > MAX_ATTEMPTS) throw new Error("The process ended repeatedly");
     const startedAt = performance.now();
     const outcome = await definition.slice(slice);
+    if ("pauseMs" in outcome) return endOf(await pauseJob(tools.db, job, outcome.pauseMs));
     const elapsedMs = performance.now() - startedAt;
     return await checkpoint(tools, { job, definition, outcome, elapsedMs, at });
   } catch (error) {

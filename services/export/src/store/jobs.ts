@@ -220,6 +220,21 @@ export async function postponeJob(
   return rowCount === 1;
 }
 
+/** Leaves the job as it was before the claim, for later; the jobs behind it wait. Returns whether the claim still held. */
+export async function pauseJob(
+  db: Queryable,
+  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  pauseMs: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update job
+        set attempts = greatest(0, attempts - 1), retry_at = clock_timestamp() + $4 * interval '1 millisecond'
+      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
+    [projectId, id, run, pauseMs],
+  );
+  return rowCount === 1;
+}
+
 /** Stores that the job does not wait for a later version of its project, and starts its attempts anew. */
 export async function acceptVersion(
   db: Queryable,

@@ -16,7 +16,8 @@ export type ClaimedDelivery = {
 
 /**
  * Claims due deliveries, oldest first, at most `perWebhook` of each of at most `webhooks` webhooks that are not in
- * `busy`. Those of bulk work get one place in `BULK_SHARE`, and the places that others leave, so neither waits for all of the other. After `leaseMs` without a result, another process may repeat them.
+ * `busy`. Those of bulk work get one place in `BULK_SHARE`, and the places that others leave, so neither waits for all of
+ * the other if `perWebhook` is at least `BULK_SHARE`. After `leaseMs` without a result, another process may repeat them.
  *
  * The webhooks are locked by a statement of their own: the next one sees all deliveries that were stored before, which a
  * single statement would overlook, and then compute a time at which the webhook is due without them.
@@ -67,6 +68,15 @@ const dueOf = (kind: string, place: string): string => `
             order by next_attempt_at
             limit $3) as of_kind)`;
 
+/** SQL: when the first delivery of a webhook of one kind is due that is not claimed now. */
+const firstOf = (kind: string): string => `
+  (select next_attempt_at
+     from webhook_delivery as waiting
+    where waiting.project_id = due.project_id and waiting.webhook_id = due.id and waiting.status = 'PENDING' and ${kind}
+      and not exists (select from picked where picked.id = waiting.id)
+    order by next_attempt_at
+    limit 1)`;
+
 async function claimOf(
   tx: Queryable,
   due: readonly WebhookKey[],
@@ -74,6 +84,7 @@ async function claimOf(
 ): Promise<readonly ClaimedDelivery[]> {
   const { rows } = await tx.query<ClaimedDelivery>({
     name: "webhook_claim",
+    planning: "indexLookups",
     text: `with due as materialized (
              select project_id, id, target_url, headers
                from webhook
@@ -101,11 +112,8 @@ async function claimOf(
            rescheduled as (
              update webhook
                 set due_at = least(
-                      (select min(next_attempt_at)
-                         from webhook_delivery as waiting
-                        where waiting.project_id = due.project_id and waiting.webhook_id = due.id
-                          and waiting.status = 'PENDING'
-                          and not exists (select from picked where picked.id = waiting.id)),
+                      ${firstOf("not bulk")},
+                      ${firstOf("bulk")},
                       (select clock_timestamp() + $4 * interval '1 millisecond'
                          from picked where picked.webhook_id = due.id limit 1),
                       'infinity')

@@ -55,22 +55,38 @@ export async function insertDeliveries(
       boolArray(numbered.map(({ isBulk }) => isBulk)),
     ],
   });
-  await advanceEarlier(
+  await promoteEarlier(
     tx,
     numbered.filter(({ isBulk, sequence }) => !isBulk && sequence > 1n),
   );
   await makeDue(tx, fresh);
 }
 
-/** Earlier deliveries of the same aggregates no longer wait as bulk work: they come before those that follow them. */
-async function advanceEarlier(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
+/** Pending deliveries of bulk work for one aggregate: an import causes a few. */
+const MAX_PROMOTED = 100;
+
+/** Earlier deliveries of the same aggregates are no longer bulk: otherwise those that follow them would be sent first. */
+async function promoteEarlier(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
   await tx.query({
-    name: "webhook_delivery_advance",
-    text: `update webhook_delivery
+    name: "webhook_delivery_promote",
+    text: `with earlier as materialized (
+             select of_aggregate.*
+               from unnest($1::text[], $2::text[], $3::text[]) as later (project_id, webhook_id, aggregate_id)
+              cross join lateral (
+                    select project_id, webhook_id, aggregate_id, id
+                      from webhook_delivery
+                     where (project_id, webhook_id, aggregate_id) >= (later.project_id, later.webhook_id, later.aggregate_id)
+                       and status = 'PENDING' and bulk
+                     order by project_id, webhook_id, aggregate_id
+                     limit ${MAX_PROMOTED}) as of_aggregate
+              where of_aggregate.project_id = later.project_id and of_aggregate.webhook_id = later.webhook_id
+                and of_aggregate.aggregate_id = later.aggregate_id)
+           update webhook_delivery as delivery
               set bulk = false
-            where (project_id, webhook_id, aggregate_id) in (select * from unnest($1::text[], $2::text[], $3::text[]))
-              and status = 'PENDING' and bulk`,
+             from earlier
+            where delivery.project_id = earlier.project_id and delivery.webhook_id = earlier.webhook_id
+              and delivery.id = earlier.id`,
     planning: "indexLookups",
     values: [
       textArray(deliveries.map(({ projectId }) => projectId)),
@@ -108,7 +124,10 @@ async function lockWebhooks(
   return new Set(rows.map((row) => webhookKey({ projectId: row.project_id, webhookId: row.id })));
 }
 
-/** Without those that are stored already, or twice in the batch. */
+/**
+ * Without those that are stored already, or twice in the batch. It reads the first entry from each key on, which only the index of
+ * the events has in order: for a comparison, PostgreSQL would read all deliveries of a webhook by another index as long as it has no statistics.
+ */
 async function withoutRepeats(
   tx: Queryable,
   deliveries: readonly NewDelivery[],
@@ -118,13 +137,18 @@ async function withoutRepeats(
     text: `select min(number)::int as number
              from unnest($1::text[], $2::text[], $3::text[], $4::text[]) with ordinality
                   as candidate (project_id, webhook_id, event_id, type, number)
-            where not exists (select from webhook_delivery as stored
-                               where stored.project_id = candidate.project_id
-                                 and stored.webhook_id = candidate.webhook_id
-                                 and stored.event_id = candidate.event_id
-                                 and stored.type = candidate.type)
-            group by project_id, webhook_id, event_id, type
+             left join lateral (
+                  select stored.project_id, stored.webhook_id, stored.event_id, stored.type
+                    from webhook_delivery as stored
+                   where (stored.project_id, stored.webhook_id, stored.event_id, stored.type)
+                         >= (candidate.project_id, candidate.webhook_id, candidate.event_id, candidate.type)
+                   order by stored.project_id, stored.webhook_id, stored.event_id, stored.type
+                   limit 1) as next on true
+            where (next.project_id, next.webhook_id, next.event_id, next.type)
+                  is distinct from (candidate.project_id, candidate.webhook_id, candidate.event_id, candidate.type)
+            group by candidate.project_id, candidate.webhook_id, candidate.event_id, candidate.type
             order by number`,
+    planning: "indexLookups",
     values: [
       textArray(deliveries.map(({ projectId }) => projectId)),
       textArray(deliveries.map(({ webhookId }) => webhookId)),
@@ -191,6 +215,8 @@ export type AttemptResult = {
 /**
  * Stores the result of an attempt. `retryMs`: pause before the next one; undefined: there is none. A delivery that
  * fails for good makes its webhook inactive. Nothing happens if another process has claimed the delivery since.
+ *
+ * A failure changes the webhook, too, and locks it first, as `insertDeliveries` does.
  */
 export async function storeAttempt(
   db: Queryable,
@@ -201,14 +227,20 @@ export async function storeAttempt(
   const status = error === null ? "SUCCEEDED" : retryMs === undefined ? "FAILED" : "PENDING";
   await db.query({
     name: "webhook_attempt",
-    text: `with stored as (
+    planning: "indexLookups",
+    text: `with failing as materialized (
+             select from webhook
+              where project_id = $1 and id = $2 and $5 <> 'SUCCEEDED'
+                for no key update),
+           stored as (
              update webhook_delivery
                 set status = $5,
                     next_attempt_at = case $5 when 'PENDING' then
                                         statement_timestamp() + $6 * interval '1 millisecond' end,
                     failed_attempts = failed_attempts + case when $8::text is null then 0 else 1 end,
                     last_attempt_at = statement_timestamp(), response_status = $7, error = $8, duration_ms = $9
-              where project_id = $1 and webhook_id = $2 and id = $3 and attempts = $4 and status = 'PENDING'
+              where project_id = $1 and webhook_id = $2 and id = $3 and attempts = $4 and next_attempt_at is not null
+                and ($5 = 'SUCCEEDED' or exists (select from failing))
           returning project_id, webhook_id, status, next_attempt_at)
            update webhook
               set active = webhook.active and stored.status <> 'FAILED',

@@ -28,7 +28,7 @@ export type DeliveryWorker = AsyncDisposable & {
 const MAX_REQUESTS = 256;
 /** A receiver that responds has at most this many of them. */
 const MAX_PER_WEBHOOK = 16;
-/** Deliveries claimed together; a receiver whose last request failed or took longer than a second gets no more than these. */
+/** Deliveries claimed together, of which bulk work gets a share; a receiver whose last request failed or took longer than a second gets no more than these. */
 const PER_CLAIM = 4;
 const SLOW_MS = 1_000;
 const POLL_MS = 1_000;
@@ -76,10 +76,10 @@ async function claim(
   requests: Requests,
 ): Promise<readonly ClaimedDelivery[]> {
   const free = MAX_REQUESTS - requests.count();
-  if (free < 1) return [];
+  if (free < PER_CLAIM) return [];
   return claimDeliveries(db, {
-    webhooks: Math.max(1, Math.floor(free / PER_CLAIM)),
-    perWebhook: Math.min(free, PER_CLAIM),
+    webhooks: Math.floor(free / PER_CLAIM),
+    perWebhook: PER_CLAIM,
     busy: requests.busyWebhooks(),
     leaseMs: LEASE_MS,
   });

@@ -29,7 +29,7 @@ export type WebhookSubscriptionOptions = {
 };
 
 /** The consumer group whose events become deliveries. */
-export const GROUP = "export-webhooks";
+export const WEBHOOK_GROUP = "export-webhooks";
 /** How often a process looks whether there is a first webhook. */
 const LOOK_MS = 1_000;
 /** How many looks there are for each one at the consumer group. */
@@ -49,10 +49,11 @@ export function startWebhookSubscription(options: WebhookSubscriptionOptions): A
     everyMs: LOOK_MS,
     work: async (signal) => {
       if (subscription !== undefined || signal.aborted) return;
-      const hasGroup = looks++ % LOOKS_PER_GROUP === 0 && (await bus.delays?.())?.has(GROUP);
+      const hasGroup =
+        looks++ % LOOKS_PER_GROUP === 0 && (await bus.delays?.())?.has(WEBHOOK_GROUP);
       if (hasGroup !== true && !(await hasWebhooks(db))) return;
       subscription = await bus.subscribe({
-        group: GROUP,
+        group: WEBHOOK_GROUP,
         topics: WEBHOOK_TOPICS,
         handler: afterProjects(options.findProject, onEvents(options)),
       });
