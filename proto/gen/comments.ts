@@ -2607,7 +2607,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.loyalty.v1.SegmentService": "Manages segments: sets of customers (docs/customers.md#segments). Segments cannot be changed, only created and deleted.",
   "scrip.loyalty.v1.SegmentService.CreateSegment": "Creates a segment: a `static` one of up to 20,000 `customers`, or an `auto-update` or `passive` one of the customers who match `filter` at the time of use. A project has at most 10,000 segments, 100 of them with a filter. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown customer or, in the filter, segment); `invalid_payload` also for a filter that cannot be parsed and a project without room.",
   "scrip.loyalty.v1.SegmentService.DeleteSegment": "Deletes a segment, not its customers. Errors: `not_found`, also for a repeated request; `resource_in_use` (a validation rule, a referral tier, an earning rule or the filter of another segment references it).",
-  "scrip.loyalty.v1.SegmentService.FollowSegment": "Makes a `passive` segment an `auto-update` one, before something refers to it; others stay as they are. Idempotent. An unknown segment is rejected. Internal.",
+  "scrip.loyalty.v1.SegmentService.FollowSegment": "Makes a `passive` segment an `auto-update` one, because something refers to it. Has no effect on others, and on one that was deleted meanwhile. Idempotent. Internal.",
   "scrip.loyalty.v1.SegmentService.GetSegment": "Returns a segment. Errors: `not_found`.",
   "scrip.loyalty.v1.SegmentService.ListCustomerSegments": "Lists the segments that a customer is in now; for an unknown or deleted customer, those whose filter a customer without data matches.",
   "scrip.loyalty.v1.SegmentService.ListSegments": "Lists segments, newest first.",
