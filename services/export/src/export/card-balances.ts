@@ -75,8 +75,9 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
       const unknown = rows.filter((row) => !lookups.has(row));
       const lookup = lookUp(unknown, call);
       for (const row of unknown) lookups.set(row, lookup);
-      const found = await Promise.all(new Set(rows.map((row) => lookups.get(row))));
-      return new Map(found.flatMap((balances = new Map()) => [...balances]));
+      const needed = new Set(rows.map((row) => lookups.get(row) ?? lookup));
+      const found = await Promise.all(needed);
+      return new Map(found.flatMap((balances) => [...balances]));
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -114,7 +114,7 @@ async function* mergedRows(owners: readonly RowOwner[], source: Source): AsyncIt
     }
   } finally {
     // A file that fails must not keep the connections that read its rows.
-    await Promise.all(sources.map((each) => each.return?.()));
+    await Promise.all(sources.map(async (each) => each.return?.()));
   }
 }
 

@@ -31,5 +31,5 @@ test("a service without an RPC leaves its caller the value of earlier releases",
 test("other failures of a service reach its caller", async () => {
   const vouchers = clientOf(VoucherService, transport);
   const response = vouchers.getVoucher({ code: "A" }, serviceCall());
-  await expect(orIfUnimplemented(response, "earlier")).rejects.toThrow();
+  await expect(orIfUnimplemented(response, "earlier")).rejects.toThrow("Internal error");
 });

@@ -120,13 +120,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       },
     ),
   );
-  const sessions = new Set<http2.ServerHttp2Session>();
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.on("error", () => session.destroy());
-    session.on("close", () => sessions.delete(session));
-  });
-  server.on("sessionError", () => {});
+  const sessions = followSessions(server);
   server.listen(options.port, options.host);
   await once(server, "listening");
   const address = server.address();
@@ -150,6 +144,18 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       await closed;
     },
   };
+}
+
+/** The connections that are open. */
+function followSessions(server: ReturnType<typeof createServer>) {
+  const sessions = new Set<http2.ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => session.destroy());
+    session.on("close", () => sessions.delete(session));
+  });
+  server.on("sessionError", () => {});
+  return sessions;
 }
 
 async function areReady(services: readonly ReplicatingService[]): Promise<boolean> {
