@@ -9,19 +9,19 @@ export const rejectDeletionInUseStep: CompileStep = (
   { validationRules, referralTiers },
 ) => {
   const plan = planDeletion(rpc.input);
-  if (plan?.references !== "block_deletion" || validationRules === undefined) return undefined;
+  if (plan?.references !== "block_deletion") return undefined;
   return (next) => async (message, call) => {
     const id = deletedId(plan, message);
     const [rules, tiers] = await Promise.all([
-      validationRules.referencing(id, call),
+      validationRules?.referencing(id, call),
       plan.type === "segment" ? referralTiers?.namingSegment(id, call) : undefined,
     ]);
-    const { ruleIds, total } = rules;
-    if (total > 0n) throw inUse(plan.type, id, { type: "validation_rule", ids: ruleIds, total });
-    if (tiers !== undefined && tiers.total > 0n) {
-      const { tierIds: ids, total: number } = tiers;
-      throw inUse(plan.type, id, { type: "referral_tier", ids, total: number });
-    }
+    const uses = [
+      { type: "validation_rule", ids: rules?.ruleIds ?? [], total: rules?.total ?? 0n },
+      { type: "referral_tier", ids: tiers?.tierIds ?? [], total: tiers?.total ?? 0n },
+    ];
+    const use = uses.find(({ total }) => total > 0n);
+    if (use !== undefined) throw inUse(plan.type, id, use);
     return next(message, call);
   };
 };

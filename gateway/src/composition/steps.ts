@@ -6,12 +6,12 @@ import { deleteAssignmentsStep } from "./delete-assignments.ts";
 import { enforceMetadataSchemaStep } from "./enforce-metadata-schema.ts";
 import { evictCachedCategoriesStep } from "./evict-cached-categories.ts";
 import { followEarningRulesStep } from "./follow-earning-rules.ts";
+import { followSegmentStep } from "./follow-segment.ts";
 import { followWebhooksStep } from "./follow-webhooks.ts";
 import { generateCampaignVouchersStep } from "./generate-campaign-vouchers.ts";
 import { identifyProductsStep } from "./identify-products.ts";
 import { loadValidationRuleStep } from "./load-validation-rule.ts";
 import { rejectDeletionInUseStep } from "./reject-deletion-in-use.ts";
-import { requireSegmentStep } from "./require-segment.ts";
 import { resolveCampaignStep } from "./resolve-campaign.ts";
 import { resolveCategoryFilterStep } from "./resolve-category-filter.ts";
 import { resolveCategoryStep } from "./resolve-category.ts";
@@ -127,13 +127,13 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     compile: resolveRewardStep,
   },
   {
-    name: "require-segment",
-    runs: "before the call",
+    name: "follow-segment",
+    runs: "around the call",
     appliesTo: "`REFERENCE_SEGMENT`",
-    does: "Rejects an unknown segment of a referral tier with 404; makes a `passive` one `auto-update`.",
+    does: "Rejects an unknown segment of a referral tier with 404; makes a `passive` one `auto-update` once the tier is written.",
     directGrpc:
       "The id is stored as it is sent; nobody is in an unknown segment, and a `passive` one stays so.",
-    compile: requireSegmentStep,
+    compile: followSegmentStep,
   },
   {
     name: "complete-referral-event",

@@ -141,6 +141,7 @@ export async function startPlatform(retention: Retention = DEFAULT_RETENTION) {
     url,
     folder,
     errors,
+    transport,
     client: <Desc extends DescService>(desc: Desc) => clientOf(desc, transport),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

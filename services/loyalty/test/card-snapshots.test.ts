@@ -12,10 +12,11 @@ test("OpenCardSnapshot opens a snapshot, which GetCardBalances reads until the c
   await card.hold(100n);
   const call = { ...newCall(), project: { ...newCall().project, id: card.projectId } };
   const balanceIn = async (snapshot?: string): Promise<bigint | undefined> => {
-    const { balances } = await cards.getCardBalances(
+    const { balances, snapshot: read } = await cards.getCardBalances(
       { cards: [card.reference], ...(snapshot !== undefined && { snapshot }) },
       call,
     );
+    expect(read).toBe(snapshot);
     return balances[0]?.balance;
   };
   let name: string | undefined;

@@ -1,6 +1,6 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import { ApiError } from "@scrip/errors";
 import type { CardBalances } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
-import type { Call } from "@scrip/rpc";
+import { type Call, orIfUnimplemented } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 
@@ -9,7 +9,9 @@ export type OwnerRow = Readonly<Record<string, string>>;
 
 /** The points of the loyalty cards of one file. */
 export type CardReader = AsyncDisposable & {
-  /** Points of those of the vouchers that are loyalty cards, by id. Several fields of the same rows share a lookup. */
+  /** Opens the snapshot that all lookups read; the first lookup does so otherwise. */
+  readonly open: () => Promise<void>;
+  /** Points of those of the vouchers that are loyalty cards, by id. Each row is looked up once. */
   readonly balancesOf: (
     rows: readonly OwnerRow[],
     call: Call,
@@ -18,26 +20,21 @@ export type CardReader = AsyncDisposable & {
 
 /**
  * Reads the points of all cards in one snapshot, so that points which move between cards while the file is written count
- * once. It is opened with the first lookup, when the rows are already being read: a redemption among them has taken its points.
+ * once. Open it when the rows are already being read: a redemption among them has taken its points.
  * `file` is the call that writes the file.
  */
 export function createCardReader(cards: Clients["cards"], file: Call): CardReader {
   const opened = new AsyncDisposableStack();
   let snapshot: Promise<string | undefined> | undefined;
-  const lookups = new WeakMap<readonly OwnerRow[], Promise<ReadonlyMap<string, CardBalances>>>();
+  const lookups = new WeakMap<OwnerRow, Promise<ReadonlyMap<string, CardBalances>>>();
 
-  async function open(): Promise<string | undefined> {
+  /** Undefined: the figures are those of each lookup. */
+  async function openSnapshot(): Promise<string | undefined> {
     const stream = cards.openCardSnapshot({}, { ...file, idempotency: undefined });
     const names = stream[Symbol.asyncIterator]();
     opened.defer(async () => void (await names.return?.()));
-    try {
-      const first = await names.next();
-      return first.done === true ? undefined : first.value.snapshot;
-    } catch (error) {
-      // A loyalty service of the previous release, whose figures are those of each lookup.
-      if (ConnectError.from(error).code === Code.Unimplemented) return undefined;
-      throw error;
-    }
+    const first = await orIfUnimplemented(names.next(), undefined);
+    return first?.done === false ? first.value.snapshot : undefined;
   }
 
   async function lookUp(
@@ -46,8 +43,8 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   ): Promise<ReadonlyMap<string, CardBalances>> {
     const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
     if (loyalty.length === 0) return new Map();
-    const name = await (snapshot ??= open());
-    const { balances } = await cards.getCardBalances(
+    const name = await (snapshot ??= openSnapshot());
+    const { balances, snapshot: read } = await cards.getCardBalances(
       {
         cards: loyalty.map(({ id = "", value = "" }) => ({
           projectId: file.project.id,
@@ -58,6 +55,12 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
       },
       call,
     );
+    if (read !== name) {
+      const cause = new Error(
+        "A replica of an earlier release of loyalty has ignored the snapshot",
+      );
+      throw new ApiError("service_unavailable", { cause });
+    }
     return new Map(
       loyalty.flatMap(({ id = "" }, at) => {
         const found = balances[at];
@@ -67,10 +70,14 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   }
 
   return {
-    balancesOf(rows, call) {
-      const known = lookups.get(rows) ?? lookUp(rows, call);
-      lookups.set(rows, known);
-      return known;
+    open: async () => void (await (snapshot ??= openSnapshot())),
+    async balancesOf(rows, call) {
+      const unknown = rows.filter((row) => !lookups.has(row));
+      const lookup = lookUp(unknown, call);
+      for (const row of unknown) lookups.set(row, lookup);
+      const needed = new Set(rows.map((row) => lookups.get(row) ?? lookup));
+      const found = await Promise.all(needed);
+      return new Map(found.flatMap((balances) => [...balances]));
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -1,3 +1,5 @@
+import { pipeline, Readable } from "node:stream";
+
 import { csvLines, guardText, headerOf } from "@scrip/exports";
 import type { Call } from "@scrip/rpc";
 import { parse } from "csv-parse";
@@ -36,7 +38,10 @@ export async function* fileContent(
   const source = { input, foreign, filters, call };
   await using cardReader = createCardReader(clients.cards, call);
   const sources = { ...clients, cardReader };
-  for await (const rows of batches(mergedRows(owners, source))) {
+  const read = readsCards(source)
+    ? afterFirst(mergedRows(owners, source), cardReader.open)
+    : mergedRows(owners, source);
+  for await (const rows of batches(read)) {
     const lines = await completeRows(sources, rows, source);
     if (lines.length > 0) yield csvLines(lines);
   }
@@ -49,6 +54,9 @@ type Source = {
   readonly filters: SplitFilters;
   readonly call: Call;
 };
+
+const readsCards = ({ input, foreign, filters }: Source): boolean =>
+  [...input.fields, ...filters.foreign].some((field) => foreign.get(field)?.readsCards === true);
 
 /** The column that says whether a row matches the filters of its owner. */
 const MARK = "#matches";
@@ -69,22 +77,15 @@ function ownerFields({
 
 const sortedBy = (order: string): string => order.replace(/^-/, "");
 
-async function* ownerRows(owner: RowOwner, source: Source): AsyncIterable<OwnerRow> {
+function ownerRows(owner: RowOwner, source: Source): AsyncIterable<OwnerRow> {
   const { input, filters, call } = source;
   const fields = ownerFields(source);
+  async function* text(): AsyncIterable<Uint8Array> {
+    for await (const { csv } of owner(rowsRequest(input, filters, { fields }), call)) yield csv;
+  }
   const parser = parse({ columns: [...(filters.marks ? [MARK] : []), ...fields] });
-  const reading = (async () => {
-    try {
-      for await (const { csv } of owner(rowsRequest(input, filters, { fields }), call)) {
-        if (!parser.write(csv)) await new Promise((resolve) => parser.once("drain", resolve));
-      }
-      parser.end();
-    } catch (error) {
-      parser.destroy(error instanceof Error ? error : new Error(String(error)));
-    }
-  })();
-  yield* parser as AsyncIterable<OwnerRow>;
-  await reading;
+  // The reader of the rows gets its error, and ends it.
+  return pipeline(Readable.from(text()), parser, () => {}) as AsyncIterable<OwnerRow>;
 }
 
 /** The rows of several owners in one order, each of which returns them in it; times sort as text. */
@@ -93,26 +94,44 @@ async function* mergedRows(owners: readonly RowOwner[], source: Source): AsyncIt
   const by = sortedBy(order);
   const sign = order.startsWith("-") ? -1 : 1;
   const sources = owners.map((owner) => ownerRows(owner, source)[Symbol.asyncIterator]());
-  const heads = await Promise.all(sources.map((each) => each.next()));
-  for (;;) {
-    let first: number | undefined;
-    for (const [at, head] of heads.entries()) {
-      if (head.done === true) continue;
-      const best = first === undefined ? undefined : heads[first];
-      const isEarlier =
-        best === undefined ||
-        sign * compare(head.value[by] ?? "", (best.value as OwnerRow)[by] ?? "") < 0;
-      if (isEarlier) first = at;
+  try {
+    const heads = await Promise.all(sources.map((each) => each.next()));
+    for (;;) {
+      let first: number | undefined;
+      for (const [at, head] of heads.entries()) {
+        if (head.done === true) continue;
+        const best = first === undefined ? undefined : heads[first];
+        const isEarlier =
+          best === undefined ||
+          sign * compare(head.value[by] ?? "", (best.value as OwnerRow)[by] ?? "") < 0;
+        if (isEarlier) first = at;
+      }
+      const head = first === undefined ? undefined : heads[first];
+      const next = first === undefined ? undefined : sources[first];
+      if (first === undefined || head === undefined || next === undefined) return;
+      yield head.value as OwnerRow;
+      heads[first] = await next.next();
     }
-    const head = first === undefined ? undefined : heads[first];
-    const next = first === undefined ? undefined : sources[first];
-    if (first === undefined || head === undefined || next === undefined) return;
-    yield head.value as OwnerRow;
-    heads[first] = await next.next();
+  } finally {
+    // A file that fails must not keep the connections that read its rows.
+    await Promise.all(sources.map(async (each) => each.return?.()));
   }
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** The same rows: `action` runs when the first one has arrived, so that it is later than the snapshot of the rows. */
+async function* afterFirst(
+  rows: AsyncIterable<OwnerRow>,
+  action: () => Promise<void>,
+): AsyncIterable<OwnerRow> {
+  let isFirst = true;
+  for await (const row of rows) {
+    if (isFirst) await action();
+    isFirst = false;
+    yield row;
+  }
+}
 
 async function* batches(rows: AsyncIterable<OwnerRow>): AsyncIterable<readonly OwnerRow[]> {
   let batch: OwnerRow[] = [];

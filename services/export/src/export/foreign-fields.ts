@@ -1,9 +1,8 @@
 import { create, fromJsonString } from "@bufbuild/protobuf";
-import { Code, ConnectError } from "@connectrpc/connect";
 import { currentTime } from "@scrip/clock";
 import type { ExportedObject } from "@scrip/exports";
 import { CardTransactionDetailsSchema } from "@scrip/proto/scrip/voucher/v1/transactions_pb";
-import { batchCall, type Call } from "@scrip/rpc";
+import { batchCall, type Call, orIfUnimplemented } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import { queryChunksOf } from "../query-chunks.ts";
@@ -18,6 +17,8 @@ export type LookupSources = Clients & { readonly cardReader: CardReader };
 export type ForeignField = {
   /** Fields of the owner that the lookup needs. */
   readonly needs: readonly string[];
+  /** Whether the lookup reads points of loyalty cards, which are those of one snapshot. */
+  readonly readsCards?: boolean;
   /** The values of some rows, in their order; null is an empty cell. */
   readonly lookUp: (
     sources: LookupSources,
@@ -54,6 +55,7 @@ const FOREIGN: Readonly<Partial<Record<ExportedObject, Readonly<Record<string, F
     },
     loyalty_balance: {
       needs: ["id", "voucher_type", "value"],
+      readsCards: true,
       async lookUp({ cardReader }, rows, call) {
         const balances = await cardReader.balancesOf(rows, batchOf(call));
         return rows.map(({ id = "" }) => balances.get(id)?.balance.toString() ?? null);
@@ -99,6 +101,7 @@ const NONE: ReadonlyMap<string, ForeignField> = new Map();
 /** The voucher service has the initial points of a loyalty card only. */
 const VALUE_OF_VOUCHER: ForeignField = {
   needs: ["id", "voucher_type", "value"],
+  readsCards: true,
   async lookUp({ cardReader }, rows, call) {
     const points = await cardReader.balancesOf(rows, batchOf(call));
     return rows.map(({ id = "", value = "" }) => {
@@ -157,14 +160,10 @@ export async function lookedUpFields(
   return hasChanged ? new Map([...foreign, ["value", VALUE_OF_VOUCHER]]) : foreign;
 }
 
-/** A loyalty service of the previous release cannot tell, so its cards are looked up. */
+/** A loyalty service that cannot tell has its cards looked up. */
 async function hasChangedCards(cards: Clients["cards"], call: Call): Promise<boolean> {
-  try {
-    return (await cards.hasChangedCards({}, { ...call, idempotency: undefined })).hasChanged;
-  } catch (error) {
-    if (ConnectError.from(error).code === Code.Unimplemented) return true;
-    throw error;
-  }
+  const response = cards.hasChangedCards({}, { ...call, idempotency: undefined });
+  return (await orIfUnimplemented(response, { hasChanged: true })).hasChanged;
 }
 
 const batchOf = ({ requestId, now }: Call): Call =>

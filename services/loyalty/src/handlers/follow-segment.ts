@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { notFound } from "@scrip/errors";
 import type { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -12,8 +11,8 @@ export const followSegment =
   (deps: Deps): Handler<typeof SegmentService.method.followSegment> =>
   async ({ segmentId }, { project }) => {
     const segment = await findSegment(deps.db, project.id, segmentId);
-    if (segment === undefined) throw notFound("segment", segmentId);
-    if (segment.type === "passive")
+    if (segment?.type === "passive") {
       await deps.definitions.write(project.id, (tx) => follow(tx, project.id, segmentId));
+    }
     return create(EmptySchema);
   };

@@ -22,9 +22,11 @@ export const getCardBalances =
   ({ cards: names, asOf, snapshot }, call) => {
     if (asOf !== undefined)
       return balancesAsOf(deps, names, { asOf: instantFromProto(asOf), call });
-    return snapshot === undefined
-      ? currentBalances(deps.db, names, call)
-      : readSnapshot(deps.db, snapshot, (tx) => currentBalances(tx, names, call));
+    if (snapshot === undefined) return currentBalances(deps.db, names, call);
+    return readSnapshot(deps.db, snapshot, async (tx) => ({
+      ...(await currentBalances(tx, names, call)),
+      snapshot,
+    }));
   };
 
 async function currentBalances(

@@ -5,8 +5,10 @@ import type { Deps } from "../deps.ts";
 
 export const openCardSnapshot =
   ({ db }: Deps): Handler<typeof CardService.method.openCardSnapshot> =>
-  (_request, { project }) =>
-    namesOf(db.holdSnapshot(project.id));
+  (_request, { project, signal, stopping }) => {
+    const ends = [signal, stopping].filter((each) => each !== undefined);
+    return namesOf(db.holdSnapshot(project.id, AbortSignal.any(ends)));
+  };
 
 async function* namesOf(snapshots: AsyncIterable<string>): AsyncIterable<OpenCardSnapshotResponse> {
   for await (const snapshot of snapshots) {

@@ -10,6 +10,8 @@ type BulkClientOptions = {
   /** The role of the service. */
   readonly role: string;
   readonly applicationName?: string;
+  /** For statements that are short: a server that takes longer is lost. Default: no limit. */
+  readonly queryTimeoutMs?: number;
 };
 
 const CONNECTION_TIMEOUT_MS = 2_000;
@@ -20,7 +22,7 @@ const BULK_TIMEOUT_MS = 60 * 60_000;
 
 /** A connection that reads the rows of one project. */
 export function createBulkClient(
-  { url, schema, role, applicationName = schema }: BulkClientOptions,
+  { url, schema, role, applicationName = schema, queryTimeoutMs }: BulkClientOptions,
   projectId: string,
 ): Client {
   assertProjectId(projectId);
@@ -37,6 +39,7 @@ export function createBulkClient(
     }),
     application_name: `${applicationName} bulk`,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    query_timeout: queryTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: exactTypes,

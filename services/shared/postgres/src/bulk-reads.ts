@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Client, escapeLiteral } from "pg";
 
@@ -36,21 +35,8 @@ export const createBulkReads = (connect: () => Client): BulkReads => ({
     }),
 });
 
-/** How long a server notices at most that a caller on the network has left. */
-const SNAPSHOT_INTERVAL_MS = 1_000;
-
-/** Yields the name of one snapshot, repeatedly. The snapshot lasts until the loop is left. */
-export const holdSnapshot = (connect: () => Client): AsyncIterable<string> =>
-  withClient(connect, async function* hold(client) {
-    await client.query("begin isolation level repeatable read, read only");
-    const { rows } = await client.query<{ name: string }>("select pg_export_snapshot() as name");
-    for (;;) {
-      yield rows[0]?.name ?? "";
-      await sleep(SNAPSHOT_INTERVAL_MS);
-    }
-  });
-
-async function* withClient<Item>(
+/** Reads on a connection that is closed afterwards, or when the loop is left. */
+export async function* withClient<Item>(
   connect: () => Client,
   read: (client: Client) => AsyncIterable<Item>,
 ): AsyncIterable<Item> {

@@ -2,9 +2,10 @@ import type { Metrics } from "@scrip/telemetry";
 import { type CustomTypesConfig, Pool, type PoolClient } from "pg";
 
 import { createBulkClient } from "./bulk-client.ts";
-import { type BulkReads, createBulkReads, holdSnapshot } from "./bulk-reads.ts";
+import { type BulkReads, createBulkReads } from "./bulk-reads.ts";
 import { measureDatabase } from "./database-metrics.ts";
 import { exactTypes } from "./exact-types.ts";
+import { createSnapshots, type Snapshots } from "./held-snapshots.ts";
 import { assertIdentifier } from "./identifier.ts";
 import type { ProjectQueryable, Queryable } from "./queryable.ts";
 import { withSession } from "./session-url.ts";
@@ -32,11 +33,8 @@ export type Database = ProjectQueryable & {
   ): Promise<T>;
   /** For exports of a project: each read has a connection beside the pool, of the replica if there is one. */
   readonly bulk: (projectId: string) => BulkReads;
-  /**
-   * Yields the name of one snapshot of the primary, repeatedly, on a connection beside the pool. Until the loop is left, transactions
-   * can read it (`readSnapshot`).
-   */
-  readonly holdSnapshot: (projectId: string) => AsyncIterable<string>;
+  /** Holds a snapshot of the primary on a connection beside the pool: transactions can read it (`readSnapshot`). */
+  readonly holdSnapshot: Snapshots["hold"];
   /** For lists, whose rows may be as old as the replica. Absent: there is no replica. */
   readonly replica?: ProjectQueryable;
   /** Maximum number of connections, of which transactions leave one. */
@@ -182,6 +180,9 @@ export function createDatabase(options: DatabaseOptions): Database {
       : openPool({ ...options, url: replicaUrl, poolerUrl: undefined }, exactTypes);
   const source = { ...options, url: replicaUrl ?? options.url };
   const bulk = (id: string): BulkReads => createBulkReads(() => createBulkClient(source, id));
+  const snapshots = createSnapshots((id) =>
+    createBulkClient({ ...options, queryTimeoutMs: SILENCE_TIMEOUT_MS }, id),
+  );
   const transactions = createSlots({
     slots: Math.max(1, size - 1),
     maxWaitMs: CONNECTION_TIMEOUT_MS,
@@ -204,7 +205,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   let closed: Promise<unknown> | undefined;
   const database: Database = {
     bulk,
-    holdSnapshot: (id) => holdSnapshot(() => createBulkClient(options, id)),
+    holdSnapshot: snapshots.hold,
     ...(replica !== undefined && {
       bulk: (projectId) => bulkOnStandby(bulk(projectId)),
       replica: around(singleStatements({ ...primary, pool: replica, isPooled: false }), onStandby),
@@ -214,6 +215,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     transaction: (work, { lockTimeoutMs } = {}) =>
       transactions.run(() => transaction(primary, work, { onError, lockTimeoutMs })),
     async close() {
+      snapshots.close();
       await (closed ??= Promise.all([pool.end(), replica?.end()]));
     },
   };

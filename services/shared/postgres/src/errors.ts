@@ -57,11 +57,11 @@ export class StandbyConflict extends Error {
   }
 }
 
-/** A held snapshot whose connection is gone. */
-export class SnapshotClosed extends Error {
-  constructor(cause: unknown) {
-    super("The snapshot to read is closed", { cause });
-    this.name = "SnapshotClosed";
+/** A snapshot that is closed, or that cannot be held. */
+export class SnapshotUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SnapshotUnavailable";
   }
 }
 
@@ -97,7 +97,7 @@ export function isRetryable(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return UNAVAILABLE.some((pattern) => pattern.test(state));
-  if (error instanceof StandbyConflict || error instanceof SnapshotClosed) return true;
+  if (error instanceof StandbyConflict || error instanceof SnapshotUnavailable) return true;
   return isConnectionLost(error) || (error instanceof Error && DRIVER_TIMEOUT.test(error.message));
 }
 

@@ -1,7 +1,7 @@
 import { escapeLiteral } from "pg";
 
 import type { Database } from "./database.ts";
-import { SnapshotClosed, sqlState } from "./errors.ts";
+import { SnapshotUnavailable, sqlState } from "./errors.ts";
 import type { ProjectQueryable } from "./queryable.ts";
 
 /** Postgres knows no open snapshot of this name. */
@@ -18,7 +18,8 @@ export const readSnapshot = <T>(
     try {
       await tx.query(`set transaction snapshot ${escapeLiteral(name)}`);
     } catch (error) {
-      throw UNKNOWN_SNAPSHOTS.has(sqlState(error)) ? new SnapshotClosed(error) : error;
+      if (!UNKNOWN_SNAPSHOTS.has(sqlState(error))) throw error;
+      throw new SnapshotUnavailable("The snapshot to read is closed", { cause: error });
     }
     return read(tx);
   });

@@ -47,6 +47,7 @@ export { ownCall } from "./call/own-call.ts";
 export { type Client, clientOf, invoke } from "./call/client.ts";
 export { type CallCoalescerOptions, createCallCoalescer } from "./concurrency/call-coalescer.ts";
 export { createCoalescer } from "./concurrency/coalescer.ts";
+export { orIfUnimplemented } from "./call/unimplemented.ts";
 export { createDirectTransport } from "./transport/direct-transport.ts";
 export { createCallees } from "./transport/callees.ts";
 export { createServiceTransport } from "./transport/grpc-transport.ts";

@@ -28,6 +28,8 @@ export type Call = {
   readonly isAbandoned?: (() => boolean) | undefined;
   /** Aborted when the caller leaves; only for calls whose work is worth stopping. */
   readonly signal?: AbortSignal | undefined;
+  /** Aborted when the process has served long enough to stop: a stream without an end of its own ends then. */
+  readonly stopping?: AbortSignal | undefined;
   /**
    * Call this when the work of the call is known, in about milliseconds of processor time, before starting it.
    * Returns a promise if the call has to wait for its turn; throws when there are too many calls.

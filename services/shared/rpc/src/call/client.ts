@@ -70,15 +70,23 @@ async function* openStream(
   call: Call,
 ): AsyncIterable<MessageShape<DescMethodServerStreaming["output"]>> {
   const values = createContextValues().set(callKey, call);
-  const { message } = await transport.stream(
-    method,
-    call.signal,
-    undefined,
-    undefined,
-    only(request),
-    values,
-  );
-  yield* message;
+  // Connect does not tell the server that its reader has left the loop.
+  const leaving = new AbortController();
+  const signal =
+    call.signal === undefined ? leaving.signal : AbortSignal.any([call.signal, leaving.signal]);
+  try {
+    const { message } = await transport.stream(
+      method,
+      signal,
+      undefined,
+      undefined,
+      only(request),
+      values,
+    );
+    yield* message;
+  } finally {
+    leaving.abort();
+  }
 }
 
 // oxlint-disable-next-line typescript/require-await -- the transport takes an asynchronous iterable

@@ -90,8 +90,9 @@ const MIN_BUDGET_MS = 5;
 export async function serve(options: ServeOptions): Promise<RpcServer> {
   const shutdown = new AbortController();
   const draining = new AbortController();
+  const stopping = new AbortController();
   const { services } = options;
-  const methods = methodsOf(options);
+  const methods = methodsOf(options, stopping.signal);
   const isReady = async (): Promise<boolean> =>
     !draining.signal.aborted && (await areReady(services));
   const server = createServer(
@@ -119,13 +120,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       },
     ),
   );
-  const sessions = new Set<http2.ServerHttp2Session>();
-  server.on("session", (session) => {
-    sessions.add(session);
-    session.on("error", () => session.destroy());
-    session.on("close", () => sessions.delete(session));
-  });
-  server.on("sessionError", () => {});
+  const sessions = followSessions(server);
   server.listen(options.port, options.host);
   await once(server, "listening");
   const address = server.address();
@@ -138,6 +133,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
     async [Symbol.asyncDispose]() {
       draining.abort();
       await sleep(Math.max(options.drainMs ?? 0, NOTICE_MS));
+      stopping.abort();
       const closed = once(server, "close");
       server.close();
       // An idle session never ends by itself, so close each one gracefully.
@@ -148,6 +144,18 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       await closed;
     },
   };
+}
+
+/** The connections that are open. */
+function followSessions(server: ReturnType<typeof createServer>) {
+  const sessions = new Set<http2.ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => session.destroy());
+    session.on("close", () => sessions.delete(session));
+  });
+  server.on("sessionError", () => {});
+  return sessions;
 }
 
 async function areReady(services: readonly ReplicatingService[]): Promise<boolean> {
@@ -184,13 +192,16 @@ type ServedMethod = GuardedMethod & {
 };
 
 /** The RPCs of all services, by their paths. */
-function methodsOf(options: ServeOptions): ReadonlyMap<string, ServedMethod> {
+function methodsOf(
+  options: ServeOptions,
+  stopping: AbortSignal,
+): ReadonlyMap<string, ServedMethod> {
   const methods = new Map<string, ServedMethod>();
   for (const service of options.services) {
     const verify = createTokenVerifier(options.keys, service.name);
     for (const implementation of service.implementations) {
       for (const method of implementation.service.methods) {
-        const call = adapt(method, implementation, { verify, service, options });
+        const call = adapt(method, implementation, { verify, service, options, stopping });
         methods.set(pathOf(method), { method, verify, call, unary: unaryOf(method, call) });
       }
     }
@@ -244,10 +255,12 @@ function adapt(
     verify,
     service: { findProject, callers },
     options,
+    stopping,
   }: {
     readonly verify: Verify;
     readonly service: Pick<ReplicatingService, "findProject" | "callers">;
     readonly options: ServeOptions;
+    readonly stopping: AbortSignal;
   },
 ) {
   const handler = handlers[method.localName];
@@ -265,7 +278,7 @@ function adapt(
       const accepted = accept(request, context);
       try {
         const { call: received } = await accepted.call();
-        const call = { ...received, signal: context.signal };
+        const call = { ...received, signal: context.signal, stopping };
         yield* (handler as unknown as StreamHandler)(request, call);
         accepted.succeed();
       } catch (error) {
