@@ -63,7 +63,8 @@ async function letEventsBeLate(): Promise<AsyncDisposable> {
 }
 
 test("imports with webhooks pause while events are read late, without a place, and end although that lasts", async () => {
-  await using _late = await letEventsBeLate();
+  await using parts = new AsyncDisposableStack();
+  parts.use(await letEventsBeLate());
   // More than run at the same time.
   const paused = await Promise.all([startImport(true), startImport(true), startImport(true)]);
   await expect
