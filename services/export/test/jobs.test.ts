@@ -101,13 +101,15 @@ test("a job that pauses leaves its place, however often, and goes on where it wa
   const asyncActionId = await startCount(exports, call, { to: 4, perSlice: 2 });
   const action = () => exports.asyncActions.getAsyncAction({ asyncActionId }, call);
   let pauses = 0;
+  const paused: number[] = [];
   const pausing = {
     ...countJob(db),
     // Before the first slice more often than a job is attempted, and before the second one.
     slice: (slice: Parameters<ReturnType<typeof countJob>["slice"]>[0]) => {
       pauses += 1;
+      paused.push(slice.pausedMs);
       return pauses < 15 || pauses === 16
-        ? Promise.resolve({ pauseMs: 10 })
+        ? Promise.resolve({ pauseMs: pauses === 1 ? 1_000 : 10 })
         : countJob(db).slice(slice);
     },
   };
@@ -122,6 +124,12 @@ test("a job that pauses leaves its place, however often, and goes on where it wa
     })
     .toBe(DONE);
   expect(pauses).toBe(17);
+  // Counted from the first pause of each slice: a second and 13 pauses of 10 ms, and one.
+  expect([paused[0], paused[15]]).toEqual([0, 0]);
+  expect(paused.slice(1, 15)).toEqual(paused.slice(1, 15).toSorted((a, b) => a - b));
+  expect(paused[14]).toBeGreaterThanOrEqual(1_130);
+  expect(paused[16]).toBeGreaterThanOrEqual(10);
+  expect(paused[16]).toBeLessThan(paused[14] ?? 0);
   expect(await countedBy(asyncActionId)).toEqual(upTo(4));
 });
 

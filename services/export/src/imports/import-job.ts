@@ -52,7 +52,7 @@ export function importJob(
     result,
     slice: async (slice) => {
       const { input } = slice;
-      const pauseMs = input.sendsWebhooks === true ? ((await bulkPause?.(slice.id)) ?? 0) : 0;
+      const pauseMs = input.sendsWebhooks === true ? ((await bulkPause?.(slice.pausedMs)) ?? 0) : 0;
       if (pauseMs > 0) return { pauseMs };
       if (slice.position === null) await kind.begin?.(slice);
       const schemas = schemasFromJson((input.schemas ?? {}) as never);

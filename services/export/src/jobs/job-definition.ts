@@ -27,6 +27,8 @@ export type Slice<Input, Position> = JobCounts & {
   readonly input: Input;
   /** Where the previous slice ended; null: at the beginning. */
   readonly position: Position | null;
+  /** Milliseconds since this slice paused for the first time; 0: it has not. */
+  readonly pausedMs: number;
   /** The call of a step of this slice: the same idempotency key at each repetition. `step` names it in the slice. */
   readonly call: (step: string) => Call;
   /** Shows how many items the slice has handled so far; for slices that take longer than a second. */

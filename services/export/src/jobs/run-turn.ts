@@ -208,7 +208,7 @@ async function checkpoint(
     onEnd?.("done");
     return "over";
   }
-  return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1 };
+  return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1, pausedMs: 0 };
 }
 
 /** Often enough for those who watch. */
@@ -219,7 +219,7 @@ function sliceOf(
   job: ClaimedJob,
   { state, signal }: { readonly state: ProjectState; readonly signal: AbortSignal },
 ): Slice<never, never> {
-  const { id, processed, failed, total, position, input } = job;
+  const { id, processed, failed, total, position, pausedMs, input } = job;
   const now = projectTime(state);
   let shownAt = performance.now();
   const call = (step: string): Call => {
@@ -239,6 +239,7 @@ function sliceOf(
     processed,
     failed,
     total,
+    pausedMs,
     signal,
     call,
     async progress(handled) {

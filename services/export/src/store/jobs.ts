@@ -62,6 +62,8 @@ export type ClaimedJob = ProjectQueue &
     readonly run: bigint;
     /** Claims since the last checkpoint, with this one. */
     readonly attempts: number;
+    /** Since the first pause of its next slice; 0: it has not paused. */
+    readonly pausedMs: number;
   };
 
 type HeadRow = { readonly id: string; readonly retry_at: Date | null; readonly due: boolean };
@@ -79,6 +81,7 @@ type ClaimedRow = {
   readonly total: bigint | null;
   readonly run: bigint;
   readonly attempts: number;
+  readonly paused_ms: number;
 };
 
 /** Claims the oldest unfinished job of the queue, unless it waits for its next attempt. */
@@ -105,13 +108,19 @@ export async function claimJob(
                   started_at = coalesce(started_at, clock_timestamp())
             where project_id = $1 and id = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
            returning id, type, request_id, project_version, input, position, slices, processed, failed, total,
-                  run, attempts`,
+                  run, attempts,
+                  coalesce(extract(epoch from clock_timestamp() - paused_since) * 1000, 0)::float8 as paused_ms`,
     values: [projectId, head.id],
   });
   const row = claimed[0];
   if (row === undefined) return undefined;
-  const { request_id: requestId, project_version: projectVersion, ...rest } = row;
-  return { ...rest, projectId, queue, requestId, projectVersion };
+  const {
+    request_id: requestId,
+    project_version: projectVersion,
+    paused_ms: pausedMs,
+    ...rest
+  } = row;
+  return { ...rest, projectId, queue, requestId, projectVersion, pausedMs };
 }
 
 export type Checkpoint = {
@@ -144,7 +153,7 @@ export async function saveCheckpoint(
              update job
                 set position = $4, slices = slices + 1, processed = processed + $5, in_slice = 0,
                     failed = failed + jsonb_array_length($6), total = $7, attempts = 0, retry_at = null,
-                    last_error = null, result = $8, updated_at = $9,
+                    paused_since = null, last_error = null, result = $8, updated_at = $9,
                     processing_ms = coalesce(processing_ms, 0) + $11,
                     status = case when $8::jsonb is null then status else 'DONE' end,
                     finished_at = case when $8::jsonb is null then null else clock_timestamp() end
@@ -228,7 +237,8 @@ export async function pauseJob(
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update job
-        set attempts = greatest(0, attempts - 1), retry_at = clock_timestamp() + $4 * interval '1 millisecond'
+        set attempts = greatest(0, attempts - 1), retry_at = clock_timestamp() + $4 * interval '1 millisecond',
+            paused_since = coalesce(paused_since, clock_timestamp())
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
     [projectId, id, run, pauseMs],
   );

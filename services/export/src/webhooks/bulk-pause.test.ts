@@ -1,39 +1,33 @@
-import type { EventBus } from "@scrip/events";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 
 import { createBulkPause } from "./bulk-pause.ts";
 import { WEBHOOK_GROUP } from "./subscription.ts";
 
-beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
+const measuring = (lag: () => number | Promise<number>) => async () =>
+  new Map([[WEBHOOK_GROUP, await lag()]]);
 
-const busWith = (seconds: () => number | Promise<number>): Pick<EventBus, "delays"> => ({
-  delays: async () => new Map([[WEBHOOK_GROUP, await seconds()]]),
+test("pauses a slice while events are read late, for five seconds at most", async () => {
+  let seconds = 20;
+  const pauseAfter = createBulkPause({ delays: measuring(() => seconds) });
+  expect(await pauseAfter(0)).toBe(1_000);
+  expect(await pauseAfter(3_999)).toBe(1_000);
+  expect(await pauseAfter(4_700)).toBe(300);
+  expect(await pauseAfter(5_000)).toBe(0);
+  seconds = 3;
+  expect(await pauseAfter(0)).toBe(0);
 });
 
-test("pauses a job while events are read late, five seconds at most for each slice", async () => {
-  let seconds = 0;
-  const pauseOf = createBulkPause(busWith(() => seconds));
-  expect(await pauseOf("job_1")).toBe(0);
-  seconds = 20;
-  for (let slice = 0; slice < 2; slice += 1) {
-    for (let waited = 0; waited < 5_000; waited += 1_000) {
-      expect(await pauseOf("job_1")).toBe(1_000);
-      vi.advanceTimersByTime(1_000);
-    }
-    expect(await pauseOf("job_1")).toBe(0);
-  }
-  expect(await pauseOf("job_1")).toBe(1_000);
-  expect(await pauseOf("job_2")).toBe(1_000);
-  seconds = 0;
-  expect(await pauseOf("job_1")).toBe(0);
+test("pauses a slice while Kafka reports many unhandled events", async () => {
+  let events = 5_000;
+  const pauseAfter = createBulkPause({ backlogs: measuring(() => events) });
+  expect(await pauseAfter(0)).toBe(1_000);
+  events = 10;
+  expect(await pauseAfter(0)).toBe(0);
 });
 
-test("pauses no job while the broker is away", async () => {
-  const away = createBulkPause(busWith(() => Promise.reject(new Error("no broker"))));
-  expect(await away("job_1")).toBe(0);
-  const silent = createBulkPause(busWith(() => new Promise(() => {})));
-  const pause = silent("job_1");
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(await pause).toBe(0);
+test("does not pause, after a second, while the broker does not respond", async () => {
+  const startedAt = performance.now();
+  const pauseAfter = createBulkPause({ delays: measuring(() => new Promise(() => {})) });
+  expect(await pauseAfter(0)).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
 });

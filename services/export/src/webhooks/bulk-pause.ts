@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { EventBus } from "@scrip/events";
-import { LRUCache } from "lru-cache";
 
 import { isFarBehind, type ReadingLag } from "../domain/reading-lag.ts";
 import { WEBHOOK_GROUP } from "./subscription.ts";
@@ -9,33 +8,27 @@ import { WEBHOOK_GROUP } from "./subscription.ts";
 /** How long a job pauses at a time. */
 const PAUSE_MS = 1_000;
 /** A group that reads nothing, for example during an outage, delays each slice of a job by this. */
-const MAX_PAUSES_MS = 5_000;
-/** A broker that is away does not tell how far a group is. */
+const MAX_PAUSED_MS = 5_000;
+/** A job does not wait longer for a broker that does not respond. */
 const MEASURE_MS = 1_000;
-/** Beyond this number, the pauses of those that were asked for the longest time ago begin anew. */
-const MAX_JOBS = 10_000;
-
-/** Milliseconds by which a job that causes many events should delay its next slice; 0: it may go on. */
-export type BulkPause = (jobId: string) => Promise<number>;
 
 /**
- * Delays bulk work while the events that webhooks receive are read late, so that those of requests never stand behind all of its own.
- * It goes on when they are read, when nobody knows how far they are read, or after some seconds.
+ * Milliseconds by which a job that causes many events should delay its next slice, which has paused for `pausedMs`;
+ * 0: not at all.
  */
-export function createBulkPause(bus: Pick<EventBus, "delays" | "backlogs">): BulkPause {
-  const endOf = new LRUCache<string, number>({ max: MAX_JOBS });
-  return async (jobId) => {
+export type BulkPause = (pausedMs: number) => Promise<number>;
+
+/**
+ * Delays bulk work while the events that webhooks receive are read late, so that those of requests never stand behind
+ * all of its own. It continues when they are read, when the broker does not report the lag, or after some seconds.
+ */
+export const createBulkPause =
+  (bus: Pick<EventBus, "delays" | "backlogs">): BulkPause =>
+  async (pausedMs) => {
+    if (pausedMs >= MAX_PAUSED_MS) return 0;
     const lag = await Promise.race([lagOf(bus), sleep(MEASURE_MS, {}, { ref: false })]);
-    const now = performance.now();
-    const end = endOf.get(jobId) ?? now + MAX_PAUSES_MS;
-    if (!isFarBehind(lag) || now >= end) {
-      endOf.delete(jobId);
-      return 0;
-    }
-    endOf.set(jobId, end);
-    return Math.min(PAUSE_MS, Math.ceil(end - now));
+    return isFarBehind(lag) ? Math.min(PAUSE_MS, MAX_PAUSED_MS - pausedMs) : 0;
   };
-}
 
 async function lagOf(bus: Pick<EventBus, "delays" | "backlogs">): Promise<ReadingLag> {
   try {
