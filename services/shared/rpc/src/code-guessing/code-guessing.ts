@@ -122,51 +122,13 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
 
   const guesserOf = (name: string): Guesser => guessers.get(name) ?? addTo(guessers, name);
 
-  const block = (guesser: Guesser, bucket: Bucket, request: CodeRequest): Promise<void> => {
-    if (guesser.blockedUntil > now()) return NOTHING;
-    const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
-    blockFor(guesser, now(), ms);
-    reports.blocked(request, { scope: bucket.scope, seconds: ms / 1_000 });
-    return shared?.news?.announce({ name: bucket.name, ms }) ?? NOTHING;
-  };
+  const countMiss = createMissCounter(options, now);
   shared?.news?.follow((news) => {
     const guesser = guesserOf(news.name);
     if ("ms" in news) return blockFor(guesser, now(), news.ms);
     startWindow(guesser, now());
     guesser.sharedMisses = Math.max(guesser.sharedMisses, news.misses);
   });
-
-  const countMiss = async (
-    guesser: Guesser,
-    bucket: Bucket,
-    request: CodeRequest,
-    misses: number,
-  ): Promise<void> => {
-    if (exceeds(guesser, bucket, bucket.limit)) return block(guesser, bucket, request);
-    if (shared === undefined) return;
-    const ofAll = await shared.addMisses(bucket.name, misses);
-    if (ofAll === undefined) {
-      // Alone, a process knows only a part of the misses, so its limit is lower.
-      if (exceeds(guesser, bucket, Math.ceil(bucket.limit / 2)))
-        await block(guesser, bucket, request);
-      return;
-    }
-    guesser.sharedMisses = Math.max(guesser.sharedMisses, ofAll);
-    if (ofAll >= bucket.limit && isMost(guesser, bucket)) return block(guesser, bucket, request);
-    // One replica counts the miss that makes them many.
-    if (ofAll >= MANY_MISSES && ofAll - misses < MANY_MISSES)
-      await shared.news?.announce({ name: bucket.name, misses: ofAll });
-  };
-
-  /** Reports a hit after many misses, unless this or another replica has. */
-  const reportHit = async (request: CodeRequest, buckets: readonly GuesserOf[]): Promise<void> => {
-    for (const { guesser } of buckets) guesser.isReported = true;
-    if (shared !== undefined) {
-      const claims = buckets.map(({ bucket }) => shared.claimReport(bucket.name));
-      if (!(await Promise.all(claims)).includes(true)) return;
-    }
-    reports.hitAfterMisses(request, Math.max(...buckets.map(({ guesser }) => missesOf(guesser))));
-  };
 
   return {
     blockedFor(request) {
@@ -189,11 +151,11 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
         startWindow(guesser, now());
         guesser.tries += Math.max(misses, 1);
         guesser.misses += misses;
-        if (misses > 0) counted.push(countMiss(guesser, bucket, request, misses));
+        if (misses > 0) counted.push(countMiss({ guesser, bucket }, request, misses));
         else if (isSuspect(guesser, bucket)) suspects.push({ guesser, bucket });
       }
       // The response does not wait for the report.
-      if (suspects.length > 0) void reportHit(request, suspects);
+      if (suspects.length > 0) void reportHit(options, request, suspects);
       return misses === 0 ? undefined : Promise.all(counted);
     },
     alarms: alarm.raised,
@@ -201,6 +163,51 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
 }
 
 const NOTHING = Promise.resolve();
+
+/** Counts misses of a caller, in all replicas, and blocks it at the limit. */
+function createMissCounter({ reports, shared }: CodeGuessingOptions, now: () => number) {
+  const block = (guesser: Guesser, bucket: Bucket, request: CodeRequest): Promise<void> => {
+    if (guesser.blockedUntil > now()) return NOTHING;
+    const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
+    blockFor(guesser, now(), ms);
+    reports.blocked(request, { scope: bucket.scope, seconds: ms / 1_000 });
+    return shared?.news?.announce({ name: bucket.name, ms }) ?? NOTHING;
+  };
+  return async (
+    { guesser, bucket }: GuesserOf,
+    request: CodeRequest,
+    misses: number,
+  ): Promise<void> => {
+    if (exceeds(guesser, bucket, bucket.limit)) return block(guesser, bucket, request);
+    if (shared === undefined) return;
+    const ofAll = await shared.addMisses(bucket.name, misses);
+    if (ofAll === undefined) {
+      // Alone, a process knows only a part of the misses, so its limit is lower.
+      if (exceeds(guesser, bucket, Math.ceil(bucket.limit / 2)))
+        await block(guesser, bucket, request);
+      return;
+    }
+    guesser.sharedMisses = Math.max(guesser.sharedMisses, ofAll);
+    if (ofAll >= bucket.limit && isMost(guesser, bucket)) return block(guesser, bucket, request);
+    // One replica counts the miss that makes them many.
+    if (ofAll >= MANY_MISSES && ofAll - misses < MANY_MISSES)
+      await shared.news?.announce({ name: bucket.name, misses: ofAll });
+  };
+}
+
+/** Reports a hit after many misses, unless this or another replica has. */
+async function reportHit(
+  { reports, shared }: CodeGuessingOptions,
+  request: CodeRequest,
+  buckets: readonly GuesserOf[],
+): Promise<void> {
+  for (const { guesser } of buckets) guesser.isReported = true;
+  if (shared !== undefined) {
+    const claims = buckets.map(({ bucket }) => shared.claimReport(bucket.name));
+    if (!(await Promise.all(claims)).includes(true)) return;
+  }
+  reports.hitAfterMisses(request, Math.max(...buckets.map(({ guesser }) => missesOf(guesser))));
+}
 
 /** All names begin with the key: with one key, nobody can block the customers of another. */
 function bucketsOf(
