@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterEach, expect, it, vi } from "vitest";
 
-import { adjustClock, currentTime } from "./clock.ts";
+import { adjustClock, currentTime, untilSharedTick } from "./clock.ts";
 
 const HOUR = 3_600_000;
 
@@ -58,4 +58,11 @@ it("keeps its time while the other clock cannot be read", async () => {
     "no database",
   );
   expectNear(currentTime(), Date.now() + HOUR);
+});
+
+it("runs repeated work at shared times, also when a timer fires early or late", () => {
+  expect([3_000, 2_999, 3_040].map((now) => now + untilSharedTick(1_000, now))).toEqual([
+    4_000, 4_000, 4_000,
+  ]);
+  expect(untilSharedTick(1_000, 3_501)).toBe(1_499);
 });

@@ -27,3 +27,11 @@ export async function adjustClock(read: () => Promise<number>): Promise<void> {
   const measured = time + uncertainty - receivedAt;
   if (Math.abs(measured - origin) > uncertainty + TOLERANCE_MS) origin = measured;
 }
+
+/**
+ * Milliseconds until work that repeats every `everyMs` runs next, after at least half of that. The times are the same for all
+ * such work of a process, which then wakes once for it.
+ */
+export function untilSharedTick(everyMs: number, now = performance.now()): number {
+  return Math.ceil(Math.ceil(now / everyMs + 0.5) * everyMs - now);
+}

@@ -3,7 +3,7 @@ import { afterAll, expect, test, vi } from "vitest";
 
 import { PARTITIONS } from "../src/partition.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "../src/pg/events-schema.ts";
-import { createGroupStore, createOffsets } from "../src/pg/group.ts";
+import { createGroupStore, createOffsets, leaveGroup } from "../src/pg/group.ts";
 import { newTopic } from "./conformance/broker.ts";
 
 const db = await testDatabase({
@@ -23,15 +23,15 @@ test("stores the leases of all members of a process in one statement each", asyn
   const ofSecond = { group: "second", member: "one" };
   const rival = { group: "second", member: "rival" };
   const leaseMs = 60_000;
-  expect(await store.heartbeat({ ...rival, topics: [second], leaseMs })).toEqual([]);
+  expect((await store.heartbeat({ ...rival, topics: [second], leaseMs })).others).toEqual([]);
   await store.claim({ ...rival, requested: [{ topic: second, partition: 1 }], leaseMs });
 
   const query = vi.spyOn(db, "query");
-  const others = await Promise.all([
+  const beats = await Promise.all([
     store.heartbeat({ ...ofFirst, topics: [first], leaseMs }),
     store.heartbeat({ ...ofSecond, topics: [first, second], leaseMs }),
   ]);
-  expect(others).toEqual([[], [{ member: "rival", topics: [second] }]]);
+  expect(beats.map(({ others }) => others)).toEqual([[], [{ member: "rival", topics: [second] }]]);
   const ofTopic = (topic: string) => [0, 1].map((partition) => ({ topic, partition }));
   const [inFirst, inSecond] = await Promise.all([
     store.claim({ ...ofFirst, requested: ofTopic(first), leaseMs }),
@@ -106,12 +106,44 @@ test("records a member again, and forgets the others of its group that are long 
   );
   const restarted = createGroupStore(db);
   for (let beat = 0; beat < 2; beat += 1) {
-    expect(await restarted.heartbeat(member("alive"))).toEqual([]);
+    expect((await restarted.heartbeat(member("alive"))).others).toEqual([]);
   }
   const { rows } = await db.query("select member from bus_member where consumer_group = $1", [
     group,
   ]);
   expect(rows).toEqual([{ member: "alive" }]);
+});
+
+test("takes over the partitions of a member whose heartbeat expired, before their rows do", async () => {
+  const group = newTopic();
+  const requested = [{ topic: group, partition: 3 }];
+  await createOffsets(db, group, [group]);
+  const store = createGroupStore(db);
+  const beat = (member: string, leaseMs: number) =>
+    store.heartbeat({ group, member, topics: [group], leaseMs });
+  const claim = (member: string) => store.claim({ group, member, requested, leaseMs: 60_000 });
+  expect(await beat("one", 60_000)).toEqual({ others: [], inTime: false });
+  expect(await claim("one")).toHaveLength(1);
+  expect(await beat("one", 200)).toMatchObject({ inTime: true });
+  expect(await claim("two")).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(await claim("two")).toMatchObject([{ epoch: 2n }]);
+  expect(await beat("one", 60_000)).toMatchObject({ inTime: false });
+  expect(await claim("one")).toEqual([]);
+});
+
+test("leaves the partitions of unfinished handlers to a member that left, for one lease", async () => {
+  const group = newTopic();
+  const requested = [{ topic: group, partition: 3 }];
+  await createOffsets(db, group, [group]);
+  const store = createGroupStore(db);
+  const claim = (member: string) => store.claim({ group, member, requested, leaseMs: 60_000 });
+  await store.heartbeat({ group, member: "one", topics: [group], leaseMs: 60_000 });
+  await claim("one");
+  await leaveGroup(db, { group, member: "one", leaseMs: 200 });
+  expect(await claim("two")).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(await claim("two")).toMatchObject([{ epoch: 2n }]);
 });
 
 test("does not let a member whose lease expired move the offset of its successor", async () => {

@@ -34,9 +34,9 @@ export async function createOffsets(
  * wake at the same times, and busy ones with each publication.
  */
 export type GroupStore = {
-  /** Records that the member is alive; returns the other living members. */
-  readonly heartbeat: (heartbeat: Heartbeat) => Promise<readonly Member[]>;
-  /** Renews or takes the leases of partitions without another owner; returns the owned ones. */
+  /** Records that the member is alive. */
+  readonly heartbeat: (heartbeat: Heartbeat) => Promise<Beat>;
+  /** Renews or takes the leases of partitions without another living owner; returns the owned ones. */
   readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
   /** Stores offsets; returns the partitions that are still owned. */
   readonly commit: (commit: Commit) => Promise<readonly PartitionId[]>;
@@ -45,6 +45,13 @@ export type GroupStore = {
 type OfMember = { readonly group: string; readonly member: string };
 
 export type Heartbeat = OfMember & Member & { readonly leaseMs: number };
+
+export type Beat = {
+  /** The other living members. */
+  readonly others: readonly Member[];
+  /** Whether the member has lived since its last heartbeat, so that no other one took its partitions. */
+  readonly inTime: boolean;
+};
 
 export type ClaimRequest = OfMember & {
   readonly requested: readonly PartitionId[];
@@ -62,24 +69,32 @@ const batcher = <Item, Result>(send: (items: readonly Item[]) => Promise<readonl
 export function createGroupStore(db: Queryable): GroupStore {
   let cleanAt = 0;
   return {
-    heartbeat: batcher<Heartbeat, readonly Member[]>(async (beats) => {
-      const others = await recordHeartbeats(db, beats);
+    heartbeat: batcher<Heartbeat, Beat>(async (beats) => {
+      const recorded = await recordHeartbeats(db, beats);
       if (performance.now() >= cleanAt) {
         cleanAt = performance.now() + GONE_MS;
         await deleteGoneMembers(db);
       }
-      return others;
+      return recorded;
     }),
     claim: batcher<ClaimRequest, readonly Claim[]>((requests) => claimPartitions(db, requests)),
     commit: batcher<Commit, readonly PartitionId[]>((commits) => commitOffsets(db, commits)),
   };
 }
 
+type BeatRow = OfRow & {
+  readonly in_time: boolean;
+  /** Null without another member. */
+  readonly other: string | null;
+  readonly topics: readonly string[];
+};
+
+/** A heartbeat is in time with a fifth of its lease left, in which it commits. */
 async function recordHeartbeats(
   db: Queryable,
   beats: readonly Heartbeat[],
-): Promise<readonly (readonly Member[])[]> {
-  const { rows } = await db.query<OfRow & { other: string; topics: readonly string[] }>({
+): Promise<readonly Beat[]> {
+  const { rows } = await db.query<BeatRow>({
     name: "bus_heartbeat",
     planning: "indexLookups",
     text: `with self as (
@@ -95,9 +110,14 @@ async function recordHeartbeats(
                  on conflict (consumer_group, member) do update
                 set expires_at = excluded.expires_at
            )
-           select consumer_group, self.member, other.member as other, other.topics
-             from self join bus_member as other using (consumer_group)
-            where other.member <> self.member and other.expires_at > clock_timestamp()`,
+           select self.consumer_group, self.member, other.member as other, other.topics,
+                  coalesce(known.expires_at > clock_timestamp() + lease_ms / 5 * interval '1 millisecond',
+                           false) as in_time
+             from self
+             left join bus_member as known using (consumer_group, member)
+             left join bus_member as other
+                    on other.consumer_group = self.consumer_group and other.member <> self.member
+                       and other.expires_at > clock_timestamp()`,
     values: [
       JSON.stringify(
         beats.map(({ group, member, topics, leaseMs }) => ({
@@ -110,9 +130,15 @@ async function recordHeartbeats(
     ],
   });
   const ofMember = byMember(rows);
-  return beats.map((beat) =>
-    ofMember(beat).map(({ other, topics }) => ({ member: other, topics })),
-  );
+  return beats.map((beat) => {
+    const found = ofMember(beat);
+    return {
+      inTime: found[0]?.in_time ?? false,
+      others: found.flatMap(({ other, topics }) =>
+        other === null ? [] : [{ member: other, topics }],
+      ),
+    };
+  });
 }
 
 /**
@@ -160,6 +186,9 @@ async function claimPartitions(
                     as wanted (consumer_group, member, topic, partition, lease_ms)
                join bus_offset as o using (consumer_group, topic, partition)
               where owner is null or owner = wanted.member or expires_at <= clock_timestamp()
+                 or exists (select from bus_member as gone
+                             where gone.consumer_group = o.consumer_group and gone.member = o.owner
+                               and gone.expires_at <= clock_timestamp())
               order by consumer_group, topic, partition
                 for no key update of o
            )
@@ -259,7 +288,17 @@ export async function releasePartitions(
   );
 }
 
-export async function leaveGroup(db: Queryable, group: string, member: string): Promise<void> {
+/** Partitions whose events are still being handled stay with the member for `leaseMs`. */
+export async function leaveGroup(
+  db: Queryable,
+  { group, member, leaseMs }: OfMember & { readonly leaseMs: number },
+): Promise<void> {
+  await db.query(
+    `update bus_offset
+        set expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+      where consumer_group = $1 and owner = $2`,
+    [group, member, leaseMs],
+  );
   await db.query("delete from bus_member where consumer_group = $1 and member = $2", [
     group,
     member,

@@ -231,6 +231,18 @@ function fromBatchRow(row: BatchRow, stored: readonly (StoredEvent | undefined)[
   };
 }
 
+/** The next offset of each topic. */
+export type LogEnds = ReadonlyMap<string, bigint>;
+
+export async function readLogEnds(db: Queryable): Promise<LogEnds> {
+  const { rows } = await db.query<{ topic: string; next_offset: bigint }>({
+    name: "bus_ends",
+    text: "select topic, next_offset from bus_topic",
+    values: [],
+  });
+  return new Map(rows.map((row) => [row.topic, row.next_offset]));
+}
+
 /** The first offset of each topic that is in a batch; smaller ones are in the log of rows. */
 export async function readFirstBatches(
   db: Queryable,

@@ -8,6 +8,7 @@ import type { DeliveryPolicy } from "../delivery.ts";
 import { BATCH, CONCURRENCY, POLICY } from "../settings.ts";
 import { countDeadLetters, deleteDeadLetter, listDeadLetters } from "./dead-letters.ts";
 import { EVENTS_MIGRATIONS, EVENTS_ROLE, EVENTS_SCHEMA } from "./events-schema.ts";
+import { watchForeignEvents } from "./foreign-events.ts";
 import { createGroupStore, measureDelays, measureLag } from "./group.ts";
 import { createLogReader } from "./log-reader.ts";
 import { keepLogTrimmed, type LogRetention } from "./log-retention.ts";
@@ -67,6 +68,14 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
   };
 
   const outboxes = createOutboxes(db, announce);
+  const settings = consumerSettings(options);
+  const watch = watchForeignEvents({
+    db,
+    log,
+    subscriptions,
+    everyMs: settings.timings.idlePollMs,
+    onError,
+  });
 
   return {
     async publish(batch) {
@@ -77,7 +86,7 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     unhandledSince: () => findUnhandledSince(db),
     async subscribe(subscribe) {
       const source = { ...subscribe, db, read: log.read, store, onError };
-      const subscription = await startSubscription({ ...source, ...consumerSettings(options) });
+      const subscription = await startSubscription({ ...source, ...settings });
       subscriptions.add(subscription);
       return {
         poll: () => announce(new Set(subscribe.topics)),
@@ -102,11 +111,13 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     closeSubscriptions: (deadlineMs) => closeAll(subscriptions, deadlineMs),
     async close(deadlineMs) {
       const endsAt = performance.now() + deadlineMs;
+      watch.stop();
       await within(trimming.stop(), deadlineMs);
       await closeAll(subscriptions, deadlineMs);
       await within(db.close(), Math.max(endsAt - performance.now(), 0));
     },
     async crash() {
+      watch.stop();
       await trimming.stop();
       for (const subscription of subscriptions) subscription.crash();
       await db.close();

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
 
+import { untilSharedTick } from "@scrip/clock";
+
 import { createAlarm } from "../alarm.ts";
 import type { Subscription } from "../bus.ts";
 import { within } from "../deadline.ts";
@@ -20,7 +22,7 @@ import {
   releasePartitions,
 } from "./group.ts";
 import type { LogReader, PartitionBatch } from "./log-reader.ts";
-import { keyOf } from "./log.ts";
+import { keyOf, type LogEnds, type PartitionId } from "./log.ts";
 import {
   followClaims,
   dropPartition,
@@ -32,7 +34,7 @@ export type ConsumerTimings = {
   /** A member without a heartbeat for this long loses its partitions. */
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-  /** How often an idle member checks for events of other processes. */
+  /** How often a process checks for events of others, once for all its members. */
   readonly idlePollMs: number;
   /** The same interval while events arrive; they accumulate into batches. */
   readonly busyPollMs: number;
@@ -52,9 +54,22 @@ export type ConsumerOptions = HandlerRunnerOptions & {
 export type PgSubscription = Omit<Subscription, "poll"> & {
   /** Signals new events in these topics, which may belong to other subscriptions. */
   readonly wake: (topics: ReadonlySet<string>) => void;
+  /** Whether a partition that it reads is before the end of its topic. */
+  readonly isBehind: (ends: LogEnds) => boolean;
+  /** Reads now, without expecting more. */
+  readonly read: () => void;
   /** Stops without storing or releasing anything, as a killed process does. */
   readonly crash: () => void;
 };
+
+/**
+ * How many leases the rows of the partitions are claimed for. The heartbeats prove that their owner lives; the rows, of which
+ * a process has hundreds, are renewed only for processes of earlier releases, which know nothing else.
+ */
+const CLAIMED_LEASES = 6;
+
+/** A timer may fire some milliseconds early. Members of a process send heartbeats together, in one statement. */
+const EARLY_MS = 10;
 
 /** Joins the group; the partitions follow with the first heartbeat. */
 export async function startSubscription(options: ConsumerOptions): Promise<PgSubscription> {
@@ -63,6 +78,8 @@ export async function startSubscription(options: ConsumerOptions): Promise<PgSub
   const running = consumer.run();
   return {
     wake: (topics) => consumer.wake(topics),
+    isBehind: (ends) => consumer.isBehind(ends),
+    read: () => consumer.readNow(),
     crash: () => consumer.crash(),
     close: (deadlineMs) => consumer.close(running, deadlineMs),
   };
@@ -85,6 +102,8 @@ class Consumer {
   #state: "running" | "closing" | "crashed" = "running";
   #beatAt = 0;
   #leaseEndsAt = 0;
+  /** When the rows of the partitions are renewed. */
+  #renewAt = 0;
   #busyUntil = 0;
 
   constructor(options: ConsumerOptions) {
@@ -99,6 +118,16 @@ class Consumer {
     this.#alarm.ring();
   }
 
+  isBehind(ends: LogEnds): boolean {
+    return [...this.#owned.values()].some(
+      ({ topic, offset, delivery }) => delivery === undefined && (ends.get(topic) ?? 0n) > offset,
+    );
+  }
+
+  readNow(): void {
+    this.#alarm.ring();
+  }
+
   crash(): void {
     this.#state = "crashed";
     for (const key of this.#owned.keys()) dropPartition(this.#owned, key);
@@ -106,7 +135,7 @@ class Consumer {
   }
 
   async run(): Promise<void> {
-    const { timings, onError } = this.#options;
+    const { onError } = this.#options;
     while (this.#state === "running") {
       let trouble = false;
       try {
@@ -118,9 +147,20 @@ class Consumer {
         if (this.#isRunning()) onError(asError(error));
       }
       if (!this.#isRunning()) return;
-      const busy = !trouble && performance.now() < this.#busyUntil;
-      await this.#alarm.sleep(busy ? timings.busyPollMs : untilNextPoll(timings.idlePollMs));
+      await this.#alarm.sleep(this.#pauseMs(trouble));
     }
+  }
+
+  /** An idle member sleeps until its next heartbeat: what other processes publish wakes it. */
+  #pauseMs(trouble: boolean): number {
+    const { busyPollMs, idlePollMs } = this.#options.timings;
+    const now = performance.now();
+    if (!trouble && now < this.#busyUntil) return busyPollMs;
+    const isWorking = [...this.#owned.values()].some(
+      ({ delivery, handled, committed }) => delivery !== undefined || handled > committed,
+    );
+    if (trouble || isWorking) return untilSharedTick(idlePollMs, now);
+    return Math.max(Math.ceil(this.#beatAt - now), 0);
   }
 
   /**
@@ -145,12 +185,12 @@ class Consumer {
   }
 
   async #leave(): Promise<void> {
-    const { db, group, onError } = this.#options;
+    const { db, group, timings, onError } = this.#options;
     try {
       await this.#commit("read");
       const finished = [...this.#owned.values()].filter(({ delivery }) => delivery === undefined);
       await releasePartitions(db, group, this.#self.member, finished);
-      await leaveGroup(db, group, this.#self.member);
+      await leaveGroup(db, { ...this.#self, group, leaseMs: timings.leaseMs });
     } catch (error) {
       onError(asError(error));
     }
@@ -164,30 +204,39 @@ class Consumer {
     this.#busyUntil = performance.now() + this.#options.timings.busyForMs;
   }
 
-  /** Computes the assignment and renews the leases. */
+  /** Computes the assignment and renews the lease. */
   async #beat(): Promise<void> {
     const { store, group, timings } = this.#options;
     // Taken before the statements: the leases end later than assumed, never earlier.
     const startedAt = performance.now();
-    if (startedAt < this.#beatAt) return;
-    const { leaseMs } = timings;
-    const others = await store.heartbeat({ ...this.#self, group, leaseMs });
+    if (startedAt < this.#beatAt - EARLY_MS) return;
+    const { leaseMs, heartbeatMs } = timings;
+    const { others, inTime } = await store.heartbeat({ ...this.#self, group, leaseMs });
     const assigned = assignPartitions([...others, this.#self], this.#self);
     this.#assigned = new Set(assigned.map(keyOf));
     await this.#commit("read");
     await this.#giveBack();
+    const hasAll = (): boolean => assigned.every((partition) => this.#owned.has(keyOf(partition)));
+    if (!inTime || !hasAll() || startedAt >= this.#renewAt - EARLY_MS)
+      await this.#claim(assigned, startedAt);
+    if (this.#state === "crashed") return;
+    this.#leaseEndsAt = startedAt + leaseMs;
+    // A partition of another owner becomes free soon, by its next heartbeat or the end of its
+    // lease.
+    this.#beatAt = startedAt + untilSharedTick(heartbeatMs / (hasAll() ? 1 : 3), startedAt);
+  }
+
+  async #claim(assigned: readonly PartitionId[], startedAt: number): Promise<void> {
+    const { store, group, timings } = this.#options;
     const finishing = [...this.#owned.values()].filter(
       (partition) => !this.#assigned.has(keyOf(partition)),
     );
     const requested = [...assigned, ...finishing];
+    const leaseMs = timings.leaseMs * CLAIMED_LEASES;
     const claims = await store.claim({ group, member: this.#self.member, requested, leaseMs });
     if (this.#state === "crashed") return;
     followClaims(this.#owned, claims);
-    this.#leaseEndsAt = startedAt + leaseMs;
-    // A partition of another owner becomes free soon, by its next heartbeat or the end of its
-    // lease.
-    const every = timings.heartbeatMs / (claims.length < requested.length ? 3 : 1);
-    this.#beatAt = startedAt + untilNext(every, startedAt);
+    this.#renewAt = startedAt + untilSharedTick(leaseMs / 3, startedAt);
   }
 
   async #giveBack(): Promise<void> {
@@ -288,12 +337,3 @@ class Consumer {
     this.#alarm.ring();
   }
 }
-
-/**
- * Members of a process poll and send heartbeats at the same times, so that one statement serves all of them.
- */
-const untilNext = (everyMs: number, now: number): number => everyMs - (now % everyMs);
-
-/** A timer has whole milliseconds and may fire one early: without one more, four of five polls came twice. */
-const untilNextPoll = (everyMs: number): number =>
-  Math.ceil(untilNext(everyMs, performance.now())) + 1;
