@@ -87,14 +87,26 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     outboxTable(outboxRetention(retention), relay),
   ];
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
-  const deps = createDeps(db, relay.wake, onError);
+  let followSegments = (): void => {};
+  const onEvents = (): void => {
+    relay.wake();
+    followSegments();
+  };
+  const deps = createDeps(db, onEvents, onError);
   parts.use(startAwaitedCardTrim(db, onError));
   parts.use(startLedgerChaining(db, onError));
   for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {
-    const subscription = await projects.bus.subscribe(consumer);
+    const subscription = await projects.bus.subscribe({
+      ...consumer,
+      async handler(...delivery) {
+        await consumer.handler(...delivery);
+        // Orders and redemptions change segments, too.
+        followSegments();
+      },
+    });
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
-  parts.use(startSegmentFollowing(deps, onError));
+  followSegments = parts.use(startSegmentFollowing(deps, onError)).wake;
   parts.use(startNightlyJobs(deps, onError));
   const running = parts.move();
   return {

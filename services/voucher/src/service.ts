@@ -95,6 +95,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
   startRetention(parts, { ...options, db }, retention);
   const cards = clientOf(CardService, options.transports.loyalty);
   parts.use(startPointsHoldRelease({ db, cards, onError }));
+  const wokenJobs: { readonly wake: () => void }[] = [relay];
   const deps: Deps = {
     db,
     newId,
@@ -105,14 +106,15 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
     cards,
     findProject: projects.findProject,
     onError,
-    onEvents: relay.wake,
+    onEvents: () => {
+      for (const job of wokenJobs) job.wake();
+    },
   };
   for (const consumer of consumers(deps)) {
     const subscription = await projects.bus.subscribe(consumer);
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
-  parts.use(startRewardPayment(deps));
-  parts.use(startRewardDelivery(deps));
+  wokenJobs.push(parts.use(startRewardPayment(deps)), parts.use(startRewardDelivery(deps)));
   const implementations = routes(deps);
   const running = parts.move();
   return {

@@ -31,8 +31,8 @@ const CONCURRENT_TURNS = 2;
 /** One listens for new turns; the others fetch and complete them. The turns themselves use the service's pool. */
 const POOL_SIZE = 3;
 
-/** New turns are announced; this finds those whose time has come, and those of dead processes. */
-const POLL_MS = 1_000;
+/** New turns are announced, and the heartbeat finds those whose time has come and those of dead processes. */
+const POLL_MS = 60_000;
 
 const HEARTBEAT_MS = 1_000;
 const FORGOTTEN_EVERY_MS = 30_000;
@@ -85,7 +85,7 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
           retiring.set(stuck, retire(stuck));
         }
         for (const { id } of retiring.keys()) await keepWorkerAlive(db, id);
-        if ((await keepWorkerAlive(db, runner.id)) > 0) runner.nudge(CONCURRENT_TURNS);
+        if (await keepWorkerAlive(db, runner.id)) runner.nudge(CONCURRENT_TURNS);
       },
       onError,
     }),

@@ -122,14 +122,16 @@ export async function releaseForgottenLanes(
   );
 }
 
-/** Records that a process lives, and releases the turns of dead ones; returns the number of the dead. */
-export async function keepWorkerAlive(db: Queryable, workerId: string): Promise<number> {
-  const { rows } = await db.query<{ dead: readonly string[] | null }>({
+/** Records that a process lives, and releases the turns of dead ones; returns whether a turn may be free that is due. */
+export async function keepWorkerAlive(db: Queryable, workerId: string): Promise<boolean> {
+  const { rows } = await db.query<{ dead: readonly string[] | null; due: boolean }>({
     name: "keep_worker_alive",
     text: `with alive as (
              insert into worker (id, seen_at) values ($1, clock_timestamp())
              on conflict (id) do update set seen_at = excluded.seen_at)
-           select array_agg(distinct locked_by) as dead
+           select array_agg(distinct locked_by) as dead,
+                  exists (select from ${QUEUE_SCHEMA}._private_jobs
+                           where is_available and run_at <= now()) as due
              from (select locked_by, locked_at from ${QUEUE_SCHEMA}._private_jobs
                     where locked_at is not null
                     union all
@@ -142,11 +144,12 @@ export async function keepWorkerAlive(db: Queryable, workerId: string): Promise<
                        and seen_at > clock_timestamp() - interval '${LEASE}')`,
     values: [workerId],
   });
-  const dead = rows[0]?.dead ?? [];
+  const [row] = rows;
+  const dead = row?.dead ?? [];
   if (dead.length > 0) {
     await db.query(`select ${QUEUE_SCHEMA}.force_unlock_workers($1::text[])`, [dead]);
   }
-  return dead.length;
+  return dead.length > 0 || row?.due === true;
 }
 
 /** Forgets a process that ends, and those that ended without doing so. */

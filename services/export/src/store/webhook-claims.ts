@@ -14,6 +14,17 @@ export type ClaimedDelivery = {
   readonly secret: string | null;
 };
 
+/** Whether a webhook has deliveries that are due. */
+export async function hasDueDeliveries(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ due: boolean }>({
+    name: "webhook_has_due",
+    text: `select exists (select from webhook
+                           where active and due_at <= clock_timestamp() and due_at < 'infinity') as due`,
+    values: [],
+  });
+  return rows[0]?.due ?? false;
+}
+
 /**
  * Claims due deliveries, oldest first, at most `perWebhook` of each of at most `webhooks` webhooks that are not in
  * `busy`. Those of bulk work get one place in `BULK_SHARE`, and the places that others leave, so neither waits for all of

@@ -4,7 +4,7 @@ import type { Database } from "@scrip/postgres";
 
 import { pauseAfter } from "../domain/webhook-retries.ts";
 import type { DeliveryOutcome } from "../monitoring/export-metrics.ts";
-import { claimDeliveries, type ClaimedDelivery } from "../store/webhook-claims.ts";
+import { claimDeliveries, type ClaimedDelivery, hasDueDeliveries } from "../store/webhook-claims.ts";
 import { type AttemptResult, storeAttempt } from "../store/webhook-deliveries.ts";
 import type { WebhookSender } from "./send-request.ts";
 import { signBody } from "./sign-body.ts";
@@ -76,7 +76,8 @@ async function claim(
   requests: Requests,
 ): Promise<readonly ClaimedDelivery[]> {
   const free = MAX_REQUESTS - requests.count();
-  if (free < PER_CLAIM) return [];
+  // Mostly there are none, which costs no transaction.
+  if (free < PER_CLAIM || !(await hasDueDeliveries(db))) return [];
   return claimDeliveries(db, {
     webhooks: Math.floor(free / PER_CLAIM),
     perWebhook: PER_CLAIM,

@@ -58,7 +58,7 @@ export { measureCalls } from "./process/measure-calls.ts";
 export { runUntilStopped } from "./process/run-until-stopped.ts";
 export { startExpiryJob } from "./process/expiry-job.ts";
 export { followClock } from "./process/follow-clock.ts";
-export { pause, startBatchJob, startPeriodicJob } from "./process/periodic-job.ts";
+export { pause, startBatchJob, startPeriodicJob, startWokenJob } from "./process/periodic-job.ts";
 export {
   createReadiness,
   type ReadinessCheck,

@@ -1,21 +1,30 @@
 import { ApiError } from "@scrip/errors";
-import { startBatchJob } from "@scrip/rpc";
+import { startWokenJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { payReward } from "../referral/pay-reward.ts";
 import { recordFailedAttempt, takeDueRewards } from "../store/referral-rewards.ts";
 
 const EVERY_MS = 500;
+const IDLE_MS = 3_000;
 /** Attempts of one batch must end before the rewards are due again. */
 const BATCH = 20;
 
 /** Pays due rewards of referral programs, until disposed. Safe to run in several processes concurrently. */
-export const startRewardPayment = (deps: Deps): AsyncDisposable =>
-  startBatchJob({
+export function startRewardPayment(deps: Deps): ReturnType<typeof startWokenJob> {
+  const job = startWokenJob({
     everyMs: EVERY_MS,
-    batch: async () => (await payDueRewards(deps)) === BATCH,
+    idleMs: IDLE_MS,
+    async batch() {
+      const attempts = await payDueRewards(deps);
+      // The next attempt may be due soon.
+      if (attempts > 0) job.wake();
+      return attempts === BATCH;
+    },
     onError: deps.onError,
   });
+  return job;
+}
 
 /** Pays one batch; returns the number of attempts. A failure is recorded and tried again later. */
 export async function payDueRewards(deps: Deps): Promise<number> {

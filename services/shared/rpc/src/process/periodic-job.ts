@@ -1,11 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { untilSharedTick } from "@scrip/clock";
+
 export type PeriodicJob = {
   readonly everyMs: number;
   /** Should stop early when the signal aborts; errors are reported, and the next run follows. */
   readonly work: (signal: AbortSignal) => Promise<unknown>;
   readonly onError: (error: Error) => void;
 };
+
+/** Longer intervals begin with the end of a run. */
+const MAX_SHARED_MS = 10_000;
 
 /** Repeats the work of a background job after a pause, until disposed. */
 export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): AsyncDisposable {
@@ -18,7 +23,7 @@ export function startPeriodicJob({ everyMs, work, onError }: PeriodicJob): Async
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)));
       }
-      await pause(everyMs, signal);
+      await pause(everyMs > MAX_SHARED_MS ? everyMs : untilSharedTick(everyMs), signal);
     }
   };
   const running = run();
@@ -55,3 +60,42 @@ export const startBatchJob = ({ everyMs, pauseMs, batch, onError }: BatchJob): A
     },
     onError,
   });
+
+export type WokenJob = Omit<BatchJob, "pauseMs"> & {
+  /** Pause between runs of a job that is not woken. */
+  readonly idleMs: number;
+};
+
+/** How long a job that was woken runs every `everyMs`. */
+const WOKEN_MS = 5_000;
+
+/**
+ * As `startBatchJob`, for work that this process announces with `wake`: work that it does not announce, of a process that
+ * ended or that becomes due later, is found every `idleMs`.
+ */
+export function startWokenJob({
+  idleMs,
+  ...job
+}: WokenJob): AsyncDisposable & { readonly wake: () => void } {
+  let wokenUntil = performance.now() + WOKEN_MS;
+  let idling: AbortController | undefined;
+  const running = startPeriodicJob({
+    ...job,
+    async work(signal) {
+      if (performance.now() > wokenUntil) {
+        idling = new AbortController();
+        const ms = idleMs - (performance.now() % idleMs);
+        await pause(ms, AbortSignal.any([signal, idling.signal]));
+        idling = undefined;
+      }
+      while (!signal.aborted && (await job.batch()));
+    },
+  });
+  return {
+    wake() {
+      wokenUntil = performance.now() + WOKEN_MS;
+      idling?.abort();
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
