@@ -13,19 +13,21 @@ type Waiting = { readonly until: number; readonly end: () => void };
 
 /**
  * All timeouts are equally long, so entries are ordered by their end and one timer checks the first
- * ones; a timer per request would cost more at thousands of requests per second.
+ * ones; a timer per request would cost more at thousands of requests per second. It runs only while requests wait.
  */
 export function createDeadlines(timeoutMs: number): Deadlines {
   const waiting = new Set<Waiting>();
-  const timer = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined;
+  const sweep = (): void => {
     const now = performance.now();
     for (const each of waiting) {
       if (each.until > now) return;
       waiting.delete(each);
       each.end();
     }
-  }, SWEEP_MS);
-  timer.unref();
+    clearInterval(timer);
+    timer = undefined;
+  };
   return {
     async within(work) {
       const until = performance.now() + timeoutMs;
@@ -35,6 +37,7 @@ export function createDeadlines(timeoutMs: number): Deadlines {
         end: () => reject(new ConnectError("deadline exceeded", Code.DeadlineExceeded)),
       };
       waiting.add(entry);
+      timer ??= setInterval(sweep, SWEEP_MS).unref();
       try {
         return await Promise.race([work, ended]);
       } finally {
