@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { startBatchJob, startPeriodicJob } from "./periodic-job.ts";
+import { startBatchJob, startPeriodicJob, startWokenJob } from "./periodic-job.ts";
 
 test("starts immediately, repeats after a failure, and ends when disposed", async () => {
   const errors: string[] = [];
@@ -91,4 +91,30 @@ test("ends after the batch during which it is disposed", async () => {
   end.resolve();
   await disposed;
   expect(batches).toBe(1);
+});
+
+test("pauses for long until it is woken, then runs at short intervals", async () => {
+  let batches = 0;
+  const job = startWokenJob({
+    everyMs: 5,
+    idleMs: 60_000,
+    wokenMs: 100,
+    batch: async () => {
+      batches += 1;
+      return false;
+    },
+    onError: () => {},
+  });
+  const settled = async (): Promise<number> => {
+    for (let before = -1; before !== batches;) {
+      before = batches;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    return batches;
+  };
+  const idle = await settled();
+  expect(idle).toBeGreaterThan(1);
+  job.wake();
+  expect(await settled()).toBeGreaterThan(idle + 1);
+  await job[Symbol.asyncDispose]();
 });

@@ -64,9 +64,10 @@ export const startBatchJob = ({ everyMs, pauseMs, batch, onError }: BatchJob): A
 export type WokenJob = Omit<BatchJob, "pauseMs"> & {
   /** Pause between runs of a job that is not woken. */
   readonly idleMs: number;
+  /** How long it runs every `everyMs` after the start and each `wake`. Default: 5 seconds. */
+  readonly wokenMs?: number;
 };
 
-/** How long a job that was woken runs every `everyMs`. */
 const WOKEN_MS = 5_000;
 
 /**
@@ -75,9 +76,10 @@ const WOKEN_MS = 5_000;
  */
 export function startWokenJob({
   idleMs,
+  wokenMs = WOKEN_MS,
   ...job
 }: WokenJob): AsyncDisposable & { readonly wake: () => void } {
-  let wokenUntil = performance.now() + WOKEN_MS;
+  let wokenUntil = performance.now() + wokenMs;
   let idling: AbortController | undefined;
   const running = startPeriodicJob({
     ...job,
@@ -93,7 +95,7 @@ export function startWokenJob({
   });
   return {
     wake() {
-      wokenUntil = performance.now() + WOKEN_MS;
+      wokenUntil = performance.now() + wokenMs;
       idling?.abort();
     },
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
