@@ -87,26 +87,26 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
     outboxTable(outboxRetention(retention), relay),
   ];
   parts.use(await keepPartitioned({ url, schema: SCHEMA, tables, onError }));
-  let followSegments = (): void => {};
+  const wokenJobs: { readonly wake: () => void }[] = [relay];
   const onEvents = (): void => {
-    relay.wake();
-    followSegments();
+    for (const job of wokenJobs) job.wake();
   };
   const deps = createDeps(db, onEvents, onError);
   parts.use(startAwaitedCardTrim(db, onError));
   parts.use(startLedgerChaining(db, onError));
+  const following = parts.use(startSegmentFollowing(deps, onError));
+  wokenJobs.push(following);
   for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {
     const subscription = await projects.bus.subscribe({
       ...consumer,
       async handler(...delivery) {
         await consumer.handler(...delivery);
         // Orders and redemptions change segments, too.
-        followSegments();
+        following.wake();
       },
     });
     parts.defer(() => subscription.close(CONSUMERS_CLOSE_MS));
   }
-  followSegments = parts.use(startSegmentFollowing(deps, onError)).wake;
   parts.use(startNightlyJobs(deps, onError));
   const running = parts.move();
   return {

@@ -4,7 +4,11 @@ import type { Database } from "@scrip/postgres";
 
 import { pauseAfter } from "../domain/webhook-retries.ts";
 import type { DeliveryOutcome } from "../monitoring/export-metrics.ts";
-import { claimDeliveries, type ClaimedDelivery, hasDueDeliveries } from "../store/webhook-claims.ts";
+import {
+  claimDeliveries,
+  type ClaimedDelivery,
+  hasDueDeliveries,
+} from "../store/webhook-claims.ts";
 import { type AttemptResult, storeAttempt } from "../store/webhook-deliveries.ts";
 import type { WebhookSender } from "./send-request.ts";
 import { signBody } from "./sign-body.ts";

@@ -96,16 +96,12 @@ export function startRelay(options: RelayOptions): Relay {
     }
   };
 
-  /** The relays of a process poll at the same times, so that they wake it once. */
-  const idleMs = (): number =>
-    untilSharedTick(timings.idlePollMs * (lease.isAlone() ? ALONE_POLLS : 1));
-
   const run = async (): Promise<void> => {
     while (!closing) {
       const pauseMs = await round();
       if (closing) break;
       // A signal must not shorten the pause of a busy relay: it would publish row by row.
-      if (pauseMs === IDLE) await alarm.sleep(idleMs());
+      if (pauseMs === IDLE) await alarm.sleep(idleMs(timings, lease));
       else if (pauseMs > 0) await stop.sleep(pauseMs);
     }
     await lease.release().catch(options.onError);
@@ -127,6 +123,10 @@ export function startRelay(options: RelayOptions): Relay {
     },
   };
 }
+
+/** The relays of a process poll at the same times, so that they wake it once. */
+const idleMs = ({ idlePollMs }: RelayTimings, lease: Pick<Lease, "isAlone">): number =>
+  untilSharedTick(idlePollMs * (lease.isAlone() ? ALONE_POLLS : 1));
 
 type Lease = {
   readonly hold: () => Promise<boolean>;

@@ -1,7 +1,7 @@
-import { createDatabase, migrate } from "@scrip/postgres";
+import { createDatabase, type Database, migrate } from "@scrip/postgres";
 import type { Metrics } from "@scrip/telemetry";
 
-import type { EventBus } from "../bus.ts";
+import type { DeadLetter, EventBus } from "../bus.ts";
 import { closeAll } from "../close-all.ts";
 import { within } from "../deadline.ts";
 import type { DeliveryPolicy } from "../delivery.ts";
@@ -69,13 +69,8 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
 
   const outboxes = createOutboxes(db, announce);
   const settings = consumerSettings(options);
-  const watch = watchForeignEvents({
-    db,
-    log,
-    subscriptions,
-    everyMs: settings.timings.idlePollMs,
-    onError,
-  });
+  const everyMs = settings.timings.idlePollMs;
+  const watch = watchForeignEvents({ db, log, subscriptions, everyMs, onError });
 
   return {
     async publish(batch) {
@@ -100,13 +95,9 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     delays: () => measureDelays(db),
     deadLetters: (filter, limit) => listDeadLetters(db, filter, limit),
     countDeadLetters: () => countDeadLetters(db),
-    async replay({ group, event }) {
-      await db.transaction(async (tx) => {
-        // Deleted first: when two operators replay the same letter, one succeeds.
-        if ((await deleteDeadLetter(tx, group, event)) === "deleted")
-          await appendToLog(tx, [event]);
-      });
-      announce(new Set([event.topic]));
+    async replay(letter) {
+      await replayDeadLetter(db, letter);
+      announce(new Set([letter.event.topic]));
     },
     closeSubscriptions: (deadlineMs) => closeAll(subscriptions, deadlineMs),
     async close(deadlineMs) {
@@ -124,3 +115,12 @@ export async function createPgEventBus(options: PgEventBusOptions): Promise<PgEv
     },
   };
 }
+
+const replayDeadLetter = (
+  db: Database,
+  { group, event }: Pick<DeadLetter, "group" | "event">,
+): Promise<void> =>
+  db.transaction(async (tx) => {
+    // Deleted first: when two operators replay the same letter, one succeeds.
+    if ((await deleteDeadLetter(tx, group, event)) === "deleted") await appendToLog(tx, [event]);
+  });
