@@ -1,4 +1,4 @@
--- Finds deliveries of bulk work by their time.
+-- Finds deliveries of bulk work by their time, and those of an aggregate.
 -- without a transaction
 
 create index concurrently if not exists webhook_delivery_bulk
