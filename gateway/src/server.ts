@@ -8,7 +8,7 @@ import type { Transport } from "@connectrpc/connect";
 import { type Binding, bindingsOf } from "@scrip/contract";
 import { ExportService } from "@scrip/proto/scrip/export/v1/exports_pb";
 import { ImportService } from "@scrip/proto/scrip/export/v1/imports_pb";
-import { createMessages, createRedis, type RedisClient } from "@scrip/redis";
+import { createClaims, createMessages, createRedis, type RedisClient } from "@scrip/redis";
 import {
   type Admission,
   clientOf,
@@ -243,6 +243,7 @@ async function startLimits(
   const redis =
     redisUrl === undefined ? undefined : await createRedis(redisUrl, reports.redisFailed);
   const messages = redis && createMessages(redis, reports.redisFailed);
+  const claims = redis && createClaims(redis, reports.redisFailed);
   if (redis !== undefined && messages !== undefined) {
     shareEvictions(messages, service.credentialCache);
     if (sharedSecret !== undefined) shareTokens(redis, sharedSecret, service, reports);
@@ -251,8 +252,11 @@ async function startLimits(
   const store = redis === undefined ? counters : redisCounters(redis);
   return {
     ...createRateLimits({ settings, store, onFallback: reports.rateLimitFallback }),
-    shared: store && createSharedGuessing(store, messages, reports.rateLimitFallback),
+    shared:
+      store &&
+      createSharedGuessing(store, { messages, claims, onFallback: reports.rateLimitFallback }),
     [Symbol.dispose]() {
+      claims?.[Symbol.dispose]();
       messages?.[Symbol.dispose]();
       redis?.disconnect();
     },

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -93,6 +93,20 @@ async function openSchema() {
 
 test("all migrations are found", async () => {
   expect(await foldersWithMigrations()).toEqual(Object.keys(LAST_WITHOUT_MARKS));
+});
+
+/**
+ * A database keeps the hash of each migration that it has, and rejects a file that differs, even in a comment. Add the lines of new
+ * migrations: `sha256sum services/export/migrations/0028_job_pauses.sql`. Never change a line that is on the main branch.
+ */
+test("no migration has changed since it was added", async () => {
+  const listed = await readFile(path.join(import.meta.dirname, "migrations.sha256"), "utf8");
+  const found: string[] = [];
+  for (const folder of await foldersWithMigrations()) {
+    const migrations = await readMigrations(path.join(ROOT, folder, "migrations"));
+    found.push(...migrations.map(({ name, sha256 }) => `${sha256}  ${folder}/migrations/${name}`));
+  }
+  expect(found).toEqual(listed.trimEnd().split("\n"));
 });
 
 test("migrations lock and rewrite no table that may be large", async () => {

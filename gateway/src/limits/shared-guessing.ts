@@ -1,4 +1,4 @@
-import type { Messages } from "@scrip/redis";
+import type { Claims, Messages } from "@scrip/redis";
 import type { GuessingNews, SharedGuessing } from "@scrip/rpc";
 import { RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
 
@@ -8,15 +8,32 @@ const WINDOW_SECONDS = 300;
 const MAX_BLOCK_MS = 3_600_000;
 
 const CHANNEL = "scrip:blocks";
+const REPORTS = "guesser-reports";
 
-/** Misses of all processes, counted in their store, and news of guessers, announced to those that `messages` reach. */
+export type SharedGuessingOptions = {
+  /** Reaches the other processes. Absent: they are workers of this machine. */
+  readonly messages?: Messages | undefined;
+  /** Absent: the store decides who reports. */
+  readonly claims?: Claims | undefined;
+  readonly onFallback: (error: unknown) => void;
+};
+
+/** Misses of all processes, counted in their store, and news of guessers. */
 export function createSharedGuessing(
   store: CounterStore,
-  messages: Messages | undefined,
-  onFallback: (error: unknown) => void,
+  { messages, claims, onFallback }: SharedGuessingOptions,
 ): SharedGuessing {
   const misses = store({ name: "misses", points: UNLIMITED, duration: WINDOW_SECONDS });
-  const reports = store({ name: "guesser-reports", points: 1, duration: WINDOW_SECONDS });
+  const reports = store({ name: REPORTS, points: 1, duration: WINDOW_SECONDS });
+  const isFirst = async (name: string): Promise<boolean> => {
+    try {
+      await reports.consume(name);
+      return true;
+    } catch (error) {
+      if (error instanceof LimitExceeded) return false;
+      throw error;
+    }
+  };
   return {
     async addMisses(name, count) {
       try {
@@ -26,12 +43,12 @@ export function createSharedGuessing(
         return undefined;
       }
     },
-    async claimReport(name) {
+    async claimReport(names) {
       try {
-        await reports.consume(name);
-        return true;
+        if (claims === undefined) return (await Promise.all(names.map(isFirst))).includes(true);
+        const keys = names.map((name) => `scrip:${REPORTS}:${name}`);
+        return await claims.claim(keys, WINDOW_SECONDS);
       } catch (error) {
-        if (error instanceof LimitExceeded) return false;
         onFallback(error);
         return true;
       }
@@ -55,6 +72,6 @@ function isNews(message: unknown): message is GuessingNews {
   if (typeof message !== "object" || message === null) return false;
   const { name, ms, misses } = message as Readonly<Record<string, unknown>>;
   if (typeof name !== "string") return false;
-  if (ms === undefined) return typeof misses === "number" && misses > 0;
+  if (ms === undefined) return Number.isSafeInteger(misses) && Number(misses) > 0;
   return typeof ms === "number" && ms > 0 && ms <= MAX_BLOCK_MS;
 }

@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 
+export { type Claims, createClaims } from "./claims.ts";
 export { createMessages, type Messages } from "./messages.ts";
 export type { Redis as RedisClient } from "ioredis";
 

@@ -237,7 +237,11 @@ function createReplicas() {
       counts.set(name, ofAll);
       return ofAll;
     },
-    claimReport: async (name) => reported.size < reported.add(name).size,
+    claimReport: async (names) => {
+      const before = reported.size;
+      for (const name of names) reported.add(name);
+      return reported.size > before;
+    },
     news: {
       follow: (apply) => void applyInAll.push(apply),
       announce: async (news) => {

@@ -44,8 +44,11 @@ export type Block = { readonly scope: Scope; readonly seconds: number };
 export type SharedGuessing = {
   /** Counts misses; resolves to those of all replicas in the window, or undefined when the store does not respond. */
   readonly addMisses: (name: string, misses: number) => Promise<number | undefined>;
-  /** Resolves whether no replica has reported a code that these callers found in the window; true when the store does not respond. */
-  readonly claimReport: (name: string) => Promise<boolean>;
+  /**
+   * Resolves whether one of these callers has found no code that a replica reported in the window; true when the store
+   * does not respond. One replica gets it of those that ask for the same callers.
+   */
+  readonly claimReport: (names: readonly string[]) => Promise<boolean>;
   /** Tells the other replicas; absent where they cannot be reached. */
   readonly news?: {
     readonly announce: (news: GuessingNews) => Promise<void>;
@@ -203,8 +206,7 @@ async function reportHit(
 ): Promise<void> {
   for (const { guesser } of buckets) guesser.isReported = true;
   if (shared !== undefined) {
-    const claims = buckets.map(({ bucket }) => shared.claimReport(bucket.name));
-    if (!(await Promise.all(claims)).includes(true)) return;
+    if (!(await shared.claimReport(buckets.map(({ bucket }) => bucket.name)))) return;
   }
   reports.hitAfterMisses(request, Math.max(...buckets.map(({ guesser }) => missesOf(guesser))));
 }

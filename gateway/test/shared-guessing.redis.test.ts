@@ -1,0 +1,62 @@
+import { once } from "node:events";
+
+import { type Claims, createClaims, createRedis } from "@scrip/redis";
+import { testRedis } from "@scrip/testing";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+
+import { redisCounters } from "../src/limits/counter-stores.ts";
+import { createSharedGuessing } from "../src/limits/shared-guessing.ts";
+
+const server = await testRedis();
+afterAll(() => server[Symbol.asyncDispose]());
+
+/** What a replica of the gateway shares with the others. */
+async function startReplica() {
+  const redis = await createRedis(server.url, () => {});
+  const claims: Claims = createClaims(redis, () => {});
+  onTestFinished(() => {
+    claims[Symbol.dispose]();
+    redis.disconnect();
+  });
+  await once(redis, "ready");
+  const failures: unknown[] = [];
+  const shared = createSharedGuessing(redisCounters(redis), {
+    claims,
+    onFallback: (error) => void failures.push(error),
+  });
+  await expect.poll(() => shared.claimReport(["ready"]).then(() => failures.splice(0))).toEqual([]);
+  return { ...shared, failures };
+}
+
+test("one of the replicas reports what callers with the same address and customer find at the same time", async () => {
+  const replicas = await Promise.all([startReplica(), startReplica(), startReplica()]);
+  const wins: number[] = [];
+  for (let caller = 0; caller < 500; caller += 1) {
+    const names = [`address ${caller}`, `customer ${caller}`, `session ${caller}`];
+    const claimed = await Promise.all(replicas.map(({ claimReport }) => claimReport(names)));
+    wins.push(claimed.filter(Boolean).length);
+  }
+  expect(wins).toEqual(wins.map(() => 1));
+  const [one, two] = replicas;
+  // Of two callers that share an address, each is reported.
+  expect(await one?.claimReport(["address 0", "customer of another"])).toBe(true);
+  expect(await two?.claimReport(["address 0", "customer of another"])).toBe(false);
+});
+
+test("replicas report once also when Redis responds after a while", async () => {
+  const replicas = await Promise.all([startReplica(), startReplica()]);
+  server.freeze();
+  const claimed = Promise.all(replicas.map(({ claimReport }) => claimReport(["late"])));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  server.thaw();
+  expect((await claimed).toSorted()).toEqual([false, true]);
+});
+
+test("each replica reports what it has counted while Redis is away", async () => {
+  const replicas = await Promise.all([startReplica(), startReplica()]);
+  await server.kill();
+  for (const { claimReport, failures } of replicas) {
+    expect(await claimReport(["away"])).toBe(true);
+    expect(failures).toHaveLength(1);
+  }
+});
