@@ -24,7 +24,9 @@ async function startReplica() {
     claims,
     onFallback: (error) => void failures.push(error),
   });
-  await expect.poll(() => shared.claimReport(["ready"]).then(() => failures.splice(0))).toEqual([]);
+  await expect
+    .poll(() => shared.claimReport([claimOf("ready")]).then(() => failures.splice(0)))
+    .toEqual([]);
   return { ...shared, failures };
 }
 
@@ -33,20 +35,24 @@ test("one of the replicas reports what callers with the same address and custome
   const wins: number[] = [];
   for (let caller = 0; caller < 500; caller += 1) {
     const names = [`address ${caller}`, `customer ${caller}`, `session ${caller}`];
-    const claimed = await Promise.all(replicas.map(({ claimReport }) => claimReport(names)));
+    const claimed = await Promise.all(
+      replicas.map(({ claimReport }) => claimReport(names.map(claimOf))),
+    );
     wins.push(claimed.filter(Boolean).length);
   }
   expect(wins).toEqual(wins.map(() => 1));
   const [one, two] = replicas;
   // Of two callers that share an address, each is reported.
-  expect(await one?.claimReport(["address 0", "customer of another"])).toBe(true);
-  expect(await two?.claimReport(["address 0", "customer of another"])).toBe(false);
+  expect(await one?.claimReport([claimOf("address 0"), claimOf("customer of another")])).toBe(true);
+  expect(await two?.claimReport([claimOf("address 0"), claimOf("customer of another")])).toBe(
+    false,
+  );
 });
 
 test("replicas report once also when Redis responds after a while", async () => {
   const replicas = await Promise.all([startReplica(), startReplica()]);
   server.freeze();
-  const claimed = Promise.all(replicas.map(({ claimReport }) => claimReport(["late"])));
+  const claimed = Promise.all(replicas.map(({ claimReport }) => claimReport([claimOf("late")])));
   await new Promise((resolve) => setTimeout(resolve, 300));
   server.thaw();
   expect((await claimed).toSorted()).toEqual([false, true]);
@@ -56,7 +62,9 @@ test("each replica reports what it has counted while Redis is away", async () =>
   const replicas = await Promise.all([startReplica(), startReplica()]);
   await server.kill();
   for (const { claimReport, failures } of replicas) {
-    expect(await claimReport(["away"])).toBe(true);
+    expect(await claimReport([claimOf("away")])).toBe(true);
     expect(failures).toHaveLength(1);
   }
 });
+
+const claimOf = (name: string) => ({ name, ms: 60_000 });

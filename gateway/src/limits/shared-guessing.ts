@@ -1,5 +1,5 @@
 import type { Claims, Messages } from "@scrip/redis";
-import type { GuessingNews, SharedGuessing } from "@scrip/rpc";
+import type { GuessingNews, ReportClaim, SharedGuessing } from "@scrip/rpc";
 import { RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
 
 import type { CounterStore } from "./counter-stores.ts";
@@ -25,9 +25,9 @@ export function createSharedGuessing(
 ): SharedGuessing {
   const misses = store({ name: "misses", points: UNLIMITED, duration: WINDOW_SECONDS });
   const reports = store({ name: REPORTS, points: 1, duration: WINDOW_SECONDS });
-  const isFirst = async (name: string): Promise<boolean> => {
+  const isFirst = async ({ name, ms }: ReportClaim): Promise<boolean> => {
     try {
-      await reports.consume(name);
+      await reports.consume(name, 1, { customDuration: Math.ceil(ms / 1_000) });
       return true;
     } catch (error) {
       if (error instanceof LimitExceeded) return false;
@@ -37,17 +37,19 @@ export function createSharedGuessing(
   return {
     async addMisses(name, count) {
       try {
-        return (await misses.consume(name, count)).consumedPoints;
+        const { consumedPoints, msBeforeNext } = await misses.consume(name, count);
+        return { misses: consumedPoints, windowMs: Math.max(1, Math.ceil(msBeforeNext)) };
       } catch (error) {
         onFallback(error);
         return undefined;
       }
     },
-    async claimReport(names) {
+    async claimReport(callers) {
       try {
-        if (claims === undefined) return (await Promise.all(names.map(isFirst))).includes(true);
-        const keys = names.map((name) => `scrip:${REPORTS}:${name}`);
-        return await claims.claim(keys, WINDOW_SECONDS);
+        if (claims === undefined) return (await Promise.all(callers.map(isFirst))).includes(true);
+        return await claims.claim(
+          callers.map(({ name, ms }) => ({ name: `scrip:${REPORTS}:${name}`, ms })),
+        );
       } catch (error) {
         onFallback(error);
         return true;
@@ -70,8 +72,11 @@ const newsIn = (messages: Messages): NonNullable<SharedGuessing["news"]> => ({
 
 function isNews(message: unknown): message is GuessingNews {
   if (typeof message !== "object" || message === null) return false;
-  const { name, ms, misses } = message as Readonly<Record<string, unknown>>;
+  const { name, ms, misses, windowMs } = message as Readonly<Record<string, unknown>>;
   if (typeof name !== "string") return false;
-  if (ms === undefined) return Number.isSafeInteger(misses) && Number(misses) > 0;
-  return typeof ms === "number" && ms > 0 && ms <= MAX_BLOCK_MS;
+  if (ms !== undefined) return isBetween(ms, MAX_BLOCK_MS);
+  return isBetween(misses, UNLIMITED) && isBetween(windowMs, WINDOW_SECONDS * 1_000);
 }
+
+const isBetween = (value: unknown, most: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) > 0 && Number(value) <= most;

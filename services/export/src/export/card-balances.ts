@@ -30,10 +30,16 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
 
   /** Undefined: the figures are those of each lookup. */
   async function openSnapshot(): Promise<string | undefined> {
-    const stream = cards.openCardSnapshot({}, { ...file, idempotency: undefined });
+    const leaving = new AbortController();
+    const signal = AbortSignal.any([leaving.signal, ...(file.signal ? [file.signal] : [])]);
+    const stream = cards.openCardSnapshot({}, { ...file, signal, idempotency: undefined });
     const names = stream[Symbol.asyncIterator]();
-    opened.defer(async () => void (await names.return?.()));
     const first = await orIfUnimplemented(names.next(), undefined);
+    const reading = readOn(names);
+    opened.defer(() => {
+      leaving.abort();
+      return reading;
+    });
     return first?.done === false ? first.value.snapshot : undefined;
   }
 
@@ -81,4 +87,13 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/** Reads until the stream ends: a snapshot lives as long as its names are read. Lookups report that it ended early. */
+async function readOn(names: AsyncIterator<unknown>): Promise<void> {
+  try {
+    while ((await names.next()).done !== true);
+  } catch {
+    // It was left, or the next lookup fails.
+  }
 }

@@ -1,12 +1,14 @@
 import type { Redis } from "ioredis";
 
+export type Claim = { readonly name: string; readonly ms: number };
+
 /** What one of the processes of an installation may do. */
 export type Claims = Disposable & {
   /**
-   * Claims all names for so many seconds; resolves whether one of them was free. Of several processes that claim the same
-   * names, one gets them. Rejects when Redis does not respond within ten seconds.
+   * Claims all names, each for so many milliseconds; resolves whether one of them was free. Of several processes that claim
+   * the same names, one gets them. Rejects when Redis does not respond within ten seconds.
    */
-  readonly claim: (names: readonly string[], seconds: number) => Promise<boolean>;
+  readonly claim: (names: readonly Claim[]) => Promise<boolean>;
 };
 
 /** Nothing waits for a claim, and one that a short pause of Redis fails would be granted to several processes. */
@@ -15,8 +17,8 @@ const CLAIM_TIMEOUT_MS = 10_000;
 /** All at once: two processes that claim several names one by one could each get one of them. */
 const CLAIM_ALL = `
   local free = 0
-  for _, name in ipairs(KEYS) do
-    if redis.call('set', name, '1', 'EX', ARGV[1], 'NX') then free = free + 1 end
+  for index, name in ipairs(KEYS) do
+    if redis.call('set', name, '1', 'PX', ARGV[index], 'NX') then free = free + 1 end
   end
   return free`;
 
@@ -24,8 +26,11 @@ export function createClaims(redis: Redis, onError: (error: unknown) => void): C
   const patient = redis.duplicate({ commandTimeout: CLAIM_TIMEOUT_MS });
   patient.on("error", onError);
   return {
-    claim: async (names, seconds) =>
-      Number(await patient.eval(CLAIM_ALL, names.length, ...names, seconds)) > 0,
+    async claim(names) {
+      const keys = names.map(({ name }) => name);
+      const times = names.map(({ ms }) => Math.ceil(ms));
+      return Number(await patient.eval(CLAIM_ALL, keys.length, ...keys, ...times)) > 0;
+    },
     [Symbol.dispose]: () => patient.disconnect(),
   };
 }

@@ -14,6 +14,7 @@ export type {
   CodeGuessingSettings,
   CodeRequest,
   GuessingNews,
+  ReportClaim,
   SharedGuessing,
 } from "./code-guessing/code-guessing.ts";
 export { type CodeLookups, codeLookupsOf } from "./code-guessing/code-lookups.ts";

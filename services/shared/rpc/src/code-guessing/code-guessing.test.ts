@@ -202,8 +202,9 @@ describe("code guessing", () => {
   });
 
   test("reports a found code once after ten misses in all replicas together, whichever of them finds it", async () => {
-    const { shared } = createReplicas();
-    const replicas = [start({ shared }), start({ shared }), start({ shared })];
+    const { shared, clock } = createReplicas();
+    const now = (): number => clock.now;
+    const replicas = [start({ shared, now }), start({ shared, now }), start({ shared, now })];
     const [one, two, three] = replicas as [Replica, Replica, Replica];
     const log = () => replicas.flatMap((each) => each.log);
     await one.count(request(), 4);
@@ -217,30 +218,61 @@ describe("code guessing", () => {
     await settled();
     expect(log()).toEqual(["hit after 11"]);
 
-    for (const { clock } of replicas) clock.now += 5 * MINUTE_MS;
+    clock.now += 5 * MINUTE_MS;
     for (const replica of replicas) void replica.count(request(), 0);
     await settled();
     expect(log()).toEqual(["hit after 11"]);
+  });
+
+  test("reports a found code in each window of all replicas, wherever those of a replica begin", async () => {
+    const { shared, clock } = createReplicas();
+    const now = (): number => clock.now;
+    const [one, two] = [start({ shared, now }), start({ shared, now })];
+    const findIn = async (replica: Replica): Promise<readonly string[]> => {
+      void replica.count(request(), 0);
+      await settled();
+      return [...one.log.splice(0), ...two.log.splice(0)];
+    };
+    await one.count(request(), 12);
+    clock.now += 4 * MINUTE_MS;
+    // The window of this replica begins later.
+    await two.count(request(), 1);
+    expect(await findIn(two)).toEqual(["hit after 13"]);
+    expect(await findIn(one)).toEqual([]);
+    clock.now += 1.1 * MINUTE_MS;
+    await one.count(request(), 12);
+    expect(await findIn(two)).toEqual(["hit after 12"]);
+    expect(await findIn(one)).toEqual([]);
+    // The end of the window of a replica changes nothing.
+    clock.now += 4.5 * MINUTE_MS;
+    await one.count(request(), 1);
+    expect(await findIn(two)).toEqual([]);
   });
 });
 
 type Replica = ReturnType<typeof start>;
 
-/** Replicas that count together, and learn of news at once. */
+/** Replicas that count in windows of five minutes, as Redis does, and learn of news without delay. */
 function createReplicas() {
-  const counts = new Map<string, number>();
-  const reported = new Set<string>();
+  const clock = { now: 1_000 };
+  const counts = new Map<string, { misses: number; endsAt: number }>();
+  const claimedUntil = new Map<string, number>();
   const applyInAll: ((news: GuessingNews) => void)[] = [];
   const shared: SharedGuessing = {
     addMisses: async (name, misses) => {
-      const ofAll = (counts.get(name) ?? 0) + misses;
-      counts.set(name, ofAll);
-      return ofAll;
+      const known = counts.get(name);
+      const window =
+        known !== undefined && clock.now < known.endsAt
+          ? known
+          : { misses: 0, endsAt: clock.now + 5 * MINUTE_MS };
+      window.misses += misses;
+      counts.set(name, window);
+      return { misses: window.misses, windowMs: window.endsAt - clock.now };
     },
-    claimReport: async (names) => {
-      const before = reported.size;
-      for (const name of names) reported.add(name);
-      return reported.size > before;
+    claimReport: async (claims) => {
+      const free = claims.filter(({ name }) => (claimedUntil.get(name) ?? 0) <= clock.now);
+      for (const { name, ms } of free) claimedUntil.set(name, clock.now + ms);
+      return free.length > 0;
     },
     news: {
       follow: (apply) => void applyInAll.push(apply),
@@ -249,7 +281,7 @@ function createReplicas() {
       },
     },
   };
-  return { shared, counts };
+  return { shared, counts, clock };
 }
 
 /** Resolves after what was started has ended: nothing here waits for more than promises. */

@@ -42,13 +42,13 @@ export type Block = { readonly scope: Scope; readonly seconds: number };
 
 /** What the replicas know together. No call rejects. */
 export type SharedGuessing = {
-  /** Counts misses; resolves to those of all replicas in the window, or undefined when the store does not respond. */
-  readonly addMisses: (name: string, misses: number) => Promise<number | undefined>;
+  /** Counts misses; resolves to those of all replicas, or undefined when the store does not respond. */
+  readonly addMisses: (name: string, misses: number) => Promise<SharedMisses | undefined>;
   /**
-   * Resolves whether one of these callers has found no code that a replica reported in the window; true when the store
-   * does not respond. One replica gets it of those that ask for the same callers.
+   * Resolves whether no replica has reported a code that one of these callers found, within the time for which it claims
+   * the report; true when the store does not respond. Of replicas that claim the same callers, one gets them.
    */
-  readonly claimReport: (names: readonly string[]) => Promise<boolean>;
+  readonly claimReport: (claims: readonly ReportClaim[]) => Promise<boolean>;
   /** Tells the other replicas; absent where they cannot be reached. */
   readonly news?: {
     readonly announce: (news: GuessingNews) => Promise<void>;
@@ -56,10 +56,16 @@ export type SharedGuessing = {
   };
 };
 
-/** The callers with this name are blocked for `ms` from now, or have missed so many codes in the window. */
+/** Misses of all replicas in a window that ends in `windowMs`. */
+export type SharedMisses = { readonly misses: number; readonly windowMs: number };
+
+/** Of the report about the callers with this name, for `ms` from now. */
+export type ReportClaim = { readonly name: string; readonly ms: number };
+
+/** The callers with this name are blocked for `ms` from now, or have missed so many codes. */
 export type GuessingNews =
   | { readonly name: string; readonly ms: number }
-  | { readonly name: string; readonly misses: number };
+  | ({ readonly name: string } & SharedMisses);
 
 export type CodeGuessing = {
   /** Milliseconds until the caller may name codes again; 0: now. */
@@ -94,14 +100,16 @@ const MAX_GUESSERS = 50_000;
 
 type Guesser = {
   misses: number;
-  /** Those of all replicas, as far as this one knows. */
+  /** Those of all replicas, as far as this one knows, until the end of their window. */
   sharedMisses: number;
+  sharedUntil: number;
   /** Codes, counted since the first miss of the window. */
   tries: number;
   windowEndsAt: number;
   blocks: number;
   blockedUntil: number;
-  isReported: boolean;
+  /** Until then, codes that the caller finds are not reported again. */
+  reportedUntil: number;
 };
 
 type Bucket = {
@@ -128,9 +136,8 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
   const countMiss = createMissCounter(options, now);
   shared?.news?.follow((news) => {
     const guesser = guesserOf(news.name);
-    if ("ms" in news) return blockFor(guesser, now(), news.ms);
-    startWindow(guesser, now());
-    guesser.sharedMisses = Math.max(guesser.sharedMisses, news.misses);
+    if ("ms" in news) blockFor(guesser, now(), news.ms);
+    else learn(guesser, now(), news);
   });
 
   return {
@@ -155,10 +162,10 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
         guesser.tries += Math.max(misses, 1);
         guesser.misses += misses;
         if (misses > 0) counted.push(countMiss({ guesser, bucket }, request, misses));
-        else if (isSuspect(guesser, bucket)) suspects.push({ guesser, bucket });
+        else if (isSuspect(guesser, bucket, now())) suspects.push({ guesser, bucket });
       }
       // The response does not wait for the report.
-      if (suspects.length > 0) void reportHit(options, request, suspects);
+      if (suspects.length > 0) void reportHit(options, request, { suspects, now: now() });
       return misses === 0 ? undefined : Promise.all(counted);
     },
     alarms: alarm.raised,
@@ -190,11 +197,11 @@ function createMissCounter({ reports, shared }: CodeGuessingOptions, now: () => 
         await block(guesser, bucket, request);
       return;
     }
-    guesser.sharedMisses = Math.max(guesser.sharedMisses, ofAll);
-    if (ofAll >= bucket.limit && isMost(guesser, bucket)) return block(guesser, bucket, request);
-    // One replica counts the miss that makes them many.
-    if (ofAll >= MANY_MISSES && ofAll - misses < MANY_MISSES)
-      await shared.news?.announce({ name: bucket.name, misses: ofAll });
+    learn(guesser, now(), ofAll);
+    if (ofAll.misses >= bucket.limit && isMost(guesser, bucket))
+      return block(guesser, bucket, request);
+    if (isReportable(bucket) && ofAll.misses >= MANY_MISSES)
+      await shared.news?.announce({ name: bucket.name, ...ofAll });
   };
 }
 
@@ -202,13 +209,16 @@ function createMissCounter({ reports, shared }: CodeGuessingOptions, now: () => 
 async function reportHit(
   { reports, shared }: CodeGuessingOptions,
   request: CodeRequest,
-  buckets: readonly GuesserOf[],
+  { suspects, now }: { readonly suspects: readonly GuesserOf[]; readonly now: number },
 ): Promise<void> {
-  for (const { guesser } of buckets) guesser.isReported = true;
-  if (shared !== undefined) {
-    if (!(await shared.claimReport(buckets.map(({ bucket }) => bucket.name)))) return;
+  const misses = Math.max(...suspects.map(({ guesser }) => missesOf(guesser, now)));
+  const claims: ReportClaim[] = [];
+  for (const { guesser, bucket } of suspects) {
+    guesser.reportedUntil = now < guesser.sharedUntil ? guesser.sharedUntil : guesser.windowEndsAt;
+    claims.push({ name: bucket.name, ms: guesser.reportedUntil - now });
   }
-  reports.hitAfterMisses(request, Math.max(...buckets.map(({ guesser }) => missesOf(guesser))));
+  if (shared === undefined || (await shared.claimReport(claims)))
+    reports.hitAfterMisses(request, misses);
 }
 
 /** All names begin with the key: with one key, nobody can block the customers of another. */
@@ -236,11 +246,15 @@ function bucketsOf(
   return buckets;
 }
 
-const missesOf = ({ misses, sharedMisses }: Guesser): number => Math.max(misses, sharedMisses);
+const missesOf = ({ misses, sharedMisses, sharedUntil }: Guesser, now: number): number =>
+  now < sharedUntil ? Math.max(misses, sharedMisses) : misses;
 
-/** Whether a code that the caller finds is to be reported. A key has many callers: one finds a code, others miss. */
-const isSuspect = (guesser: Guesser, { scope }: Bucket): boolean =>
-  scope !== "key" && !guesser.isReported && missesOf(guesser) >= MANY_MISSES;
+/** A key has many callers: one finds a code, others miss. */
+const isReportable = ({ scope }: Bucket): boolean => scope !== "key";
+
+/** Whether a code that the caller finds is to be reported. */
+const isSuspect = (guesser: Guesser, bucket: Bucket, now: number): boolean =>
+  isReportable(bucket) && guesser.reportedUntil <= now && missesOf(guesser, now) >= MANY_MISSES;
 
 const isMost = ({ misses, tries }: Guesser, { mostOnly }: Bucket): boolean =>
   !mostOnly || misses * 2 > tries;
@@ -261,12 +275,17 @@ function blockFor(guesser: Guesser, now: number, ms: number): void {
   guesser.windowEndsAt = guesser.blockedUntil;
 }
 
+/** Misses of all replicas: a count that arrives late is smaller, unless their window has begun anew. */
+function learn(guesser: Guesser, now: number, { misses, windowMs }: SharedMisses): void {
+  const isNew = now >= guesser.sharedUntil;
+  guesser.sharedMisses = isNew ? misses : Math.max(guesser.sharedMisses, misses);
+  guesser.sharedUntil = now + windowMs;
+}
+
 function startWindow(guesser: Guesser, now: number): void {
   if (now < guesser.windowEndsAt) return;
   guesser.misses = 0;
-  guesser.sharedMisses = 0;
   guesser.tries = 0;
-  guesser.isReported = false;
   guesser.windowEndsAt = now + WINDOW_MS;
   if (now - guesser.blockedUntil > FORGET_BLOCKS_MS) guesser.blocks = 0;
 }
@@ -274,9 +293,10 @@ function startWindow(guesser: Guesser, now: number): void {
 const newGuesser = (): Guesser => ({
   misses: 0,
   sharedMisses: 0,
+  sharedUntil: 0,
   tries: 0,
   windowEndsAt: 0,
   blocks: 0,
   blockedUntil: 0,
-  isReported: false,
+  reportedUntil: 0,
 });

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import http2 from "node:http2";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
@@ -88,9 +89,10 @@ const MIN_BUDGET_MS = 5;
 
 /** Serves gRPC over HTTP/2, for use inside a cluster. */
 export async function serve(options: ServeOptions): Promise<RpcServer> {
-  const shutdown = new AbortController();
+  // In this order: no new calls are accepted, streams without an end of their own end, and all calls end.
   const draining = new AbortController();
   const stopping = new AbortController();
+  const shutdown = new AbortController();
   const { services } = options;
   const methods = methodsOf(options, stopping.signal);
   const isReady = async (): Promise<boolean> =>
@@ -120,7 +122,7 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       },
     ),
   );
-  const sessions = followSessions(server);
+  const { sessions, sockets } = followConnections(server);
   server.listen(options.port, options.host);
   await once(server, "listening");
   const address = server.address();
@@ -141,21 +143,28 @@ export async function serve(options: ServeOptions): Promise<RpcServer> {
       await Promise.race([closed, once(AbortSignal.timeout(DRAIN_MS), "abort")]);
       shutdown.abort();
       for (const session of sessions) session.destroy();
+      // A session that is gone leaves its connection open while its caller has not read everything.
+      for (const socket of sockets) socket.destroy();
       await closed;
     },
   };
 }
 
-/** The connections that are open. */
-function followSessions(server: ReturnType<typeof createServer>) {
+/** The connections that are open, and their sessions. */
+function followConnections(server: ReturnType<typeof createServer>) {
   const sessions = new Set<http2.ServerHttp2Session>();
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
   server.on("session", (session) => {
     sessions.add(session);
     session.on("error", () => session.destroy());
     session.on("close", () => sessions.delete(session));
   });
   server.on("sessionError", () => {});
-  return sessions;
+  return { sessions, sockets };
 }
 
 async function areReady(services: readonly ReplicatingService[]): Promise<boolean> {
