@@ -242,7 +242,7 @@ CREATE INDEX job_with_report ON job USING btree (id) WHERE report_token IS NOT N
 
 CREATE INDEX webhook_due ON webhook USING btree (due_at) WHERE active AND due_at < 'infinity'::timestamp with time zone;
 
-CREATE INDEX webhook_delivery_bulk_aggregate ON webhook_delivery USING btree (project_id, webhook_id, aggregate_id) WHERE status = 'PENDING'::text AND bulk;
+CREATE INDEX webhook_delivery_bulk_aggregate ON webhook_delivery USING btree (project_id, webhook_id, aggregate_id, sequence) WHERE status = 'PENDING'::text AND bulk;
 
 CREATE INDEX webhook_delivery_created_at ON webhook_delivery USING brin (created_at);
 

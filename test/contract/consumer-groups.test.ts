@@ -9,7 +9,9 @@ test("the command line knows the group of each consumer", () => {
   const groups = sourceFiles()
     .filter(({ path }) => SERVICE.test(path))
     .flatMap(({ text }) =>
-      [...text.matchAll(/(?:\bgroup: |const GROUP = )"([a-z-]+)"/g)].map(([, group]) => group),
+      [...text.matchAll(/(?:\bgroup: |const WEBHOOK_GROUP = )"([a-z-]+)"/g)].map(
+        ([, group]) => group,
+      ),
     );
   expect(new Set(CONSUMER_GROUPS)).toEqual(new Set(groups));
 });

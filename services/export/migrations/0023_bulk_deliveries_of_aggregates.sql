@@ -2,5 +2,5 @@
 -- without a transaction
 
 create index concurrently if not exists webhook_delivery_bulk_aggregate
-    on webhook_delivery (project_id, webhook_id, aggregate_id)
+    on webhook_delivery (project_id, webhook_id, aggregate_id, sequence)
  where status = 'PENDING' and bulk;

@@ -216,6 +216,22 @@ describe("a file of 600 rows, of which only the last one is a card", () => {
     await expect.poll(reading).toEqual([]);
   });
 
+  test("reads the names of its snapshot until it ends: loyalty would wait for a caller that does not", async () => {
+    const { cards } = clients;
+    let names = 0;
+    const openCardSnapshot: typeof cards.openCardSnapshot = async function* open(...call) {
+      for await (const name of cards.openCardSnapshot(...call)) {
+        names += 1;
+        yield name;
+      }
+    };
+    const next = await file({ cards: { ...cards, openCardSnapshot } });
+    await expect.poll(() => names).toBeGreaterThan(1);
+    expect(await next()).toContain("Z,");
+    expect(await next()).toBe("");
+    expect(await reading()).toEqual([]);
+  });
+
   test("fails when a service of an earlier release ignores the snapshot", async () => {
     const { cards } = clients;
     const getCardBalances: typeof cards.getCardBalances = ({ cards: names }, batch) =>

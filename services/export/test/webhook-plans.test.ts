@@ -86,7 +86,8 @@ test.each(Object.entries(STATES))(
       await run(
         `insert into export.webhook_delivery (project_id, webhook_id, id, type, event_id, aggregate_id, sequence,
                 body, created_at, bulk, next_attempt_at)
-         select 'proj_1', 'wh_1', 'bulk_' || n, 'voucher.created', 'bulk_' || n, 'b_' || n, 1, '{}', now(), true, now()
+         select 'proj_1', 'wh_1', 'bulk_' || n, 'voucher.created', 'bulk_' || n,
+                case n % 2 when 0 then 'a_' else 'w_' end || n, 1, '{}', now(), true, now()
            from generate_series(1, ${ROWS}) n`,
       );
     });

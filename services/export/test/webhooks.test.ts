@@ -225,6 +225,17 @@ test("stores failed attempts of bulk work beside later deliveries of the same ag
   expect(rows.filter(({ sequence }) => sequence === 2n)).toHaveLength(40);
 });
 
+test("advances all earlier deliveries of bulk work for an aggregate, however many wait", async () => {
+  const hook = await createHook();
+  const bulk = Array.from({ length: 250 }, () => ({ ...deliveryOf(hook), isBulk: true }));
+  await store(...bulk);
+  await store(deliveryOf(hook));
+  const { rows } = await db.query("select from webhook_delivery where webhook_id = $1 and bulk", [
+    hook.webhookId,
+  ]);
+  expect(rows).toHaveLength(0);
+});
+
 test("does not store deliveries of a deleted webhook", async () => {
   const hook = await createHook();
   await db.query("delete from webhook where id = $1", [hook.webhookId]);

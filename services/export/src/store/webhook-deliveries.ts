@@ -62,38 +62,41 @@ export async function insertDeliveries(
   await makeDue(tx, fresh);
 }
 
-/** Pending deliveries of bulk work for one aggregate: an import causes a few. */
+/** Deliveries of an aggregate that a statement promotes. */
 const MAX_PROMOTED = 100;
 
 /** Earlier deliveries of the same aggregates are no longer bulk: otherwise those that follow them would be sent first. */
 async function promoteEarlier(tx: Queryable, deliveries: readonly NewDelivery[]): Promise<void> {
   if (deliveries.length === 0) return;
-  await tx.query({
-    name: "webhook_delivery_promote",
-    text: `with earlier as materialized (
+  const values = [
+    textArray(deliveries.map(({ projectId }) => projectId)),
+    textArray(deliveries.map(({ webhookId }) => webhookId)),
+    textArray(deliveries.map(({ aggregateId }) => aggregateId)),
+  ];
+  for (let promoted = MAX_PROMOTED; promoted >= MAX_PROMOTED;) {
+    const { rowCount } = await tx.query({
+      name: "webhook_delivery_promote",
+      text: `with earlier as materialized (
              select of_aggregate.*
                from unnest($1::text[], $2::text[], $3::text[]) as later (project_id, webhook_id, aggregate_id)
               cross join lateral (
-                    select project_id, webhook_id, aggregate_id, id
+                    select project_id, webhook_id, id
                       from webhook_delivery
                      where (project_id, webhook_id, aggregate_id) >= (later.project_id, later.webhook_id, later.aggregate_id)
+                       and (project_id, webhook_id, aggregate_id) <= (later.project_id, later.webhook_id, later.aggregate_id)
                        and status = 'PENDING' and bulk
-                     order by project_id, webhook_id, aggregate_id
-                     limit ${MAX_PROMOTED}) as of_aggregate
-              where of_aggregate.project_id = later.project_id and of_aggregate.webhook_id = later.webhook_id
-                and of_aggregate.aggregate_id = later.aggregate_id)
+                     order by project_id, webhook_id, aggregate_id, sequence
+                     limit ${MAX_PROMOTED}) as of_aggregate)
            update webhook_delivery as delivery
               set bulk = false
              from earlier
             where delivery.project_id = earlier.project_id and delivery.webhook_id = earlier.webhook_id
               and delivery.id = earlier.id`,
-    planning: "indexLookups",
-    values: [
-      textArray(deliveries.map(({ projectId }) => projectId)),
-      textArray(deliveries.map(({ webhookId }) => webhookId)),
-      textArray(deliveries.map(({ aggregateId }) => aggregateId)),
-    ],
-  });
+      planning: "indexLookups",
+      values,
+    });
+    promoted = rowCount ?? 0;
+  }
 }
 
 const webhookKey = ({ projectId, webhookId }: WebhookKey): string => `${projectId}\n${webhookId}`;

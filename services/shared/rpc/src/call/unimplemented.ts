@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 
-/** The response, or during an upgrade what stands for it while the service is of a release that does not have the RPC. */
+/** Returns the response, or `earlier` when the service is of a release without this RPC. */
 export async function orIfUnimplemented<Response, Earlier>(
   response: Promise<Response>,
   earlier: Earlier,
