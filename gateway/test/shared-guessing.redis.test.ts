@@ -55,7 +55,7 @@ test("replicas report once also when Redis responds after a while", async () => 
   const claimed = Promise.all(replicas.map(({ claimReport }) => claimReport([claimOf("late")])));
   await new Promise((resolve) => setTimeout(resolve, 300));
   server.thaw();
-  expect((await claimed).toSorted()).toEqual([false, true]);
+  expect((await claimed).filter(Boolean)).toHaveLength(1);
 });
 
 test("each replica reports what it has counted while Redis is away", async () => {

@@ -219,8 +219,8 @@ describe("a file of 600 rows, of which only the last one is a card", () => {
   test("reads the names of its snapshot until it ends: loyalty would wait for a caller that does not", async () => {
     const { cards } = clients;
     let names = 0;
-    const openCardSnapshot: typeof cards.openCardSnapshot = async function* open(...call) {
-      for await (const name of cards.openCardSnapshot(...call)) {
+    const openCardSnapshot: typeof cards.openCardSnapshot = async function* open(...args) {
+      for await (const name of cards.openCardSnapshot(...args)) {
         names += 1;
         yield name;
       }

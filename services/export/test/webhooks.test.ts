@@ -203,15 +203,10 @@ test("claims deliveries of bulk work behind others, which leave one place in fou
 test("stores failed attempts of bulk work beside later deliveries of the same aggregates", async () => {
   const hook = await createHook();
   const aggregates = Array.from({ length: 40 }, (_, number) => `v_${number}`);
-  await store(
-    ...aggregates.map((each) => ({ ...deliveryOf(hook, undefined, each), isBulk: true })),
-  );
-  const claimed = await claimDeliveries(db, {
-    webhooks: 1,
-    perWebhook: aggregates.length,
-    busy: [],
-    leaseMs: 60_000,
-  });
+  const bulk = aggregates.map((each) => ({ ...deliveryOf(hook, undefined, each), isBulk: true }));
+  await store(...bulk);
+  const claim = { webhooks: 1, perWebhook: aggregates.length, busy: [], leaseMs: 60_000 };
+  const claimed = await claimDeliveries(db, claim);
   expect(claimed).toHaveLength(aggregates.length);
   const failure = { responseStatus: 500, error: "status 500", durationMs: 1 };
   await Promise.all(
@@ -230,10 +225,8 @@ test("advances all earlier deliveries of bulk work for an aggregate, however man
   const bulk = Array.from({ length: 250 }, () => ({ ...deliveryOf(hook), isBulk: true }));
   await store(...bulk);
   await store(deliveryOf(hook));
-  const { rows } = await db.query("select from webhook_delivery where webhook_id = $1 and bulk", [
-    hook.webhookId,
-  ]);
-  expect(rows).toHaveLength(0);
+  const waiting = "select from webhook_delivery where webhook_id = $1 and bulk";
+  expect((await db.query(waiting, [hook.webhookId])).rows).toEqual([]);
 });
 
 test("does not store deliveries of a deleted webhook", async () => {

@@ -28,28 +28,13 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   let snapshot: Promise<string | undefined> | undefined;
   const lookups = new WeakMap<OwnerRow, Promise<ReadonlyMap<string, CardBalances>>>();
 
-  /** Undefined: the figures are those of each lookup. */
-  async function openSnapshot(): Promise<string | undefined> {
-    const leaving = new AbortController();
-    const signal = AbortSignal.any([leaving.signal, ...(file.signal ? [file.signal] : [])]);
-    const stream = cards.openCardSnapshot({}, { ...file, signal, idempotency: undefined });
-    const names = stream[Symbol.asyncIterator]();
-    const first = await orIfUnimplemented(names.next(), undefined);
-    const reading = readOn(names);
-    opened.defer(() => {
-      leaving.abort();
-      return reading;
-    });
-    return first?.done === false ? first.value.snapshot : undefined;
-  }
-
   async function lookUp(
     rows: readonly OwnerRow[],
     call: Call,
   ): Promise<ReadonlyMap<string, CardBalances>> {
     const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
     if (loyalty.length === 0) return new Map();
-    const name = await (snapshot ??= openSnapshot());
+    const name = await (snapshot ??= openSnapshot(cards, file, opened));
     const { balances, snapshot: read } = await cards.getCardBalances(
       {
         cards: loyalty.map(({ id = "", value = "" }) => ({
@@ -76,7 +61,7 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   }
 
   return {
-    open: async () => void (await (snapshot ??= openSnapshot())),
+    open: async () => void (await (snapshot ??= openSnapshot(cards, file, opened))),
     async balancesOf(rows, call) {
       const unknown = rows.filter((row) => !lookups.has(row));
       const lookup = lookUp(unknown, call);
@@ -87,6 +72,25 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
+}
+
+/** Undefined: the figures are those of each lookup. `opened` closes the snapshot. */
+async function openSnapshot(
+  cards: Clients["cards"],
+  file: Call,
+  opened: AsyncDisposableStack,
+): Promise<string | undefined> {
+  const leaving = new AbortController();
+  const signal = AbortSignal.any([leaving.signal, ...(file.signal ? [file.signal] : [])]);
+  const stream = cards.openCardSnapshot({}, { ...file, signal, idempotency: undefined });
+  const names = stream[Symbol.asyncIterator]();
+  const first = await orIfUnimplemented(names.next(), undefined);
+  const reading = readOn(names);
+  opened.defer(() => {
+    leaving.abort();
+    return reading;
+  });
+  return first?.done === false ? first.value.snapshot : undefined;
 }
 
 /** Reads until the stream ends: a snapshot lives as long as its names are read. Lookups report that it ended early. */
