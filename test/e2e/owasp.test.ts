@@ -6,7 +6,7 @@ import { createApi, inParallel } from "../stack/api.ts";
 import { sharedStack } from "../stack/stack.ts";
 import type { WritingRequest } from "../stack/writing-requests.ts";
 import { createClientRequests, fieldNamesIn, SECRETS } from "./owasp/client-responses.ts";
-import { rowsOfProject, rowsWith, settledRows } from "./owasp/database.ts";
+import { rowsOfProject, rowsWith, settledRows, withoutDeletions } from "./owasp/database.ts";
 import { extrasOf, withExtras } from "./owasp/mass-assignment.ts";
 import { fieldProbes, pathProbes, type Probe } from "./owasp/probes.ts";
 import { comparable } from "./owasp/responses.ts";
@@ -62,7 +62,7 @@ describe("objects, fields and URLs in requests", async () => {
         const request = { method, headers, path: pathOf(sent), body: bodyOf?.(sent) };
         const { status, text } = await send(request);
         const isChange = method !== "GET" && isSuccess(status);
-        return { status, response: comparable(text, sent, !isChange) };
+        return { status, response: comparable(text, sent, () => !isChange) };
       };
       // A request of another lane may have created an object of that name in between.
       for (let attempt = 1; ; attempt += 1) {
@@ -88,7 +88,8 @@ describe("objects, fields and URLs in requests", async () => {
     expect(count(isSuccess)).toBeGreaterThan(250);
     expect(count((status) => status >= 500 || status === 429)).toBe(0);
     await sleep(SETTLE_MS);
-    expect(await rowsOfProject(stack.databaseUrl, owner.projectId)).toEqual(before);
+    const after = await rowsOfProject(stack.databaseUrl, owner.projectId);
+    expect(withoutDeletions(before, after)).toEqual(before);
   });
 
   test("fields that only responses have change nothing, on every writing route", async () => {
@@ -121,9 +122,12 @@ describe("objects, fields and URLs in requests", async () => {
         sendPlain(row),
         sendMarked({ ...marked, body }),
       ]);
+      // Which codes of a campaign come first depends on the processes that generated them.
+      const isCompared = (name: string): boolean =>
+        row.rpc !== "QualificationService.QualifyVouchers" || name !== "redeemed_quantity";
       const seen = [without, withThem].map(({ status, text }: Received) => ({
         status,
-        response: comparable(text, "<nothing>", true),
+        response: comparable(text, "<nothing>", isCompared),
       }));
       expect(seen[1], `${row.rpc} with ${extras.map(({ name }) => name).join(", ")}`).toEqual(
         seen[0],
