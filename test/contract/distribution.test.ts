@@ -73,7 +73,7 @@ const OF_NO_PROJECT: readonly string[] = [
   "select ${COLUMNS}, deleted_at is not null as deleted from project",
   "select exists (select from changed_customer)",
   "select exists (select from webhook)",
-  "select exists (select from webhook where active and due_at <= clock_timestamp()",
+  "select exists (select from webhook where ${IS_DUE})",
   // The job that removes old explanations.
   "select p.project_id from project p left join explanation_removal",
   // Whether any queue waits for a turn.

@@ -10,7 +10,7 @@ export type OwnerRow = Readonly<Record<string, string>>;
 /** The points of the loyalty cards of one file. */
 export type CardReader = AsyncDisposable & {
   /** Opens the snapshot that all lookups read; the first lookup does so otherwise. */
-  readonly open: () => Promise<void>;
+  readonly open: () => Promise<unknown>;
   /** Points of those of the vouchers that are loyalty cards, by id. Each row is looked up once. */
   readonly balancesOf: (
     rows: readonly OwnerRow[],
@@ -26,6 +26,7 @@ export type CardReader = AsyncDisposable & {
 export function createCardReader(cards: Clients["cards"], file: Call): CardReader {
   const opened = new AsyncDisposableStack();
   let snapshot: Promise<string | undefined> | undefined;
+  const open = () => (snapshot ??= openSnapshot(cards, file, opened));
   const lookups = new WeakMap<OwnerRow, Promise<ReadonlyMap<string, CardBalances>>>();
 
   async function lookUp(
@@ -34,7 +35,7 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   ): Promise<ReadonlyMap<string, CardBalances>> {
     const loyalty = rows.filter((row) => row["voucher_type"] === "LOYALTY_CARD");
     if (loyalty.length === 0) return new Map();
-    const name = await (snapshot ??= openSnapshot(cards, file, opened));
+    const name = await open();
     const { balances, snapshot: read } = await cards.getCardBalances(
       {
         cards: loyalty.map(({ id = "", value = "" }) => ({
@@ -61,7 +62,7 @@ export function createCardReader(cards: Clients["cards"], file: Call): CardReade
   }
 
   return {
-    open: async () => void (await (snapshot ??= openSnapshot(cards, file, opened))),
+    open,
     async balancesOf(rows, call) {
       const unknown = rows.filter((row) => !lookups.has(row));
       const lookup = lookUp(unknown, call);

@@ -123,7 +123,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** The same rows: `action` runs when the first one has arrived, so that it is later than the snapshot of the rows. */
 async function* afterFirst(
   rows: AsyncIterable<OwnerRow>,
-  action: () => Promise<void>,
+  action: () => Promise<unknown>,
 ): AsyncIterable<OwnerRow> {
   let isFirst = true;
   for await (const row of rows) {

@@ -144,7 +144,7 @@ const MAX_FAILURES = 10_000;
 /** Stores the checkpoint of a slice; returns whether the claim still holds. The last slice stores the result too. */
 export async function saveCheckpoint(
   db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  { projectId, id, run }: Held,
   checkpoint: Checkpoint,
 ): Promise<boolean> {
   const { rows } = await db.query({
@@ -185,27 +185,38 @@ export async function saveCheckpoint(
   return rows.length === 1;
 }
 
-/** Ends a job that cannot be carried out; returns whether the claim still held. */
-export async function failJob(
+/** What a process has claimed. It loses the claim when another process claims the job. */
+type Held = Pick<ClaimedJob, "projectId" | "id" | "run">;
+
+/** Changes a job if the claim still holds; returns whether it did. `set` has parameters from `$4` on. */
+async function updateHeld(
   db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
-  { error, result, at }: { readonly error: string; readonly result: JsonObject; readonly at: Date },
+  { projectId, id, run }: Held,
+  { set, values }: { readonly set: string; readonly values: readonly unknown[] },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
     `update job
-        set status = 'FAILED', last_error = $4, result = $5, updated_at = $6,
-            processing_ms = coalesce(processing_ms, 0), finished_at = clock_timestamp(), retry_at = null
+        set ${set}
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
-    [projectId, id, run, error, JSON.stringify(result), at],
+    [projectId, id, run, ...values],
   );
   return rowCount === 1;
 }
 
-/** Whether no other process has claimed the job since. */
-export async function isJobHeld(
+/** Ends a job that cannot be carried out; returns whether the claim still held. */
+export const failJob = (
   db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
-): Promise<boolean> {
+  job: Held,
+  { error, result, at }: { readonly error: string; readonly result: JsonObject; readonly at: Date },
+): Promise<boolean> =>
+  updateHeld(db, job, {
+    set: `status = 'FAILED', last_error = $4, result = $5, updated_at = $6,
+          processing_ms = coalesce(processing_ms, 0), finished_at = clock_timestamp(), retry_at = null`,
+    values: [error, JSON.stringify(result), at],
+  });
+
+/** Whether no other process has claimed the job since. */
+export async function isJobHeld(db: Queryable, { projectId, id, run }: Held): Promise<boolean> {
   const { rowCount } = await db.query(
     `select from job
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
@@ -215,54 +226,32 @@ export async function isJobHeld(
 }
 
 /** Leaves the job for a later attempt; the jobs behind it wait. Returns whether the claim still held. */
-export async function postponeJob(
+export const postponeJob = (
   db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  job: Held,
   { error, pauseMs }: { readonly error: string; readonly pauseMs: number },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update job
-        set last_error = $4, retry_at = clock_timestamp() + $5 * interval '1 millisecond'
-      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
-    [projectId, id, run, error, pauseMs],
-  );
-  return rowCount === 1;
-}
+): Promise<boolean> =>
+  updateHeld(db, job, {
+    set: "last_error = $4, retry_at = clock_timestamp() + $5 * interval '1 millisecond'",
+    values: [error, pauseMs],
+  });
 
 /** Leaves the job as it was before the claim, for later; the jobs behind it wait. Returns whether the claim still held. */
-export async function pauseJob(
-  db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
-  pauseMs: number,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update job
-        set attempts = greatest(0, attempts - 1), retry_at = clock_timestamp() + $4 * interval '1 millisecond',
-            paused_since = coalesce(paused_since, clock_timestamp())
-      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
-    [projectId, id, run, pauseMs],
-  );
-  return rowCount === 1;
-}
+export const pauseJob = (db: Queryable, job: Held, pauseMs: number): Promise<boolean> =>
+  updateHeld(db, job, {
+    set: `attempts = greatest(0, attempts - 1), retry_at = clock_timestamp() + $4 * interval '1 millisecond',
+          paused_since = coalesce(paused_since, clock_timestamp())`,
+    values: [pauseMs],
+  });
 
 /** Stores that the job does not wait for a later version of its project, and starts its attempts anew. */
-export async function acceptVersion(
-  db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
-  version: bigint,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update job set project_version = $4, attempts = 1
-      where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
-    [projectId, id, run, version],
-  );
-  return rowCount === 1;
-}
+export const acceptVersion = (db: Queryable, job: Held, version: bigint): Promise<boolean> =>
+  updateHeld(db, job, { set: "project_version = $4, attempts = 1", values: [version] });
 
 /** Shows items of a slice that has not ended. */
 export async function saveProgress(
   db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
+  { projectId, id, run }: Held,
   handled: number,
 ): Promise<void> {
   await db.query(
@@ -273,10 +262,7 @@ export async function saveProgress(
 }
 
 /** Gives a job back whose slice was interrupted because the process stops. */
-export async function releaseJob(
-  db: Queryable,
-  { projectId, id, run }: Pick<ClaimedJob, "projectId" | "id" | "run">,
-): Promise<void> {
+export async function releaseJob(db: Queryable, { projectId, id, run }: Held): Promise<void> {
   await db.query(
     `update job set attempts = greatest(0, attempts - 1), in_slice = 0
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,

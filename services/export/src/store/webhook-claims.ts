@@ -14,12 +14,14 @@ export type ClaimedDelivery = {
   readonly secret: string | null;
 };
 
+/** SQL: a webhook with deliveries that are due, as its index has it. */
+const IS_DUE = "active and due_at <= clock_timestamp() and due_at < 'infinity'";
+
 /** Whether a webhook has deliveries that are due. */
 export async function hasDueDeliveries(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ due: boolean }>({
     name: "webhook_has_due",
-    text: `select exists (select from webhook
-                           where active and due_at <= clock_timestamp() and due_at < 'infinity') as due`,
+    text: `select exists (select from webhook where ${IS_DUE}) as due`,
     values: [],
   });
   return rows[0]?.due ?? false;
@@ -57,7 +59,7 @@ async function lockDueWebhooks(
     name: "webhook_lock_due",
     text: `select project_id, id
              from webhook
-            where active and due_at <= clock_timestamp() and due_at < 'infinity' and not id = any($2::text[])
+            where ${IS_DUE} and not id = any($2::text[])
             order by due_at
             limit $1
               for update skip locked`,

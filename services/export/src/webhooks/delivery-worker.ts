@@ -32,7 +32,10 @@ export type DeliveryWorker = AsyncDisposable & {
 const MAX_REQUESTS = 256;
 /** A receiver that responds has at most this many of them. */
 const MAX_PER_WEBHOOK = 16;
-/** Deliveries claimed together, of which bulk work gets a share; a receiver whose last request failed or took longer than a second gets no more than these. */
+/**
+ * Deliveries claimed together, of which bulk work gets a share. A receiver whose last request failed or took longer than a
+ * second gets no more than these.
+ */
 const PER_CLAIM = 4;
 const SLOW_MS = 1_000;
 const POLL_MS = 1_000;
