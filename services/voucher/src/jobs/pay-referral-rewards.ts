@@ -1,30 +1,22 @@
 import { ApiError } from "@scrip/errors";
-import { startWokenJob } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { payReward } from "../referral/pay-reward.ts";
 import { recordFailedAttempt, takeDueRewards } from "../store/referral-rewards.ts";
+import { startAttempts } from "./start-attempts.ts";
 
 const EVERY_MS = 500;
-const IDLE_MS = 3_000;
 /** Attempts of one batch must end before the rewards are due again. */
 const BATCH = 20;
 
 /** Pays due rewards of referral programs, until disposed. Safe to run in several processes concurrently. */
-export function startRewardPayment(deps: Deps): ReturnType<typeof startWokenJob> {
-  const job = startWokenJob({
+export const startRewardPayment = (deps: Deps): ReturnType<typeof startAttempts> =>
+  startAttempts({
     everyMs: EVERY_MS,
-    idleMs: IDLE_MS,
-    async batch() {
-      const attempts = await payDueRewards(deps);
-      // The next attempt may be due soon.
-      if (attempts > 0) job.wake();
-      return attempts === BATCH;
-    },
+    batchSize: BATCH,
+    attempt: () => payDueRewards(deps),
     onError: deps.onError,
   });
-  return job;
-}
 
 /** Pays one batch; returns the number of attempts. A failure is recorded and tried again later. */
 export async function payDueRewards(deps: Deps): Promise<number> {
