@@ -1,5 +1,5 @@
 import type { Claims, Messages } from "@scrip/redis";
-import type { GuessingNews, ReportClaim, SharedGuessing } from "@scrip/rpc";
+import type { GuesserNotice, ReportClaim, SharedGuessing } from "@scrip/rpc";
 import { RateLimiterRes as LimitExceeded } from "rate-limiter-flexible";
 
 import type { CounterStore } from "./counter-stores.ts";
@@ -18,7 +18,7 @@ export type SharedGuessingOptions = {
   readonly onFallback: (error: unknown) => void;
 };
 
-/** Misses of all processes, counted in their store, and news of guessers. */
+/** Misses of all processes, counted in their store, and notices of guessers. */
 export function createSharedGuessing(
   store: CounterStore,
   { messages, claims, onFallback }: SharedGuessingOptions,
@@ -55,22 +55,22 @@ export function createSharedGuessing(
         return true;
       }
     },
-    ...(messages && { news: newsIn(messages) }),
+    ...(messages && { notices: noticesIn(messages) }),
   };
 }
 
 /** More codes than all callers send within the window. */
 const UNLIMITED = 1_000_000_000;
 
-const newsIn = (messages: Messages): NonNullable<SharedGuessing["news"]> => ({
-  announce: (news) => messages.publish(CHANNEL, news),
+const noticesIn = (messages: Messages): NonNullable<SharedGuessing["notices"]> => ({
+  announce: (notice) => messages.publish(CHANNEL, notice),
   follow: (apply) =>
     messages.subscribe(CHANNEL, (message) => {
-      if (isNews(message)) apply(message);
+      if (isNotice(message)) apply(message);
     }),
 });
 
-function isNews(message: unknown): message is GuessingNews {
+function isNotice(message: unknown): message is GuesserNotice {
   if (typeof message !== "object" || message === null) return false;
   const { name, ms, misses, windowMs } = message as Readonly<Record<string, unknown>>;
   if (typeof name !== "string") return false;

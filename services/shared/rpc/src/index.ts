@@ -13,7 +13,7 @@ export type {
   CodeGuessing,
   CodeGuessingSettings,
   CodeRequest,
-  GuessingNews,
+  GuesserNotice,
   ReportClaim,
   SharedGuessing,
 } from "./code-guessing/code-guessing.ts";

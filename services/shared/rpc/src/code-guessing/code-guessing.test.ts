@@ -4,7 +4,7 @@ import {
   type CodeGuessingOptions,
   type CodeRequest,
   createCodeGuessing,
-  type GuessingNews,
+  type GuesserNotice,
   type SharedGuessing,
 } from "./code-guessing.ts";
 
@@ -252,12 +252,12 @@ describe("code guessing", () => {
 
 type Replica = ReturnType<typeof start>;
 
-/** Replicas that count in windows of five minutes, as Redis does, and learn of news without delay. */
+/** Replicas that count in windows of five minutes, as Redis does, and learn of notices without delay. */
 function createReplicas() {
   const clock = { now: 1_000 };
   const counts = new Map<string, { misses: number; endsAt: number }>();
   const claimedUntil = new Map<string, number>();
-  const applyInAll: ((news: GuessingNews) => void)[] = [];
+  const applyInAll: ((notice: GuesserNotice) => void)[] = [];
   const shared: SharedGuessing = {
     addMisses: async (name, misses) => {
       const known = counts.get(name);
@@ -274,10 +274,10 @@ function createReplicas() {
       for (const { name, ms } of free) claimedUntil.set(name, clock.now + ms);
       return free.length > 0;
     },
-    news: {
+    notices: {
       follow: (apply) => void applyInAll.push(apply),
-      announce: async (news) => {
-        for (const apply of applyInAll) apply(news);
+      announce: async (notice) => {
+        for (const apply of applyInAll) apply(notice);
       },
     },
   };

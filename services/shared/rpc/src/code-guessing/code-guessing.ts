@@ -50,9 +50,9 @@ export type SharedGuessing = {
    */
   readonly claimReport: (claims: readonly ReportClaim[]) => Promise<boolean>;
   /** Tells the other replicas; absent where they cannot be reached. */
-  readonly news?: {
-    readonly announce: (news: GuessingNews) => Promise<void>;
-    readonly follow: (apply: (news: GuessingNews) => void) => void;
+  readonly notices?: {
+    readonly announce: (notice: GuesserNotice) => Promise<void>;
+    readonly follow: (apply: (notice: GuesserNotice) => void) => void;
   };
 };
 
@@ -63,7 +63,7 @@ export type SharedMisses = { readonly misses: number; readonly windowMs: number 
 export type ReportClaim = { readonly name: string; readonly ms: number };
 
 /** The callers with this name are blocked for `ms` from now, or have missed so many codes. */
-export type GuessingNews =
+export type GuesserNotice =
   | { readonly name: string; readonly ms: number }
   | ({ readonly name: string } & SharedMisses);
 
@@ -134,10 +134,10 @@ export function createCodeGuessing(options: CodeGuessingOptions): CodeGuessing {
   const guesserOf = (name: string): Guesser => guessers.get(name) ?? addTo(guessers, name);
 
   const countMiss = createMissCounter(options, now);
-  shared?.news?.follow((news) => {
-    const guesser = guesserOf(news.name);
-    if ("ms" in news) blockFor(guesser, now(), news.ms);
-    else learn(guesser, now(), news);
+  shared?.notices?.follow((notice) => {
+    const guesser = guesserOf(notice.name);
+    if ("ms" in notice) blockFor(guesser, now(), notice.ms);
+    else recordSharedMisses(guesser, now(), notice);
   });
 
   return {
@@ -181,7 +181,7 @@ function createMissCounter({ reports, shared }: CodeGuessingOptions, now: () => 
     const ms = Math.min(FIRST_BLOCK_MS * 2 ** guesser.blocks, MAX_BLOCK_MS);
     blockFor(guesser, now(), ms);
     reports.blocked(request, { scope: bucket.scope, seconds: ms / 1_000 });
-    return shared?.news?.announce({ name: bucket.name, ms }) ?? NOTHING;
+    return shared?.notices?.announce({ name: bucket.name, ms }) ?? NOTHING;
   };
   return async (
     { guesser, bucket }: GuesserOf,
@@ -190,18 +190,18 @@ function createMissCounter({ reports, shared }: CodeGuessingOptions, now: () => 
   ): Promise<void> => {
     if (exceeds(guesser, bucket, bucket.limit)) return block(guesser, bucket, request);
     if (shared === undefined) return;
-    const ofAll = await shared.addMisses(bucket.name, misses);
-    if (ofAll === undefined) {
+    const total = await shared.addMisses(bucket.name, misses);
+    if (total === undefined) {
       // Alone, a process knows only a part of the misses, so its limit is lower.
       if (exceeds(guesser, bucket, Math.ceil(bucket.limit / 2)))
         await block(guesser, bucket, request);
       return;
     }
-    learn(guesser, now(), ofAll);
-    if (ofAll.misses >= bucket.limit && isMost(guesser, bucket))
+    recordSharedMisses(guesser, now(), total);
+    if (total.misses >= bucket.limit && isMost(guesser, bucket))
       return block(guesser, bucket, request);
-    if (isReportable(bucket) && ofAll.misses >= MANY_MISSES)
-      await shared.news?.announce({ name: bucket.name, ...ofAll });
+    if (isReportable(bucket) && total.misses >= MANY_MISSES)
+      await shared.notices?.announce({ name: bucket.name, ...total });
   };
 }
 
@@ -276,7 +276,11 @@ function blockFor(guesser: Guesser, now: number, ms: number): void {
 }
 
 /** Misses of all replicas: a count that arrives late is smaller, unless their window has begun anew. */
-function learn(guesser: Guesser, now: number, { misses, windowMs }: SharedMisses): void {
+function recordSharedMisses(
+  guesser: Guesser,
+  now: number,
+  { misses, windowMs }: SharedMisses,
+): void {
   const isNew = now >= guesser.sharedUntil;
   guesser.sharedMisses = isNew ? misses : Math.max(guesser.sharedMisses, misses);
   guesser.sharedUntil = now + windowMs;
