@@ -177,7 +177,7 @@ export type GetCardBalancesResponse = Message<"scrip.loyalty.v1.GetCardBalancesR
   balances: CardBalances[];
 
   /**
-   * Name of the snapshot that was read, if the request has one: earlier releases ignore it.
+   * The snapshot that was read: that of the request. Absent without one, and in responses of earlier releases, which ignore it.
    *
    * @generated from field: optional string snapshot = 2;
    */
@@ -1858,7 +1858,8 @@ export const CardService: GenService<{
   },
   /**
    * Opens a snapshot of all cards, for reads of many cards that must agree with each other. The stream repeats its name
-   * until the caller leaves, which closes the snapshot. A process holds up to three, for an hour each. Internal; read-only.
+   * each second until the caller leaves, which closes the snapshot. A process holds up to three, for an hour each.
+   * `service_unavailable`: it holds three, has lost the snapshot, or the hour is over. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.OpenCardSnapshot
    */

@@ -389,8 +389,8 @@ export const SegmentService: GenService<{
     output: typeof ListCustomerSegmentsResponseSchema;
   },
   /**
-   * Makes a `passive` segment an `auto-update` one, because something refers to it. Has no effect on others, and on one
-   * that was deleted meanwhile. Idempotent. Internal.
+   * Makes a `passive` segment an `auto-update` one, because something refers to it. Has no effect on a segment of another
+   * type, or on one that does not exist. Idempotent. Internal.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.FollowSegment
    */
