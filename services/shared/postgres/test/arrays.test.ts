@@ -71,3 +71,10 @@ test("reads instants back to the millisecond, also before 2000", async () => {
     sent.map((one) => (one === null ? null : new Date(one))),
   );
 });
+
+test("reads texts of all lengths back unchanged, beside short ones and those beyond ASCII", async () => {
+  for (const length of [63, 64, 65, 30_000, 700_000]) {
+    const texts = ["a", null, "x".repeat(length), "é", "漢🎉".repeat(length / 4), "", "z"];
+    expect(await roundTrip("text", textArray(texts))).toEqual(texts);
+  }
+});
