@@ -207,14 +207,16 @@ export function activitiesOfEvent(event: DeliveredEvent): readonly Activity[] {
   if (customerId === "" || (customerId === null && cardId === null)) return [];
   const occurredAt = event.occurredAt.getTime();
   const createdAt = date === undefined ? occurredAt : timestampMs(date);
+  const split = splitData(data);
+  const groupId = originOf(event)?.requestId ?? event.id;
   return [described.type, ...also].map((type, index) => ({
     projectId: event.projectId,
     customerId,
     id: activityId({ eventId: event.id, createdAt, occurredAt, step, index }),
     type,
     cardId,
-    groupId: originOf(event)?.requestId ?? event.id,
-    ...splitData(data),
+    groupId,
+    ...split,
     createdAt,
     occurredAt,
   }));

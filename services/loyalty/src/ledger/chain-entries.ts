@@ -51,20 +51,24 @@ function canonicalForm(entry: HashedEntry, previousHash: Uint8Array | null): str
     entry.relatedId,
   ]);
   const details = canonicalJson(entry.details === null ? null : JSON.parse(entry.details));
-  const previous = JSON.stringify(
-    previousHash === null ? null : Buffer.from(previousHash).toString("hex"),
-  );
+  const previous = previousHash === null ? "null" : `"${hexOf(previousHash)}"`;
   return `${items.slice(0, -1)},${details},${previous}]`;
 }
 
+const hexOf = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("hex");
+
 /** JSON as in RFC 8785: keys sorted by UTF-16 code units, no white space. */
 function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`);
-  return `{${members.join(",")}}`;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const members = value as Readonly<Record<string, unknown>>;
+  let text = "";
+  for (const key of Object.keys(members).toSorted()) {
+    const separator = text === "" ? "" : ",";
+    text += `${separator}${JSON.stringify(key)}:${canonicalJson(members[key])}`;
+  }
+  return `{${text}}`;
 }
 
 /**
