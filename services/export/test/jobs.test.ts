@@ -133,6 +133,37 @@ test("a job that pauses leaves its place, however often, and goes on where it wa
   expect(await countedBy(asyncActionId)).toEqual(upTo(4));
 });
 
+test("a job waits for an owner that is busy, for two hours, and uses no attempt", async () => {
+  const call = newCall();
+  const asyncActionId = await startCount(exports, call, { to: 1 });
+  const changeJob = (set: string) =>
+    asAdmin(db.url, (client) =>
+      client.query(`update export.job set ${set} where id = $1`, [asyncActionId]),
+    );
+  const attempt = async (item: () => void) => {
+    await changeJob("retry_at = null");
+    await takeTurn(call, item);
+    const { rows } = await db.query<{ attempts: number; waits: boolean }>(
+      "select attempts, retry_at > clock_timestamp() as waits from job where id = $1",
+      [asyncActionId],
+    );
+    return rows[0];
+  };
+  const reject = () => {
+    throw new ApiError("too_many_requests");
+  };
+  const reported = errors.length;
+  for (let times = 0; times < 15; times += 1) {
+    expect(await attempt(reject)).toEqual({ attempts: 0, waits: true });
+  }
+  expect(errors).toHaveLength(reported);
+  await changeJob("paused_since = clock_timestamp() - interval '2 hours'");
+  expect(await attempt(reject)).toEqual({ attempts: 1, waits: true });
+  expect(errors.splice(reported)).toHaveLength(1);
+  await attempt(() => {});
+  await reaches(exports, call, { asyncActionId, status: DONE });
+});
+
 test("a turn goes on while no other queue waits, and then gives way", async () => {
   const forgetTurns = () =>
     asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { currentTime, projectTime } from "@scrip/clock";
-import { toErrorResponse } from "@scrip/errors";
+import { ApiError, toErrorResponse } from "@scrip/errors";
 import { finalErrorOf } from "@scrip/idempotency";
 import type { Database } from "@scrip/postgres";
 import { type Call, type FindProject, type ProjectState, REQUEST_DEADLINE_MS } from "@scrip/rpc";
@@ -120,11 +120,24 @@ async function runSlice(
     const elapsedMs = performance.now() - startedAt;
     return await checkpoint(tools, { job, definition, outcome, elapsedMs, at });
   } catch (error) {
-    if (!signal.aborted) return handleFailure(tools, { job, definition, slice, at, error });
-    await releaseJob(tools.db, job);
-    return "over";
+    if (signal.aborted) {
+      await releaseJob(tools.db, job);
+      return "over";
+    }
+    if (isBusy(error) && job.pausedMs < MAX_BUSY_MS)
+      return endOf(await pauseJob(tools.db, job, BUSY_PAUSE_MS));
+    return handleFailure(tools, { job, definition, slice, at, error });
   }
 }
+
+/** An owner rejects the call because it has too much to do: the job waits, which is not an attempt. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof ApiError && error.key === "too_many_requests";
+
+const BUSY_PAUSE_MS = 5_000;
+
+/** After that, it is a failure like others. An export occupies an owner for up to an hour. */
+const MAX_BUSY_MS = 2 * 3_600_000;
 
 /**
  * Finds the project at least as the starting request has seen it: settings and clock are not older. Its event may still be

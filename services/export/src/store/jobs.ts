@@ -239,7 +239,7 @@ export const postponeJob = (
 /** Leaves the job as it was before the claim, for later; the jobs behind it wait. Returns whether the claim still held. */
 export const pauseJob = (db: Queryable, job: Held, pauseMs: number): Promise<boolean> =>
   updateHeld(db, job, {
-    set: `attempts = greatest(0, attempts - 1), retry_at = clock_timestamp() + $4 * interval '1 millisecond',
+    set: `attempts = greatest(0, attempts - 1), in_slice = 0, retry_at = clock_timestamp() + $4 * interval '1 millisecond',
           paused_since = coalesce(paused_since, clock_timestamp())`,
     values: [pauseMs],
   });

@@ -1,3 +1,5 @@
+import { ApiError } from "@scrip/errors";
+import { TooManySnapshots } from "@scrip/postgres";
 import type { CardService, OpenCardSnapshotResponse } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import type { Handler } from "@scrip/rpc";
 
@@ -11,7 +13,12 @@ export const openCardSnapshot =
   };
 
 async function* namesOf(snapshots: AsyncIterable<string>): AsyncIterable<OpenCardSnapshotResponse> {
-  for await (const snapshot of snapshots) {
-    yield { $typeName: "scrip.loyalty.v1.OpenCardSnapshotResponse", snapshot };
+  try {
+    for await (const snapshot of snapshots) {
+      yield { $typeName: "scrip.loyalty.v1.OpenCardSnapshotResponse", snapshot };
+    }
+  } catch (error) {
+    if (!(error instanceof TooManySnapshots)) throw error;
+    throw new ApiError("too_many_requests", { details: error.message, cause: error });
   }
 }

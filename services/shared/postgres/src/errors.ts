@@ -57,7 +57,15 @@ export class StandbyConflict extends Error {
   }
 }
 
-/** A snapshot that is closed, or that cannot be held. */
+/** A process holds as many snapshots as it may. */
+export class TooManySnapshots extends Error {
+  constructor(held: number) {
+    super(`This process holds ${held} snapshots already`);
+    this.name = "TooManySnapshots";
+  }
+}
+
+/** A snapshot that is closed. */
 export class SnapshotUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

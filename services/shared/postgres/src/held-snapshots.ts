@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "pg";
 
 import { withClient } from "./bulk-reads.ts";
-import { SnapshotUnavailable } from "./errors.ts";
+import { SnapshotUnavailable, TooManySnapshots } from "./errors.ts";
 
 /** Snapshots that a process holds, for several transactions that must read the same rows. */
 export type Snapshots = {
   /**
    * Yields the name of one snapshot, repeatedly. It lasts until the loop is left, `signal` is aborted or `close` is called.
-   * Unavailable: the process holds too many, the connection is lost, or the longest duration is over.
+   * Throws `TooManySnapshots`. Unavailable: the connection is lost, or the longest duration is over.
    */
   readonly hold: (projectId: string, signal: AbortSignal) => AsyncIterable<string>;
   readonly close: () => void;
@@ -32,9 +32,7 @@ export function createSnapshots(
   let held = 0;
   return {
     async *hold(projectId, signal) {
-      if (held >= MAX_HELD) {
-        throw new SnapshotUnavailable(`This process holds ${MAX_HELD} snapshots already`);
-      }
+      if (held >= MAX_HELD) throw new TooManySnapshots(held);
       held += 1;
       try {
         const end = { maxMs, signal: AbortSignal.any([signal, closing.signal]) };

@@ -48,6 +48,7 @@ export {
   isLockTimeout,
   isUniqueViolation,
   sqlState,
+  TooManySnapshots,
 } from "./errors.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { afterAll, expect, test } from "vitest";
 
 import { createSnapshots } from "../src/held-snapshots.ts";
-import { createDatabase, isUnavailable, readSnapshot } from "../src/index.ts";
+import { createDatabase, isUnavailable, readSnapshot, TooManySnapshots } from "../src/index.ts";
 
 const database = await emptyDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
@@ -92,7 +92,7 @@ test("a snapshot ends as soon as its caller leaves or the database is closed", a
 test("a process holds three snapshots at once, and rejects more", async () => {
   const leaving = new AbortController();
   const held = await Promise.all([1, 2, 3].map(() => hold(leaving.signal)));
-  await expect(hold(leaving.signal)).rejects.toSatisfy(isUnavailable);
+  await expect(hold(leaving.signal)).rejects.toThrow(TooManySnapshots);
   leaving.abort();
   await Promise.all(held.map(({ end }) => end));
   const next = new AbortController();

@@ -1859,7 +1859,8 @@ export const CardService: GenService<{
   /**
    * Opens a snapshot of all cards, for reads of many cards that must agree with each other. The stream repeats its name
    * each second until the caller leaves, which closes the snapshot. A process holds up to three, for an hour each.
-   * `service_unavailable`: it holds three, has lost the snapshot, or the hour is over. Internal; read-only.
+   * `too_many_requests`: it holds three. `service_unavailable`: it has lost the snapshot, or the hour is over. Internal;
+   * read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.OpenCardSnapshot
    */
