@@ -78,6 +78,9 @@ export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
+/** The statement ran for longer than `statement_timeout`. */
+export const isStatementTimeout = (error: unknown): boolean => sqlState(error) === "57014";
+
 /** Another transaction held a lock for longer than `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean => sqlState(error) === "55P03";
 

@@ -1,5 +1,6 @@
 import type { QueryResultRow } from "pg";
 
+import { countRows } from "./count-rows.ts";
 import type { Database } from "./database.ts";
 import type { ProjectQueryable, Queryable } from "./queryable.ts";
 
@@ -13,6 +14,8 @@ export type PageQuery = {
   readonly values: readonly unknown[];
   readonly limit: number;
   readonly offset: number;
+  /** What the columns of a page need, but neither its rows nor their order: joined to the rows of the page only. */
+  readonly completed?: { readonly alias: string; readonly joins: string };
   /** Rows up to this position are counted in the total, but not on any page. */
   readonly after?: ListPosition;
 };
@@ -49,7 +52,7 @@ export const listReads = (source: ListSource, projectId: string): Queryable =>
 /** One page of a list, whether more rows follow it, and the number of rows on all pages; from the replica if there is one. */
 export async function readPage<Row extends QueryResultRow>(
   source: ListSource,
-  { projectId, columns, from, order, values, limit, offset, after }: PageQuery,
+  { projectId, columns, from, order, values, limit, offset, completed, after }: PageQuery,
 ): Promise<{
   readonly rows: readonly Row[];
   readonly total: bigint;
@@ -58,16 +61,20 @@ export async function readPage<Row extends QueryResultRow>(
   const db = listReads(source, projectId);
   const position =
     after === undefined ? "" : `and ${after.column} ${after.operator} $${values.length + 1}::text`;
-  const [{ rows }, { rows: counts }] = await Promise.all([
+  const page = `${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`;
+  const [{ rows }, total] = await Promise.all([
     db.query<Row>(
-      `select ${columns} ${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`,
+      completed === undefined
+        ? `select ${columns} ${page}`
+        : `select ${columns} from (select ${completed.alias}.* ${page}) as ${completed.alias}
+           ${completed.joins} order by ${order}`,
       after === undefined ? values : [...values, after.value],
     ),
-    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
+    countRows(db, from, values),
   ]);
   return {
     rows: rows.slice(0, limit),
-    total: counts[0]?.total ?? 0n,
+    total,
     hasMore: rows.length > limit,
   };
 }

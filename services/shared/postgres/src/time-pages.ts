@@ -1,5 +1,6 @@
 import type { QueryResultRow } from "pg";
 
+import { countRows } from "./count-rows.ts";
 import type { Queryable } from "./queryable.ts";
 import {
   boundOf,
@@ -65,9 +66,9 @@ export async function readTimePage<Row extends QueryResultRow>(
   const ordered = `${from} ${behind} order by ${orderByTime(order)}`;
   const bound = [...values, ...(position?.values ?? [])];
   const offset = skipped + query.offset;
-  const [{ rows: found }, { rows: counts }] = await Promise.all([
+  const [{ rows: found }, total] = await Promise.all([
     db.query<Row>(query.select(`${ordered} limit ${limit + 1} offset ${offset}`), bound),
-    db.query<{ total: bigint }>(`select count(*) as total ${from}`, values),
+    countRows(db, from, values),
   ]);
   const rows = found.slice(0, limit);
   const hasMore = found.length > limit;
@@ -79,7 +80,7 @@ export async function readTimePage<Row extends QueryResultRow>(
   };
   return {
     rows,
-    total: counts[0]?.total ?? 0n,
+    total,
     hasMore,
     moreStartingAfter: hasMore ? await nextCursor(db, query, rows, earlier) : undefined,
   };

@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import type { ProjectQueryable } from "@scrip/postgres";
+import { countRows, type ProjectQueryable } from "@scrip/postgres";
 
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 import type { Holder, HolderRole } from "./holders.ts";
@@ -35,14 +35,15 @@ export async function listHolders(
   db: ProjectQueryable,
   { projectId, conditions, values, descending, after, limit }: HolderListing,
 ): Promise<{ readonly holders: readonly Holder[]; readonly total: bigint }> {
+  // By a lookup for each: a holder has few vouchers, and without statistics Postgres would read all of the project.
   const from = `from redeemable_holder h
-                join voucher v on v.project_id = h.project_id and v.id = h.voucher_id
-               where ${["h.project_id = $1", "v.deleted_at is null", ...conditions].join(" and ")}`;
+               cross join lateral (
+                     select from voucher
+                      where project_id = h.project_id and id = h.voucher_id and deleted_at is null
+                      limit 1) v
+               where ${["h.project_id = $1", ...conditions].join(" and ")}`;
   const reads = db.inProject(projectId);
-  const { rows: counts } = await reads.query<{ total: bigint }>(
-    `select count(*) as total ${from}`,
-    [...values],
-  );
+  const total = await countRows(reads, from, values);
   const position = after === null ? "" : `and h.id ${descending ? "<" : ">"} $${values.length + 1}`;
   const { rows } = await reads.query<HolderRow>(
     `select h.* ${from} ${position}
@@ -50,7 +51,7 @@ export async function listHolders(
       limit ${limit}`,
     [...values, ...(after === null ? [] : [after])],
   );
-  return { holders: rows.map((row) => holderFromRow(row)), total: counts[0]?.total ?? 0n };
+  return { holders: rows.map((row) => holderFromRow(row)), total };
 }
 
 const holderFromRow = (row: HolderRow): Holder => ({

@@ -28,6 +28,9 @@ const SORTABLE: Readonly<Record<string, string>> = {
   channel: "p.channel",
 };
 
+/** Columns with a value in each row. A placement of nulls would exclude their indexes. */
+const REQUIRED: ReadonlySet<string> = new Set(["id", "created_at", "channel"]);
+
 /** One page and the total number of publications. Ties are broken by id. */
 export async function listPublications(
   db: ProjectQueryable,
@@ -36,12 +39,13 @@ export async function listPublications(
   const column = SORTABLE[order.by];
   if (column === undefined) throw new Error(`publications cannot be sorted by ${order.by}`);
   const direction = order.descending ? "desc" : "asc";
+  const nulls = REQUIRED.has(order.by) ? "" : " nulls last";
   const from = `from publication p where ${["p.project_id = $1", ...conditions].join(" and ")}`;
   const { rows, total } = await readPage<PublicationRow>(db, {
     projectId,
     columns: PUBLICATION_COLUMNS,
     from,
-    order: `${column} ${direction} nulls last, p.id ${direction}`,
+    order: `${column} ${direction}${nulls}, p.id ${direction}`,
     values,
     ...page,
   });
