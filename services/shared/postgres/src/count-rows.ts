@@ -1,5 +1,6 @@
 import { isStatementTimeout } from "./errors.ts";
 import type { Queryable } from "./queryable.ts";
+import type { Planning } from "./statement.ts";
 
 type Explained = { readonly Plan: { readonly "Plan Rows": number } };
 
@@ -11,16 +12,23 @@ export async function countRows(
   db: Queryable,
   from: string,
   values: readonly unknown[],
+  planning?: Planning,
 ): Promise<bigint> {
+  const planned = planning === undefined ? {} : { planning };
   try {
-    const { rows } = await db.query<{ total: bigint }>(`select count(*) as total ${from}`, values);
+    const { rows } = await db.query<{ total: bigint }>({
+      text: `select count(*) as total ${from}`,
+      values,
+      ...planned,
+    });
     return rows[0]?.total ?? 0n;
   } catch (error) {
     if (!isStatementTimeout(error)) throw error;
-    const { rows } = await db.query<{ "QUERY PLAN": readonly Explained[] }>(
-      `explain (format json) select ${from}`,
+    const { rows } = await db.query<{ "QUERY PLAN": readonly Explained[] }>({
+      text: `explain (format json) select ${from}`,
       values,
-    );
+      ...planned,
+    });
     return BigInt(Math.round(rows[0]?.["QUERY PLAN"][0]?.Plan["Plan Rows"] ?? 0));
   }
 }

@@ -3,6 +3,7 @@ import type { QueryResultRow } from "pg";
 import { countRows } from "./count-rows.ts";
 import type { Database } from "./database.ts";
 import type { ProjectQueryable, Queryable } from "./queryable.ts";
+import type { Planning } from "./statement.ts";
 
 export type PageQuery = {
   readonly projectId: string;
@@ -16,6 +17,8 @@ export type PageQuery = {
   readonly offset: number;
   /** What the columns of a page need, but neither its rows nor their order: joined to the rows of the page only. */
   readonly completed?: { readonly alias: string; readonly joins: string };
+  /** Default: as the statistics suggest. */
+  readonly planning?: Planning;
   /** Rows up to this position are counted in the total, but not on any page. */
   readonly after?: ListPosition;
 };
@@ -52,7 +55,7 @@ export const listReads = (source: ListSource, projectId: string): Queryable =>
 /** One page of a list, whether more rows follow it, and the number of rows on all pages; from the replica if there is one. */
 export async function readPage<Row extends QueryResultRow>(
   source: ListSource,
-  { projectId, columns, from, order, values, limit, offset, completed, after }: PageQuery,
+  { projectId, columns, from, order, values, limit, offset, completed, planning, after }: PageQuery,
 ): Promise<{
   readonly rows: readonly Row[];
   readonly total: bigint;
@@ -63,14 +66,16 @@ export async function readPage<Row extends QueryResultRow>(
     after === undefined ? "" : `and ${after.column} ${after.operator} $${values.length + 1}::text`;
   const page = `${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`;
   const [{ rows }, total] = await Promise.all([
-    db.query<Row>(
-      completed === undefined
-        ? `select ${columns} ${page}`
-        : `select ${columns} from (select ${completed.alias}.* ${page}) as ${completed.alias}
-           ${completed.joins} order by ${order}`,
-      after === undefined ? values : [...values, after.value],
-    ),
-    countRows(db, from, values),
+    db.query<Row>({
+      text:
+        completed === undefined
+          ? `select ${columns} ${page}`
+          : `select ${columns} from (select ${completed.alias}.* ${page}) as ${completed.alias}
+             ${completed.joins} order by ${order}`,
+      values: after === undefined ? values : [...values, after.value],
+      ...(planning !== undefined && { planning }),
+    }),
+    countRows(db, from, values, planning),
   ]);
   return {
     rows: rows.slice(0, limit),

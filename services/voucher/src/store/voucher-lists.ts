@@ -34,6 +34,10 @@ const SORTABLE: Readonly<Record<string, string>> = {
   active: "v.active",
 };
 
+/** Of all vouchers, for conditions on them. */
+const USAGES_OF_VOUCHERS = `
+  join voucher_usage u on u.project_id = v.project_id and u.voucher_id = v.id and u.project_id = $1`;
+
 /** One page and the total number of vouchers. Ties are broken by id. */
 export async function listVouchers(
   db: ProjectQueryable,
@@ -49,10 +53,12 @@ export async function listVouchers(
   const { rows, total } = await readPage<VoucherRow>(db, {
     projectId,
     columns: VOUCHER_COLUMNS,
-    from: `from voucher v ${needsUsage ? USAGE_OF_VOUCHER : ""} where ${where}`,
+    from: `from voucher v ${needsUsage ? USAGES_OF_VOUCHERS : ""} where ${where}`,
     order: `${column} ${direction}${nulls}, v.id ${direction}`,
     values,
-    ...(!needsUsage && { completed: { alias: "v", joins: USAGE_OF_VOUCHER } }),
+    ...(needsUsage
+      ? { planning: "hashJoins" }
+      : { completed: { alias: "v", joins: USAGE_OF_VOUCHER } }),
     ...page,
   });
   return { vouchers: rows.map((row) => voucherFromRow(row)), total };
