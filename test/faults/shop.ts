@@ -169,8 +169,9 @@ function startLoad(
 export async function until(
   check: () => Promise<boolean>,
   describe: () => string = () => "",
+  timeoutMs = SETTLE_TIMEOUT_MS,
 ): Promise<void> {
-  const deadline = performance.now() + SETTLE_TIMEOUT_MS;
+  const deadline = performance.now() + timeoutMs;
   let failure: unknown;
   while (performance.now() < deadline) {
     try {
@@ -182,7 +183,7 @@ export async function until(
     }
     await sleep(POLL_MS);
   }
-  throw new Error(`still waiting after ${SETTLE_TIMEOUT_MS / 1_000} s: ${describe()}`, {
+  throw new Error(`still waiting after ${timeoutMs / 1_000} s: ${describe()}`, {
     cause: failure,
   });
 }
