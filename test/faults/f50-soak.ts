@@ -24,8 +24,6 @@ export const soak: Fault = {
   setup: {
     composition: "distributed",
     redis: true,
-    // The token of the load must not end before the experiment.
-    env: { SCRIP_TOKEN_SECONDS: "3600" },
     // Garbage that is collected late would look like growth.
     nodeArgs: ["--max-old-space-size=160"],
   },

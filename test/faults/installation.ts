@@ -26,6 +26,9 @@ import { type CallProxy, startCallProxy } from "./call-proxy.ts";
 import { type Clocks, createClocks } from "./clocks.ts";
 import { openShop, type Shop } from "./shop.ts";
 
+/** The token of a load must not end before the experiment, which may take longer than the default. */
+const TOKEN_SECONDS = 24 * 60 * 60;
+
 /** Where the event log of an installation is. */
 export type Bus = "postgres" | "kafka";
 
@@ -125,6 +128,7 @@ export async function withInstallation(
       ...(setup.checkout && { checkout: setup.checkout }),
       env: {
         DATABASE_URL: proxiedUrl.href,
+        SCRIP_TOKEN_SECONDS: String(TOKEN_SECONDS),
         ...(eventsProxied && { SCRIP_EVENTS_DATABASE_URL: eventsUrl.href }),
         ...(kafka && { SCRIP_KAFKA_BROKERS: kafka.brokers }),
         ...(redis && { SCRIP_REDIS_URL: redis.url }),
