@@ -64,7 +64,7 @@ export const killedCommits: Fault = {
 
     const counts = { acknowledged: 0, committed: 0, undone: 0 };
     const ids = new Set<string>();
-    const runs = full ? RUNS : SHORT_RUNS;
+    const runs = Number(process.env["KILLS"] ?? (full ? RUNS : SHORT_RUNS));
     const points = packets;
     for (let run = 0; run < runs; run += 1) {
       // The short form leaves out points, evenly.
