@@ -47,10 +47,8 @@ export const oneCode: Fault = {
       const name = `${status} ${body["key"] ?? ""}`.trim();
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
-    const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
-    report(
-      `${[...counts].map(([name, n]) => `${n} × ${name}`).join(", ")}; p99 ${p99.toFixed(0)} ms`,
-    );
+    const responsesOf = [...counts].map(([name, n]) => `${n} × ${name}`).join(", ");
+    report(`${responsesOf}; ${describeTimes(times)}`);
     assert.deepEqual(
       Object.fromEntries(counts),
       { "200": QUANTITY, "400 quantity_exceeded": requests.length - QUANTITY },
@@ -73,6 +71,12 @@ export const oneCode: Fault = {
     assert((await balanceOf(api, card)) === QUANTITY * POINTS, "accruals were lost or doubled");
   },
 };
+
+function describeTimes(times: readonly number[]): string {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (part: number): string => (sorted[Math.floor(sorted.length * part)] ?? 0).toFixed(0);
+  return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
+}
 
 /** How many different events of the log announce these redemptions. */
 async function countEvents(url: string, redemptions: ReadonlySet<string>): Promise<number> {
