@@ -17,7 +17,9 @@ import { type Call, neededOriginOf } from "@scrip/rpc";
 
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
+import type { LineSnapshot } from "../domain/input/order.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
+import { lineAmount } from "../domain/order/order-state.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { orderEdited } from "../events/order-edited.ts";
 import { publishOrder } from "../events/publish-order.ts";
@@ -163,6 +165,12 @@ export function updatedOrder(request: OrderRequest, stored: Order | null, path =
   return orderToProto(figuresOf(request, base, path), input, base);
 }
 
+/** The amount of an order with these lines, which overrides a sent one; null if no line has an amount. */
+function amountOfLines(lines: readonly LineSnapshot[]): bigint | null {
+  const amounts = lines.map(lineAmount).filter((amount) => amount !== null);
+  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount);
+}
+
 function figuresOf(request: OrderRequest, base: Order | null, path: string): OrderFigures {
   const lines =
     request.items.length > 0
@@ -176,7 +184,9 @@ function figuresOf(request: OrderRequest, base: Order | null, path: string): Ord
             ? { ...lineFromStored(item), amount: null }
             : lineFromStored(item),
         );
-  const isWorthTheSame = request.amount === undefined && request.items.length === 0;
+  const isWorthTheSame =
+    request.items.length === 0 &&
+    (request.amount === undefined || amountOfLines(lines) === base?.amount);
   const outcome = storedOrderFigures({
     amount: request.amount ?? base?.amount ?? null,
     initialAmount: request.initialAmount ?? (isWorthTheSame ? base?.initialAmount : null) ?? null,
