@@ -288,29 +288,6 @@ describe.each(COMPOSITIONS)("rollbacks (%s)", async (composition) => {
     expect(tooLate.body).toMatchObject({ key: "invalid_rollback_params" });
   });
 
-  test("take added units off an order whose amount was sent again", async () => {
-    const product = await api.post("/v1/products", { source_id: newCode("cup"), price: 1500 });
-    const free = { type: "UNIT", unit_off: 1, unit_type: product.body["id"] };
-    const voucher = await api.post("/v1/vouchers", {
-      type: "DISCOUNT_VOUCHER",
-      discount: { ...free, effect: "ADD_NEW_ITEMS" },
-    });
-    const order = { source_id: newCode("order"), items: [{ quantity: 2, price: 2000 }] };
-    const redeemed = await redeem(api, voucher.body["code"], { order });
-
-    // The amounts of the items override it.
-    const updated = await api.put(`/v1/orders/${order.source_id}`, { amount: 4000 });
-    const rollbackResponse = await api.post(`/v1/redemptions/${redeemed.body["id"]}/rollback`);
-
-    expect(updated.body).toMatchObject({ amount: 5500, initial_amount: 4000, total_amount: 4000 });
-    expect(rollbackResponse.body["order"]).toMatchObject({
-      amount: 4000,
-      initial_amount: 4000,
-      total_amount: 4000,
-      items: [{ amount: 4000 }],
-    });
-  });
-
   test("leave the order unchanged when the project is configured so", async () => {
     const { id, api: own } = await newProject(stack);
     await managementApi(stack).post(`/management/v1/projects/${id}/stacking-rules`, {

@@ -104,7 +104,8 @@ function addedItem(item: CatalogueItem): Partial<OrderItem> {
 function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
   const { sourceId, productId, skuId, relatedObject, product, sku, metadata } = item;
   return {
-    ...("id" in item && item.id !== undefined && { id: item.id }),
+    // Not the id of a sent item: only an update of the order checks that it is one of its items.
+    ...(item.$typeName === "scrip.common.v1.OrderItem" && item.id !== undefined && { id: item.id }),
     ...(sourceId !== undefined && { sourceId }),
     ...(productId !== undefined && { productId }),
     ...(skuId !== undefined && { skuId }),

@@ -5,6 +5,7 @@ import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
   type OrderInput,
+  type OrderItem,
   type OrderItemInput,
   OrderInputSchema,
   OrderStatus,
@@ -26,10 +27,11 @@ import { publishOrder } from "../events/publish-order.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
-import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
+import { lineFromStored } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
 import { saveImportedOrders, saveOrders, setSourceId } from "../store/orders.ts";
+import { keptItems, sentLine, withId } from "./kept-items.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
@@ -162,38 +164,58 @@ export function updatedOrder(request: OrderRequest, stored: Order | null, path =
       ...(sourceId !== undefined && { sourceId }),
     };
   }
-  return orderToProto(figuresOf(request, base, path), input, base);
+  const kept = keptItems(request.items, stored?.items ?? []);
+  const order = orderToProto(figuresOf(request, { base, kept, path }), input, base);
+  return { ...order, items: order.items.map((item, index) => withId(item, kept[index]?.id)) };
 }
 
-/** The amount of an order with these lines, which overrides a sent one; null if no line has an amount. */
-function amountOfLines(lines: readonly LineSnapshot[]): bigint | null {
-  const amounts = lines.map(lineAmount).filter((amount) => amount !== null);
-  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount);
-}
+type Figuring = {
+  readonly base: Order | null;
+  readonly kept: readonly (OrderItem | undefined)[];
+  readonly path: string;
+};
 
-function figuresOf(request: OrderRequest, base: Order | null, path: string): OrderFigures {
+function figuresOf(request: OrderRequest, { base, kept, path }: Figuring): OrderFigures {
   const lines =
     request.items.length > 0
-      ? request.items.map((item) => ({
-          ...lineFromInput(item),
-          discountAmount: item.discountAmount ?? 0n,
-        }))
+      ? request.items.map((item, index) => sentLine(item, kept[index]))
       : (base?.items ?? []).map((item) =>
           // Without a price, an amount of zero was never set.
           item.price === undefined && item.amount === 0n
             ? { ...lineFromStored(item), amount: null }
             : lineFromStored(item),
         );
-  const isWorthTheSame =
-    request.items.length === 0 &&
-    (request.amount === undefined || amountOfLines(lines) === base?.amount);
   const outcome = storedOrderFigures({
     amount: request.amount ?? base?.amount ?? null,
-    initialAmount: request.initialAmount ?? (isWorthTheSame ? base?.initialAmount : null) ?? null,
+    initialAmount: request.initialAmount ?? initialAmountOf(request, base, lines),
     discountAmount: request.discountAmount ?? base?.discountAmount ?? 0n,
     lines,
   });
   if (outcome.kind === "figures") return outcome.figures;
   const { key, details } = outcome.rejection;
   throw new ApiError(key, { details: details?.replace("Property .order.", `Property ${path}.`) });
+}
+
+/** The amount before discounts added units; null: the amount of the updated order. */
+function initialAmountOf(
+  request: OrderRequest,
+  base: Order | null,
+  lines: readonly LineSnapshot[],
+): bigint | null {
+  if (request.items.length > 0) {
+    const addedAmounts = lines.map(({ initialAmount, amount }) =>
+      initialAmount === null || amount === null ? 0n : amount - initialAmount,
+    );
+    if (addedAmounts.every((added) => added === 0n)) return null;
+    const amount = amountOfLines(lines);
+    return amount === null ? null : amount - addedAmounts.reduce((sum, added) => sum + added);
+  }
+  const isWorthTheSame = request.amount === undefined || amountOfLines(lines) === base?.amount;
+  return isWorthTheSame ? (base?.initialAmount ?? null) : null;
+}
+
+/** The amount of an order with these lines, which overrides a sent one; null if no line has an amount. */
+function amountOfLines(lines: readonly LineSnapshot[]): bigint | null {
+  const amounts = lines.map(lineAmount).filter((amount) => amount !== null);
+  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount);
 }
