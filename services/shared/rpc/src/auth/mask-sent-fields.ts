@@ -12,9 +12,16 @@ import { pathFieldsOf, ruleOf } from "@scrip/contract";
  * Updates write the fields that their `update_mask` names. An external service may leave it out: then it names the
  * fields that the request has, also one level below, as the gateway does for a JSON document.
  */
-export function compileMaskSentFields(
-  method: DescMethod,
-): ((request: Message) => void) | undefined {
+export function maskSentFields(method: DescMethod, request: Message): void {
+  if (!compiled.has(method)) compiled.set(method, compileMask(method));
+  compiled.get(method)?.(request);
+}
+
+type Mask = (request: Message) => void;
+
+const compiled = new Map<DescMethod, Mask | undefined>();
+
+function compileMask(method: DescMethod): Mask | undefined {
   const mask = method.input.fields.find(
     ({ name, message }) =>
       name === "update_mask" && message?.typeName === "google.protobuf.FieldMask",

@@ -15,7 +15,7 @@ import { isUnavailable } from "@scrip/postgres";
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
-import { compileMaskSentFields } from "../auth/mask-sent-fields.ts";
+import { maskSentFields } from "../auth/mask-sent-fields.ts";
 import {
   createTokenVerifier,
   type ServiceClaims,
@@ -275,21 +275,11 @@ function adapt(
 ) {
   const handler = handlers[method.localName];
   const check = compileCheck(method.input);
-  const maskSentFields = compileMaskSentFields(method);
   const lookups = codeLookupsOf(method);
   const inSpan = serverSpans();
   const accept = (request: Message, context: CallContext) =>
     acceptCall(
-      {
-        method,
-        check,
-        maskSentFields,
-        handler,
-        verify,
-        findProject,
-        callers,
-        onCall: options.onCall,
-      },
+      { method, check, handler, verify, findProject, callers, onCall: options.onCall },
       request,
       context,
     );
@@ -330,7 +320,6 @@ function adapt(
 type Accepting = {
   readonly method: DescMethod;
   readonly check: ReturnType<typeof compileCheck>;
-  readonly maskSentFields: ReturnType<typeof compileMaskSentFields>;
   readonly handler: unknown;
   readonly verify: Verify;
   readonly findProject: FindProject;
@@ -340,7 +329,7 @@ type Accepting = {
 
 /** Authenticates, authorizes and checks a call; reports it when it ends. */
 function acceptCall(
-  { method, check, maskSentFields, handler, verify, findProject, callers, onCall }: Accepting,
+  { method, check, handler, verify, findProject, callers, onCall }: Accepting,
   request: Message,
   context: CallContext,
 ) {
@@ -372,7 +361,7 @@ function acceptCall(
       if (claims.internal) return { call, isExternal: false };
       const sent = { method, request, claims };
       const idempotency = externalIdempotency(sent, context.requestHeader);
-      maskSentFields?.(request);
+      maskSentFields(method, request);
       return { call: { ...call, idempotency }, isExternal: true };
     },
     succeed: () => report({}),
