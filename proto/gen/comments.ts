@@ -783,7 +783,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.common.v1.OrderItemInput.amount": "Amount of the item before discounts, in minor units. Default: `price` × `quantity`.",
   "scrip.common.v1.OrderItemInput.discount_amount": "Discount that the item already has, in minor units. Only for stored orders (`/v1/orders`) and estimations of points; validations and redemptions ignore it.",
   "scrip.common.v1.OrderItemInput.discount_quantity": "Ignored, because discounts decide it. Responses have more than 0 for an item that a discount added.",
-  "scrip.common.v1.OrderItemInput.id": "Id that the stored order gave to the item (`ordli_…`). An update that sends it changes this item instead of replacing it, so that rollbacks still take off what redemptions gave to it. Ignored by other requests, as is an unknown id.",
+  "scrip.common.v1.OrderItemInput.id": "Id that the stored order gave to the item (`ordli_…`). The item is then this one, not a new one: it keeps the discounts and free units of earlier redemptions if its quantity and price are unchanged, and rollbacks take them off. Ignored if the order has no such item.",
   "scrip.common.v1.OrderItemInput.initial_quantity": "Ignored, because it follows from `quantity`. Imports of orders (`/v1/orders/import`) reject a number below 1, unless `quantity` is 0 or a discount added the item.",
   "scrip.common.v1.OrderItemInput.metadata": "Free-form key-value pairs. The project's metadata schema of the resource applies (docs/metadata-schemas.md#enforcement).",
   "scrip.common.v1.OrderItemInput.price": "Unit price in minor units. Default: the price of the SKU, or of the product, in the request or in the catalogue.",

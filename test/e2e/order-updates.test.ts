@@ -70,6 +70,44 @@ describe.each(COMPOSITIONS)("rollbacks after updates of the order (%s)", async (
     });
   });
 
+  test("take each redemption off an order that was sent back with the second one", async () => {
+    const product = await api.post("/v1/products", { source_id: newCode("cup"), price: 1500 });
+    const discounts = [
+      { type: "PERCENT", percent_off: 50, effect: "APPLY_TO_ITEMS" },
+      { type: "UNIT", unit_off: 1, unit_type: product.body["id"], effect: "ADD_NEW_ITEMS" },
+      { type: "PERCENT", percent_off: 10 },
+    ];
+    const path = `/v1/orders/${newCode("order")}`;
+    let order: Json = {
+      source_id: path.slice("/v1/orders/".length),
+      items: [{ quantity: 2, price: 2000 }],
+    };
+    const totals: number[] = [];
+    const redemptions: string[] = [];
+    for (const discount of discounts) {
+      const voucher = await api.post("/v1/vouchers", { type: "DISCOUNT_VOUCHER", discount });
+      const { body, text } = await redeem(api, voucher.body["code"], { order });
+      expect(body["result"], text).toBe("SUCCESS");
+      order = body["order"];
+      totals.push(order["total_amount"]);
+      redemptions.push(body["id"]);
+    }
+    expect(totals).toEqual([2000, 2000, 1800]);
+
+    const left: unknown[] = [];
+    for (const id of redemptions) {
+      await api.post(`/v1/redemptions/${id}/rollback`);
+      const { body } = await api.get(path);
+      left.push([body["amount"], body["items_discount_amount"], body["total_amount"]]);
+    }
+    expect(left).toEqual([
+      [5500, 1500, 3800],
+      [4000, 0, 3800],
+      [4000, 0, 4000],
+    ]);
+    expect((await api.get(path)).body).toMatchObject({ status: "CANCELED", initial_amount: 4000 });
+  });
+
   test("ignore ids of items that the order does not have", async () => {
     const order = { source_id: newCode("order"), items: [{ id: "ordli_1", price: 500 }] };
     const created = await api.post("/v1/orders", order);

@@ -5,7 +5,6 @@ import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
   type OrderInput,
-  type OrderItem,
   type OrderItemInput,
   OrderInputSchema,
   OrderStatus,
@@ -27,11 +26,11 @@ import { publishOrder } from "../events/publish-order.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
-import { lineFromStored } from "../mapping/order-input.ts";
+import { keptItems } from "../mapping/kept-items.ts";
+import { lineFromStored, sentLine } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
 import { saveImportedOrders, saveOrders, setSourceId } from "../store/orders.ts";
-import { keptItems, sentLine, withId } from "./kept-items.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
@@ -164,21 +163,25 @@ export function updatedOrder(request: OrderRequest, stored: Order | null, path =
       ...(sourceId !== undefined && { sourceId }),
     };
   }
-  const kept = keptItems(request.items, stored?.items ?? []);
-  const order = orderToProto(figuresOf(request, { base, kept, path }), input, base);
-  return { ...order, items: order.items.map((item, index) => withId(item, kept[index]?.id)) };
+  const figures = figuresOf(request, { stored, base, path });
+  return orderToProto(figures, input, request.items.length > 0 ? stored : base);
 }
 
 type Figuring = {
+  readonly stored: Order | null;
+  /** The stored order, without its items if the request replaces them. */
   readonly base: Order | null;
-  readonly kept: readonly (OrderItem | undefined)[];
   readonly path: string;
 };
 
-function figuresOf(request: OrderRequest, { base, kept, path }: Figuring): OrderFigures {
+function figuresOf(request: OrderRequest, { stored, base, path }: Figuring): OrderFigures {
+  const kept = keptItems(request.items, stored?.items ?? []);
   const lines =
     request.items.length > 0
-      ? request.items.map((item, index) => sentLine(item, kept[index]))
+      ? request.items.map((item, index) => ({
+          ...sentLine(item, kept[index]),
+          discountAmount: item.discountAmount ?? 0n,
+        }))
       : (base?.items ?? []).map((item) =>
           // Without a price, an amount of zero was never set.
           item.price === undefined && item.amount === 0n

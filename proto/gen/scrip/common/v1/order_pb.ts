@@ -216,8 +216,9 @@ export type OrderItemInput = Message<"scrip.common.v1.OrderItemInput"> & {
   discountQuantity?: bigint | undefined;
 
   /**
-   * Id that the stored order gave to the item (`ordli_…`). An update that sends it changes this item instead of replacing
-   * it, so that rollbacks still take off what redemptions gave to it. Ignored by other requests, as is an unknown id.
+   * Id that the stored order gave to the item (`ordli_…`). The item is then this one, not a new one: it keeps the discounts
+   * and free units of earlier redemptions if its quantity and price are unchanged, and rollbacks take them off. Ignored if
+   * the order has no such item.
    *
    * @generated from field: optional string id = 14;
    */
