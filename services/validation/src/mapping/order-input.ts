@@ -62,7 +62,7 @@ export function sentLine(item: OrderItemInput, stored: OrderItem | undefined): L
   return { ...line, amount, initialAmount, initialQuantity, discountQuantity };
 }
 
-export function lineFromInput(item: OrderItemInput): LineSnapshot {
+function lineFromInput(item: OrderItemInput): LineSnapshot {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,
