@@ -6,6 +6,7 @@ import type {
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { LineSnapshot, OrderSnapshot } from "../domain/input/order.ts";
+import { isUnchanged, keptItems } from "./kept-items.ts";
 
 /**
  * The order as the decision sees it: the stored order, if the request references one, with the sent
@@ -21,18 +22,47 @@ export function orderFromProto(input: OrderInput, stored: Order | null): OrderSn
       metadata: input.metadata ?? {},
     };
   }
-  const replaced = input.items.length > 0 || input.amount !== undefined;
+  const isReplaced = input.items.length > 0;
+  const lines = isReplaced ? sentLines(input, stored) : stored.items.map(lineFromStored);
   return {
-    amount: input.amount ?? (input.items.length > 0 ? null : stored.amount),
-    initialAmount: replaced ? null : stored.initialAmount,
+    amount: input.amount ?? (isReplaced ? null : stored.amount),
+    initialAmount: isWorthTheSame(input, stored, lines) ? stored.initialAmount : null,
     discountAmount: stored.discountAmount,
-    lines:
-      input.items.length > 0 ? input.items.map(lineFromInput) : stored.items.map(lineFromStored),
+    lines,
     metadata: { ...stored.metadata, ...input.metadata },
   };
 }
 
-export function lineFromInput(item: OrderItemInput): LineSnapshot {
+/** Unchanged items of the stored order keep their discounts. */
+function sentLines({ items }: OrderInput, stored: Order): LineSnapshot[] {
+  const kept = keptItems(items, stored.items);
+  return items.map((item, index) => {
+    const line = sentLine(item, kept[index]);
+    const discountAmount = line.initialAmount === null ? 0n : (kept[index]?.discountAmount ?? 0n);
+    return { ...line, discountAmount };
+  });
+}
+
+function isWorthTheSame(
+  { amount, items }: OrderInput,
+  stored: Order,
+  lines: readonly LineSnapshot[],
+): boolean {
+  if (items.length === 0) return amount === undefined;
+  const isSame = lines.every(({ initialAmount }) => initialAmount !== null);
+  const hasAll = lines.length === stored.items.length;
+  return isSame && hasAll && (amount === undefined || amount === stored.amount);
+}
+
+/** A sent item; one that is worth what the stored one is keeps its figures before discounts. */
+export function sentLine(item: OrderItemInput, stored: OrderItem | undefined): LineSnapshot {
+  const line = lineFromInput(item);
+  if (stored === undefined || !isUnchanged(item, stored)) return line;
+  const { amount, initialAmount, initialQuantity, discountQuantity } = stored;
+  return { ...line, amount, initialAmount, initialQuantity, discountQuantity };
+}
+
+function lineFromInput(item: OrderItemInput): LineSnapshot {
   return {
     productId: item.productId ?? item.product?.id ?? null,
     skuId: item.skuId ?? item.sku?.id ?? null,

@@ -11,6 +11,7 @@ import type { CatalogueItem } from "../domain/input/catalogue-item.ts";
 import type { LineFigures, OrderFigures } from "../domain/order/order-figures.ts";
 import type { UnitExchange } from "../domain/order/order-state.ts";
 import type { OrderKey } from "../store/orders.ts";
+import { keptItems } from "./kept-items.ts";
 
 /** The calculated order of a response, with the data that was sent. */
 export function orderToProto(
@@ -19,6 +20,7 @@ export function orderToProto(
   stored: Order | null,
 ): Order {
   const items = input.items.length > 0 ? input.items : (stored?.items ?? []);
+  const kept = keptItems(input.items, stored?.items ?? []);
   return {
     $typeName: "scrip.common.v1.Order",
     amount: figures.amount,
@@ -30,7 +32,7 @@ export function orderToProto(
     appliedDiscountAmount: figures.appliedDiscountAmount,
     itemsAppliedDiscountAmount: figures.itemsAppliedDiscountAmount,
     totalAppliedDiscountAmount: figures.totalAppliedDiscountAmount,
-    items: figures.lines.map((line, index) => itemToProto(line, items[index])),
+    items: figures.lines.map((line, index) => itemToProto(line, items[index], kept[index]?.id)),
     redemptions: stored?.redemptions ?? {},
     metadata: { ...stored?.metadata, ...input.metadata },
     ...(stored?.id !== undefined && { id: stored.id }),
@@ -45,7 +47,11 @@ export function orderToProto(
   };
 }
 
-function itemToProto(line: LineFigures, item: OrderItemInput | OrderItem | undefined): OrderItem {
+function itemToProto(
+  line: LineFigures,
+  item: OrderItemInput | OrderItem | undefined,
+  keptId: string | undefined,
+): OrderItem {
   return {
     $typeName: "scrip.common.v1.OrderItem",
     quantity: line.quantity,
@@ -63,6 +69,7 @@ function itemToProto(line: LineFigures, item: OrderItemInput | OrderItem | undef
     collectionIds: [...line.collections],
     ...(line.price !== null && { price: line.price }),
     ...(item !== undefined && described(item)),
+    ...(keptId !== undefined && { id: keptId }),
     ...(line.addedItem !== null && addedItem(line.addedItem)),
   };
 }
@@ -104,7 +111,8 @@ function addedItem(item: CatalogueItem): Partial<OrderItem> {
 function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
   const { sourceId, productId, skuId, relatedObject, product, sku, metadata } = item;
   return {
-    ...("id" in item && item.id !== undefined && { id: item.id }),
+    // Not the id of a sent item, which the order may not have.
+    ...(item.$typeName === "scrip.common.v1.OrderItem" && item.id !== undefined && { id: item.id }),
     ...(sourceId !== undefined && { sourceId }),
     ...(productId !== undefined && { productId }),
     ...(skuId !== undefined && { skuId }),

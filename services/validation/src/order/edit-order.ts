@@ -17,14 +17,17 @@ import { type Call, neededOriginOf } from "@scrip/rpc";
 
 import { overridingLines, upsertOverrides } from "../catalogue/catalogue-overrides.ts";
 import type { Deps } from "../deps.ts";
+import type { LineSnapshot } from "../domain/input/order.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
+import { lineAmount } from "../domain/order/order-state.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
 import { orderEdited } from "../events/order-edited.ts";
 import { publishOrder } from "../events/publish-order.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
-import { lineFromInput, lineFromStored } from "../mapping/order-input.ts";
+import { keptItems } from "../mapping/kept-items.ts";
+import { lineFromStored, sentLine } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
 import { saveImportedOrders, saveOrders, setSourceId } from "../store/orders.ts";
@@ -160,14 +163,23 @@ export function updatedOrder(request: OrderRequest, stored: Order | null, path =
       ...(sourceId !== undefined && { sourceId }),
     };
   }
-  return orderToProto(figuresOf(request, base, path), input, base);
+  const figures = figuresOf(request, { stored, base, path });
+  return orderToProto(figures, input, request.items.length > 0 ? stored : base);
 }
 
-function figuresOf(request: OrderRequest, base: Order | null, path: string): OrderFigures {
+type Figuring = {
+  readonly stored: Order | null;
+  /** The stored order, without its items if the request replaces them. */
+  readonly base: Order | null;
+  readonly path: string;
+};
+
+function figuresOf(request: OrderRequest, { stored, base, path }: Figuring): OrderFigures {
+  const kept = keptItems(request.items, stored?.items ?? []);
   const lines =
     request.items.length > 0
-      ? request.items.map((item) => ({
-          ...lineFromInput(item),
+      ? request.items.map((item, index) => ({
+          ...sentLine(item, kept[index]),
           discountAmount: item.discountAmount ?? 0n,
         }))
       : (base?.items ?? []).map((item) =>
@@ -176,14 +188,37 @@ function figuresOf(request: OrderRequest, base: Order | null, path: string): Ord
             ? { ...lineFromStored(item), amount: null }
             : lineFromStored(item),
         );
-  const isWorthTheSame = request.amount === undefined && request.items.length === 0;
   const outcome = storedOrderFigures({
     amount: request.amount ?? base?.amount ?? null,
-    initialAmount: request.initialAmount ?? (isWorthTheSame ? base?.initialAmount : null) ?? null,
+    initialAmount: request.initialAmount ?? initialAmountOf(request, base, lines),
     discountAmount: request.discountAmount ?? base?.discountAmount ?? 0n,
     lines,
   });
   if (outcome.kind === "figures") return outcome.figures;
   const { key, details } = outcome.rejection;
   throw new ApiError(key, { details: details?.replace("Property .order.", `Property ${path}.`) });
+}
+
+/** The amount before discounts added units; null: the amount of the updated order. */
+function initialAmountOf(
+  request: OrderRequest,
+  base: Order | null,
+  lines: readonly LineSnapshot[],
+): bigint | null {
+  if (request.items.length > 0) {
+    const addedAmounts = lines.map(({ initialAmount, amount }) =>
+      initialAmount === null || amount === null ? 0n : amount - initialAmount,
+    );
+    if (addedAmounts.every((added) => added === 0n)) return null;
+    const amount = amountOfLines(lines);
+    return amount === null ? null : amount - addedAmounts.reduce((sum, added) => sum + added);
+  }
+  const isWorthTheSame = request.amount === undefined || amountOfLines(lines) === base?.amount;
+  return isWorthTheSame ? (base?.initialAmount ?? null) : null;
+}
+
+/** The amount of an order with these lines, which overrides a sent one; null if no line has an amount. */
+function amountOfLines(lines: readonly LineSnapshot[]): bigint | null {
+  const amounts = lines.map(lineAmount).filter((amount) => amount !== null);
+  return amounts.length === 0 ? null : amounts.reduce((sum, amount) => sum + amount);
 }

@@ -848,7 +848,7 @@ export type UpdatePromotionTierRequest = Message<"scrip.campaign.v1.UpdatePromot
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -1287,7 +1287,7 @@ export type UpdatePromotionStackRequest = Message<"scrip.campaign.v1.UpdatePromo
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */

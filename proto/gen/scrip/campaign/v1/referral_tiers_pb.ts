@@ -279,7 +279,7 @@ export type UpdateReferralTierRequest = Message<"scrip.campaign.v1.UpdateReferra
   reward?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */

@@ -253,7 +253,7 @@ export type UpdateWebhookRequest = Message<"scrip.export.v1.UpdateWebhookRequest
   headers: { [key: string]: string };
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */

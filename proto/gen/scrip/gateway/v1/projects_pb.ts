@@ -330,7 +330,7 @@ export type UpdateProjectRequest = Message<"scrip.gateway.v1.UpdateProjectReques
   firstWeekday?: number | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 17;
    */
@@ -670,7 +670,7 @@ export type SetClockRequest = Message<"scrip.gateway.v1.SetClockRequest"> & {
   now?: Timestamp | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */

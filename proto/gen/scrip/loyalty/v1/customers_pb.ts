@@ -602,7 +602,7 @@ export type CreateCustomerRequest = Message<"scrip.loyalty.v1.CreateCustomerRequ
   birthday?: string | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 12;
    */
@@ -834,7 +834,7 @@ export type UpdateCustomerRequest = Message<"scrip.loyalty.v1.UpdateCustomerRequ
   birthday?: string | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 11;
    */

@@ -511,7 +511,7 @@ export type UpdateLoyaltyTierRequest = Message<"scrip.loyalty.v1.UpdateLoyaltyTi
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */

@@ -119,7 +119,7 @@ export type CreateOrderRequest = Message<"scrip.validation.v1.CreateOrderRequest
   referrerId?: string | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -229,7 +229,7 @@ export type UpdateOrderRequest = Message<"scrip.validation.v1.UpdateOrderRequest
   referrerId?: string | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */

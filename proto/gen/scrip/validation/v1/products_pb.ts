@@ -329,7 +329,7 @@ export type CreateProductRequest = Message<"scrip.validation.v1.CreateProductReq
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
@@ -496,7 +496,7 @@ export type UpdateProductRequest = Message<"scrip.validation.v1.UpdateProductReq
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
@@ -605,7 +605,7 @@ export type CreateSkuRequest = Message<"scrip.validation.v1.CreateSkuRequest"> &
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 10;
    */
@@ -793,7 +793,7 @@ export type UpdateSkuRequest = Message<"scrip.validation.v1.UpdateSkuRequest"> &
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 10;
    */

@@ -175,7 +175,7 @@ export type CreateStackingRulesRequest = Message<"scrip.validation.v1.CreateStac
   discountedAmountModeCategories: string[];
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 21;
    */
@@ -353,7 +353,7 @@ export type UpdateStackingRulesRequest = Message<"scrip.validation.v1.UpdateStac
   discountedAmountModeCategories: string[];
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 22;
    */

@@ -860,7 +860,7 @@ export type UpdateVoucherRequest = Message<"scrip.voucher.v1.UpdateVoucherReques
   type?: VoucherType | undefined;
 
   /**
-   * Fields that the request sent; set by the gateway from the JSON document.
+   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 15;
    */

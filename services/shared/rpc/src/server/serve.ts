@@ -15,6 +15,7 @@ import { isUnavailable } from "@scrip/postgres";
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
+import { maskSentFields } from "../auth/mask-sent-fields.ts";
 import {
   createTokenVerifier,
   type ServiceClaims,
@@ -360,6 +361,7 @@ function acceptCall(
       if (claims.internal) return { call, isExternal: false };
       const sent = { method, request, claims };
       const idempotency = externalIdempotency(sent, context.requestHeader);
+      maskSentFields(method, request);
       return { call: { ...call, idempotency }, isExternal: true };
     },
     succeed: () => report({}),
