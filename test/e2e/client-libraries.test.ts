@@ -183,6 +183,18 @@ describe.each(COMPOSITIONS)("client libraries (%s)", async (composition) => {
     expect((await api.get("/v1/vouchers/publish")).status).toBe(404);
   });
 
+  test("never create vouchers whose code is an operation of older clients", async () => {
+    const campaign = newCode("campaign");
+    const template = { type: "DISCOUNT_VOUCHER", discount: DISCOUNT };
+    await ok(api.post("/v1/campaigns", { name: campaign, type: "AUTO_UPDATE", voucher: template }));
+    for (const code of ["enable", "disable"]) {
+      const { status, body } = await api.post(`/v1/vouchers/${code}`, { campaign });
+      expect([status, body["key"]], code).toEqual([400, "invalid_payload"]);
+    }
+    const created = await api.post("/v1/vouchers", { code: "publish", ...template });
+    expect([created.status, created.body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
   test("read a SKU under its product", async () => {
     const [shirt, mug] = await Promise.all(
       ["Shirt", "Mug"].map((name) => ok(api.post("/v1/products", { name }))),
