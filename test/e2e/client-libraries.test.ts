@@ -183,6 +183,22 @@ describe.each(COMPOSITIONS)("client libraries (%s)", async (composition) => {
     expect((await api.get("/v1/vouchers/publish")).status).toBe(404);
   });
 
+  test("send null as the body of operations without parameters", async () => {
+    const code = newCode("voucher");
+    await ok(api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: DISCOUNT }));
+    for (const [operation, active] of [
+      ["disable", false],
+      ["enable", true],
+    ] as const) {
+      const voucher = await ok(api.post(`/v1/vouchers/${code}/${operation}`, null));
+      expect(voucher, operation).toMatchObject({ code, active });
+    }
+    const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption?tracking_id=ada`, null));
+    expect(redeemed).toMatchObject({ result: "SUCCESS", tracking_id: expect.any(String) });
+    const { status, body } = await api.post("/v1/vouchers", null);
+    expect([status, body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
   test("never create vouchers whose code is an operation of older clients", async () => {
     const campaign = newCode("campaign");
     const template = { type: "DISCOUNT_VOUCHER", discount: DISCOUNT };
