@@ -155,6 +155,109 @@ describe.each(COMPOSITIONS)("client libraries (%s)", async (composition) => {
     expect(listed["campaigns"].map((one: Json) => one["id"])).toEqual([coupons["id"]]);
   });
 
+  test("publish vouchers at the older path", async () => {
+    const campaign = newCode("campaign");
+    const template = { type: "DISCOUNT_VOUCHER", discount: DISCOUNT };
+    await ok(
+      api.post("/v1/campaigns", {
+        name: campaign,
+        campaign_type: "DISCOUNT_COUPONS",
+        type: "AUTO_UPDATE",
+        voucher: template,
+      }),
+    );
+    const customer = { source_id: newCode("customer") };
+    const published = await ok(api.post("/v1/vouchers/publish", { campaign, customer }));
+    expect(published).toMatchObject({
+      object: "publication",
+      result: "SUCCESS",
+      voucher: { campaign, type: "DISCOUNT_VOUCHER" },
+    });
+    const { code } = published["voucher"];
+    expect(code).not.toBe("publish");
+    const again = await api.post("/v1/vouchers/publish", {
+      voucher: code,
+      customer: newCode("other"),
+    });
+    expect([again.status, again.body["key"]]).toEqual([400, "voucher_already_published"]);
+    expect((await api.get("/v1/vouchers/publish")).status).toBe(404);
+  });
+
+  test("send null as the body of operations without parameters", async () => {
+    const code = newCode("voucher");
+    await ok(api.post("/v1/vouchers", { code, type: "DISCOUNT_VOUCHER", discount: DISCOUNT }));
+    for (const [operation, active] of [
+      ["disable", false],
+      ["enable", true],
+    ] as const) {
+      const voucher = await ok(api.post(`/v1/vouchers/${code}/${operation}`, null));
+      expect(voucher, operation).toMatchObject({ code, active });
+    }
+    const redeemed = await ok(api.post(`/v1/vouchers/${code}/redemption?tracking_id=ada`, null));
+    expect(redeemed).toMatchObject({ result: "SUCCESS", tracking_id: expect.any(String) });
+    const { status, body } = await api.post("/v1/vouchers", null);
+    expect([status, body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
+  test("never create vouchers whose code is an operation of older clients", async () => {
+    const campaign = newCode("campaign");
+    const template = { type: "DISCOUNT_VOUCHER", discount: DISCOUNT };
+    await ok(api.post("/v1/campaigns", { name: campaign, type: "AUTO_UPDATE", voucher: template }));
+    for (const code of ["enable", "disable"]) {
+      const { status, body } = await api.post(`/v1/vouchers/${code}`, { campaign });
+      expect([status, body["key"]], code).toEqual([400, "invalid_payload"]);
+    }
+    const created = await api.post("/v1/vouchers", { code: "publish", ...template });
+    expect([created.status, created.body["key"]]).toEqual([400, "invalid_payload"]);
+  });
+
+  test("read a SKU under its product", async () => {
+    const [shirt, mug] = await Promise.all(
+      ["Shirt", "Mug"].map((name) => ok(api.post("/v1/products", { name }))),
+    );
+    const created = await ok(api.post(`/v1/products/${shirt?.["id"]}/skus`, { sku: "Shirt M" }));
+    const underProduct = (product: Json | undefined) =>
+      api.get(`/v1/products/${product?.["id"]}/skus/${created["id"]}`);
+    expect(await ok(underProduct(shirt))).toEqual(await ok(api.get(`/v1/skus/${created["id"]}`)));
+    expect((await underProduct(mug)).body).toMatchObject({
+      key: "not_found",
+      resource_type: "sku",
+    });
+    expect((await underProduct({ id: "prod_1" })).body).toMatchObject({
+      key: "not_found",
+      resource_type: "product",
+    });
+  });
+
+  test("list vouchers by ids that are one value, written as a list", async () => {
+    const vouchers = await Promise.all(
+      [1, 2].map(() =>
+        ok(
+          api.post("/v1/vouchers", {
+            code: newCode("it's, a [code]"),
+            type: "DISCOUNT_VOUCHER",
+            discount: DISCOUNT,
+          }),
+        ),
+      ),
+    );
+    const [first, second] = vouchers.map((voucher) => [voucher["id"], voucher["code"]]);
+    for (const ids of [
+      `['${first?.[0]}', '${second?.[0]}']`,
+      JSON.stringify([first?.[0], second?.[1]]),
+      JSON.stringify([first?.[1], second?.[1]]),
+    ]) {
+      const listed = await ok(
+        api.get(`/v1/vouchers?order=created_at&ids=${encodeURIComponent(ids)}`),
+      );
+      expect(listed["vouchers"].map(({ id }: Json) => id).toSorted(), ids).toEqual(
+        [first?.[0], second?.[0]].toSorted(),
+      );
+    }
+    const one = await ok(api.get(`/v1/vouchers?ids=${encodeURIComponent(`['${first?.[0]}']`)}`));
+    expect(one["total"]).toBe(1);
+  });
+
   test("download exports as plain text when they accept nothing else", async () => {
     const { id } = await ok(api.post("/v1/exports", { exported_object: "customer" }));
     await expect.poll(async () => (await ok(api.get(`/v1/exports/${id}`)))["status"]).toBe("DONE");

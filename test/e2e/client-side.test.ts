@@ -46,6 +46,42 @@ describe.each(COMPOSITIONS)("a client-side caller (%s)", async (composition) => 
     });
   });
 
+  test("validates items and a session that are passed directly in the query", async () => {
+    const code = await createVoucher({ redemption: { quantity: 1 } });
+    const key = `session-${code}`;
+    const session = `session_type=LOCK&session_key=${key}&session_ttl=10&session_ttl_unit=MINUTES`;
+    const items = "item[0][price]=250&item[0][quantity]=2&item[0][product][name]=Mug";
+    const validated = await client.get(`/client/v1/validate?code=${code}&${items}&${session}`);
+    expect(validated.body).toMatchObject({
+      valid: true,
+      order: { amount: 500, total_amount: 200, items: [{ quantity: 2, amount: 500 }] },
+      session: { type: "LOCK", key, ttl: 10, ttl_unit: "MINUTES" },
+    });
+    const other = await client.get(`/client/v1/validate?code=${code}&amount=1000`);
+    expect(other.body).toMatchObject({ valid: false, error: { key: "quantity_exceeded" } });
+    expect((await api.delete(`/v1/vouchers/${code}/sessions/${key}`)).status).toBe(204);
+    const keyless = await client.get(`/client/v1/validate?code=${code}&amount=1000&session_ttl=1`);
+    expect(keyless.body["session"]).toMatchObject({ type: "LOCK", ttl: 1 });
+    const invalid = await client.get(`/client/v1/validate?code=${code}&session_type=OPEN`);
+    expect([invalid.status, invalid.body["key"]]).toEqual([400, "invalid_query_params"]);
+  });
+
+  test("validates promotions for an amount or items that are passed directly in the query", async () => {
+    const discount = { type: "PERCENT", percent_off: 10 };
+    const created = await api.post("/v1/campaigns", {
+      name: newCode("promotion"),
+      campaign_type: "PROMOTION",
+      promotion: { tiers: [{ name: "Off", action: { discount } }] },
+    });
+    const [{ id }] = created.body["promotion"].tiers;
+    for (const query of ["amount=1000", "item[0][price]=500&item[0][quantity]=2"]) {
+      const response = await client.get(`/client/v1/promotions/validation?${query}`);
+      const tier = response.body["promotions"].find((one: Json) => one["id"] === id);
+      expect(tier, query).toMatchObject({ discount_amount: 100, order: { amount: 1000 } });
+    }
+    expect((await api.delete(`/v1/promotions/tiers/${id}`)).status).toBe(204);
+  });
+
   test.each([
     ["no code", "amount=1", 400, "invalid_query_params"],
     ["an unknown code", "code=nobody-has-it", 404, "not_found"],

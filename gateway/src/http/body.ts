@@ -10,8 +10,9 @@ export type BodyLimits = {
 };
 
 const MAX_FORM_BYTES = 8 * 1024;
+const NULL = Buffer.from("null");
 
-/** The raw body; undefined when empty, which counts as `{}`. */
+/** The raw body; undefined when empty or `null`, as clients send without parameters; both count as `{}`. */
 export async function readJsonBody(
   req: IncomingMessage,
   { maxBodyBytes }: BodyLimits,
@@ -22,7 +23,7 @@ export async function readJsonBody(
   // An empty body needs no Content-Type (`curl -X POST`).
   if (body.length === 0) return undefined;
   requireContentType(req, "application/json");
-  return body;
+  return body.equals(NULL) ? undefined : body;
 }
 
 // koa-body only reads and bounds the bytes; the transcoder parses them strictly.

@@ -10,13 +10,15 @@ import { loadActivePromotions } from "../loading/promotions.ts";
 import { loadRequestContext } from "../loading/request-context.ts";
 import { loadStackingRules } from "../loading/stacking-rules.ts";
 import { tierValidationToProto } from "../mapping/promotion-tier-validation.ts";
+import { orderOfQuery } from "../mapping/short-order.ts";
 import { admitDecision, decideStepwise } from "../validation/decide.ts";
 
 export const validatePromotions =
   (deps: Deps): Handlers<typeof ValidationService>["validatePromotions"] =>
   async (sent, call) => {
     const stacking = singleRedeemableStacking(await loadStackingRules(deps, call));
-    const input = { ...sent, redeemables: [] };
+    const { order: _, ...others } = sent;
+    const input = { ...others, ...orderOfQuery(sent), redeemables: [] };
     const [{ requestContext, tracking }, promotions] = await Promise.all([
       loadRequestContext(deps, call, input, stacking),
       loadActivePromotions(deps, call),

@@ -88,18 +88,26 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
 
 const MAX_IDS = 100;
 
-/** Codes and ids; one parameter can hold several, separated by commas. */
+/** Codes and ids; one parameter can hold several: `a,b`, `["a","b"]` or `['a', 'b']`. */
 function idCondition(
   parameters: readonly string[],
   { project }: Call,
   bind: (value: unknown) => string,
 ): string {
-  const ids = parameters.flatMap((parameter) => parameter.split(",")).map((id) => id.trim());
+  const ids = parameters.flatMap(splitIds);
   if (ids.length > MAX_IDS) {
     throw invalidQuery(`Property .ids must NOT have more than ${MAX_IDS} items`);
   }
   const keys = ids.map((id) => codeKeyOf(id, project.caseSensitiveCodes));
   return `(v.id = any (${bind(ids)}::text[]) or v.code_key = any (${bind(keys)}::text[]))`;
+}
+
+/** Clients that write a list as one value send it as JSON, or with the quotes of their language. */
+function splitIds(parameter: string): string[] {
+  const quoted = /^\[\s*(?<quote>["'])(?<items>.*)\k<quote>\s*\]$/s.exec(parameter)?.groups;
+  if (quoted === undefined) return parameter.split(",").map((id) => id.trim());
+  const { quote, items = "" } = quoted;
+  return items.split(new RegExp(`${quote}\\s*,\\s*${quote}`));
 }
 
 const invalidQuery = (details: string): ApiError =>

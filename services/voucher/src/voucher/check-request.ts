@@ -21,8 +21,12 @@ export function requireDiscount(discount: Discount): DiscountDefinition {
   return read.definition;
 }
 
+/** Operations that older clients send to `POST /v1/vouchers/<word>`, which would create a voucher. */
+const OPERATIONS: ReadonlySet<string> = new Set(["publish", "enable", "disable"]);
+
 /** Whether a path can name the code; generated ones are printable. */
-export const isUsableCode = (code: string): boolean => !RESERVED_WORDS.has(code);
+export const isUsableCode = (code: string): boolean =>
+  !RESERVED_WORDS.has(code) && !OPERATIONS.has(code);
 
 /** Rejects a code that no caller could send, or that no path could name. */
 export function requireUsableCode(code: string): void {
