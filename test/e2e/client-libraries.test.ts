@@ -251,7 +251,7 @@ describe.each(COMPOSITIONS)("client libraries (%s)", async (composition) => {
         api.get(`/v1/vouchers?order=created_at&ids=${encodeURIComponent(ids)}`),
       );
       expect(listed["vouchers"].map(({ id }: Json) => id).toSorted(), ids).toEqual(
-        [first?.[0], second?.[0]].toSorted(),
+        [String(first?.[0]), String(second?.[0])].toSorted(),
       );
     }
     const one = await ok(api.get(`/v1/vouchers?ids=${encodeURIComponent(`['${first?.[0]}']`)}`));
