@@ -33,15 +33,3 @@ test("OpenCardSnapshot opens a snapshot, which GetCardBalances reads until the c
       message: expect.stringContaining("snapshot"),
     });
 });
-
-test("a process rejects a fourth snapshot until a caller leaves", async () => {
-  const open = () => cards.openCardSnapshot({}, newCall())[Symbol.asyncIterator]();
-  const held = [open(), open(), open()];
-  for (const stream of held) await stream.next();
-  await expect(open().next()).rejects.toMatchObject({ key: "too_many_requests" });
-  const [first, ...others] = held;
-  await first?.return?.();
-  const next = open();
-  expect((await next.next()).value).toMatchObject({ snapshot: expect.any(String) });
-  for (const stream of [next, ...others]) await stream.return?.();
-});

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { toErrorResponse } from "@scrip/errors";
 import { newId } from "@scrip/ids";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import {
@@ -114,6 +115,25 @@ test("a snapshot is closed when the process of its caller closes its connections
   const other = transportTo(server.url);
   await open(other);
   other[Symbol.dispose]();
+  await expectNoSession();
+});
+
+test("a process rejects a fourth snapshot until a caller leaves", async () => {
+  const opening = () =>
+    clientOf(CardService, transport).openCardSnapshot({}, newCall())[Symbol.asyncIterator]();
+  const held = [opening(), opening(), opening()];
+  for (const names of held) await names.next();
+  const error: unknown = await opening()
+    .next()
+    .catch((thrown: unknown) => thrown);
+  expect(toErrorResponse(error, "").error.key).toBe("too_many_requests");
+  expect(reports.filter((key) => key !== undefined)).toEqual(["too_many_requests"]);
+  const [first, ...others] = held;
+  await first?.return?.();
+  await expect.poll(sessions).toBe(2);
+  const next = opening();
+  expect((await next.next()).value).toMatchObject({ snapshot: expect.any(String) });
+  for (const names of [next, ...others]) await names.return?.();
   await expectNoSession();
 });
 

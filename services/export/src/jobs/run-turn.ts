@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { currentTime, projectTime } from "@scrip/clock";
-import { ApiError, toErrorResponse } from "@scrip/errors";
+import { toErrorResponse } from "@scrip/errors";
 import { finalErrorOf } from "@scrip/idempotency";
 import type { Database } from "@scrip/postgres";
 import { type Call, type FindProject, type ProjectState, REQUEST_DEADLINE_MS } from "@scrip/rpc";
@@ -124,15 +124,15 @@ async function runSlice(
       await releaseJob(tools.db, job);
       return "over";
     }
-    if (isBusy(error) && job.pausedMs < MAX_BUSY_MS)
+    if (isBusy(error, job) && job.pausedMs < MAX_BUSY_MS)
       return endOf(await pauseJob(tools.db, job, BUSY_PAUSE_MS));
     return handleFailure(tools, { job, definition, slice, at, error });
   }
 }
 
 /** An owner rejects the call because it has too much to do: the job waits, which is not an attempt. */
-const isBusy = (error: unknown): boolean =>
-  error instanceof ApiError && error.key === "too_many_requests";
+const isBusy = (error: unknown, { requestId }: ClaimedJob): boolean =>
+  toErrorResponse(error, requestId).error.key === "too_many_requests";
 
 const BUSY_PAUSE_MS = 5_000;
 
