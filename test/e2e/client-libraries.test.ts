@@ -250,9 +250,8 @@ describe.each(COMPOSITIONS)("client libraries (%s)", async (composition) => {
       const listed = await ok(
         api.get(`/v1/vouchers?order=created_at&ids=${encodeURIComponent(ids)}`),
       );
-      expect(listed["vouchers"].map(({ id }: Json) => id).toSorted(), ids).toEqual(
-        [String(first?.[0]), String(second?.[0])].toSorted(),
-      );
+      const found = new Set(listed["vouchers"].map(({ id }: Json) => id));
+      expect(found, ids).toEqual(new Set([first?.[0], second?.[0]]));
     }
     const one = await ok(api.get(`/v1/vouchers?ids=${encodeURIComponent(`['${first?.[0]}']`)}`));
     expect(one["total"]).toBe(1);
