@@ -97,8 +97,9 @@ test("pages of customers are read by the index of their time, also within a mill
     query: (statement, values) => db.query(statement, values),
     inProject: (projectId) => ({
       query: async (statement, values) => {
-        const text = typeof statement === "string" ? statement : statement.text;
-        const { rows } = await db.query<{ "QUERY PLAN": string }>(`explain ${text}`, values);
+        const { text, values: bound } =
+          typeof statement === "string" ? { text: statement, values } : statement;
+        const { rows } = await db.query<{ "QUERY PLAN": string }>(`explain ${text}`, bound);
         // The total counts all customers of the project.
         if (!text.includes("as total")) plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
         return await db.inProject(projectId).query(statement, values);
