@@ -2831,7 +2831,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.validation.v1.CreateAssignmentRequest.campaign": "Older form of `related_object_type: \"campaign\"`: id or name of the campaign.",
   "scrip.validation.v1.CreateAssignmentRequest.promotion_tier": "Older form of `related_object_type: \"promotion_tier\"`: id of the promotion tier (`promo_…`).",
   "scrip.validation.v1.CreateAssignmentRequest.related_object_id": "Id of the object, code of a voucher, or name of a campaign; required with `related_object_type`.",
-  "scrip.validation.v1.CreateAssignmentRequest.related_object_type": "Type of the object; required unless `voucher`, `campaign` or `promotion_tier` is sent. An earning rule is rejected with `invalid_payload`, because it names its rule itself, in `validation_rule_id`. Distributions do not exist: they are rejected with `not_found`.",
+  "scrip.validation.v1.CreateAssignmentRequest.related_object_type": "Type of the object; required unless `voucher`, `campaign` or `promotion_tier` is sent. Earning rules and distributions do not exist yet: they are rejected with `not_found`.",
   "scrip.validation.v1.CreateAssignmentRequest.validation_rule_id": "Id of the rule (`val_…`).",
   "scrip.validation.v1.CreateAssignmentRequest.voucher": "Older form of `related_object_type: \"voucher\"`: id or code of the voucher.",
   "scrip.validation.v1.CreateOrderRequest.amount": "Amount before discounts, in minor units. Default: the sum of the amounts of the items.",

@@ -193,12 +193,6 @@ describe.each(COMPOSITIONS)(
       expect(rulesOf(read["voucher"])).toEqual([rule["id"]]);
     });
 
-    test("are not assigned to earning rules, which name their rule themselves", async () => {
-      const { status, body } = await assign(await createRule(), "earning_rule", "ern_1");
-      expect([status, body["key"]]).toEqual([400, "invalid_payload"]);
-      expect(body["details"]).toContain("validation_rule_id");
-    });
-
     test("are enforced before a new voucher can be redeemed", async () => {
       const rule = await createRule();
       const codes = Array.from({ length: 40 }, () => newCode("race"));

@@ -24,15 +24,11 @@ const ASSIGNABLE: ReadonlySet<string> = new Set<ObjectType>([
   "reward_assignment",
 ]);
 
-const OF_EARNING_RULES =
-  "An earning rule is not assigned: send .validation_rule_id of the earning rule";
-
 export const createAssignment =
   (deps: Deps): Handler<typeof ValidationRuleService.method.createAssignment> =>
   async (request, call) => {
     const { validationRuleId: ruleId } = request;
     const { type, name } = requestedObject(request);
-    if (type === "earning_rule") throw invalidPayload(OF_EARNING_RULES);
     const projectId = call.project.id;
     if ((await findRule(deps.db, projectId, ruleId)) === undefined) throw unknownRule(ruleId);
     const objectId = isAssignable(type)

@@ -685,9 +685,8 @@ export type CreateAssignmentRequest = Message<"scrip.validation.v1.CreateAssignm
   validationRuleId: string;
 
   /**
-   * Type of the object; required unless `voucher`, `campaign` or `promotion_tier` is sent. An earning rule is rejected
-   * with `invalid_payload`, because it names its rule itself, in `validation_rule_id`. Distributions do not exist:
-   * they are rejected with `not_found`.
+   * Type of the object; required unless `voucher`, `campaign` or `promotion_tier` is sent. Earning rules and
+   * distributions do not exist yet: they are rejected with `not_found`.
    *
    * @generated from field: optional string related_object_type = 2;
    */
