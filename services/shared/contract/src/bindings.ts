@@ -62,7 +62,17 @@ function bindingsOfMethod(method: DescMethod): Binding[] {
   const access = accessOf(method);
   if (access === undefined) throw new Error(`${nameOf(method)} has a path but no access option`);
   const rule = getOption(method, http);
-  return [rule, ...rule.additionalBindings].map((each) => toBinding(method, access, each));
+  const [first, ...others] = [rule, ...rule.additionalBindings].map((each) =>
+    toBinding(method, access, each),
+  );
+  return first === undefined ? [] : [first, ...others.map((each) => inScopeOfPath(each, first))];
+}
+
+/** Scopes open paths by their first segment; a path under another resource than the first one needs the scope of that. */
+function inScopeOfPath(binding: Binding, { side, path }: Binding): Binding {
+  const [resource, own] = [path, binding.path].map((each) => each.split("/")[2]);
+  const isElsewhere = side === "server" && binding.side === "server" && own !== resource;
+  return isElsewhere ? { ...binding, scope: own } : binding;
 }
 
 /** The HTTP methods of the paths of an RPC; none for an internal RPC. */
