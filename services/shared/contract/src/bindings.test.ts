@@ -19,6 +19,7 @@ import { http } from "@scrip/proto/google/api/annotations_pb";
 import { HttpRuleSchema } from "@scrip/proto/google/api/http_pb";
 import { access, AccessSchema } from "@scrip/proto/scrip/options/v1/options_pb";
 import { ValidationService } from "@scrip/proto/scrip/validation/v1/validations_pb";
+import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { expect, test } from "vitest";
@@ -84,7 +85,12 @@ const post = (value: string): RouteInput["path"] => ({ case: "post", value });
 const server = { server: "vouchers" };
 
 test("returns one binding per path, with its side and its scope", () => {
-  const bindings = bindingsOf([VoucherService, RedemptionService, ValidationService]);
+  const bindings = bindingsOf([
+    VoucherService,
+    RedemptionService,
+    ValidationService,
+    PublicationService,
+  ]);
   const shown = bindings.map(({ httpMethod, path, side, scope }) => [
     httpMethod,
     path,
@@ -94,6 +100,8 @@ test("returns one binding per path, with its side and its scope", () => {
   expect(shown).toContainEqual(["POST", "/v1/vouchers", "server", "vouchers"]);
   expect(shown).toContainEqual(["POST", "/v1/vouchers/{code}", "server", "vouchers"]);
   expect(shown).toContainEqual(["POST", "/v1/validations", "server", "validations"]);
+  expect(shown).toContainEqual(["POST", "/v1/publications", "server", "publications"]);
+  expect(shown).toContainEqual(["POST", "/v1/vouchers/publish", "server", "vouchers"]);
   expect(shown).toContainEqual(["POST", "/client/v1/validations", "client", "client_validations"]);
   expect(shown).toContainEqual(["GET", "/v1/assets/qr/{id}", "anyone", undefined]);
   expect(bindings.some(({ method }) => method.name === "CommitRedemptions")).toBe(false);
