@@ -75,6 +75,9 @@ test("conditions on the usage of vouchers hold", async () => {
   const { total, vouchers: found } = await vouchers(["u.redeemed_quantity = $2"], [1]);
   expect(total).toBe(BigInt(ROWS / 2));
   expect(found.map(({ usage }) => usage.redeemedQuantity)).toEqual(Array(LIMIT).fill(1n));
+  const ofCode = () => vouchers(["v.code_key = $2", "u.redeemed_quantity = $3"], ["CODE7", 1]);
+  expect(await ofCode()).toMatchObject({ total: 1n, vouchers: { length: 1 } });
+  expect(await readFrom("voucher_usage", ofCode)).toBeLessThan(MOST_PER_PAGE);
 });
 
 test("the newest items are read from an index, and all are read once, to be counted", async () => {

@@ -125,7 +125,7 @@ async function runSlice(
       return "over";
     }
     if (isBusy(error, job) && job.pausedMs < MAX_BUSY_MS)
-      return endOf(await pauseJob(tools.db, job, BUSY_PAUSE_MS));
+      return endOf(await pauseJob(tools.db, job, busyPauseMs(job)));
     return handleFailure(tools, { job, definition, slice, at, error });
   }
 }
@@ -134,7 +134,9 @@ async function runSlice(
 const isBusy = (error: unknown, { requestId }: ClaimedJob): boolean =>
   toErrorResponse(error, requestId).error.key === "too_many_requests";
 
-const BUSY_PAUSE_MS = 5_000;
+/** Longer and longer: the slice begins anew after each pause. */
+const busyPauseMs = ({ pausedMs }: ClaimedJob): number =>
+  Math.min(Math.max(pausedMs / 10, 5_000), 60_000);
 
 /** After that, it is a failure like others. An export occupies an owner for up to an hour. */
 const MAX_BUSY_MS = 2 * 3_600_000;

@@ -236,7 +236,7 @@ export const postponeJob = (
     values: [error, pauseMs],
   });
 
-/** Leaves the job as it was before the claim, for later; the jobs behind it wait. Returns whether the claim still held. */
+/** Leaves the job for later, without an attempt; the jobs behind it wait. Returns whether the claim still held. */
 export const pauseJob = (db: Queryable, job: Held, pauseMs: number): Promise<boolean> =>
   updateHeld(db, job, {
     set: `attempts = greatest(0, attempts - 1), in_slice = 0, retry_at = clock_timestamp() + $4 * interval '1 millisecond',

@@ -77,9 +77,11 @@ export async function readPage<Row extends QueryResultRow>(
     }),
     countRows(db, from, values, planning),
   ]);
-  return {
-    rows: rows.slice(0, limit),
-    total,
-    hasMore: rows.length > limit,
-  };
+  const shown = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  // A count agrees with the page, an estimate may not; behind the end, and after a position, a page tells nothing.
+  if (after !== undefined || (rows.length === 0 && offset > 0))
+    return { rows: shown, total, hasMore };
+  const least = BigInt(offset + rows.length);
+  return { rows: shown, total: hasMore && total > least ? total : least, hasMore };
 }
