@@ -34,8 +34,8 @@ const SORTABLE: Readonly<Record<string, string>> = {
   active: "v.active",
 };
 
-/** Conditions on these leave few vouchers, whose usages are looked up. */
-const KEYS = /\bv\.(?:id|code_key|holder_id|referrer_id)\b/;
+/** Conditions for one of these leave few vouchers, whose usages are looked up. Filters may also exclude them. */
+const KEYS = /^\(?v\.(?:id|code_key|holder_id) = /;
 
 /** Of all vouchers, for conditions on them. */
 const USAGES_OF_VOUCHERS = `
