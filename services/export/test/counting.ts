@@ -1,8 +1,11 @@
+import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, afterEach } from "vitest";
 
-import { startExports } from "./deps.ts";
-import { COUNTED_TABLE } from "./fixture/count-job.ts";
+import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
+import { runTurn } from "../src/jobs/run-turn.ts";
+import { anyProject, startExports } from "./deps.ts";
+import { COUNT, COUNTED_TABLE } from "./fixture/count-job.ts";
 
 /** The export service of a test file with the table of `countJob`, and workers that end with their test. */
 export async function startCounting() {
@@ -19,8 +22,29 @@ export async function startCounting() {
     workers = new AsyncDisposableStack();
     await ending.disposeAsync();
   });
+  const { db, errors } = exports;
   return {
     ...exports,
+    /** The items that a job has counted, in their order. */
+    countedBy: async (id: string): Promise<readonly number[]> => {
+      const { rows } = await db.query<{ item: number }>(
+        "select item from counted where job_id = $1 order by at",
+        [id],
+      );
+      return rows.map(({ item }) => item);
+    },
+    /** One turn of a project, without graphile-worker. */
+    takeTurnOf: (definition: AnyJobDefinition, call: Call): Promise<void> =>
+      runTurn(
+        {
+          db,
+          definitions: new Map([[COUNT, definition]]),
+          findProject: anyProject,
+          onError: (error) => void errors.push(error),
+        },
+        { projectId: call.project.id, queue: "bulk" },
+        new AbortController().signal,
+      ),
     startWorker: async (...args: Parameters<typeof exports.startWorker>) =>
       workers.use(await exports.startWorker(...args)),
   };

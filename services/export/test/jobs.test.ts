@@ -8,8 +8,6 @@ import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { expect, test } from "vitest";
 
-import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
-import { runTurn } from "../src/jobs/run-turn.ts";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
 import {
   findHeldTurns,
@@ -22,22 +20,14 @@ import {
 import { newCall, reaches, startCount } from "./builders.ts";
 import { startCounting } from "./counting.ts";
 import { anyProject } from "./deps.ts";
-import { COUNT, countJob } from "./fixture/count-job.ts";
+import { countJob } from "./fixture/count-job.ts";
 
 const { DONE, FAILED, IN_PROGRESS } = AsyncActionStatus;
 
 const exports = await startCounting();
-const { db, errors } = exports;
+const { db, errors, countedBy, takeTurnOf } = exports;
 const startWorker = async (attempt?: (item: number) => void) =>
   exports.startWorker([countJob(db, attempt)]);
-
-const countedBy = async (id: string): Promise<readonly number[]> => {
-  const { rows } = await db.query<{ item: number }>(
-    "select item from counted where job_id = $1 order by at",
-    [id],
-  );
-  return rows.map(({ item }) => item);
-};
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, item) => item);
 
@@ -47,18 +37,6 @@ const takeTurn = (
   attempt?: (item: number) => unknown,
   onFailed?: () => Promise<void>,
 ): Promise<void> => takeTurnOf({ ...countJob(db, attempt), ...(onFailed && { onFailed }) }, call);
-
-const takeTurnOf = (definition: AnyJobDefinition, call: Call): Promise<void> =>
-  runTurn(
-    {
-      db,
-      definitions: new Map([[COUNT, definition]]),
-      findProject: anyProject,
-      onError: (error) => void errors.push(error),
-    },
-    { projectId: call.project.id, queue: "bulk" },
-    new AbortController().signal,
-  );
 
 test("carries out a job slice by slice, and names the items that failed", async () => {
   await startWorker();

@@ -1,33 +1,16 @@
 import { ApiError } from "@scrip/errors";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
-import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { expect, test } from "vitest";
 
-import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
-import { runTurn } from "../src/jobs/run-turn.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
 import { startCounting } from "./counting.ts";
-import { anyProject } from "./deps.ts";
-import { COUNT, countJob } from "./fixture/count-job.ts";
+import { countJob } from "./fixture/count-job.ts";
 
 const { DONE, IN_PROGRESS } = AsyncActionStatus;
 
 const exports = await startCounting();
-const { db, errors } = exports;
-
-/** One turn of a project, without graphile-worker. */
-const takeTurnOf = (definition: AnyJobDefinition, call: Call): Promise<void> =>
-  runTurn(
-    {
-      db,
-      definitions: new Map([[COUNT, definition]]),
-      findProject: anyProject,
-      onError: (error) => void errors.push(error),
-    },
-    { projectId: call.project.id, queue: "bulk" },
-    new AbortController().signal,
-  );
+const { db, errors, countedBy, takeTurnOf } = exports;
 
 test("a job that pauses leaves its place, however often, and goes on where it was", async () => {
   const call = newCall();
@@ -63,11 +46,7 @@ test("a job that pauses leaves its place, however often, and goes on where it wa
   expect(paused[14]).toBeGreaterThanOrEqual(1_130);
   expect(paused[16]).toBeGreaterThanOrEqual(10);
   expect(paused[16]).toBeLessThan(paused[14] ?? 0);
-  const { rows } = await db.query<{ item: number }>(
-    "select item from counted where job_id = $1 order by at",
-    [asyncActionId],
-  );
-  expect(rows.map(({ item }) => item)).toEqual([0, 1, 2, 3]);
+  expect(await countedBy(asyncActionId)).toEqual([0, 1, 2, 3]);
 });
 
 test("a job waits for an owner that is busy, for two hours, and uses no attempt", async () => {
