@@ -2,6 +2,15 @@ import { isStatementTimeout } from "./errors.ts";
 import type { Queryable } from "./queryable.ts";
 import type { Planning } from "./statement.ts";
 
+/** Rows that a list has read. */
+type FoundRows = { readonly offset: number; readonly found: number };
+
+/** An estimate may be less than the rows that a list has read, a count is not. Behind the end, nothing was found. */
+export function totalBeside(counted: bigint, { offset, found }: FoundRows): bigint {
+  const least = found === 0 ? 0n : BigInt(offset + found);
+  return counted < least ? least : counted;
+}
+
 type Explained = { readonly Plan: { readonly "Plan Rows": number } };
 
 /**

@@ -50,7 +50,7 @@ export {
   sqlState,
   TooManySnapshots,
 } from "./errors.ts";
-export { countRows } from "./count-rows.ts";
+export { countRows, totalBeside } from "./count-rows.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";

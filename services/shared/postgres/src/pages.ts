@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import { countRows } from "./count-rows.ts";
+import { countRows, totalBeside } from "./count-rows.ts";
 import type { Database } from "./database.ts";
 import type { ProjectQueryable, Queryable } from "./queryable.ts";
 import type { Planning } from "./statement.ts";
@@ -65,7 +65,7 @@ export async function readPage<Row extends QueryResultRow>(
   const position =
     after === undefined ? "" : `and ${after.column} ${after.operator} $${values.length + 1}::text`;
   const page = `${from} ${position} order by ${order} limit ${limit + 1} offset ${offset}`;
-  const [{ rows }, total] = await Promise.all([
+  const [{ rows }, counted] = await Promise.all([
     db.query<Row>({
       text:
         completed === undefined
@@ -79,9 +79,9 @@ export async function readPage<Row extends QueryResultRow>(
   ]);
   const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;
-  // A count agrees with the page, an estimate may not; behind the end, and after a position, a page tells nothing.
-  if (after !== undefined || (rows.length === 0 && offset > 0))
-    return { rows: shown, total, hasMore };
-  const least = BigInt(offset + rows.length);
-  return { rows: shown, total: hasMore && total > least ? total : least, hasMore };
+  const found = { offset, found: rows.length };
+  // The last page tells the total, which an estimate may miss. Behind the end, and after a position, a page does not.
+  const isLast = after === undefined && !hasMore && (rows.length > 0 || offset === 0);
+  const total = isLast ? BigInt(offset + rows.length) : totalBeside(counted, found);
+  return { rows: shown, total, hasMore };
 }

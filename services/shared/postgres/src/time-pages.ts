@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import { countRows } from "./count-rows.ts";
+import { countRows, totalBeside } from "./count-rows.ts";
 import type { Queryable } from "./queryable.ts";
 import {
   boundOf,
@@ -66,7 +66,7 @@ export async function readTimePage<Row extends QueryResultRow>(
   const ordered = `${from} ${behind} order by ${orderByTime(order)}`;
   const bound = [...values, ...(position?.values ?? [])];
   const offset = skipped + query.offset;
-  const [{ rows: found }, total] = await Promise.all([
+  const [{ rows: found }, counted] = await Promise.all([
     db.query<Row>(query.select(`${ordered} limit ${limit + 1} offset ${offset}`), bound),
     countRows(db, from, values),
   ]);
@@ -80,7 +80,7 @@ export async function readTimePage<Row extends QueryResultRow>(
   };
   return {
     rows,
-    total,
+    total: totalBeside(counted, { offset, found: found.length }),
     hasMore,
     moreStartingAfter: hasMore ? await nextCursor(db, query, rows, earlier) : undefined,
   };

@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import { countRows, type ProjectQueryable } from "@scrip/postgres";
+import { countRows, totalBeside, type ProjectQueryable } from "@scrip/postgres";
 
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 import type { Holder, HolderRole } from "./holders.ts";
@@ -43,7 +43,7 @@ export async function listHolders(
                       limit 1) v
                where ${["h.project_id = $1", ...conditions].join(" and ")}`;
   const reads = db.inProject(projectId);
-  const total = await countRows(reads, from, values);
+  const counted = await countRows(reads, from, values);
   const position = after === null ? "" : `and h.id ${descending ? "<" : ">"} $${values.length + 1}`;
   const { rows } = await reads.query<HolderRow>(
     `select h.* ${from} ${position}
@@ -51,7 +51,10 @@ export async function listHolders(
       limit ${limit}`,
     [...values, ...(after === null ? [] : [after])],
   );
-  return { holders: rows.map((row) => holderFromRow(row)), total };
+  return {
+    holders: rows.map((row) => holderFromRow(row)),
+    total: totalBeside(counted, { offset: 0, found: rows.length }),
+  };
 }
 
 const holderFromRow = (row: HolderRow): Holder => ({

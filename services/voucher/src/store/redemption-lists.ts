@@ -1,5 +1,5 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
-import { countRows, type ProjectQueryable } from "@scrip/postgres";
+import { countRows, totalBeside, type ProjectQueryable } from "@scrip/postgres";
 
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 import { CODE_KEY_OF_ANY } from "./voucher-filters.ts";
@@ -65,7 +65,7 @@ export async function listRedemptionEntries(
   if (column === undefined) throw new Error(`redemptions cannot be sorted by ${order.by}`);
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   const reads = db.inProject(projectId);
-  const total = await countRows(reads, `from ${ENTRIES} ${where}`, values);
+  const counted = await countRows(reads, `from ${ENTRIES} ${where}`, values);
   const direction = order.descending ? "desc" : "asc";
   // The default order is that of the indexes, which a placement of nulls would exclude.
   const nulls = REQUIRED.has(order.by) ? "" : " nulls last";
@@ -77,7 +77,7 @@ export async function listRedemptionEntries(
   );
   return {
     entries: rows.map((row) => ({ id: row.id, isRollback: row.is_rollback })),
-    total,
+    total: totalBeside(counted, { offset: page.offset, found: rows.length }),
   };
 }
 
