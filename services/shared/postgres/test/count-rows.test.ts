@@ -3,7 +3,7 @@ import path from "node:path";
 import { emptyDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
-import { countRows, createDatabase, migrate } from "../src/index.ts";
+import { countRows, createDatabase, migrate, readPage } from "../src/index.ts";
 
 const SERVICE = {
   schema: "till",
@@ -32,4 +32,16 @@ test("counts rows, and estimates those that take longer than a statement may", a
 
 test("reports other failures", async () => {
   await expect(countRows(db, "from no_such_table", [])).rejects.toThrow("no_such_table");
+});
+
+test("an estimated total is not less than the rows that a page has read", async () => {
+  // A page ends early; counting takes a second, and the planner expects one row.
+  const from = `from generate_series(1, 100) as n
+                where n + $1::int = n and pg_sleep(0.01) is not null`;
+  const page = { projectId: "p", columns: "n", from, order: "null::int", values: [0] };
+  expect(await countRows(db, from, [0])).toBe(1n);
+  expect(await readPage(db, { ...page, limit: 10, offset: 5 })).toMatchObject({
+    total: 16n,
+    hasMore: true,
+  });
 });
