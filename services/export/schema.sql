@@ -113,6 +113,7 @@ create table job (
   processing_ms bigint,
   project_version bigint,
   paused_since timestamp with time zone,
+  busy_since timestamp with time zone,
   constraint job_pkey PRIMARY KEY (project_id, id),
   constraint job_counts CHECK (slices >= 0 AND processed >= 0 AND failed >= 0),
   constraint job_ends_with_a_result CHECK ((finished_at IS NOT NULL AND result IS NOT NULL) = (status = ANY (ARRAY['DONE'::text, 'FAILED'::text]))),

@@ -2,6 +2,7 @@ import type { Call } from "@scrip/rpc";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, afterEach } from "vitest";
 
+import type { QueueName } from "../src/domain/job.ts";
 import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
 import { runTurn } from "../src/jobs/run-turn.ts";
 import { anyProject, startExports } from "./deps.ts";
@@ -34,7 +35,11 @@ export async function startCounting() {
       return rows.map(({ item }) => item);
     },
     /** One turn of a project, without graphile-worker. */
-    takeTurnOf: (definition: AnyJobDefinition, call: Call): Promise<void> =>
+    takeTurnOf: (
+      definition: AnyJobDefinition,
+      call: Call,
+      queue: QueueName = "bulk",
+    ): Promise<void> =>
       runTurn(
         {
           db,
@@ -42,7 +47,7 @@ export async function startCounting() {
           findProject: anyProject,
           onError: (error) => void errors.push(error),
         },
-        { projectId: call.project.id, queue: "bulk" },
+        { projectId: call.project.id, queue },
         new AbortController().signal,
       ),
     startWorker: async (...args: Parameters<typeof exports.startWorker>) =>

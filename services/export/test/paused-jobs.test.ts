@@ -1,11 +1,16 @@
 import { ApiError } from "@scrip/errors";
+import { newId } from "@scrip/ids";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
 import { asAdmin } from "@scrip/testing";
 import { expect, test } from "vitest";
 
+import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
+import { startJob } from "../src/store/jobs.ts";
+import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
+import { scheduleTurn } from "../src/store/turns.ts";
 import { newCall, reaches, startCount } from "./builders.ts";
 import { startCounting } from "./counting.ts";
-import { countJob } from "./fixture/count-job.ts";
+import { COUNT, countJob } from "./fixture/count-job.ts";
 
 const { DONE, IN_PROGRESS } = AsyncActionStatus;
 
@@ -59,23 +64,85 @@ test("a job waits for an owner that is busy, for two hours, and uses no attempt"
   const attempt = async (item: () => void) => {
     await changeJob("retry_at = null");
     await takeTurnOf(countJob(db, item), call);
-    const { rows } = await db.query<{ attempts: number; waits: boolean }>(
-      "select attempts, retry_at is not null as waits from job where id = $1",
+    const { rows } = await db.query<{ attempts: number; waits: boolean; paused: boolean }>(
+      `select attempts, retry_at is not null as waits, paused_since is not null as paused
+         from job where id = $1`,
       [asyncActionId],
     );
     return rows[0];
   };
   const reject = () => {
-    throw new ApiError("too_many_requests");
+    throw new ApiError("too_many_requests", { details: "Three readers" });
   };
   const reported = errors.length;
   for (let times = 0; times < 15; times += 1) {
-    expect(await attempt(reject)).toEqual({ attempts: 0, waits: true });
+    expect(await attempt(reject)).toEqual({ attempts: 0, waits: true, paused: false });
   }
-  expect(errors).toHaveLength(reported);
-  await changeJob("paused_since = clock_timestamp() - interval '2 hours'");
-  expect(await attempt(reject)).toEqual({ attempts: 1, waits: true });
+  // Once, with its reason.
+  const waiting = errors.splice(reported);
+  expect(waiting.map(({ message }) => message)).toEqual([
+    `Job ${asyncActionId} (TEST.COUNT) waits for a service that has too much to do`,
+  ]);
+  const { rows } = await db.query("select last_error from job where id = $1", [asyncActionId]);
+  expect(rows).toEqual([
+    { last_error: "Too many requests hit the API too quickly.: Three readers" },
+  ]);
+  await changeJob("busy_since = clock_timestamp() - interval '2 hours'");
+  expect(await attempt(reject)).toEqual({ attempts: 1, waits: true, paused: false });
   expect(errors.splice(reported)).toHaveLength(1);
   await attempt(() => {});
   await reaches(exports, call, { asyncActionId, status: DONE });
+});
+
+test.each([
+  { queue: "exports", text: "a later export goes first", goesFirst: true },
+  { queue: "bulk", text: "later bulk work stays behind", goesFirst: false },
+] as const)("while a job waits for an owner, $text", async ({ queue, goesFirst }) => {
+  const call = newCall();
+  const start = async (): Promise<string> => {
+    const id = newId("aa");
+    const input = { to: 1, perSlice: 1, failing: [] };
+    await db.transaction((tx) => startJob(tx, call, { id, queue, type: COUNT, input }));
+    return id;
+  };
+  const key = `${queue}:${call.project.id}`;
+  const isTurnDue = async (): Promise<boolean | undefined> => {
+    const { rows } = await db.query<{ due: boolean }>(
+      `select run_at <= clock_timestamp() as due from ${QUEUE_SCHEMA}.jobs where key = $1`,
+      [key],
+    );
+    return rows[0]?.due;
+  };
+  const attempted: string[] = [];
+  const counting = countJob(db);
+  const definition: AnyJobDefinition = {
+    ...counting,
+    slice: (each) => {
+      attempted.push(each.id);
+      if (each.id === waiting) throw new ApiError("too_many_requests");
+      return counting.slice(each);
+    },
+  };
+  const turn = () => takeTurnOf(definition, call, queue);
+  /** graphile-worker has fetched it. */
+  const removeTurn = () => db.query(`select from ${QUEUE_SCHEMA}.remove_job($1)`, [key]);
+  const reported = errors.length;
+  const waiting = await start();
+  await removeTurn();
+  await turn();
+  expect(await isTurnDue()).toBe(false);
+  const later = await start();
+  // At once, not when the waiting one is due.
+  expect(await isTurnDue()).toBe(true);
+  await removeTurn();
+  await turn();
+  expect(await isTurnDue()).toBe(false);
+  expect(attempted).toEqual(goesFirst ? [waiting, later] : [waiting]);
+  expect(await countedBy(later)).toEqual(goesFirst ? [0] : []);
+  // A turn that is due already is not put off by the one that waits.
+  await db.transaction((tx) => scheduleTurn(tx, { projectId: call.project.id, queue }));
+  await turn();
+  expect(await isTurnDue()).toBe(true);
+  expect(attempted).toHaveLength(goesFirst ? 2 : 1);
+  errors.splice(reported);
 });

@@ -9,6 +9,7 @@ import { type Call, type FindProject, type ProjectState, REQUEST_DEADLINE_MS } f
 import { CHANGE_ATTEMPTS, type JobCounts, MAX_ATTEMPTS, retryPauseMs } from "../domain/job.ts";
 import {
   acceptVersion,
+  awaitOwner,
   claimJob,
   type ClaimedJob,
   failJob,
@@ -124,19 +125,26 @@ async function runSlice(
       await releaseJob(tools.db, job);
       return "over";
     }
-    if (isBusy(error, job) && job.pausedMs < MAX_BUSY_MS)
-      return endOf(await pauseJob(tools.db, job, busyPauseMs(job)));
-    return handleFailure(tools, { job, definition, slice, at, error });
+    const failure = { job, definition, slice, at, error };
+    return isBusy(error, job) && job.busyMs < MAX_BUSY_MS
+      ? waitForOwner(tools, failure)
+      : handleFailure(tools, failure);
   }
 }
 
-/** An owner rejects the call because it has too much to do: the job waits, which is not an attempt. */
+/** An owner rejects the call because it has too much to do. */
 const isBusy = (error: unknown, { requestId }: ClaimedJob): boolean =>
   toErrorResponse(error, requestId).error.key === "too_many_requests";
 
-/** Longer and longer: the slice begins anew after each pause. */
-const busyPauseMs = ({ pausedMs }: ClaimedJob): number =>
-  Math.min(Math.max(pausedMs / 10, 5_000), 60_000);
+/** The job waits, which is not an attempt, longer and longer: the slice begins anew after each pause. */
+async function waitForOwner(tools: TurnTools, { job, error }: Failure): Promise<SliceEnd> {
+  if (job.busyMs === 0) {
+    const text = `Job ${job.id} (${job.type}) waits for a service that has too much to do`;
+    tools.onError(new Error(text, { cause: error }));
+  }
+  const pauseMs = Math.min(Math.max(job.busyMs / 10, 5_000), 60_000);
+  return endOf(await awaitOwner(tools.db, job, { error: reasonOf(error, job), pauseMs }));
+}
 
 /** After that, it is a failure like others. An export occupies an owner for up to an hour. */
 const MAX_BUSY_MS = 2 * 3_600_000;
@@ -223,7 +231,15 @@ async function checkpoint(
     onEnd?.("done");
     return "over";
   }
-  return { ...job, ...counts, position: next, slices: job.slices + 1n, attempts: 1, pausedMs: 0 };
+  return {
+    ...job,
+    ...counts,
+    position: next,
+    slices: job.slices + 1n,
+    attempts: 1,
+    pausedMs: 0,
+    busyMs: 0,
+  };
 }
 
 /** Often enough for those who watch. */
@@ -276,12 +292,16 @@ type Failure = {
   readonly error: unknown;
 };
 
+function reasonOf(error: unknown, { requestId }: ClaimedJob): string {
+  const { message, details } = toErrorResponse(error, requestId).error;
+  return details ? `${message}: ${details}` : message;
+}
+
 /** Outages are retried for some minutes; what no repetition can change ends the job. */
 async function handleFailure(tools: TurnTools, { job, ...failure }: Failure): Promise<SliceEnd> {
   const { definition, slice, at, error } = failure;
   const final = finalErrorOf(error, job.requestId);
-  const { message, details } = final ?? toErrorResponse(error, job.requestId).error;
-  const reason = details ? `${message}: ${details}` : message;
+  const reason = reasonOf(error, job);
   if (final === undefined) {
     tools.onError(
       new Error(`Slice ${job.slices} of job ${job.id} (${job.type}) failed`, { cause: error }),

@@ -64,6 +64,8 @@ export type ClaimedJob = ProjectQueue &
     readonly attempts: number;
     /** Since the first pause of its next slice; 0: it has not paused. */
     readonly pausedMs: number;
+    /** Since an owner first rejected its next slice because it had too much to do; 0: none has. */
+    readonly busyMs: number;
   };
 
 type HeadRow = { readonly id: string; readonly retry_at: Date | null; readonly due: boolean };
@@ -82,9 +84,13 @@ type ClaimedRow = {
   readonly run: bigint;
   readonly attempts: number;
   readonly paused_ms: number;
+  readonly busy_ms: number;
 };
 
-/** Claims the oldest unfinished job of the queue, unless it waits for its next attempt. */
+/**
+ * Claims the oldest unfinished job of the queue, unless it waits for its next attempt. Exports only read, so a waiting one
+ * lets later ones go first.
+ */
 export async function claimJob(
   db: Queryable,
   { projectId, queue }: ProjectQueue,
@@ -94,7 +100,8 @@ export async function claimJob(
     text: `select id, retry_at, (retry_at is null or retry_at <= clock_timestamp()) as due
              from job
             where project_id = $1 and queue = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
-            order by enqueued_at, id
+            order by case when queue = 'exports' and retry_at > clock_timestamp() then retry_at end nulls first,
+                  enqueued_at, id
             limit 1`,
     values: [projectId, queue],
   });
@@ -109,7 +116,8 @@ export async function claimJob(
             where project_id = $1 and id = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
            returning id, type, request_id, project_version, input, position, slices, processed, failed, total,
                   run, attempts,
-                  coalesce(extract(epoch from clock_timestamp() - paused_since) * 1000, 0)::float8 as paused_ms`,
+                  coalesce(extract(epoch from clock_timestamp() - paused_since) * 1000, 0)::float8 as paused_ms,
+                  coalesce(extract(epoch from clock_timestamp() - busy_since) * 1000, 0)::float8 as busy_ms`,
     values: [projectId, head.id],
   });
   const row = claimed[0];
@@ -118,9 +126,10 @@ export async function claimJob(
     request_id: requestId,
     project_version: projectVersion,
     paused_ms: pausedMs,
+    busy_ms: busyMs,
     ...rest
   } = row;
-  return { ...rest, projectId, queue, requestId, projectVersion, pausedMs };
+  return { ...rest, projectId, queue, requestId, projectVersion, pausedMs, busyMs };
 }
 
 export type Checkpoint = {
@@ -153,7 +162,7 @@ export async function saveCheckpoint(
              update job
                 set position = $4, slices = slices + 1, processed = processed + $5, in_slice = 0,
                     failed = failed + jsonb_array_length($6), total = $7, attempts = 0, retry_at = null,
-                    paused_since = null, last_error = null, result = $8, updated_at = $9,
+                    paused_since = null, busy_since = null, last_error = null, result = $8, updated_at = $9,
                     processing_ms = coalesce(processing_ms, 0) + $11,
                     status = case when $8::jsonb is null then status else 'DONE' end,
                     finished_at = case when $8::jsonb is null then null else clock_timestamp() end
@@ -242,6 +251,19 @@ export const pauseJob = (db: Queryable, job: Held, pauseMs: number): Promise<boo
     set: `attempts = greatest(0, attempts - 1), in_slice = 0, retry_at = clock_timestamp() + $4 * interval '1 millisecond',
           paused_since = coalesce(paused_since, clock_timestamp())`,
     values: [pauseMs],
+  });
+
+/** Leaves a job for later that an owner rejects because it has too much to do: like a pause, no attempt. */
+export const awaitOwner = (
+  db: Queryable,
+  job: Held,
+  { error, pauseMs }: { readonly error: string; readonly pauseMs: number },
+): Promise<boolean> =>
+  updateHeld(db, job, {
+    set: `attempts = greatest(0, attempts - 1), in_slice = 0, last_error = $4,
+          retry_at = clock_timestamp() + $5 * interval '1 millisecond',
+          busy_since = coalesce(busy_since, clock_timestamp())`,
+    values: [error, pauseMs],
   });
 
 /** Stores that the job does not wait for a later version of its project, and starts its attempts anew. */

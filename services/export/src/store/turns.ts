@@ -23,8 +23,8 @@ const laneOf = ({ projectId, queue }: ProjectQueue): string =>
 const keyOf = ({ projectId, queue }: ProjectQueue): string => `${queue}:${projectId}`;
 
 /**
- * Ensures that the queue gets a turn, at `runAt` or immediately. Takes effect with the transaction: a turn that runs
- * at this time is followed by another one.
+ * Ensures that the queue gets a turn, at `runAt` at the latest, or immediately. Takes effect with the transaction: a turn
+ * that runs at this time is followed by another one.
  */
 export async function scheduleTurn(
   db: Queryable,
@@ -33,8 +33,10 @@ export async function scheduleTurn(
 ): Promise<void> {
   await db.query({
     name: "schedule_turn",
-    text: `select from ${QUEUE_SCHEMA}.add_job($1, $2::json, $3, $4::timestamptz,
-                   job_key => $5, job_key_mode => 'preserve_run_at')`,
+    text: `select from ${QUEUE_SCHEMA}.add_job($1, $2::json, $3,
+                   (select least(min(run_at), coalesce($4::timestamptz, now())) from ${QUEUE_SCHEMA}.jobs
+                     where key = $5 and locked_at is null),
+                   job_key => $5, job_key_mode => 'replace')`,
     values: [TURN_TASK, JSON.stringify(queue), laneOf(queue), runAt ?? null, keyOf(queue)],
   });
 }

@@ -60,7 +60,9 @@ export class StandbyConflict extends Error {
 /** A process holds as many snapshots as it may. */
 export class TooManySnapshots extends Error {
   constructor(held: number) {
-    super(`This process holds ${held} snapshots already`);
+    super(
+      `This process holds ${held} snapshots already, as many as it may: try again when one of their readers has ended`,
+    );
     this.name = "TooManySnapshots";
   }
 }
