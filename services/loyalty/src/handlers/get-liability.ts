@@ -8,6 +8,7 @@ import type { Deps } from "../deps.ts";
 import { localDateAt } from "../domain/local-date.ts";
 import { addPoints, liabilityAsOf, NO_POINTS, type PointsAsOf } from "../domain/points-as-of.ts";
 import { sumProgramAsOf } from "../store/ledger-as-of.ts";
+import { sumProgram } from "../store/program-points.ts";
 
 /** The list of months is bounded; custom dates may be in any year. */
 const MAX_MONTHS = 120;
@@ -36,16 +37,21 @@ export const getLiability =
     };
   };
 
-/** Page by page in one snapshot, whose memory does not grow with the program. */
+/**
+ * Page by page in one snapshot, whose memory does not grow with the program. What the cards have now is stored; only what they
+ * had earlier takes adding up their entries.
+ */
 const sumCards = (
   { db }: Deps,
-  { project, deadline }: Call,
+  { project, now, deadline }: Call,
   { campaignId, asOf }: { readonly campaignId: string; readonly asOf: number },
 ): Promise<PointsAsOf> =>
   db.transaction(async (tx) => {
     await tx.query("set transaction isolation level repeatable read, read only");
     let sum = NO_POINTS;
-    for await (const page of sumProgramAsOf(tx, { projectId: project.id, campaignId, asOf })) {
+    const program = { projectId: project.id, campaignId };
+    const pages = asOf < now ? sumProgramAsOf(tx, { ...program, asOf }) : sumProgram(tx, program);
+    for await (const page of pages) {
       if (currentTime() > deadline) throw new ApiError("deadline_exceeded");
       sum = addPoints(sum, page);
     }

@@ -2,6 +2,7 @@ import type { Queryable } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
 import type { PointsAsOf } from "../domain/points-as-of.ts";
+import { conditionOf, pagesOfMembers, type Program } from "./member-pages.ts";
 
 /** `owner` is the card, or empty for the sum over a program. */
 type Row = {
@@ -45,43 +46,28 @@ const sumsOver = (scope: string, cardIs: (cardId: string) => string = () => "tru
 /** Cards of one statement: with a thousand entries each, it still ends before its timeout. */
 const CARDS_OF_PAGE = 500;
 
-type ProgramAsOf = {
-  readonly projectId: string;
-  readonly campaignId: string;
-  readonly asOf: number;
-};
-
 /**
  * The points that the published cards of a program had at a time, by pages of cards. The pages are exact together only in one
  * snapshot: a transfer in between would count twice, or not at all.
  */
 export async function* sumProgramAsOf(
   tx: Queryable,
-  { projectId, campaignId, asOf }: ProgramAsOf,
+  program: Program & { readonly asOf: number },
   cardsOfPage: number = CARDS_OF_PAGE,
 ): AsyncGenerator<PointsAsOf> {
-  const time = new Date(asOf);
-  for (let after: string | null = ""; after !== null;) {
-    const { rows: ends }: { readonly rows: readonly { card_id: string }[] } = await tx.query<{
-      card_id: string;
-    }>(
-      `select card_id from loyalty_member where project_id = $1 and campaign_id = $2 and card_id > $3
-        order by card_id offset $4 limit 1`,
-      [projectId, campaignId, after, cardsOfPage - 1],
-    );
-    const last: string | null = ends[0]?.card_id ?? null;
-    const isOfPage = (cardId: string): string =>
-      last === null ? `${cardId} > $4` : `${cardId} > $4 and ${cardId} <= $5`;
+  const { projectId, campaignId } = program;
+  const time = new Date(program.asOf);
+  for await (const page of pagesOfMembers(tx, program, cardsOfPage)) {
+    const { isOfPage, values } = conditionOf(page, 4);
     const { rows } = await tx.query<Row>(
       sumsOver(
         `select '' as owner, project_id, card_id, initial_points from loyalty_member
           where project_id = $2 and campaign_id = $3 and joined_at <= $1 and ${isOfPage("card_id")}`,
         isOfPage,
       ),
-      [time, projectId, campaignId, after, ...(last === null ? [] : [last])],
+      [time, projectId, campaignId, ...values],
     );
     yield pointsOf(rows);
-    after = last;
   }
 }
 
