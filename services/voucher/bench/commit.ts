@@ -86,6 +86,7 @@ const client = clientOf(
   createDirectTransport(
     routes({
       db,
+      codesSortByBytes: true,
       newId,
       definitions: createDefinitionCache(),
       recentUsages: createRecentUsages(),

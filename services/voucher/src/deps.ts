@@ -12,6 +12,8 @@ import type { DefinitionCache } from "./loading/definition-cache.ts";
 /** The dependencies of handlers. The time comes from the call. */
 export type Deps = {
   readonly db: Database;
+  /** Whether the index of codes has those with a common beginning next to each other. */
+  readonly codesSortByBytes: boolean;
   readonly newId: typeof newId;
   readonly definitions: DefinitionCache;
   readonly recentUsages: RecentUsages;

@@ -10,7 +10,7 @@ import {
 } from "@scrip/events";
 import { createHitRecorder, publishEntry, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { newId } from "@scrip/ids";
-import { createDatabase, keepPartitioned, migrate } from "@scrip/postgres";
+import { createDatabase, keepPartitioned, migrate, sortsByBytes } from "@scrip/postgres";
 import { startProjectReplica } from "@scrip/projects";
 import { CardService } from "@scrip/proto/scrip/loyalty/v1/cards_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
@@ -98,6 +98,7 @@ export async function createVoucherService(options: VoucherOptions): Promise<Rep
   const wokenJobs: { readonly wake: () => void }[] = [relay];
   const deps: Deps = {
     db,
+    codesSortByBytes: await sortsByBytes(db),
     newId,
     definitions: createDefinitionCache(),
     recentUsages: createRecentUsages(),

@@ -98,6 +98,7 @@ const ASSET_SECRET = "a secret of tests";
 export function depsOf(db: TestDatabase): Deps {
   return {
     db,
+    codesSortByBytes: true,
     newId,
     definitions: createDefinitionCache(),
     recentUsages: createRecentUsages(),

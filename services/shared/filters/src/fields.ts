@@ -3,6 +3,9 @@ import type { Operator } from "./operators.ts";
 /** Binds a value of the statement; returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
+/** From one text up to another, without the latter. */
+export type TextRange = { readonly from: string; readonly to: string };
+
 /**
  * A field that filters may name, and the SQL expression that reads it. Other fields are rejected.
  */
@@ -16,6 +19,14 @@ export type FilterField = {
   readonly sql: string;
   /** Compared for equality instead of a text: `of` returns the keys that stand for an operand. */
   readonly key?: { readonly sql: string; readonly of: (operand: string) => readonly string[] };
+  /**
+   * Read by an index that contains all texts that begin with an operand: `of` returns where their keys are, among others;
+   * undefined: anywhere.
+   */
+  readonly beginnings?: {
+    readonly sql: string;
+    readonly of: (operand: string) => readonly TextRange[] | undefined;
+  };
   /** Replaces other names of a value with the stored one. */
   readonly normalize?: (operand: string) => string;
   /** SQL conditions of state operators such as `$active`; `now` binds the present. */

@@ -2,7 +2,7 @@ export { compileFilters, type CompiledFilters } from "./compile.ts";
 export type { TimeContext } from "@scrip/rules";
 
 export type { FilterContext } from "./condition.ts";
-export { type FilterField, type FilterFields, jsonMember } from "./fields.ts";
+export { type FilterField, type FilterFields, jsonMember, type TextRange } from "./fields.ts";
 export { OPERATORS } from "./operators.ts";
 export { type CompiledPredicate, compilePredicate, type Predicate } from "./predicate.ts";
 export { filterCondition, type FilterQuery } from "./query.ts";

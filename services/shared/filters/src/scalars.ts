@@ -22,7 +22,7 @@ export function compileScalar(condition: Condition, bind: Bind): string | undefi
       return contained && `(${contained}) is not true`;
     }
     case "$starts_with":
-      return matching(condition, (text) => `${text}%`, bind);
+      return beginning(condition, bind);
     case "$ends_with":
       return matching(condition, (text) => `%${text}`, bind);
     case "$more_than":
@@ -89,6 +89,24 @@ function matching(
   const patterns = operands.map((one) => pattern(escapeLike(textOf(one))));
   const text = field.type === "json" ? jsonText(field.sql) : field.sql;
   return `${text} collate ${CASELESS} ilike any(${bind(patterns)}::text[])`;
+}
+
+/** Values that one condition looks up in an index by their beginnings; each has several ranges. */
+const MAX_BEGINNINGS = 4;
+
+function beginning(condition: Condition, bind: Bind): string | undefined {
+  const matched = matching(condition, (text) => `${text}%`, bind);
+  const { field, operands } = condition;
+  const { beginnings } = field;
+  if (beginnings === undefined || matched === undefined) return matched;
+  if (operands.length > MAX_BEGINNINGS) return matched;
+  const ranges = operands.map((one) => beginnings.of(textOf(one)));
+  if (ranges.includes(undefined)) return matched;
+  const { sql } = beginnings;
+  const within = ranges
+    .flatMap((one) => one ?? [])
+    .map(({ from, to }) => `${sql} >= ${bind(from)}::text and ${sql} < ${bind(to)}::text`);
+  return `((${within.join(" or ")}) and ${matched})`;
 }
 
 /** Folds the letters of all scripts, independent of the locale of the database. */

@@ -53,6 +53,7 @@ export {
 export { countRows, totalBeside } from "./count-rows.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
+export { sortsByBytes } from "./collation.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
 export {
   type AppliedMigration,

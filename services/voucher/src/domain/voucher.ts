@@ -61,7 +61,7 @@ export const codeKeysOf = (code: string): readonly string[] => [
   foldedKeyOf(code),
 ];
 
-const FOLDED = "\u0001";
+export const FOLDED = "\u0001";
 
 /** A text that is a folded key itself is no code: it must not find the voucher with that key. */
 export const exactKeyOf = (code: string): string =>

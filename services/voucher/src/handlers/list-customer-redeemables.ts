@@ -36,19 +36,17 @@ export const listCustomerRedeemables =
       filter,
       ...timeRangeConditions("h.created_at", request.createdAt, values),
     ];
-    const { holders, total } = await listHolders(deps.db, {
+    const { holders, total, hasMore } = await listHolders(deps.db, {
       projectId,
       conditions,
       values,
       descending: request.order !== "id",
       after: request.startingAfterId ?? null,
-      // One more than the page shows whether there are more.
-      limit: limit + 1,
+      limit,
     });
-    const page = holders.slice(0, limit);
     const vouchers = await findVouchersById(
       deps.db,
-      page.map(({ voucherId }) => ({ projectId, id: voucherId })),
+      holders.map(({ voucherId }) => ({ projectId, id: voucherId })),
     );
     const byId = new Map(vouchers.map((voucher) => [voucher.definition.id, voucher]));
     const current = await withCurrentBalances(
@@ -59,13 +57,12 @@ export const listCustomerRedeemables =
     const disabled = await findDisabledCampaigns(
       deps.db,
       projectId,
-      page.flatMap(({ campaignId }) => campaignId ?? []),
+      holders.flatMap(({ campaignId }) => campaignId ?? []),
     );
     const messages = new Map(current.map((voucher) => [voucher.id, voucher]));
-    const hasMore = holders.length > limit;
     return {
       $typeName: "scrip.voucher.v1.CustomerRedeemables",
-      data: page.map((holder) => {
+      data: holders.map((holder) => {
         const voucher = byId.get(holder.voucherId);
         const message = messages.get(holder.voucherId);
         return holderToProto(
@@ -75,7 +72,7 @@ export const listCustomerRedeemables =
       }),
       total,
       hasMore,
-      moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
+      moreStartingAfter: hasMore ? holders.at(-1)?.id : undefined,
     };
   };
 

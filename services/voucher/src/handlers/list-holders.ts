@@ -16,7 +16,7 @@ export const listHolders =
     const { limit } = pageFromProto({ limit: request.limit }, ONE_PAGE);
     const { definition } = await requireReferralCode(deps, request, call);
     const values: unknown[] = [call.project.id, definition.id];
-    const { holders, total } = await list(deps.db, {
+    const { holders, total, hasMore } = await list(deps.db, {
       projectId: call.project.id,
       conditions: [
         "h.voucher_id = $2",
@@ -26,16 +26,13 @@ export const listHolders =
       values,
       descending: request.order !== "id",
       after: request.startingAfterId ?? null,
-      // One more than the page shows whether there are more.
-      limit: limit + 1,
+      limit,
     });
-    const page = holders.slice(0, limit);
-    const hasMore = holders.length > limit;
     return {
       $typeName: "scrip.voucher.v1.ListHoldersResponse",
-      data: page.map((holder) => holderToProto(holder)),
+      data: holders.map((holder) => holderToProto(holder)),
       total,
       hasMore,
-      moreStartingAfter: hasMore ? page.at(-1)?.id : undefined,
+      moreStartingAfter: hasMore ? holders.at(-1)?.id : undefined,
     };
   };

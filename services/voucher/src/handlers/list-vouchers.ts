@@ -12,7 +12,7 @@ import { withCurrentBalances } from "../loading/card-balances.ts";
 import { findCustomer } from "../loading/customers.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
-import { voucherFilters } from "../store/voucher-filters.ts";
+import { indexedVoucherFilters, voucherFilters } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
 
 const MAX_PAGE = 99;
@@ -25,7 +25,7 @@ export const listVouchers =
       throw invalidQuery("Property .customer is required");
     }
     const values: unknown[] = [call.project.id];
-    const conditions = conditionsOf(request, call, values);
+    const conditions = conditionsOf(request, call, { ...deps, values });
     if (request.customer !== undefined) {
       const holder = await findCustomer(deps, request.customer, call);
       conditions.push(`v.holder_id = $${values.push(holder?.id ?? request.customer)}`);
@@ -52,7 +52,11 @@ export const listVouchers =
   };
 
 /** SQL over `voucher v` and `voucher_usage u`; the values of the request are in `values`. */
-function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[]): string[] {
+function conditionsOf(
+  request: ListVouchersRequest,
+  call: Call,
+  { codesSortByBytes, values }: Pick<Deps, "codesSortByBytes"> & { readonly values: unknown[] },
+): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   if (request.code !== undefined) {
@@ -82,7 +86,8 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
     ...timeRangeConditions("v.created_at", request.createdAt, values),
     ...timeRangeConditions("v.updated_at", request.updatedAt, values),
   );
-  conditions.push(filterCondition(request.filters, { fields: voucherFilters, call, values }));
+  const fields = codesSortByBytes ? indexedVoucherFilters : voucherFilters;
+  conditions.push(filterCondition(request.filters, { fields, call, values }));
   return conditions;
 }
 

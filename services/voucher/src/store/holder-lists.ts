@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import { countRows, totalBeside, type ProjectQueryable } from "@scrip/postgres";
+import { type ListSource, readPage } from "@scrip/postgres";
 
 import type { CampaignType, Metadata, VoucherType } from "../domain/voucher.ts";
 import type { Holder, HolderRole } from "./holders.ts";
@@ -30,11 +30,15 @@ type HolderRow = {
   created_at: Date;
 };
 
-/** Holders of existing vouchers, by id after a cursor, and their total number. */
+/** Holders of existing vouchers, by id after a cursor, whether more follow, and their total number. */
 export async function listHolders(
-  db: ProjectQueryable,
+  db: ListSource,
   { projectId, conditions, values, descending, after, limit }: HolderListing,
-): Promise<{ readonly holders: readonly Holder[]; readonly total: bigint }> {
+): Promise<{
+  readonly holders: readonly Holder[];
+  readonly total: bigint;
+  readonly hasMore: boolean;
+}> {
   // By a lookup for each: a holder has few vouchers, and without statistics Postgres would read all of the project.
   const from = `from redeemable_holder h
                cross join lateral (
@@ -42,19 +46,19 @@ export async function listHolders(
                       where project_id = h.project_id and id = h.voucher_id and deleted_at is null
                       limit 1) v
                where ${["h.project_id = $1", ...conditions].join(" and ")}`;
-  const reads = db.inProject(projectId);
-  const counted = await countRows(reads, from, values);
-  const position = after === null ? "" : `and h.id ${descending ? "<" : ">"} $${values.length + 1}`;
-  const { rows } = await reads.query<HolderRow>(
-    `select h.* ${from} ${position}
-      order by h.id ${descending ? "desc" : "asc"}
-      limit ${limit}`,
-    [...values, ...(after === null ? [] : [after])],
-  );
-  return {
-    holders: rows.map((row) => holderFromRow(row)),
-    total: totalBeside(counted, { offset: 0, found: rows.length }),
-  };
+  const { rows, ...counts } = await readPage<HolderRow>(db, {
+    projectId,
+    columns: "h.*",
+    from,
+    order: `h.id ${descending ? "desc" : "asc"}`,
+    values,
+    limit,
+    offset: 0,
+    ...(after !== null && {
+      after: { column: "h.id", operator: descending ? "<" : ">", value: after },
+    }),
+  });
+  return { holders: rows.map((row) => holderFromRow(row)), ...counts };
 }
 
 const holderFromRow = (row: HolderRow): Holder => ({

@@ -1,5 +1,5 @@
 import { type FilterFields, jsonMember } from "@scrip/filters";
-import { countRows, totalBeside, type ProjectQueryable } from "@scrip/postgres";
+import { type ListSource, readPage } from "@scrip/postgres";
 
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 import { CODE_KEY_OF_ANY } from "./voucher-filters.ts";
@@ -58,27 +58,24 @@ const ENTRIES = `(
 
 /** One page of redemptions and rollbacks, and their total number. Ties are broken by id. */
 export async function listRedemptionEntries(
-  db: ProjectQueryable,
+  db: ListSource,
   { projectId, conditions, values, order, page }: EntryListing,
 ): Promise<{ readonly entries: readonly RedemptionEntry[]; readonly total: bigint }> {
   const column = SORTABLE[order.by];
   if (column === undefined) throw new Error(`redemptions cannot be sorted by ${order.by}`);
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-  const reads = db.inProject(projectId);
-  const counted = await countRows(reads, `from ${ENTRIES} ${where}`, values);
   const direction = order.descending ? "desc" : "asc";
   // The default order is that of the indexes, which a placement of nulls would exclude.
   const nulls = REQUIRED.has(order.by) ? "" : " nulls last";
-  const { rows } = await reads.query<{ id: string; is_rollback: boolean }>(
-    `select e.id, e.is_rollback from ${ENTRIES} ${where}
-      order by ${column} ${direction}${nulls}, e.id ${direction}
-      limit ${page.limit} offset ${page.offset}`,
+  const { rows, total } = await readPage<{ id: string; is_rollback: boolean }>(db, {
+    projectId,
+    columns: "e.id, e.is_rollback",
+    from: `from ${ENTRIES} ${where}`,
+    order: `${column} ${direction}${nulls}, e.id ${direction}`,
     values,
-  );
-  return {
-    entries: rows.map((row) => ({ id: row.id, isRollback: row.is_rollback })),
-    total: totalBeside(counted, { offset: page.offset, found: rows.length }),
-  };
+    ...page,
+  });
+  return { entries: rows.map((row) => ({ id: row.id, isRollback: row.is_rollback })), total };
 }
 
 /** A value of the voucher of an entry: filtered too rarely for a column of its own. */

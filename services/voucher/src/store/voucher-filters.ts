@@ -1,5 +1,6 @@
-import { type FilterFields, jsonMember } from "@scrip/filters";
+import { type FilterField, type FilterFields, jsonMember } from "@scrip/filters";
 
+import { codePrefixRanges } from "../domain/code-prefix.ts";
 import { codeKeysOf } from "../domain/voucher.ts";
 
 const enabled = "v.active is not false";
@@ -28,11 +29,13 @@ export const CODE_KEY = { sql: "v.code_key", of: codeKeysOf };
 /** As above, also for vouchers that were deleted for good, which have no key. */
 export const CODE_KEY_OF_ANY = { sql: "coalesce(v.code_key, v.code)", of: codeKeysOf };
 
+const code: FilterField = { type: "text", sql: "v.code", key: CODE_KEY, states };
+
 /** The fields of a voucher that a listing may be filtered by, over `voucher v` and `voucher_usage u`. */
 export const voucherFilters: FilterFields = {
   named: {
     id: { type: "text", sql: "v.id" },
-    code: { type: "text", sql: "v.code", key: CODE_KEY, states },
+    code,
     type: { type: "text", sql: "v.type" },
     active: { type: "boolean", sql: "v.active", states },
     campaign: { type: "text", sql: "v.campaign_name" },
@@ -65,4 +68,13 @@ export const voucherFilters: FilterFields = {
     "redemption.redeemed_amount": { type: "number", sql: "u.redeemed_amount" },
   },
   prefixed: { "metadata.": jsonMember("v.metadata") },
+};
+
+/** As above, in a database whose index of keys has those with a common beginning next to each other. */
+export const indexedVoucherFilters: FilterFields = {
+  ...voucherFilters,
+  named: {
+    ...voucherFilters.named,
+    code: { ...code, beginnings: { sql: CODE_KEY.sql, of: codePrefixRanges } },
+  },
 };
