@@ -6,10 +6,16 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createDeps } from "../src/deps.ts";
 import { addDays, localDateAt } from "../src/domain/local-date.ts";
 import type { MovementType } from "../src/domain/move-points.ts";
-import { addPoints, NO_POINTS } from "../src/domain/points-as-of.ts";
+import {
+  addPoints,
+  liabilityAsOf,
+  NO_POINTS,
+  type PointsAsOf,
+} from "../src/domain/points-as-of.ts";
 import { runDueNights } from "../src/jobs/nightly.ts";
 import { movePoints } from "../src/points/move-points.ts";
 import { sumProgramAsOf } from "../src/store/ledger-as-of.ts";
+import { sumProgram } from "../src/store/program-points.ts";
 import { holdIdOf, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
 import { earningIn, PER_EURO } from "./earning-programs.ts";
@@ -164,13 +170,15 @@ async function history(steps: readonly Step[]) {
   }
   const readLiability = (asOf: number) =>
     liability.getLiability({ campaignId, asOf: timestampFromMs(asOf) }, { ...call, now });
-  const sumInPages = async (asOf: number, cardsOfPage: number) => {
+  const ofProgram = { projectId, campaignId };
+  const sumOf = async (pages: AsyncIterable<PointsAsOf>) => {
     let points = NO_POINTS;
-    for await (const page of sumProgramAsOf(db, { projectId, campaignId, asOf }, cardsOfPage)) {
-      points = addPoints(points, page);
-    }
+    for await (const page of pages) points = addPoints(points, page);
     return points;
   };
+  const sumInPages = (asOf: number, cardsOfPage: number) =>
+    sumOf(sumProgramAsOf(db, { ...ofProgram, asOf }, cardsOfPage));
+  const sumOfState = (cardsOfPage: number) => sumOf(sumProgram(db, ofProgram, cardsOfPage));
   const lots = async (cardId: string) =>
     (
       await cards.listPointsLots(
@@ -178,7 +186,7 @@ async function history(steps: readonly Step[]) {
         { ...call, now },
       )
     ).lots;
-  return { program, members, seen, now, read, readLiability, sumInPages, lots };
+  return { program, members, seen, now, read, readLiability, sumInPages, sumOfState, lots };
 }
 
 const sum = (points: readonly bigint[]): bigint => points.reduce((all, one) => all + one, 0n);
@@ -188,7 +196,7 @@ describe("GetLiability and cards as of a time", () => {
     const steps = fc.array(step, { minLength: 8, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const { program, members, seen, now, read, readLiability, sumInPages, lots } =
+        const { program, members, seen, now, read, readLiability, sumInPages, sumOfState, lots } =
           await history(all);
         for (const { at, balances } of seen) {
           expect(await read(now, at)).toEqual(balances);
@@ -204,6 +212,11 @@ describe("GetLiability and cards as of a time", () => {
         const atOnce = await sumInPages(now, members.length + 1);
         for (const cardsOfPage of [1, 2, 3]) {
           expect(await sumInPages(now, cardsOfPage)).toEqual(atOnce);
+          // The present from the entries, and from balances and lots.
+          const today = localDateAt("UTC", now);
+          expect(liabilityAsOf(await sumOfState(cardsOfPage), today)).toEqual(
+            liabilityAsOf(atOnce, today),
+          );
         }
         const current = await readLiability(now);
         const stored = (await Promise.all(members.map(({ cardId }) => lots(cardId)))).flat();
