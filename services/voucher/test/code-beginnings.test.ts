@@ -73,15 +73,29 @@ async function compare(projectId: string, beginnings: readonly string[]) {
 }
 
 // Letters with several forms, neighbours of letters in ASCII, and letters beyond it.
-const letter = fc.constantFrom(
-  ..."aAbBiIkKzZ09-_@[`{~ %\\",
-  "\u0130",
-  "\u0307",
-  "\u212A",
-  "é",
-  "É",
-  "ß",
-  "😀",
+const letter = fc.oneof(
+  fc.constantFrom(
+    "a",
+    "A",
+    "b",
+    "i",
+    "I",
+    "k",
+    "K",
+    "Z",
+    "0",
+    "-",
+    "_",
+    "@",
+    "[",
+    "`",
+    "{",
+    "~",
+    " ",
+    "%",
+    "\\",
+  ),
+  fc.constantFrom("\u0130", "\u0307", "\u212A", "é", "É", "ß", "😀"),
 );
 const code = fc.string({ unit: letter, minLength: 1, maxLength: 6 });
 

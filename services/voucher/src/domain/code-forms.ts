@@ -18,7 +18,7 @@ const OTHER_FORMS: Readonly<Record<string, readonly string[]>> = {
  */
 export function codeForms(text: string): readonly (readonly Form[])[] {
   const [ascii = ""] = /^[ -~]*/.exec(text) ?? [];
-  return [...ascii.slice(0, MAX_LETTERS)].map((letter) => {
+  return Array.from(ascii.slice(0, MAX_LETTERS), (letter) => {
     const lower = letter.toLowerCase();
     const forms = new Set([lower, letter.toUpperCase(), ...(OTHER_FORMS[lower] ?? [])]);
     return [...forms].map((form) => ({ text: form, next: nextOf(form) }));
