@@ -3,7 +3,8 @@ import type { Database } from "@scrip/postgres";
 import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb";
 
 import { activitiesOfEvent } from "../activity/activity-of-event.ts";
-import { deleteActivities, insertActivities } from "../store/activities.ts";
+import { insertActivities } from "../store/activities.ts";
+import { deletePartOfActivities } from "../store/deleted-customers.ts";
 
 /** Stores the activities of customers. Needs no inbox: a repeated event has the id of its activity. */
 export const onActivity =
@@ -16,6 +17,6 @@ export const onActivity =
     for (const event of events) {
       // An activity may have been stored while the customer was deleted.
       const deleted = eventMessage(event, CustomerDeletedSchema);
-      if (deleted !== undefined) await deleteActivities(db, deleted.projectId, deleted.customerId);
+      if (deleted !== undefined) while (await deletePartOfActivities(db, deleted));
     }
   };

@@ -111,7 +111,8 @@ const textToBytes = (id: string): Buffer => Buffer.concat([Buffer.of(AS_TEXT), B
 const idFromBytes = (prefix: string, bytes: Buffer): string =>
   bytes[0] === AS_TEXT ? bytes.toString("utf8", 1) : prefix + bytes.toString("hex");
 
-const ownerToBytes = (id: string): Uint8Array => idToBytes("cust_", id);
+/** The owner as it is stored. */
+export const ownerToBytes = (id: string): Uint8Array => idToBytes("cust_", id);
 
 const GROUP = /^(event_|v-)((?!00)[0-7][0-9a-f]{17})$/;
 const EVENT_PREFIX = "event_";
@@ -228,18 +229,3 @@ const activityFromRow = (row: Row): StoredActivity => ({
       ? (row.data ?? {})
       : (JSON.parse(Buffer.from(unpackBytes(row.packed)).toString()) as ActivityData["data"]),
 });
-
-export async function deleteActivities(
-  db: Queryable,
-  projectId: string,
-  customerId: string,
-): Promise<void> {
-  await db.query("delete from customer_activity where project_id = $1 and owner_id = $2", [
-    projectId,
-    ownerToBytes(customerId),
-  ]);
-  await db.query("delete from activity where project_id = $1 and owner_id = $2", [
-    projectId,
-    customerId,
-  ]);
-}

@@ -45,16 +45,3 @@ export async function insertCustomEvent(
 ): Promise<void> {
   await tx.query(insertStatement({ event: { ...row, projectId } }));
 }
-
-/** Deletes the events of a deleted customer and returns their number. */
-export async function deleteCustomEvents(
-  tx: Queryable,
-  projectId: string,
-  customerId: string,
-): Promise<bigint> {
-  const { rowCount } = await tx.query(
-    "delete from custom_event where project_id = $1 and customer_id = $2",
-    [projectId, customerId],
-  );
-  return BigInt(rowCount ?? 0);
-}

@@ -8,10 +8,8 @@ import {
   type CustomerKey,
 } from "../domain/customer.ts";
 import { keyOf } from "../domain/key.ts";
-import { deleteActivities } from "./activities.ts";
 import { queueChangedSql } from "./changed-customers.ts";
-import { deleteCustomEvents } from "./custom-events.ts";
-import { deleteReferrals } from "./referrals.ts";
+import { countOfCustomer, deletePartOfCustomer } from "./deleted-customers.ts";
 
 type CustomerRow = {
   project_id: string;
@@ -239,7 +237,6 @@ export async function upsertCustomer(
   return id;
 }
 
-/** Deleted with a customer: memberships of static segments, and orders that were known to be paid. */
 /** Locks a customer until the transaction ends, which orders the events of the customer; false if deleted. */
 export async function lockCustomer(tx: Queryable, projectId: string, id: string): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -265,6 +262,7 @@ export async function lockCustomers(
   return new Set(rows.map((row) => keyOf(row.project_id, row.id)));
 }
 
+/** Deleted with a customer: memberships of static segments, orders that were known to be paid, and custom events. */
 export type DeletedCustomer = {
   readonly segments: bigint;
   readonly orders: bigint;
@@ -272,8 +270,8 @@ export type DeletedCustomer = {
 };
 
 /**
- * Deletes a customer and writes the event; undefined if they do not exist. Counts are deleted after the
- * customer: consumers lock the customer while they count, and have finished by then.
+ * Deletes a customer, writes the event and deletes a part of what is stored about them, mostly all of it; undefined if they do
+ * not exist. `deletePartOfCustomer` deletes the rest.
  */
 export async function deleteCustomer(
   db: Database,
@@ -282,27 +280,19 @@ export async function deleteCustomer(
   event: OutboxEvent | null = null,
 ): Promise<DeletedCustomer | undefined> {
   return db.transaction(async (tx) => {
+    const customer = { projectId, customerId: id };
     const { rows } = await tx.query<{ segments: bigint }>(
       `delete from customer where project_id = $1 and id = $2
        returning (select count(*) from segment_customer
                    where project_id = $1 and customer_id = $2) as segments`,
       [projectId, id],
     );
-    const ofCustomer = "where project_id = $1 and customer_id = $2";
-    await tx.query(`delete from customer_redemptions ${ofCustomer}`, [projectId, id]);
-    const { rows: orders } = await tx.query<{ paid: boolean }>(
-      `delete from customer_order ${ofCustomer} returning paid`,
-      [projectId, id],
-    );
-    await deleteReferrals(tx, projectId, id);
-    await deleteActivities(tx, projectId, id);
-    const events = await deleteCustomEvents(tx, projectId, id);
-    await tx.query(`delete from awaited_card ${ofCustomer}`, [projectId, id]);
+    const counts = await countOfCustomer(tx, customer);
+    await deletePartOfCustomer(tx, customer);
     const [removed] = rows;
     if (removed === undefined) return undefined;
     if (event !== null) await enqueue(tx, [event], undefined);
-    const paidOrders = BigInt(orders.filter(({ paid }) => paid).length);
-    return { segments: removed.segments, orders: paidOrders, events };
+    return { segments: removed.segments, ...counts };
   });
 }
 

@@ -97,19 +97,3 @@ const referralFromRow = (row: ReferralRow): Referral => ({
   relatedObject: { type: row.related_object_type, id: row.redemption_id },
   at: row.redeemed_at,
 });
-
-/** Deletes the referrals of a customer, as referee and as referrer. */
-export async function deleteReferrals(
-  tx: Queryable,
-  projectId: string,
-  customerId: string,
-): Promise<void> {
-  await tx.query("delete from referral where project_id = $1 and referee_id = $2", [
-    projectId,
-    customerId,
-  ]);
-  await tx.query("delete from referral where project_id = $1 and referrer_id = $2", [
-    projectId,
-    customerId,
-  ]);
-}

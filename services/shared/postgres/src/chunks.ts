@@ -17,3 +17,10 @@ export async function walkChunks<Position>(
     after = chunk === undefined || chunk.count < size ? null : chunk.last;
   }
 }
+
+/** Repeats a statement that changes some rows, until it finds none: one for all of them could exceed its timeout. */
+export async function untilNoneIsLeft(
+  changeSome: () => Promise<{ readonly rowCount: number | null }>,
+): Promise<void> {
+  while (((await changeSome()).rowCount ?? 0) > 0);
+}

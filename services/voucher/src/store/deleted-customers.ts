@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, type ReadChunk, untilNoneIsLeft, walkChunks } from "@scrip/postgres";
 
 import { copyDefinitionVersions } from "./campaign-vouchers.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
@@ -48,6 +48,9 @@ export async function releaseVouchers(
   await copyDefinitionVersions(tx, projectId, ids);
 }
 
+/** Rows that one statement changes: a customer may have hundreds of thousands. */
+const CHUNK = 1_000;
+
 /**
  * Deletes the remaining holders, also those of deleted vouchers. A voucher that was published to the customer
  * concurrently keeps its holder.
@@ -56,22 +59,29 @@ export async function deleteHoldings(
   db: Queryable,
   { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
-  const values = [projectId, customerId];
-  await db.query(
-    `with held as (
-       delete from redeemable_holder as h
-        where project_id = $1 and customer_id = $2
-          and not exists (
-              select from voucher as v
-               where v.project_id = $1 and v.id = h.voucher_id
-                 and v.holder_id = $2 and v.deleted_at is null)
-       returning voucher_id)
-     update voucher
-        set holder_id = null,
-            referrer_id = nullif(referrer_id, $2)
-      where project_id = $1 and id in (select voucher_id from held)
-        and holder_id = $2 and deleted_at is not null`,
-    values,
+  await untilNoneIsLeft(() =>
+    db.query(
+      `with held as (
+         delete from redeemable_holder
+          where project_id = $1 and id = any(array(
+                select h.id from redeemable_holder as h
+                 where h.project_id = $1 and h.customer_id = $2
+                   and not exists (
+                       select from voucher as v
+                        where v.project_id = $1 and v.id = h.voucher_id
+                          and v.holder_id = $2 and v.deleted_at is null)
+                 limit ${CHUNK}))
+         returning voucher_id
+       ), released as (
+         update voucher
+            set holder_id = null,
+                referrer_id = nullif(referrer_id, $2)
+          where project_id = $1 and id = any(array(select voucher_id from held))
+            and holder_id = $2 and deleted_at is not null
+       )
+       select from held`,
+      [projectId, customerId],
+    ),
   );
 }
 
@@ -80,11 +90,24 @@ export async function anonymizePublications(
   db: Queryable,
   { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
-  await db.query(
-    `update publication set tracking_id = null
-      where project_id = $1 and customer_id = $2 and tracking_id is not null`,
-    [projectId, customerId],
-  );
+  // Each chunk begins at the time of the one before it: those that are done stay in the index.
+  await walkChunks({ start: "-infinity", size: CHUNK }, async (after) => {
+    const { rows } = await db.query<ReadChunk<string>>(
+      `with chunk as (
+         select id, created_at from publication
+          where project_id = $1 and customer_id = $2 and created_at >= $3::timestamptz
+            and tracking_id is not null
+          order by created_at
+          limit ${CHUNK}
+       ), anonymous as (
+         update publication set tracking_id = null
+          where project_id = $1 and id = any(array(select id from chunk))
+       )
+       select max(created_at)::text as last, count(*)::int as count from chunk`,
+      [projectId, customerId, after],
+    );
+    return rows[0];
+  });
 }
 
 /**
@@ -95,19 +118,24 @@ export async function anonymizeRedemptions(
   db: Queryable,
   { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
-  const values = [projectId, customerId];
-  await db.query(
-    `update redemption_rollback set customer_id = null, tracking_id = null, order_message = null
-      where project_id = $1 and customer_id = $2
-        and redemption_id in (
-              select id from redemption
-               where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")})`,
-    values,
-  );
-  await db.query(
-    `update redemption
-        set customer_id = null, customer_message = null, tracking_id = null, order_message = null
-      where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")}`,
-    values,
-  );
+  await untilNoneIsLeft(async () => {
+    const { rows } = await db.query<{ id: string }>(
+      `select id from redemption
+        where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")} and customer_id is not null
+        limit ${CHUNK}`,
+      [projectId, customerId],
+    );
+    const values = [projectId, customerId, rows.map(({ id }) => id).toSorted()];
+    await db.query(
+      `update redemption_rollback set customer_id = null, tracking_id = null, order_message = null
+        where project_id = $1 and customer_id = $2 and redemption_id = any($3::text[])`,
+      values,
+    );
+    return db.query(
+      `update redemption
+          set customer_id = null, customer_message = null, tracking_id = null, order_message = null
+        where project_id = $1 and customer_id = $2 and id = any($3::text[])`,
+      values,
+    );
+  });
 }

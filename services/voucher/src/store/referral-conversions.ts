@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, untilNoneIsLeft } from "@scrip/postgres";
 
 import type { ConversionCause, ReferralProgram, RefereeCount } from "../domain/referral.ts";
 import { referralProgramFromRow } from "./referral-terms.ts";
@@ -116,6 +116,9 @@ export async function countReferees(
   return { isNew: row.is_new, referees: row.referees };
 }
 
+/** Conversions that one statement deletes. */
+const CHUNK = 1_000;
+
 /** Deletes the conversions of a deleted customer, as referee and as referrer, and rewards that were not paid to them yet. */
 export async function deleteConversions(
   db: Queryable,
@@ -123,9 +126,15 @@ export async function deleteConversions(
 ): Promise<void> {
   const values = [projectId, customerId];
   for (const column of ["referee_id", "referrer_id"]) {
-    await db.query(
-      `delete from referral_conversion where project_id = $1 and ${column} = $2`,
-      values,
+    await untilNoneIsLeft(() =>
+      db.query(
+        `delete from referral_conversion
+          where project_id = $1
+            and id = any(array(select id from referral_conversion
+                                where project_id = $1 and ${column} = $2
+                                limit ${CHUNK}))`,
+        values,
+      ),
     );
   }
   await db.query(
