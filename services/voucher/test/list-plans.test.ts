@@ -1,9 +1,11 @@
+import { compileFilters, type FilterFields } from "@scrip/filters";
 import { createDatabase } from "@scrip/postgres";
 import { asAdmin, entriesRead } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
 import { ROLE, SCHEMA } from "../src/service.ts";
-import { listPublications } from "../src/store/publication-lists.ts";
+import { listPublications, publicationFilters } from "../src/store/publication-lists.ts";
+import { listRedemptionEntries, redemptionFilters } from "../src/store/redemption-lists.ts";
 import { listVouchers } from "../src/store/voucher-lists.ts";
 import { startTestService } from "./deps.ts";
 
@@ -44,7 +46,22 @@ await asAdmin(service.db.url, async (client) => {
             'SUCCESS', '{}', false, 'v-1'
        from generate_series(1, ${ROWS}) n`,
   );
-  await client.query(`vacuum analyze voucher.voucher, voucher.voucher_usage, voucher.publication`);
+  await client.query(
+    `insert into voucher.publication_voucher (project_id, publication_id, voucher_id, position)
+     select 'p', 'pub_' || n, 'v_' || n, 0 from generate_series(1, ${ROWS}) n`,
+  );
+  await client.query(
+    `insert into voucher.redemption (project_id, id, voucher_id, campaign_id, status, created_at, channel_id,
+            channel_type, request_id)
+     select 'p', 'r_' || n, 'v_' || n, 'camp', 'SUCCEEDED', now() + n * interval '1 ms', '', '', ''
+       from generate_series(1, ${ROWS}) n`,
+  );
+  await client.query(
+    `insert into voucher.voucher_campaign (project_id, campaign_id, name, type, join_once)
+     values ('p', 'camp', 'Spring', 'DISCOUNT_COUPONS', false)`,
+  );
+  await client.query(`vacuum analyze voucher.voucher, voucher.voucher_usage, voucher.publication,
+                             voucher.publication_voucher, voucher.redemption`);
 });
 
 const newest = { by: "created_at", descending: true };
@@ -78,6 +95,45 @@ test("conditions on the usage of vouchers hold", async () => {
   const ofCode = () => vouchers(["v.code_key = $2", "u.redeemed_quantity = $3"], ["CODE7", 1]);
   expect(await ofCode()).toMatchObject({ total: 1n, vouchers: { length: 1 } });
   expect(await readFrom("voucher_usage", ofCode)).toBeLessThan(MOST_PER_PAGE);
+});
+
+const filtered = (fields: FilterFields, filters: object) => {
+  const values: unknown[] = ["p"];
+  const compiled = compileFilters(filters, { fields, now: 0, timeZone: "UTC", values });
+  return { projectId: "p", conditions: [compiled.text], values, order: newest, page: PAGE };
+};
+
+const redemptions = (filters: object = {}) =>
+  listRedemptionEntries(db, filtered(redemptionFilters, filters));
+
+test("a page of redemptions is read from an index, besides their number", async () => {
+  const list = () => redemptions();
+  expect(await list()).toMatchObject({ total: BigInt(ROWS), entries: { length: LIMIT } });
+  expect(await readFrom("redemption", list)).toBeLessThan(ROWS + MOST_PER_PAGE);
+});
+
+test("filters by the voucher or campaign look up neither for each redemption", async () => {
+  const some = { $is: ["CODE7"] };
+  const all = { $is: ["Spring"] };
+  for (const [filters, total] of [
+    [{ voucher_code: { conditions: some } }, 1],
+    [{ voucher_code: { conditions: { $is_not: ["CODE7"] } } }, ROWS - 1],
+    [{ campaign_name: { conditions: all } }, ROWS],
+    [{ campaign: { conditions: { $is_unknown: "" } } }, 0],
+    [{ junction: "or", voucher_code: { conditions: some }, campaign: { conditions: all } }, ROWS],
+  ] as const) {
+    const list = () => redemptions(filters);
+    expect(await list()).toMatchObject({ total: BigInt(total) });
+    expect(await readFrom("voucher", list), JSON.stringify(filters)).toBeLessThan(MOST_PER_PAGE);
+  }
+});
+
+test("publications are found by their vouchers", async () => {
+  const filters = { related_object_id: { conditions: { $contains: ["v_7"] } } };
+  const list = () => listPublications(db, filtered(publicationFilters, filters));
+  expect(await list()).toMatchObject({ total: 1n, publications: [{ id: "pub_7" }] });
+  expect(await readFrom("publication_voucher", list)).toBeLessThan(MOST_PER_PAGE);
+  expect(await readFrom("publication", list)).toBeLessThan(MOST_PER_PAGE);
 });
 
 test("the newest items are read from an index, and all are read once, to be counted", async () => {

@@ -2,6 +2,7 @@ import { type Condition, type FilterContext, Violation } from "./condition.ts";
 import { compileDate } from "./dates.ts";
 import { type Bind, type FilterField, findField } from "./fields.ts";
 import { comparesAges, compileDay, compileJsonDate } from "./json-dates.ts";
+import type { Operator } from "./operators.ts";
 import { compileScalar } from "./scalars.ts";
 import { readTree } from "./tree.ts";
 
@@ -46,7 +47,24 @@ function compileTree(filters: unknown, context: FilterContext, bind: Bind): stri
 /** PostgreSQL rejects values that a statement does not use. */
 const bindNothing: Bind = () => "null";
 
+/** What a negative operator excludes, also for an absent value. */
+const EXCLUDED: Readonly<Partial<Record<Operator, Operator>>> = {
+  $is_not: "$is",
+  $not_in: "$in",
+  $not_contain: "$contains",
+  $is_unknown: "$has_value",
+};
+
 function compileCondition(condition: Condition, context: FilterContext, bind: Bind): string {
+  const { within, ...field } = condition.field;
+  if (within === undefined) return compileOwn(condition, context, bind);
+  const excluded = EXCLUDED[condition.operator];
+  const operator = excluded ?? condition.operator;
+  const found = within(compileOwn({ ...condition, field, operator }, context, bind));
+  return excluded === undefined ? `(${found})` : `((${found}) is not true)`;
+}
+
+function compileOwn(condition: Condition, context: FilterContext, bind: Bind): string {
   const { field, operator } = condition;
   const state = field.states?.[operator];
   if (state !== undefined) return `(${state(() => `${bind(new Date(context.now))}::timestamptz`)})`;

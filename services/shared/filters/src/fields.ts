@@ -18,7 +18,12 @@ export type FilterField = {
   /** Defined by the service, never by a client. */
   readonly sql: string;
   /** Compared for equality instead of a text: `of` returns the keys that stand for an operand. */
-  readonly key?: { readonly sql: string; readonly of: (operand: string) => readonly string[] };
+  readonly key?: {
+    readonly sql: string;
+    readonly of: (operand: string) => readonly string[];
+    /** The SQL of whether `sql` is one of these keys, where an index needs another. */
+    readonly isAny?: (keys: string) => string;
+  };
   /**
    * A column with an index, for texts that begin with an operand: `of` returns where its values are, among others;
    * undefined: anywhere.
@@ -27,6 +32,10 @@ export type FilterField = {
     readonly sql: string;
     readonly of: (operand: string) => readonly TextRange[] | undefined;
   };
+  /** `sql` is a column of another table: the SQL of whether a row of it satisfies a condition, for the rows of the list. */
+  readonly within?: (condition: string) => string;
+  /** Of an array: the SQL of whether it has one of the values, which are an array too. Default: by comparing the arrays. */
+  readonly hasAny?: (values: string) => string;
   /** Replaces other names of a value with the stored one. */
   readonly normalize?: (operand: string) => string;
   /** SQL conditions of state operators such as `$active`; `now` binds the present. */

@@ -50,13 +50,17 @@ function equality({ name, field, operands }: Condition, bind: Bind): string {
       return `${field.sql} = any(${bind(operands.map((one) => numberOf(name, one)))}::numeric[])`;
     case "boolean":
       return `${field.sql} = any(${bind(operands.map((one) => booleanOf(name, one)))}::boolean[])`;
-    case "array":
-      return `${field.sql}::text[] && ${bind(operands.map(textOf))}::text[]`;
+    case "array": {
+      const values = `${bind(operands.map(textOf))}::text[]`;
+      return field.hasAny?.(values) ?? `${field.sql}::text[] && ${values}`;
+    }
     case "json":
       return jsonEquality(field.sql, operands, bind);
     default: {
-      const { sql, of } = field.key ?? { sql: field.sql, of: (text: string) => [text] };
-      return `${sql} = any(${bind(operands.map(textOf).flatMap(of))}::text[])`;
+      const { key } = field;
+      const texts = operands.map(textOf);
+      const keys = `${bind(key === undefined ? texts : texts.flatMap(key.of))}::text[]`;
+      return key?.isAny?.(keys) ?? `${key?.sql ?? field.sql} = any(${keys})`;
     }
   }
 }

@@ -10,6 +10,8 @@ export type PageQuery = {
   readonly columns: string;
   /** From `from` to the end of `where`. */
   readonly from: string;
+  /** The same for the total, where the page reads parts of it that are sorted and limited already. Default: `from`. */
+  readonly counted?: string;
   /** The sort order; its last column should be unique. */
   readonly order: string;
   readonly values: readonly unknown[];
@@ -55,7 +57,19 @@ export const listReads = (source: ListSource, projectId: string): Queryable =>
 /** One page of a list, whether more rows follow it, and the number of rows on all pages; from the replica if there is one. */
 export async function readPage<Row extends QueryResultRow>(
   source: ListSource,
-  { projectId, columns, from, order, values, limit, offset, completed, planning, after }: PageQuery,
+  {
+    projectId,
+    columns,
+    from,
+    counted: countedFrom = from,
+    order,
+    values,
+    limit,
+    offset,
+    completed,
+    planning,
+    after,
+  }: PageQuery,
 ): Promise<{
   readonly rows: readonly Row[];
   readonly total: bigint;
@@ -75,7 +89,7 @@ export async function readPage<Row extends QueryResultRow>(
       values: after === undefined ? values : [...values, after.value],
       ...(planning !== undefined && { planning }),
     }),
-    countRows(db, from, values, planning),
+    countRows(db, countedFrom, values, planning),
   ]);
   const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;

@@ -53,9 +53,12 @@ export async function listPublications(
 }
 
 /** SQL: whether a publication has the voucher whose id is `bound`. */
-export const ofVoucher = (bound: string): string =>
+export const ofVoucher = (bound: string): string => ofVouchers(`array[${bound}]`);
+
+/** SQL: whether it has one of these. */
+const ofVouchers = (ids: string): string =>
   `p.id in (select pv.publication_id from publication_voucher pv
-             where pv.project_id = $1 and pv.voucher_id = ${bound})`;
+             where pv.project_id = $1 and pv.voucher_id = any(${ids}))`;
 
 const VOUCHER_IDS = `nullif(array(select pv.voucher_id from publication_voucher pv
                                     where pv.project_id = p.project_id and pv.publication_id = p.id), '{}')`;
@@ -72,7 +75,7 @@ export const publicationFilters: FilterFields = {
     voucher_type: { type: "text", sql: "p.voucher_type", normalize: voucherTypeOf },
     is_referral_code: { type: "boolean", sql: "p.is_referral_code" },
     parent_object_id: { type: "text", sql: "p.campaign_id" },
-    related_object_id: { type: "array", sql: VOUCHER_IDS },
+    related_object_id: { type: "array", sql: VOUCHER_IDS, hasAny: ofVouchers },
     source_id: { type: "text", sql: "p.source_id" },
   },
 };

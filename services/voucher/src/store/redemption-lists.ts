@@ -1,4 +1,4 @@
-import { type FilterFields, jsonMember } from "@scrip/filters";
+import { type FilterField, type FilterFields, jsonMember } from "@scrip/filters";
 import { type ListSource, readPage } from "@scrip/postgres";
 
 import { keyFrom, keyOf } from "./redemption-keys.ts";
@@ -38,23 +38,22 @@ export const newestCampaignNamed = (name: string): string => `coalesce(greatest(
  * The columns that redemptions and rollbacks share in lists. The views have the rows of the project, and the conditions
  * on them can use the indexes of keys, which those on a table with policies cannot.
  */
-const ENTRIES = `(
-    select ${keyOf("r", "campaign_id")} as campaign_key,
+const PARTS = [
+  `select ${keyOf("r", "campaign_id")} as campaign_key,
            ${keyOf("r", "customer_id")} as customer_key, project_id, id, false as is_rollback, created_at, status, customer_id, tracking_id,
            campaign_id, voucher_id, promotion_tier_id, amount, metadata, failure_code,
            failure_message, channel_id, channel_type, null as reason,
            id as redeemed_id, parent_id as redemption, parent_id
       from redemption_of_project r
-     where project_id = $1
-     union all
-    select ${keyOf("b", "campaign_id")},
-           ${keyOf("b", "customer_id")}, project_id, id, true, created_at, status, customer_id, tracking_id,
-           campaign_id, voucher_id, promotion_tier_id, -amount, metadata, failure_code,
+     where project_id = $1`,
+  `select ${keyOf("b", "campaign_id")} as campaign_key,
+           ${keyOf("b", "customer_id")} as customer_key, project_id, id, true as is_rollback, created_at, status, customer_id, tracking_id,
+           campaign_id, voucher_id, promotion_tier_id, -amount as amount, metadata, failure_code,
            failure_message, channel_id, channel_type, reason,
-           redemption_id, redemption_id, null
+           redemption_id as redeemed_id, redemption_id as redemption, null as parent_id
       from redemption_rollback_of_project b
-     where project_id = $1
-  ) e`;
+     where project_id = $1`,
+];
 
 /** One page of redemptions and rollbacks, and their total number. Ties are broken by id. */
 export async function listRedemptionEntries(
@@ -67,18 +66,40 @@ export async function listRedemptionEntries(
   const direction = order.descending ? "desc" : "asc";
   // The default order is that of the indexes, which a placement of nulls would exclude.
   const nulls = REQUIRED.has(order.by) ? "" : " nulls last";
+  const sorting = `${column} ${direction}${nulls}, e.id ${direction}`;
+  // PostgreSQL reads a sorted union from the indexes of its parts only if each part is sorted and limited by itself.
+  const newest = `order by ${sorting} limit ${page.offset + page.limit + 1}`;
+  const parts = PARTS.map((part) => `(select * from (${part}) e ${where} ${newest})`);
   const { rows, total } = await readPage<{ id: string; is_rollback: boolean }>(db, {
     projectId,
     columns: "e.id, e.is_rollback",
-    from: `from ${ENTRIES} ${where}`,
-    order: `${column} ${direction}${nulls}, e.id ${direction}`,
+    from: `from (${parts.join(" union all ")}) e`,
+    counted: `from (${PARTS.join(" union all ")}) e ${where}`,
+    order: sorting,
     values,
     ...page,
   });
   return { entries: rows.map((row) => ({ id: row.id, isRollback: row.is_rollback })), total };
 }
 
-/** A value of the voucher of an entry: filtered too rarely for a column of its own. */
+/** SQL of a condition on the voucher of an entry: a lookup for each entry would take longer than the vouchers do. */
+const withVoucher = (condition: string): string =>
+  `e.voucher_id in (select v.id from voucher v where v.project_id = $1 and ${condition})`;
+
+/** The keys of `CODE_KEY_OF_ANY`, as the index of codes has them. */
+const hasCodeKey = (keys: string): string =>
+  `(v.code_key = any(${keys}) or v.code_key is null and v.code = any(${keys}))`;
+
+/** The same for its campaign, also a deleted one. */
+const withCampaign = (condition: string): string =>
+  `e.campaign_id in (
+     select c.campaign_id
+       from (select campaign_id, name from voucher_campaign where project_id = $1
+              union all
+             select campaign_id, name from promotion_campaign where project_id = $1) c
+      where ${condition})`;
+
+/** A value of the voucher of an entry, for sorting. */
 const ofVoucher = (sql: string): string =>
   `(select ${sql} from voucher v where v.project_id = e.project_id and v.id = e.voucher_id)`;
 
@@ -103,9 +124,7 @@ const RELATED_OBJECT = {
               else 'redemption' end`,
 };
 
-/** That of the voucher, or that of the promotion tier. */
-const CAMPAIGN_NAME = `coalesce(${ofVoucher("v.campaign_name")},
-    (select c.name from promotion_campaign c where c.project_id = e.project_id and c.campaign_id = e.campaign_id))`;
+const campaignName: FilterField = { type: "text", sql: "c.name", within: withCampaign };
 
 const result = "case e.status when 'FAILED' then 'FAILURE' else 'SUCCESS' end";
 
@@ -119,14 +138,15 @@ export const redemptionFilters: FilterFields = {
     status: { type: "text", sql: "e.status", states: { $failed: () => "e.status = 'FAILED'" } },
     customer_id: { type: "text", sql: "e.customer_id" },
     tracking_id: { type: "text", sql: "e.tracking_id" },
-    campaign: { type: "text", sql: CAMPAIGN_NAME },
-    campaign_name: { type: "text", sql: CAMPAIGN_NAME },
+    campaign: campaignName,
+    campaign_name: campaignName,
     campaign_id: { type: "text", sql: "e.campaign_id" },
     voucher_id: { type: "text", sql: "e.voucher_id" },
     voucher_code: {
       type: "text",
-      sql: ofVoucher("v.code"),
-      key: { ...CODE_KEY_OF_ANY, sql: ofVoucher(CODE_KEY_OF_ANY.sql) },
+      sql: "v.code",
+      key: { ...CODE_KEY_OF_ANY, isAny: hasCodeKey },
+      within: withVoucher,
     },
     promotion_tier_id: { type: "text", sql: "e.promotion_tier_id" },
     related_object_id: { type: "text", sql: RELATED_OBJECT.id },
