@@ -20,7 +20,7 @@ export const activatePendingPointsStep: NightlyStep = {
     const { db, newId, onEvents } = deps;
     const due = { projectId, date };
     return workOnCards(
-      pagesOf((after) => findCardsWithDuePending(db, { ...due, after, limit: BATCH })),
+      pagesOf(BATCH, (after, limit) => findCardsWithDuePending(db, { ...due, after, limit })),
       async (cardIds) => {
         await db.transaction(async (tx) => {
           const cards = cardIds.map((cardId) => ({ projectId, cardId }));

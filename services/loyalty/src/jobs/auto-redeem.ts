@@ -42,9 +42,9 @@ export const autoRedeemStep: NightlyStep = {
 
 async function* cardsOfPrograms({ db }: NightlyDeps, projectId: string, time: number) {
   for (const campaignId of await listAutoRedeemingPrograms(db, projectId, time)) {
-    const program = { projectId, campaignId, limit: BATCH };
-    yield* pagesOf(async (afterCardId) => {
-      const cards = await findCardsOfProgram(db, { ...program, afterCardId });
+    const program = { projectId, campaignId };
+    yield* pagesOf(BATCH, async (afterCardId, limit) => {
+      const cards = await findCardsOfProgram(db, { ...program, afterCardId, limit });
       return cards.map(({ cardId }) => cardId);
     });
   }

@@ -10,7 +10,9 @@ export const changeTiersStep: NightlyStep = {
   nextDate: findNextTierDate,
   run: (deps, { projectId, date }, isOver) =>
     workOnCards(
-      pagesOf((after) => findCardsWithDueTier(deps.db, { projectId, date, after, limit: BATCH })),
+      pagesOf(BATCH, (after, limit) =>
+        findCardsWithDueTier(deps.db, { projectId, date, after, limit }),
+      ),
       async (cardIds) => {
         const cards = cardIds.map((cardId) => ({ projectId, cardId }));
         await deps.db.transaction((tx) => followCards(tx, deps, cards, { until: date }));

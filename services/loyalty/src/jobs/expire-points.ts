@@ -18,7 +18,7 @@ export const expirePointsStep: NightlyStep = {
     const { db, newId, onEvents } = deps;
     return workOnCards(
       // Each card once: points whose expiry a pending hold prevents stay due.
-      pagesOf((after) => findDueCards(db, { projectId, before: date, after, limit: BATCH })),
+      pagesOf(BATCH, (after, limit) => findDueCards(db, { projectId, before: date, after, limit })),
       async (cardIds) => {
         await db.transaction(async (tx) => {
           const names = cardIds.map((cardId) => ({ projectId, cardId }));

@@ -2,16 +2,21 @@ import { isUnavailable } from "@scrip/postgres";
 
 import type { StepResult } from "./nightly-step.ts";
 
-/** Pages of card ids, each after the last id of the page before, until one is empty. */
+/**
+ * Card ids that one statement reads. No index has both their order and what is due: each statement may read and sort all cards
+ * that are due, and all of a program are when its points expire at the end of the year.
+ */
+const IDS = 20_000;
+
+/** Pages of `size` card ids, in their order. `next` reads the ids after one of them. */
 export async function* pagesOf(
-  next: (after: string) => Promise<readonly string[]>,
+  size: number,
+  next: (after: string, limit: number) => Promise<readonly string[]>,
 ): AsyncGenerator<readonly string[]> {
-  for (let after = ""; ;) {
-    const page = await next(after);
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page;
-    after = last;
+  for (let after: string | undefined = ""; after !== undefined;) {
+    const ids: readonly string[] = await next(after, IDS);
+    for (let from = 0; from < ids.length; from += size) yield ids.slice(from, from + size);
+    after = ids.length < IDS ? undefined : ids.at(-1);
   }
 }
 
