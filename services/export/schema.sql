@@ -177,6 +177,7 @@ create table webhook (
   since timestamp with time zone default clock_timestamp() not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone,
+  deleted_at timestamp with time zone,
   constraint webhook_pkey PRIMARY KEY (project_id, id),
   constraint webhook_has_events CHECK (cardinality(events) > 0)
 );

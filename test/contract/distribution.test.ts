@@ -61,6 +61,7 @@ const OF_NO_PROJECT: readonly string[] = [
   "delete from awaited_card",
   "delete from points_claim",
   "delete from points_lock",
+  "delete from webhook_delivery where ctid",
   "delete from worker",
   "select 1 from api_key",
   "select c.relname as name from pg_class",
@@ -80,6 +81,8 @@ const OF_NO_PROJECT: readonly string[] = [
   "select exists ( select from ${QUEUE_SCHEMA}._private_jobs",
   // The job that deletes members of deleted segments.
   "select project_id, id from deleted_segment",
+  // The job that deletes the deliveries of deleted webhooks.
+  "select project_id, id from webhook where deleted_at is not null",
   "select from ${QUEUE_SCHEMA}",
   "select ${QUEUE_SCHEMA}",
   "select pg_advisory",

@@ -26,7 +26,7 @@ import { startCleanup } from "./jobs/clean-up.ts";
 import { createJobDefinitions } from "./jobs/definitions.ts";
 import { startFileExpiry } from "./jobs/expire-files.ts";
 import { startJobWorker } from "./jobs/job-worker.ts";
-import { startDeliveryTrim } from "./jobs/trim-deliveries.ts";
+import { startDeliveryTrim, startWebhookDeletion } from "./jobs/trim-deliveries.ts";
 import { createExportMetrics, type ExportMetrics } from "./monitoring/export-metrics.ts";
 import { routes } from "./routes.ts";
 import { auditDayTable } from "./store/audit-days.ts";
@@ -189,5 +189,6 @@ function startWebhooks(
   );
   parts.use(startWebhookSubscription({ ...subscription, onStored: worker.wake }));
   parts.use(startDeliveryTrim({ db, keepMs, onError }));
+  parts.use(startWebhookDeletion({ db, onError }));
   return worker;
 }

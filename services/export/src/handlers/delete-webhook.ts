@@ -5,11 +5,14 @@ import type { WebhookService } from "@scrip/proto/scrip/export/v1/webhooks_pb";
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { deleteWebhook as remove } from "../store/webhooks.ts";
+import { deletePartOfWebhook, hideWebhook } from "../store/deleted-webhooks.ts";
 
+/** Deletes a part of the deliveries, mostly all; a job deletes the others. */
 export const deleteWebhook =
   (deps: Deps): Handler<typeof WebhookService.method.deleteWebhook> =>
   async ({ webhookId }, { project }) => {
-    if (!(await remove(deps.db, project.id, webhookId))) throw notFound("webhook", webhookId);
+    const webhook = { projectId: project.id, webhookId };
+    if (!(await hideWebhook(deps.db, webhook))) throw notFound("webhook", webhookId);
+    await deletePartOfWebhook(deps.db, webhook);
     return create(EmptySchema);
   };

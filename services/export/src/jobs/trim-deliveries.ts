@@ -1,9 +1,11 @@
 import type { Database } from "@scrip/postgres";
 import { startPeriodicJob } from "@scrip/rpc";
 
+import { deleteHiddenWebhooks } from "../store/deleted-webhooks.ts";
 import { trimDeliveries } from "../store/webhook-deliveries.ts";
 
 const EVERY_MS = 60 * 60_000;
+const EVERY_MS_OF_HIDDEN = 60_000;
 
 export type TrimOptions = {
   readonly db: Database;
@@ -14,3 +16,10 @@ export type TrimOptions = {
 /** Deletes deliveries of webhooks that are older than `keepMs`, until disposed. */
 export const startDeliveryTrim = ({ db, keepMs, onError }: TrimOptions): AsyncDisposable =>
   startPeriodicJob({ everyMs: EVERY_MS, work: () => trimDeliveries(db, keepMs), onError });
+
+/** Deletes the deliveries of deleted webhooks, until disposed. */
+export const startWebhookDeletion = ({
+  db,
+  onError,
+}: Pick<TrimOptions, "db" | "onError">): AsyncDisposable =>
+  startPeriodicJob({ everyMs: EVERY_MS_OF_HIDDEN, work: () => deleteHiddenWebhooks(db), onError });

@@ -116,7 +116,7 @@ async function lockWebhooks(
     name: "webhook_lock",
     text: `select project_id, id
              from webhook
-            where (project_id, id) in (select * from unnest($1::text[], $2::text[]))
+            where (project_id, id) in (select * from unnest($1::text[], $2::text[])) and deleted_at is null
             order by project_id, id
               for no key update`,
     values: [
@@ -377,11 +377,11 @@ export async function trimDeliveries(db: Queryable, keepMs: number): Promise<voi
   for (;;) {
     const { rowCount } = await db.query(
       `delete from webhook_delivery
-        where (project_id, webhook_id, id) in (
-              select project_id, webhook_id, id
-                from webhook_delivery
+        where ctid = any(array(
+              select ctid from webhook_delivery
                where created_at < clock_timestamp() - $1 * interval '1 millisecond'
-               limit $2)`,
+               limit $2
+                 for update skip locked))`,
       [keepMs, TRIM_CHUNK],
     );
     if ((rowCount ?? 0) < TRIM_CHUNK) return;

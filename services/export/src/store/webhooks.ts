@@ -34,7 +34,7 @@ export async function insertWebhook(
 
 export async function countWebhooks(db: Queryable, projectId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    "select count(*)::int as count from webhook where project_id = $1",
+    "select count(*)::int as count from webhook where project_id = $1 and deleted_at is null",
     [projectId],
   );
   return rows[0]?.count ?? 0;
@@ -47,7 +47,8 @@ export async function findWebhook(
   { lock = false } = {},
 ): Promise<Webhook | undefined> {
   const { rows } = await db.query<Webhook>(
-    `select ${COLUMNS} from webhook where project_id = $1 and id = $2${lock ? " for update" : ""}`,
+    `select ${COLUMNS} from webhook
+      where project_id = $1 and id = $2 and deleted_at is null ${lock ? "for update" : ""}`,
     [projectId, id],
   );
   return rows[0];
@@ -59,7 +60,7 @@ export async function listWebhooks(
   limit: number,
 ): Promise<readonly Webhook[]> {
   const { rows } = await db.query<Webhook>(
-    `select ${COLUMNS} from webhook where project_id = $1 order by id desc limit $2`,
+    `select ${COLUMNS} from webhook where project_id = $1 and deleted_at is null order by id desc limit $2`,
     [projectId, limit],
   );
   return rows;
@@ -84,18 +85,6 @@ export async function updateWebhook(
       webhook.updated_at,
     ],
   );
-}
-
-export async function deleteWebhook(
-  db: Queryable,
-  projectId: string,
-  id: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query("delete from webhook where project_id = $1 and id = $2", [
-    projectId,
-    id,
-  ]);
-  return rowCount === 1;
 }
 
 /** Returns the secret of the project; stores `fresh` as the secret if there is none. */
