@@ -1,5 +1,5 @@
 import type { FilterFields } from "@scrip/filters";
-import { type ProjectQueryable, type Queryable, readPage } from "@scrip/postgres";
+import { listReads, type ListSource, type Queryable } from "@scrip/postgres";
 
 export type BinEntry = {
   readonly id: string;
@@ -59,7 +59,7 @@ export const binFilters: FilterFields = {
 
 /** A page of the bin. */
 export async function listBinEntries(
-  db: ProjectQueryable,
+  db: ListSource,
   listing: {
     readonly projectId: string;
     /** Over `bin_entry b`; the first value is the project. */
@@ -74,19 +74,19 @@ export async function listBinEntries(
   readonly hasMore: boolean;
 }> {
   const { projectId, conditions, values, descending, after, limit } = listing;
-  const { rows, hasMore } = await readPage<Row>(db, {
-    projectId,
-    columns: COLUMNS,
-    from: `from bin_entry b where ${["b.project_id = $1", ...conditions].join(" and ")}`,
-    order: `b.id ${descending ? "desc" : "asc"}`,
-    values,
-    limit,
-    offset: 0,
-    ...(after !== undefined && {
-      after: { column: "b.id", operator: descending ? "<" : ">", value: after },
-    }),
-  });
-  return { entries: rows.map(entryFromRow), hasMore };
+  const where = ["b.project_id = $1", ...conditions];
+  const parameters = [...values];
+  if (after !== undefined) where.push(`b.id ${descending ? "<" : ">"} $${parameters.push(after)}`);
+  // Without the number of all entries, which no response has.
+  const { rows } = await listReads(db, projectId).query<Row>(
+    `select ${COLUMNS} from bin_entry b
+      where ${where.join(" and ")}
+      order by b.id ${descending ? "desc" : "asc"}
+      limit ${limit + 1}`,
+    parameters,
+  );
+  const hasMore = rows.length > limit;
+  return { entries: rows.slice(0, limit).map(entryFromRow), hasMore };
 }
 
 export async function findBinEntry(
@@ -103,13 +103,9 @@ export async function findBinEntry(
 
 /** Deletes an entry, and those of everything that belongs to its object. */
 export async function deleteBinEntry(db: Queryable, projectId: string, id: string): Promise<void> {
-  await db.query(
-    `delete from bin_entry
-      where project_id = $1
-        and (id = $2 or resource_parent_id = (select resource_id from bin_entry
-                                               where project_id = $1 and id = $2))`,
-    [projectId, id],
-  );
+  const entry = await findBinEntry(db, projectId, id);
+  // With the id as a value, PostgreSQL knows whether much belongs to the object: otherwise it may read the whole bin.
+  if (entry !== undefined) await deleteBinEntriesOf(db, projectId, [entry.resourceId]);
 }
 
 /** Deletes the entries of objects, and of everything that belongs to them. */
