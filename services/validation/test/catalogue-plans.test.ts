@@ -1,8 +1,9 @@
-import { asAdmin, pagesRead, testDatabase } from "@scrip/testing";
+import { asAdmin, entriesRead, pagesRead, testDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
 import { type CatalogueQuery, findInCatalogue } from "../src/store/catalogue-lookup.ts";
+import { findSkusOf } from "../src/store/catalogue.ts";
 
 const ROWS = 20_000;
 const FEW_ROWS = 60;
@@ -133,4 +134,38 @@ test("returns to each query of a batch the entries of its own project", async ()
     undefined,
   ]);
   expect([other?.product("linen"), other?.sku("sku_1")]).toEqual([undefined, undefined]);
+});
+
+test("of a product with many SKUs, the first are read, and the others only counted", async () => {
+  await using db = await testDatabase({
+    schema: SCHEMA,
+    role: ROLE,
+    folder: MIGRATIONS,
+    poolSize: 1,
+  });
+  await db.query(
+    "insert into product (project_id, id, created_at) select 'p', 'prod_' || n, now() from generate_series(1, 2) n",
+  );
+  await db.query(
+    `insert into sku (project_id, id, product_id, created_at)
+     select 'p', 'sku_' || lpad(n::text, 6, '0'), 'prod_' || 1 + n / ${ROWS}, now() + n * interval '1 ms'
+       from generate_series(1, ${ROWS}) n`,
+  );
+  await asAdmin(db.url, (client) => client.query(`vacuum analyze ${SCHEMA}.sku`));
+  const [before, pages] = [await entriesRead(db, "sku"), await pagesRead(db)];
+  const found = await findSkusOf(db, "p", ["prod_2", "prod_1", "prod_3", "prod_1"]);
+  // Of the index, of which there are half as many as of the table.
+  expect((await pagesRead(db)) - pages).toBeLessThan(ROWS / 80);
+  // A hundred beside the number.
+  expect((await entriesRead(db, "sku")) - before).toBeLessThan(ROWS + 200);
+  expect([...found].map(([id, { rows, total }]) => [id, rows.length, total])).toEqual([
+    ["prod_1", 100, BigInt(ROWS - 1)],
+    ["prod_2", 1, 1n],
+  ]);
+  expect(
+    found
+      .get("prod_1")
+      ?.rows.map(({ id }) => id)
+      .slice(0, 2),
+  ).toEqual(["sku_000001", "sku_000002"]);
 });

@@ -232,17 +232,23 @@ export async function findSkusOf(
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, SkusOfProduct>> {
   if (productIds.length === 0) return new Map();
-  const { rows } = await db.query<SkuRow & { total: bigint }>(
-    `select * from (
-       select ${COLUMNS.sku.join(", ")},
-              row_number() over (partition by product_id order by created_at, id) as position,
-              count(*) over (partition by product_id) as total
-         from sku
-        where project_id = $1 and product_id = any($2::text[])) as numbered
-      where position <= ${MAX_DISPLAYED_SKUS}
-      order by product_id, position`,
-    [projectId, productIds],
-  );
+  // A range with its order, which only the index of products provides: beside one product with most of the SKUs, PostgreSQL
+  // would read all of them for each product.
+  const ofProduct = `from sku where project_id = $1 and product_id between p.id and p.id
+                     order by product_id, created_at, id`;
+  const { rows } = await db.query<SkuRow & { total: bigint }>({
+    planning: "indexLookups",
+    text: `with p as materialized (
+       select id, (select count(*) from (select ${ofProduct} offset 0) as counted) as total from unnest($2::text[]) as p (id)
+     )
+     select s.*, p.total
+       from p
+      cross join lateral (
+            select ${COLUMNS.sku.join(", ")} ${ofProduct}
+             limit ${MAX_DISPLAYED_SKUS}) as s
+      order by s.product_id, s.created_at, s.id`,
+    values: [projectId, [...new Set(productIds)]],
+  });
   const skus = new Map<string, { rows: SkuRow[]; total: bigint }>();
   for (const row of rows) {
     const known = skus.get(row.product_id);
