@@ -12,6 +12,7 @@ import { shareLockCustomers } from "../src/store/customer-counts.ts";
 import { findProfiles, listProfiles } from "../src/store/customer-profiles.ts";
 import { deleteCustomer, findCustomersBy } from "../src/store/customers.ts";
 import { listLedgerEntries } from "../src/store/ledger-entries.ts";
+import { findActiveLots } from "../src/store/points-lots.ts";
 import { findMemberships } from "../src/store/segments.ts";
 
 // Plans belong to a connection, so the pool has one.
@@ -236,4 +237,28 @@ test("a page of a ledger is read from its index for a ledger of any length", asy
     expect(await page(afterId)).toHaveLength(limit);
   }
   expect((await entriesRead(db, "ledger_entry")) - before).toBeLessThanOrEqual(4 * limit);
+});
+
+test("the active lots of cards are found by index, with statistics from when all lots had expired", async () => {
+  const insertLots = (prefix: string, expired: boolean) =>
+    db.query(
+      `insert into points_lot (project_id, card_id, id, expires_on, points, expired, created_at)
+       select 'proj_lots', 'v_' || n, $1 || n, '2030-01-01', 1, $2, now() from generate_series(1, ${ROWS}) n`,
+      [prefix, expired],
+    );
+  await asAdmin(db.url, (client) =>
+    client.query(`alter table ${SCHEMA}.points_lot set (autovacuum_enabled = false)`),
+  );
+  await insertLots("lopb_old_", true);
+  await asAdmin(db.url, (client) => client.query(`analyze ${SCHEMA}.points_lot`));
+  await insertLots("lopb_", false);
+  const cards = Array.from({ length: 500 }, (_, index) => ({
+    projectId: "proj_lots",
+    cardId: `v_${index * 7 + 1}`,
+  }));
+  const before = await entriesRead(db, "points_lot");
+  const lots = await findActiveLots(db, cards);
+  expect((await entriesRead(db, "points_lot")) - before).toBeLessThanOrEqual(2 * cards.length);
+  expect(lots.size).toBe(cards.length);
+  expect([...lots.values()][0]).toMatchObject([{ points: 1n, expired: false }]);
 });
