@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../http.ts";
 import { type ConfigItem, type ConfigItems, nameOf, pathOf } from "./project-state.ts";
 import type { Section } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
+import { isVerbatim, withoutNulls } from "./verbatim.ts";
 
 const VERSION = 1;
 
@@ -50,7 +51,7 @@ const formatValue = ({ section, value }: ConfigItem): JsonObject =>
   Object.fromEntries(
     section.fields
       .filter((field) => !isEmpty(value[field]))
-      .map((field) => [field, sortKeys(value[field])]),
+      .map((field) => [field, formatField(field, value[field])]),
   );
 
 const isEmpty = (value: unknown): boolean =>
@@ -65,7 +66,20 @@ function sortKeys(value: unknown): unknown {
     Object.entries(value)
       .filter(([, each]) => !isEmpty(each))
       .toSorted(([a], [b]) => compare(a, b))
-      .map(([key, each]) => [key, sortKeys(each)]),
+      .map(([key, each]) => [key, formatField(key, each)]),
+  );
+}
+
+const formatField = (name: string, value: unknown): unknown =>
+  isVerbatim(name) ? sortVerbatim(withoutNulls(value)) : sortKeys(value);
+
+function sortVerbatim(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortVerbatim);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => compare(a, b))
+      .map(([key, each]) => [key, sortVerbatim(each)]),
   );
 }
 
