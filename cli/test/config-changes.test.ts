@@ -33,7 +33,8 @@ campaigns:
 `;
 
 test("deletes a campaign together with its validation rule", async () => {
-  await applyAll(RULED_CAMPAIGN, "validation_rules: {}\ncampaigns: {}\n");
+  const project = await applyAll(RULED_CAMPAIGN, "validation_rules: {}\ncampaigns: {}\n");
+  expect(await exported(project)).toContain("validation_rules: {}\ncampaigns: {}\n");
 });
 
 test("attaches the deleted rule again when the file is rejected afterwards", async () => {
@@ -69,8 +70,9 @@ metadata_schemas:
   places: {properties: {city: {type: string}}}
 `;
   const project = await applyAll(schemas);
-  await applyAll(await exported(project).then((text) => text.replace("version: 1\n", "")));
-  await applyAll(schemas, "metadata_schemas: {}\n");
+  const text = await exported(project);
+  const copy = await applyAll(text.replace("version: 1\n", ""), "metadata_schemas: {}\n");
+  expect(await exported(copy)).toContain("metadata_schemas: {}\n");
 });
 
 test("moves the automatic redemption of a program to another reward", async () => {
@@ -85,7 +87,10 @@ reward_assignments:
   ${automatic}: {Club: {parameters: {loyalty: {points: 5, auto_redeem: true}}}}
   ${manual}: {Club: {parameters: {loyalty: {points: 5, auto_redeem: false}}}}
 `;
-  await applyAll(program("second", "first"), program("first", "second"), program("third", "first"));
+  const steps = [program("second", "first"), program("first", "second"), program("third", "first")];
+  expect(await exported(await applyAll(...steps))).toMatch(
+    /  first:[^]*auto_redeem: false[^]*  third:[^]*auto_redeem: true/,
+  );
 });
 
 test("replaces a loyalty tier and the earning rule that it triggers", async () => {
@@ -101,7 +106,8 @@ earning_rules:
 loyalty_tiers:
   Club: {${tier}: {points: {from: 0}}}
 `;
-  await applyAll(program("Gold"), program("Platinum"));
+  const project = await applyAll(program("Gold"), program("Platinum"));
+  expect(await exported(project)).not.toContain("Gold");
 });
 
 test("changes a part of the voucher of a campaign", async () => {
