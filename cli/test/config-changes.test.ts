@@ -121,6 +121,22 @@ test("changes a part of the voucher of a campaign", async () => {
   });
 });
 
+test.each([
+  ["aliases", "version: 1\ncategories: {a: &x {hierarchy: 1}, b: *x}\n", "Alias"],
+  [
+    "bytes that are not UTF-8",
+    Buffer.from("version: 1\ncategories: {\xe9: {}}\n", "latin1"),
+    "UTF-8",
+  ],
+])("rejects %s as invalid usage", async (_, text, error) => {
+  const project = await createProject(installation.env);
+  expect(await plan(project, text)).toMatchObject({
+    exitCode: 2,
+    out: "",
+    errors: expect.stringMatching(new RegExp(`^scrip: \\S+\\.yaml.*${error}`)),
+  });
+});
+
 test("keeps false and empty values of metadata, and empty operands of conditions", async () => {
   const campaign = (metadata: string) => `
 segments:

@@ -11,7 +11,7 @@ export type Project = { readonly id: string; readonly env: Environment };
 export async function openConfigCommands() {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-config-"));
   let files = 0;
-  async function fileOf(text: string): Promise<string> {
+  async function fileOf(text: string | Uint8Array): Promise<string> {
     files += 1;
     const file = path.join(folder, `${files}.yaml`);
     await writeFile(file, text);
@@ -20,7 +20,7 @@ export async function openConfigCommands() {
   return {
     apply: async ({ env, id }: Project, text: string, ...options: readonly string[]) =>
       scrip(env, "config", "apply", id, await fileOf(text), ...options),
-    plan: async ({ env, id }: Project, text: string) =>
+    plan: async ({ env, id }: Project, text: string | Uint8Array) =>
       scrip(env, "config", "plan", id, await fileOf(text)),
     async exported({ env, id }: Project): Promise<string> {
       const file = await fileOf("");

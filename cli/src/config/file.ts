@@ -1,4 +1,4 @@
-import { parseDocument, stringify } from "yaml";
+import { type Document, parseDocument, stringify } from "yaml";
 
 import { usageError } from "../cli-error.ts";
 import { isJsonObject, type JsonObject } from "../http.ts";
@@ -88,7 +88,7 @@ export function parseFile(text: string, fileName: string): ConfigFile {
   const document = parseDocument(text, { uniqueKeys: true });
   const mistakes = document.errors.map(({ message }) => message);
   if (mistakes.length > 0) throw usageError(`${fileName}: ${mistakes.join("; ")}`);
-  const content: unknown = document.toJS({ maxAliasCount: 0 });
+  const content = contentOf(document, fileName);
   if (!isJsonObject(content)) throw usageError(`${fileName} is not a configuration file`);
   const { version, ...rest } = content;
   if (version !== VERSION) throw usageError(`${fileName}: version must be ${VERSION}`);
@@ -101,6 +101,15 @@ export function parseFile(text: string, fileName: string): ConfigFile {
   }
   if (problems.length > 0) throw usageError(`${fileName}: ${problems.join("; ")}`);
   return { items, sections: new Set(Object.keys(rest)) };
+}
+
+/** Without aliases: a small file can multiply itself with them. */
+function contentOf(document: Document.Parsed, fileName: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    throw usageError(`${fileName}: ${(error as Error).message}`);
+  }
 }
 
 type Parsed = { readonly items: Map<string, ConfigItem>; readonly problems: string[] };
