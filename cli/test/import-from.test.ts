@@ -325,6 +325,21 @@ describe("import-from", () => {
     });
   });
 
+  test("publishes a voucher once when the response is lost", async () => {
+    const project = await createProject();
+    const vouchers = await fileOf(
+      "lost-publication.csv",
+      "Code,Voucher Type,Campaign,Gift Balance,Customer Source ID\nP-1,GIFT_VOUCHER,Gifts,100,ada\n",
+    );
+    await using proxy = await startProxy(installation.url, (url) => url === "/v1/publications");
+    proxy.loseResponse(1);
+    const through = { ...project, SCRIP_BASE_URL: proxy.url };
+    expect(await move(through, "--vouchers", vouchers, "--apply")).toMatchObject({
+      exitCode: 0,
+      out: expect.stringMatching(/vouchers with a holder +1 +1 +0/),
+    });
+  });
+
   test("imports the other rows when a campaign does not exist", async () => {
     const project = await createProject();
     const vouchers = await fileOf(
