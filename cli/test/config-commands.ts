@@ -22,7 +22,7 @@ export async function openConfigCommands() {
       scrip(env, "config", "apply", id, await fileOf(text), ...options),
     plan: async ({ env, id }: Project, text: string | Uint8Array) =>
       scrip(env, "config", "plan", id, await fileOf(text)),
-    async exported({ env, id }: Project): Promise<string> {
+    exported: async ({ env, id }: Project): Promise<string> => {
       const file = await fileOf("");
       const { exitCode, errors } = await scrip(env, "config", "export", id, "-o", file);
       if (exitCode !== 0) throw new Error(errors);
