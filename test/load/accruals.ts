@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { enqueue, type OutboxEvent } from "@scrip/events";
+import { newId } from "@scrip/ids";
 import { createDatabase, type Database } from "@scrip/postgres";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 import { OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
@@ -276,7 +277,7 @@ function paidEvent(
   at: number,
 ): OutboxEvent {
   const order = {
-    id: `ord_bench${at}`,
+    id: newId("ord"),
     sourceId: `order-${at}`,
     customerId,
     amount: 1_000n,
@@ -285,7 +286,7 @@ function paidEvent(
   const message = create(OrderPaidSchema, { projectId, order, date: timestampNow() });
   return {
     projectId,
-    id: `evt_bench${at}`,
+    id: newId("event"),
     topic: "scrip.orders.v1",
     key: customerId,
     type: OrderPaidSchema.typeName,

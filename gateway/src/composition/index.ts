@@ -21,6 +21,7 @@ import { createCampaignsClient } from "./clients/campaigns.ts";
 import { createCategoriesClient } from "./clients/categories.ts";
 import { createCustomEventsClient } from "./clients/custom-events.ts";
 import { createDueJobsClient } from "./clients/due-jobs.ts";
+import { createEarningRulesClient } from "./clients/earning-rules.ts";
 import { createHoldingsClient } from "./clients/holdings.ts";
 import { createReferralTiersClient } from "./clients/referral-tiers.ts";
 import { createRewardsClient } from "./clients/rewards.ts";
@@ -84,6 +85,7 @@ export function createCompositionDeps(
     referralTiers: referralTiers && createReferralTiersClient(referralTiers),
     customEvents: customEvents && createCustomEventsClient(customEvents),
     dueJobs: loyalty && createDueJobsClient(loyalty),
+    earningRules: loyalty && createEarningRulesClient(loyalty),
     webhooks: webhooks && createWebhooksClient(webhooks),
     followProject,
     findSchemas,

@@ -42,7 +42,7 @@ async function resolve<Part extends Fields>(
 }
 
 /** The rule for a service that evaluates it: its conditions, and when they changed last. */
-function conditionsOf({ rules, createdAt, updatedAt }: ValidationRule): JsonObject {
+export function conditionsOf({ rules, createdAt, updatedAt }: ValidationRule): JsonObject {
   const changed = updatedAt ?? createdAt;
   return {
     rules: rules ?? {},

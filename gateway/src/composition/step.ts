@@ -10,6 +10,7 @@ import type { Campaigns } from "./clients/campaigns.ts";
 import type { Categories } from "./clients/categories.ts";
 import type { CustomEvents } from "./clients/custom-events.ts";
 import type { DueJobs } from "./clients/due-jobs.ts";
+import type { EarningRules } from "./clients/earning-rules.ts";
 import type { Holdings } from "./clients/holdings.ts";
 import type { ReferralTiers } from "./clients/referral-tiers.ts";
 import type { Rewards } from "./clients/rewards.ts";
@@ -43,6 +44,7 @@ export type CompositionDeps = {
   readonly referralTiers: ReferralTiers | undefined;
   readonly customEvents: CustomEvents | undefined;
   readonly dueJobs: DueJobs | undefined;
+  readonly earningRules: EarningRules | undefined;
   readonly webhooks: Webhooks | undefined;
   readonly followProject: FollowProject;
   readonly findSchemas: FindSchemas;

@@ -21,6 +21,7 @@ const deps: CompositionDeps = {
   holdings: unused,
   customEvents: unused,
   dueJobs: unused,
+  earningRules: unused,
   rewards: unused,
   referralTiers: unused,
   segments: unused,

@@ -1,3 +1,4 @@
+import { assignToEarningRuleStep } from "./assign-to-earning-rule.ts";
 import { assignValidationRulesStep } from "./assign-validation-rules.ts";
 import { attachMetadataSchemasStep } from "./attach-metadata-schemas.ts";
 import { completeReferralEventStep } from "./complete-referral-event.ts";
@@ -159,6 +160,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     directGrpc:
       "Services reject `validation_rules`: create the object inactive, call `CreateAssignment`, then activate it.",
     compile: assignValidationRulesStep,
+  },
+  {
+    name: "assign-to-earning-rule",
+    runs: "instead of the call",
+    appliesTo: "`ValidationRuleService.CreateAssignment` with an earning rule",
+    does: "Calls `EarningRuleService.AssignValidationRule` with the conditions of the rule, because loyalty stores and evaluates it.",
+    directGrpc: "Rejected with `not_found`; set `validation_rule_id` by `UpdateEarningRule`.",
+    compile: assignToEarningRuleStep,
   },
   {
     name: "create-voucher-in-campaign",

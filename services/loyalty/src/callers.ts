@@ -10,7 +10,11 @@ import type { Callers } from "@scrip/rpc";
 
 /** What other services of Scrip may call here. The gateway may also call the public RPCs. */
 export const CALLERS: Callers = {
-  gateway: [JobService.method.runDueJobs, SegmentService.method.followSegment],
+  gateway: [
+    EarningRuleService.method.assignValidationRule,
+    JobService.method.runDueJobs,
+    SegmentService.method.followSegment,
+  ],
   voucher: [
     CardService.method.adjustPoints,
     CardService.method.getCardBalances,
@@ -32,6 +36,8 @@ export const CALLERS: Callers = {
     CustomerService.method.resolveCustomers,
     EarningRuleService.method.estimateEarnings,
     EarningRuleService.method.listReferences,
+    EarningRuleService.method.listValidationRuleAssignments,
+    EarningRuleService.method.unassignValidationRule,
     RewardService.method.resolveRewardAssignments,
     SegmentService.method.listSegments,
   ],

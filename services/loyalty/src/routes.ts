@@ -19,6 +19,7 @@ import { RESOURCE_CHANGES } from "./events/resource-changes.ts";
 import { activatePendingPoints } from "./handlers/activate-pending-points.ts";
 import { adjustPendingPoints } from "./handlers/adjust-pending-points.ts";
 import { adjustPoints } from "./handlers/adjust-points.ts";
+import { assignValidationRule } from "./handlers/assign-validation-rule.ts";
 import { cancelPendingPoints } from "./handlers/cancel-pending-points.ts";
 import { createCustomEventSchema } from "./handlers/create-custom-event-schema.ts";
 import { createCustomEvent } from "./handlers/create-custom-event.ts";
@@ -78,6 +79,7 @@ import { listRewards } from "./handlers/list-rewards.ts";
 import { listSegments } from "./handlers/list-segments.ts";
 import { listTierEarningRules } from "./handlers/list-tier-earning-rules.ts";
 import { listTierRewards } from "./handlers/list-tier-rewards.ts";
+import { listValidationRuleAssignments } from "./handlers/list-validation-rule-assignments.ts";
 import { loadCards } from "./handlers/load-cards.ts";
 import { openCardSnapshot } from "./handlers/open-card-snapshot.ts";
 import { refundPoints } from "./handlers/refund-points.ts";
@@ -89,6 +91,7 @@ import { resolveRewardAssignments } from "./handlers/resolve-reward-assignments.
 import { runDueJobs } from "./handlers/run-due-jobs.ts";
 import { summarizeLedger } from "./handlers/summarize-ledger.ts";
 import { transferPoints } from "./handlers/transfer-points.ts";
+import { unassignValidationRule } from "./handlers/unassign-validation-rule.ts";
 import { updateCustomEventSchema } from "./handlers/update-custom-event-schema.ts";
 import { updateCustomer } from "./handlers/update-customer.ts";
 import { updateEarningRule } from "./handlers/update-earning-rule.ts";
@@ -107,6 +110,9 @@ const earningRules = {
   disableEarningRule,
   estimateEarnings,
   listReferences,
+  assignValidationRule,
+  unassignValidationRule,
+  listValidationRuleAssignments,
 };
 
 const loyaltyTiers = {
@@ -176,7 +182,7 @@ export const routes = (deps: Deps): readonly Implementation[] => {
       listCustomerSegments,
       followSegment,
     }),
-    implement(EarningRuleService, earningRules),
+    implement(EarningRuleService, earningRules, { assignValidationRule: "transaction" }),
     implement(PendingPointsService, pendingPoints),
     implement(LiabilityService, { getLiability }),
     implement(LoyaltyTierService, loyaltyTiers),

@@ -14,6 +14,7 @@ import {
   CategoryService,
 } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
+import type { ValidationRulesAssignment } from "@scrip/proto/scrip/common/v1/validation_rules_assignment_pb";
 import type {
   CardsResult,
   CardsQuery,
@@ -35,6 +36,8 @@ import {
   type EstimateEarningsResponse,
   type ListReferencesRequestSchema,
   type ListReferencesResponse,
+  type ListValidationRuleAssignmentsRequestSchema,
+  type UnassignValidationRuleRequestSchema,
 } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import type {
   RewardAssignmentQuery,
@@ -75,7 +78,14 @@ import {
   type ListVouchersResponse,
   VoucherService,
 } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
-import { type Call, type Client, clientOf, createCallCoalescer, serviceCall } from "@scrip/rpc";
+import {
+  type Call,
+  type Client,
+  clientOf,
+  createCallCoalescer,
+  orIfUnimplemented,
+  serviceCall,
+} from "@scrip/rpc";
 
 import { mayBeOneBadItem } from "./clients/batch-failure.ts";
 import {
@@ -127,6 +137,16 @@ export type Clients = {
     request: MessageInitShape<typeof ListReferencesRequestSchema>,
     call: Call,
   ) => Promise<ListReferencesResponse>;
+  /** Validation rules of earning rules, which loyalty stores. */
+  readonly listEarningRuleAssignments: (
+    request: MessageInitShape<typeof ListValidationRuleAssignmentsRequestSchema>,
+    call: Call,
+  ) => Promise<readonly ValidationRulesAssignment[]>;
+  /** Returns whether an earning rule had the assignment. */
+  readonly unassignFromEarningRule: (
+    request: MessageInitShape<typeof UnassignValidationRuleRequestSchema>,
+    call: Call,
+  ) => Promise<boolean>;
   readonly loadCards: (query: CardsQuery, caller: Deadline) => Promise<CardsResult>;
   readonly holdPoints: (command: HoldPointsCommand, caller: Deadline) => Promise<HoldPointsOutcome>;
   readonly reservePoints: (
@@ -274,6 +294,10 @@ function campaignClients(transport: Transport, batched: Batched) {
   };
 }
 
+const NO_ASSIGNMENTS: { readonly assignments: readonly ValidationRulesAssignment[] } = {
+  assignments: [],
+};
+
 function customerClients(transport: Transport, batched: Batched) {
   const customers = clientOf(CustomerService, transport);
   const segments = clientOf(SegmentService, transport);
@@ -290,6 +314,20 @@ function customerClients(transport: Transport, batched: Batched) {
     ) => earningRules.estimateEarnings(request, call),
     listReferences: (request: MessageInitShape<typeof ListReferencesRequestSchema>, call: Call) =>
       earningRules.listReferences(request, call),
+    async listEarningRuleAssignments(
+      request: MessageInitShape<typeof ListValidationRuleAssignmentsRequestSchema>,
+      call: Call,
+    ) {
+      const listed = earningRules.listValidationRuleAssignments(request, call);
+      return (await orIfUnimplemented(listed, NO_ASSIGNMENTS)).assignments;
+    },
+    async unassignFromEarningRule(
+      request: MessageInitShape<typeof UnassignValidationRuleRequestSchema>,
+      call: Call,
+    ) {
+      const unassigned = earningRules.unassignValidationRule(request, call);
+      return (await orIfUnimplemented(unassigned, { removed: false })).removed;
+    },
     listSegments: (request: MessageInitShape<typeof ListSegmentsRequestSchema>, call: Call) =>
       segments.listSegments(request, call),
     resolveCustomer,

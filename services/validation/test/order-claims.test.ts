@@ -11,6 +11,7 @@ import {
   awaitOrder,
   type OrderClaimRequest,
   claimOrder,
+  type HeldOrder,
   releaseOrder,
 } from "../src/store/order-claims.ts";
 import { findOrder, saveOrders } from "../src/store/orders.ts";
@@ -59,8 +60,7 @@ test("ends the claim on saving, and returns the saved order to the next request"
 
 test("releases a claim without a trace of a new order, and with the old state of a stored one", async () => {
   const claim = buildClaim("cart-4");
-  await claimOrder(db, claim);
-  await releaseOrder(db, { ...claim, id: claim.newId });
+  await releaseOrder(db, await held(claim));
   const again = { ...claim, newId: newId("ord") };
   expect(await claimOrder(db, again)).toMatchObject({
     kind: "claimed",
@@ -68,16 +68,23 @@ test("releases a claim without a trace of a new order, and with the old state of
     order: null,
   });
   await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(again), at }]);
-  await claimOrder(db, { ...again, by: "third" });
-  await releaseOrder(db, { projectId: claim.projectId, id: again.newId, by: "third" });
+  await releaseOrder(db, await held({ ...again, by: "third" }));
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 500n });
 });
 
 test("releases a claim only for its claimant", async () => {
   const claim = buildClaim("cart-5");
-  await claimOrder(db, claim);
-  await releaseOrder(db, { ...claim, id: claim.newId, by: "somebody else" });
+  const earlier = await held(claim);
+  await releaseOrder(db, { ...earlier, by: "somebody else" });
   expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
+  await releaseOrder(db, earlier);
+  // A repetition of the release, when the same request has claimed the order again.
+  const later = await held(claim);
+  await releaseOrder(db, earlier);
+  await abandonOrder(db, earlier);
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
+  await releaseOrder(db, later);
+  expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "claimed" });
 });
 
 test("gives the next turn with an order to the process that waits, and to all when its wait expires", async () => {
@@ -162,8 +169,7 @@ test("a living process holds its claims when its connection was lost", async () 
 
 test("an abandoned claim ends two seconds later", async () => {
   const claim = buildClaim("cart-12");
-  await claimOrder(db, claim);
-  await abandonOrder(db, { ...claim, id: claim.newId });
+  await abandonOrder(db, await held(claim));
   const { rows } = await db.query<{ soon: boolean }>(
     `select claimed_until between clock_timestamp() and clock_timestamp() + interval '2 seconds' as soon
        from shop_order where project_id = $1`,
@@ -193,6 +199,13 @@ test("keeps the last state when a batch saves one order twice", async () => {
   ]);
   expect(await findOrder(db, claim.projectId, claim.key)).toMatchObject({ amount: 700n });
 });
+
+/** Claims an order; returns what releases it. */
+async function held(claim: OrderClaimRequest): Promise<HeldOrder> {
+  const claimed = await claimOrder(db, claim);
+  if (claimed.kind !== "claimed") throw new Error(`the claim is ${claimed.kind}`);
+  return { projectId: claim.projectId, id: claimed.id, by: claim.by, until: claimed.until };
+}
 
 function buildClaim(sourceId: string): OrderClaimRequest {
   return {

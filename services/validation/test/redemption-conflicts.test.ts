@@ -48,6 +48,8 @@ const UNUSED_CLIENTS = {
   listVouchers: never,
   estimateEarnings: never,
   listReferences: never,
+  listEarningRuleAssignments: never,
+  unassignFromEarningRule: never,
   loadCards: never,
   holdPoints: never,
   reservePoints: never,

@@ -92,3 +92,17 @@ test("the newest items are read from an index, and all are read once, to be coun
   expect(await readFrom("voucher", vouchers)).toBeLessThan(ROWS + MOST_PER_PAGE);
   expect(await readFrom("publication", publications)).toBeLessThan(ROWS + MOST_PER_PAGE);
 });
+
+test("a list of a campaign reads its vouchers only, also when all others are newer", async () => {
+  const ofCampaign = ROWS / 2;
+  await asAdmin(service.db.url, async (client) => {
+    await client.query(
+      `update voucher.voucher set campaign_id = 'older', created_at = created_at - interval '1 day'
+        where project_id = 'p' and substring(id from 3)::int <= ${ofCampaign}`,
+    );
+    await client.query("vacuum analyze voucher.voucher");
+  });
+  const list = () => vouchers(["v.campaign_id = $2"], ["older"]);
+  expect(await list()).toMatchObject({ total: BigInt(ofCampaign), vouchers: { length: LIMIT } });
+  expect(await readFrom("voucher", list)).toBeLessThan(ofCampaign + MOST_PER_PAGE);
+});

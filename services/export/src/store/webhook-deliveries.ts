@@ -340,7 +340,7 @@ export type Replay = {
   readonly limit: number;
 };
 
-/** Makes deliveries pending again, oldest first. Returns the times of those that were changed. */
+/** Makes deliveries pending again, oldest first, as bulk work: new ones do not wait for them. Returns the times of those that were changed. */
 export async function replayDeliveries(
   tx: Queryable,
   { projectId, webhookId, since, until, limit }: Replay,
@@ -355,7 +355,7 @@ export async function replayDeliveries(
         limit $5
           for update)
      update webhook_delivery as delivery
-        set status = 'PENDING', failed_attempts = 0, next_attempt_at = clock_timestamp()
+        set status = 'PENDING', failed_attempts = 0, bulk = true, next_attempt_at = clock_timestamp()
        from chosen
       where delivery.project_id = chosen.project_id
         and delivery.webhook_id = chosen.webhook_id

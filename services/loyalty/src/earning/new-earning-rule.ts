@@ -50,6 +50,7 @@ export async function newEarningRule(
     segmentId,
     tierId,
     validationRuleId: request.validationRuleId ?? null,
+    ruleAssignedAt: request.validationRuleId === undefined ? null : now,
     calculation: parseCalculation(loyalty, event),
     pendingDays:
       request.pendingPoints === undefined ? null : Number(request.pendingPoints.periodValue),

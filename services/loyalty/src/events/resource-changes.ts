@@ -24,6 +24,7 @@ const tiers = LoyaltyTierService.method;
 const EARNING_RULE = "campaign.earning_rule";
 const ASSIGNMENT = "campaign.reward.assignment";
 const TIER = "campaign.loyalty_tier";
+const RULE_ASSIGNMENT = "business_validation_rule.assignment";
 
 /** What requests publish for webhooks. */
 export const RESOURCE_CHANGES: readonly PublishedChange[] = [
@@ -53,6 +54,7 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
     [`${EARNING_RULE}.deleted`],
     (_, { earningRuleId }) => [deleted("earning_rule", earningRuleId)],
   ),
+  publishes(earningRules.assignValidationRule, PROGRAMS_TOPIC, [`${RULE_ASSIGNMENT}.created`]),
   publishes(rewards.createRewardAssignment, PROGRAMS_TOPIC, [`${ASSIGNMENT}.created`]),
   publishes(rewards.createLoyaltyRewards, PROGRAMS_TOPIC, [`${ASSIGNMENT}.created`], (response) =>
     response.rewards.map((assignment) => changed(RewardAssignmentSchema, assignment)),

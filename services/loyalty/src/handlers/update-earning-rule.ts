@@ -7,7 +7,11 @@ import type {
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
-import { type EarningRule, ORDER_PAID } from "../domain/earning/earning-rule.ts";
+import {
+  type EarningRule,
+  ORDER_PAID,
+  withValidationRule,
+} from "../domain/earning/earning-rule.ts";
 import { requireExpirationRules, requireValidity } from "../earning/new-earning-rule.ts";
 import { changeEarningRule, storeValidationRules } from "../earning/write-rules.ts";
 import { parseCalculation } from "../mapping/earning-calculation.ts";
@@ -29,13 +33,13 @@ function updated(rule: EarningRule, request: UpdateEarningRuleRequest, now: numb
   const sent = new Set(request.updateMask?.paths);
   const changed = <Value>(path: string, value: () => Value, before: Value): Value =>
     sent.has(path) ? value() : before;
+  const validationRuleId = changed(
+    "validation_rule_id",
+    () => request.validationRuleId ?? null,
+    rule.validationRuleId,
+  );
   return {
-    ...rule,
-    validationRuleId: changed(
-      "validation_rule_id",
-      () => request.validationRuleId ?? null,
-      rule.validationRuleId,
-    ),
+    ...withValidationRule(rule, validationRuleId, now),
     calculation: changed("loyalty", () => requireCalculation(request, rule), rule.calculation),
     pendingDays: changed("pending_points", () => pendingDaysOf(request, rule), rule.pendingDays),
     expirationRules: changed(

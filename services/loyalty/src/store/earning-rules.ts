@@ -15,7 +15,11 @@ import type { Calculation, EarningRule } from "../domain/earning/earning-rule.ts
 type Definition = Pick<
   EarningRule,
   "pendingDays" | "expirationRules" | "banner" | "validity" | "automationId"
-> & { readonly calculation: StoredCalculation };
+> & {
+  readonly calculation: StoredCalculation;
+  /** Earlier releases did not store it. */
+  readonly ruleAssignedAt?: number | null;
+};
 
 /** Points and sizes are numbers in JSON, which are exact: the contract bounds them. */
 type StoredCalculation =
@@ -66,12 +70,13 @@ const definitionToJson = (rule: EarningRule): string =>
       banner: rule.banner,
       validity: rule.validity,
       automationId: rule.automationId,
+      ruleAssignedAt: rule.ruleAssignedAt,
     },
     (_, value: unknown) => (typeof value === "bigint" ? Number(value) : value),
   );
 
 function ruleFromRow(row: EarningRuleRow): EarningRule {
-  const { calculation, ...definition } = row.definition;
+  const { calculation, ruleAssignedAt = null, ...definition } = row.definition;
   return {
     id: row.id,
     campaignId: row.campaign_id,
@@ -80,6 +85,7 @@ function ruleFromRow(row: EarningRuleRow): EarningRule {
     segmentId: row.segment_id,
     tierId: row.tier_id,
     validationRuleId: row.validation_rule_id,
+    ruleAssignedAt,
     ...definition,
     calculation:
       calculation.type === "FIXED"
@@ -144,6 +150,34 @@ export async function findEarningRule(
     [projectId, campaignId, id],
   );
   return rows[0] && ruleFromRow(rows[0]);
+}
+
+/** The rules of a project that have a validation rule, in no order. */
+export async function findValidatedEarningRules(
+  db: Queryable,
+  projectId: string,
+  { validationRuleId, id }: { readonly validationRuleId?: string; readonly id?: string },
+): Promise<readonly EarningRule[]> {
+  const { rows } = await db.query<EarningRuleRow>(
+    `select ${COLUMNS} from earning_rule
+      where project_id = $1 and validation_rule_id is not null and ${HAS_PROGRAM}
+        and ($2::text is null or validation_rule_id = $2) and ($3::text is null or id = $3)`,
+    [projectId, validationRuleId ?? null, id ?? null],
+  );
+  return rows.map(ruleFromRow);
+}
+
+/** The program of an earning rule, unless the program was deleted. */
+export async function findProgramOfRule(
+  db: Queryable,
+  projectId: string,
+  id: string,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ campaign_id: string }>(
+    `select campaign_id from earning_rule where project_id = $1 and id = $2 and ${HAS_PROGRAM}`,
+    [projectId, id],
+  );
+  return rows[0]?.campaign_id;
 }
 
 /** The rule must be locked. The program, the event and what it is about never change. */

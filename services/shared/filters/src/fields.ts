@@ -20,7 +20,7 @@ export type FilterField = {
   /** Compared for equality instead of a text: `of` returns the keys that stand for an operand. */
   readonly key?: { readonly sql: string; readonly of: (operand: string) => readonly string[] };
   /**
-   * Read by an index that contains all texts that begin with an operand: `of` returns where their keys are, among others;
+   * A column with an index, for texts that begin with an operand: `of` returns where its values are, among others;
    * undefined: anywhere.
    */
   readonly beginnings?: {

@@ -91,22 +91,16 @@ function matching(
   return `${text} collate ${CASELESS} ilike any(${bind(patterns)}::text[])`;
 }
 
-/** Values that one condition looks up in an index by their beginnings; each has several ranges. */
-const MAX_BEGINNINGS = 4;
-
 function beginning(condition: Condition, bind: Bind): string | undefined {
-  const matched = matching(condition, (text) => `${text}%`, bind);
   const { field, operands } = condition;
-  const { beginnings } = field;
-  if (beginnings === undefined || matched === undefined) return matched;
-  if (operands.length > MAX_BEGINNINGS) return matched;
-  const ranges = operands.map((one) => beginnings.of(textOf(one)));
-  if (ranges.includes(undefined)) return matched;
-  const { sql } = beginnings;
+  const ranges = operands.map((one) => field.beginnings?.of(textOf(one)));
+  const matched = (): string | undefined => matching(condition, (text) => `${text}%`, bind);
+  if (field.beginnings === undefined || ranges.includes(undefined)) return matched();
+  const { sql } = field.beginnings;
   const within = ranges
     .flatMap((one) => one ?? [])
     .map(({ from, to }) => `${sql} >= ${bind(from)}::text and ${sql} < ${bind(to)}::text`);
-  return `((${within.join(" or ")}) and ${matched})`;
+  return within.length === 0 ? "false" : `(${within.join(" or ")}) and ${matched()}`;
 }
 
 /** Folds the letters of all scripts, independent of the locale of the database. */

@@ -32,13 +32,27 @@ export async function runPostCommit(
 }
 
 const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 500;
+
+/**
+ * Releases a claim. While the database is unavailable, it goes on in the background until the claim expires: requests that
+ * wait for the claim could otherwise wait until then, although nothing runs.
+ */
+export async function releaseClaim(release: () => Promise<void>, expiresAt: number): Promise<void> {
+  try {
+    await release();
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    retryWhileUnavailable(release, expiresAt).catch(() => {});
+  }
+}
 
 /** Retries while the database is unavailable and the deadline has not passed. */
 export async function retryWhileUnavailable<Result>(
   work: () => Promise<Result>,
   deadline: number,
 ): Promise<Result> {
-  for (let pause = FIRST_PAUSE_MS; ; pause *= 2) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {

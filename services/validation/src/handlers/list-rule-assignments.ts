@@ -3,16 +3,15 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { listAllAssignments } from "../loading/assignments.ts";
 import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { assignmentListToProto } from "../mapping/validation-rule.ts";
-import { listAssignments } from "../store/rule-assignments.ts";
 
 export const listRuleAssignments =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listRuleAssignments> =>
-  async (request, { project }) =>
+  async (request, call) =>
     assignmentListToProto(
-      await listAssignments(deps.db, {
-        projectId: project.id,
+      await listAllAssignments(deps, call, {
         ruleId: request.validationRuleId,
         created: createdRangeFromProto(request),
         order: request.order ?? "-created_at",

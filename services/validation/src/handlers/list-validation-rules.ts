@@ -3,22 +3,24 @@ import type { ValidationRuleService } from "@scrip/proto/scrip/validation/v1/rul
 import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
+import { countingEarningRules } from "../loading/assignments.ts";
 import { createdRangeFromProto } from "../mapping/created-range.ts";
 import { validationRuleToProto } from "../mapping/validation-rule.ts";
 import { listRules } from "../store/validation-rules.ts";
 
 export const listValidationRules =
   (deps: Deps): Handler<typeof ValidationRuleService.method.listValidationRules> =>
-  async (request, { project }) => {
+  async (request, call) => {
     const { rows, total } = await listRules(deps.db, {
-      projectId: project.id,
+      projectId: call.project.id,
       created: createdRangeFromProto(request),
       order: request.order ?? "-created_at",
       ...parsePage(request),
     });
+    const counted = await countingEarningRules(deps, call);
     return {
       $typeName: "scrip.validation.v1.ListValidationRulesResponse",
-      data: rows.map(validationRuleToProto),
+      data: rows.map((row) => validationRuleToProto(counted(row))),
       total,
     };
   };

@@ -5,6 +5,7 @@ import type { Handler } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
 import { validationRuleChanged } from "../events/validation-rule-changed.ts";
+import { countingEarningRules } from "../loading/assignments.ts";
 import {
   validationRuleToProto,
   validationRuleToRow,
@@ -21,6 +22,7 @@ export const updateValidationRule =
     // Only what is sent: an object that a stored rule names may have been deleted since.
     const sent = parseRule(validationRuleToRow(request, undefined, { newId: () => id, now }));
     await rejectUnknownReferences(deps, call, sent);
+    const counted = await countingEarningRules(deps, call, id);
     const updated = await deps.definitions.write(project.id, async (tx) => {
       const stored = await lockRule(tx, project.id, id);
       if (stored === undefined) throw notFound("validation_rules", id);
@@ -32,5 +34,5 @@ export const updateValidationRule =
       return { ...row, assignments_count: stored.assignments_count };
     });
     deps.onEvents();
-    return validationRuleToProto(updated);
+    return validationRuleToProto(counted(updated));
   };

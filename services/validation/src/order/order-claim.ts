@@ -6,6 +6,7 @@ import type { Order, OrderInput } from "@scrip/proto/scrip/common/v1/order_pb";
 import type { Call } from "@scrip/rpc";
 
 import { pauseBeforeRetry } from "../commit/commit-retry.ts";
+import { releaseClaim } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
 import { orderKey } from "../mapping/order.ts";
 import {
@@ -136,7 +137,10 @@ async function claimOnceFree(
   const by = call.idempotency?.key ?? call.requestId;
   const until = waitUntil(orderQueue, call);
   const at = new Date(call.now);
+  // With the transaction of its key, after which its connection serves others.
+  const isUndone = claimOnce === claimOrUnlock && call.idempotency !== undefined;
   for (let attempt = 0; ; attempt += 1) {
+    const expiresAt = currentTime() + CLAIM_SECONDS * 1_000;
     const claim = await tryToClaim(deps, claimOnce, {
       projectId,
       key,
@@ -152,9 +156,11 @@ async function claimOnceFree(
           stored: claim.order,
           now: changeTime(call.now, claim.order),
           end: async (state) => {
-            const claimed = { projectId, id: claim.id, by };
-            if (state === "none") await releaseOrder(db, claimed);
-            else if (state === "unknown") await abandonOrder(db, claimed);
+            if (state === "committed") return;
+            const claimed = { projectId, id: claim.id, by, until: claim.until };
+            const release = state === "none" ? releaseOrder : abandonOrder;
+            if (isUndone) await release(db, claimed);
+            else await releaseClaim(() => release(db, claimed), expiresAt);
           },
         };
       case "not_found":

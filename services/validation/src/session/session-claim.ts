@@ -1,7 +1,10 @@
+import { currentTime } from "@scrip/clock";
 import { ApiError } from "@scrip/errors";
 import type { Call } from "@scrip/rpc";
 
+import { releaseClaim } from "../commit/post-commit.ts";
 import type { Deps } from "../deps.ts";
+import { CLAIM_SECONDS } from "../store/order-claims.ts";
 import { claimSession, findSessionClaim, releaseSession } from "../store/session-claims.ts";
 
 export type SessionClaim = { readonly release: () => Promise<void> };
@@ -14,13 +17,14 @@ export async function claimSessionObjects(
 ): Promise<SessionClaim> {
   const by = call.idempotency?.key ?? call.requestId;
   const claim = { projectId: call.project.id, by, process: deps.processId, ...session };
+  const expiresAt = currentTime() + CLAIM_SECONDS * 1_000;
   const current = await claimSession(deps.db, claim);
   if (current !== undefined) {
     throw current.by === call.idempotency?.key
       ? new ApiError("idempotency_in_progress")
       : multipleRequests(session.sessionKey);
   }
-  return { release: () => releaseSession(deps.db, claim) };
+  return { release: () => releaseClaim(() => releaseSession(deps.db, claim), expiresAt) };
 }
 
 /** Rejects a validation while a redemption with the same session key is in progress. */

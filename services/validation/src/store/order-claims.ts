@@ -35,7 +35,13 @@ export type OrderClaimRequest = {
 };
 
 export type ClaimOutcome =
-  | { readonly kind: "claimed"; readonly id: string; readonly order: Order | null }
+  | {
+      readonly kind: "claimed";
+      readonly id: string;
+      readonly order: Order | null;
+      /** When the claim ends, to the microsecond: a later claim of the same claimant has another end. */
+      readonly until: string;
+    }
   /** Another request holds the claim. */
   | { readonly kind: "taken"; readonly by: string }
   | { readonly kind: "not_found" };
@@ -47,29 +53,33 @@ export type ClaimOutcome =
 export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promise<ClaimOutcome> {
   const { projectId, key, by, process } = claim;
   if (key.column === "source_id") {
-    const { rowCount } = await db.query(
+    const { rows } = await db.query<{ until: string }>(
       `insert into shop_order (project_id, id, source_id, claimed_by, claimed_process, claimed_until, created_at)
        values ($1, $2, $3, $4, $5, ${CLAIM_END}, $6)
-       on conflict (project_id, source_id) do nothing`,
+       on conflict (project_id, source_id) do nothing
+       returning claimed_until::text as until`,
       [projectId, claim.newId, key.value, by, process, claim.at],
     );
-    if (rowCount === 1) return { kind: "claimed", id: claim.newId, order: null };
+    const [inserted] = rows;
+    if (inserted !== undefined) {
+      return { kind: "claimed", id: claim.newId, order: null, until: inserted.until };
+    }
   }
   const where = matches(key);
-  const { rows } = await db.query<{ id: string; document: Buffer | null }>(
+  const { rows } = await db.query<{ id: string; document: Buffer | null; until: string }>(
     `update shop_order
         set claimed_by = $3, claimed_process = $4, claimed_until = ${CLAIM_END},
             awaited_process = null, awaited_until = null
       where ${where}
         and (claimed_until is null or ${claimEnded("claimed_until", "claimed_process")})
         and (awaited_until is null or awaited_process = $4 or awaited_until < clock_timestamp())
-      returning id, document`,
+      returning id, document, claimed_until::text as until`,
     [projectId, key.value, by, process],
   );
   const row = rows[0];
   if (row !== undefined) {
     const order = row.document === null ? null : fromBinary(OrderSchema, unpackBytes(row.document));
-    return { kind: "claimed", id: row.id, order };
+    return { kind: "claimed", id: row.id, order, until: row.until };
   }
   const { rows: others } = await db.query<{ claimed_by: string | null }>(
     `select claimed_by from shop_order where ${where}`,
@@ -111,34 +121,37 @@ export async function awaitOrder(
 const matches = ({ column }: OrderKey): string =>
   `project_id = $1 and ${column === "id" ? "id = $2 and document is not null" : "source_id = $2"}`;
 
-/** Releases a claim when nothing was committed. */
-export async function releaseOrder(
-  db: Queryable,
-  claim: { readonly projectId: string; readonly id: string; readonly by: string },
-): Promise<void> {
-  const values = [claim.projectId, claim.id, claim.by];
+export type HeldOrder = {
+  readonly projectId: string;
+  readonly id: string;
+  readonly by: string;
+  /** Of its claim. */
+  readonly until: string;
+};
+
+/** Releases a claim when nothing was committed. A repetition does not release a later claim of the same claimant. */
+export async function releaseOrder(db: Queryable, claim: HeldOrder): Promise<void> {
+  const values = [claim.projectId, claim.id, claim.by, claim.until];
   await db.query(
     `delete from shop_order
-      where project_id = $1 and id = $2 and claimed_by = $3 and document is null`,
+      where project_id = $1 and id = $2 and claimed_by = $3 and claimed_until = $4::timestamptz
+        and document is null`,
     values,
   );
   await db.query(
     `update shop_order
         set claimed_by = null, claimed_process = null, claimed_until = null
-      where project_id = $1 and id = $2 and claimed_by = $3`,
+      where project_id = $1 and id = $2 and claimed_by = $3 and claimed_until = $4::timestamptz`,
     values,
   );
 }
 
 /** Ends a claim soon, when it is unknown whether something was committed. */
-export async function abandonOrder(
-  db: Queryable,
-  claim: { readonly projectId: string; readonly id: string; readonly by: string },
-): Promise<void> {
+export async function abandonOrder(db: Queryable, claim: HeldOrder): Promise<void> {
   await db.query(
     `update shop_order
         set claimed_until = least(claimed_until, clock_timestamp() + interval '${ORPHANED_CLAIM_SECONDS} seconds')
-      where project_id = $1 and id = $2 and claimed_by = $3`,
-    [claim.projectId, claim.id, claim.by],
+      where project_id = $1 and id = $2 and claimed_by = $3 and claimed_until = $4::timestamptz`,
+    [claim.projectId, claim.id, claim.by, claim.until],
   );
 }

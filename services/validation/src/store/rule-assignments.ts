@@ -14,6 +14,7 @@ import {
 
 import { sortingOf } from "./sorting.ts";
 
+/** Types of objects whose assignments are stored here. */
 export type ObjectType = "voucher" | "campaign" | "promotion_tier" | "reward_assignment";
 
 export type AssignmentRow = {
@@ -130,6 +131,8 @@ export type AssignmentListing = {
   /** Lists only the assignments of this object. */
   readonly objectId?: string | undefined;
   readonly created?: TimeRange;
+  /** Assignments that are stored elsewhere, few of them; the same conditions apply. */
+  readonly others?: readonly AssignmentRow[];
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -138,7 +141,7 @@ export type AssignmentListing = {
 /** One page and the total number of assignments. Ties are sorted by id. */
 export async function listAssignments(
   db: ProjectQueryable,
-  { projectId, ruleId, objectId, created, order, limit, offset }: AssignmentListing,
+  { projectId, ruleId, objectId, created, others = [], order, limit, offset }: AssignmentListing,
 ): Promise<{ readonly rows: readonly AssignmentRow[]; readonly total: bigint }> {
   const values: unknown[] = [projectId];
   const conditions = ["project_id = $1"];
@@ -148,12 +151,27 @@ export async function listAssignments(
   return readPage<AssignmentRow>(db, {
     projectId,
     columns: COLUMNS,
-    from: `from validation_rule_assignment where ${conditions.join(" and ")}`,
+    from: `from ${sourceOf(others, values)} where ${conditions.join(" and ")}`,
     order: sortingOf(order, SORTABLE),
     values,
     limit,
     offset,
   });
+}
+
+/** SQL: the table with `others`. */
+function sourceOf(others: readonly AssignmentRow[], values: unknown[]): string {
+  if (others.length === 0) return "validation_rule_assignment";
+  const bind = (value: unknown): string => `$${values.push(value)}`;
+  return `(select project_id, ${COLUMNS} from validation_rule_assignment
+            union all
+           select $1, * from unnest(${[
+             `${bind(others.map(({ id }) => id))}::text[]`,
+             `${bind(others.map((row) => row.rule_id))}::text[]`,
+             `${bind(others.map((row) => row.object_type))}::text[]`,
+             `${bind(others.map((row) => row.object_id))}::text[]`,
+             `${bind(others.map((row) => row.created_at))}::timestamptz[]`,
+           ].join(", ")})) as assignment (project_id, ${COLUMNS})`;
 }
 
 /** For the cache: the assignments of each object, oldest first, in the order of the keys. */

@@ -1,5 +1,10 @@
 import { ApiError } from "@scrip/errors";
-import { filterCondition, timeRangeConditions } from "@scrip/filters";
+import {
+  filterCondition,
+  type FilterFields,
+  operandsIn,
+  timeRangeConditions,
+} from "@scrip/filters";
 import type {
   ListVouchersRequest,
   VoucherService,
@@ -12,7 +17,8 @@ import { withCurrentBalances } from "../loading/card-balances.ts";
 import { findCustomer } from "../loading/customers.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
-import { indexedVoucherFilters, voucherFilters } from "../store/voucher-filters.ts";
+import { findCodeRanges } from "../store/code-ranges.ts";
+import { voucherFilters, voucherFiltersWith } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
 
 const MAX_PAGE = 99;
@@ -25,7 +31,9 @@ export const listVouchers =
       throw invalidQuery("Property .customer is required");
     }
     const values: unknown[] = [call.project.id];
-    const conditions = conditionsOf(request, call, { ...deps, values });
+    const conditions = conditionsOf(request, call, values);
+    const fields = await fieldsFor(deps, request, call);
+    conditions.push(filterCondition(request.filters, { fields, call, values }));
     if (request.customer !== undefined) {
       const holder = await findCustomer(deps, request.customer, call);
       conditions.push(`v.holder_id = $${values.push(holder?.id ?? request.customer)}`);
@@ -52,11 +60,7 @@ export const listVouchers =
   };
 
 /** SQL over `voucher v` and `voucher_usage u`; the values of the request are in `values`. */
-function conditionsOf(
-  request: ListVouchersRequest,
-  call: Call,
-  { codesSortByBytes, values }: Pick<Deps, "codesSortByBytes"> & { readonly values: unknown[] },
-): string[] {
+function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[]): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   if (request.code !== undefined) {
@@ -86,9 +90,27 @@ function conditionsOf(
     ...timeRangeConditions("v.created_at", request.createdAt, values),
     ...timeRangeConditions("v.updated_at", request.updatedAt, values),
   );
-  const fields = codesSortByBytes ? indexedVoucherFilters : voucherFilters;
-  conditions.push(filterCondition(request.filters, { fields, call, values }));
   return conditions;
+}
+
+/** Lookups for more beginnings of codes would take longer than comparing all codes. */
+const MAX_BEGINNINGS = 4;
+
+/** The fields of the filters; where the index of codes sorts by bytes, with the ranges of codes that begin with an operand. */
+async function fieldsFor(
+  { db, codesSortByBytes }: Deps,
+  { filters }: ListVouchersRequest,
+  { project }: Call,
+): Promise<FilterFields> {
+  const beginnings = codesSortByBytes ? operandsIn(filters, "code", "$starts_with") : [];
+  if (beginnings.length === 0 || beginnings.length > MAX_BEGINNINGS) return voucherFilters;
+  const found = await Promise.all(
+    beginnings.map(async (text) => {
+      const ranges = await findCodeRanges(db, project.id, text);
+      return ranges === undefined ? [] : [[text, ranges] as const];
+    }),
+  );
+  return voucherFiltersWith(new Map(found.flat()));
 }
 
 const MAX_IDS = 100;

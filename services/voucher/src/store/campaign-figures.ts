@@ -74,12 +74,8 @@ const QUERIES: readonly Query[] = [
              ${SUM("-l.amount", "l.redemption_id is null and l.version > 1 and l.amount < 0")} as amount_subtracted,
              ${SUM("-l.amount", "l.redemption_id is not null and l.amount < 0")} as amount_redeemed,
              ${SUM("l.amount", "l.redemption_id is not null and l.amount > 0")} as amount_rolledback
-        from voucher v
-       cross join lateral (
-             select * from voucher_ledger_entry
-              where project_id = v.project_id and voucher_id = v.id
-             offset 0) l
-       where v.project_id = $1 and v.campaign_id = $2 and ${IN_RANGE("l.created_at")}`,
+        from voucher_ledger_entry l
+       where l.project_id = $1 and l.campaign_id = $2 and ${IN_RANGE("l.created_at")}`,
   },
   {
     needs: "gifts",

@@ -1,6 +1,5 @@
-import { type FilterField, type FilterFields, jsonMember } from "@scrip/filters";
+import { type FilterField, type FilterFields, jsonMember, type TextRange } from "@scrip/filters";
 
-import { codePrefixRanges } from "../domain/code-prefix.ts";
 import { codeKeysOf } from "../domain/voucher.ts";
 
 const enabled = "v.active is not false";
@@ -70,11 +69,13 @@ export const voucherFilters: FilterFields = {
   prefixed: { "metadata.": jsonMember("v.metadata") },
 };
 
-/** As above, in a database whose index of keys has those with a common beginning next to each other. */
-export const indexedVoucherFilters: FilterFields = {
+/** As above, where these texts are known to be the beginnings of codes in these ranges only. */
+export const voucherFiltersWith = (
+  ranges: ReadonlyMap<string, readonly TextRange[]>,
+): FilterFields => ({
   ...voucherFilters,
   named: {
     ...voucherFilters.named,
-    code: { ...code, beginnings: { sql: CODE_KEY.sql, of: codePrefixRanges } },
+    code: { ...code, beginnings: { sql: CODE_KEY.sql, of: (text) => ranges.get(text) } },
   },
-};
+});

@@ -43,7 +43,7 @@ export type ValidationRulesAssignment = Message<"scrip.common.v1.ValidationRules
   relatedObjectId: string;
 
   /**
-   * `voucher`, `campaign`, `promotion_tier` or `reward_assignment`.
+   * `voucher`, `campaign`, `promotion_tier`, `earning_rule` or `reward_assignment`.
    *
    * @generated from field: string related_object_type = 4;
    */

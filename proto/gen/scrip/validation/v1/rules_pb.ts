@@ -685,8 +685,8 @@ export type CreateAssignmentRequest = Message<"scrip.validation.v1.CreateAssignm
   validationRuleId: string;
 
   /**
-   * Type of the object; required unless `voucher`, `campaign` or `promotion_tier` is sent. Earning rules and
-   * distributions do not exist yet: they are rejected with `not_found`.
+   * Type of the object; required unless `voucher`, `campaign` or `promotion_tier` is sent. There are no distributions:
+   * they are rejected with `not_found`.
    *
    * @generated from field: optional string related_object_type = 2;
    */
@@ -1221,8 +1221,8 @@ export const ValidationRuleService: GenService<{
   /**
    * Assigns a validation rule to an object. The object can then be used only when the rule is satisfied. Retry with
    * the same `Idempotency-Key`. Errors: `not_found` (an unknown rule or object), `duplicate_found` (the rule is
-   * already assigned to the object), `invalid_payload` (a campaign that already has a rule; no object or several
-   * objects).
+   * already assigned to the object), `invalid_payload` (a campaign or an earning rule that already has a rule; no object
+   * or several objects).
    *
    * @generated from rpc scrip.validation.v1.ValidationRuleService.CreateAssignment
    */

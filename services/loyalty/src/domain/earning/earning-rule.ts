@@ -53,6 +53,8 @@ export type EarningRule = {
   readonly segmentId: string | null;
   readonly tierId: string | null;
   readonly validationRuleId: string | null;
+  /** When it got its validation rule; null: without one, and for earning rules of earlier releases. */
+  readonly ruleAssignedAt: number | null;
   readonly calculation: Calculation;
   /** Days that earned points stay pending; null: none. */
   readonly pendingDays: number | null;
@@ -66,6 +68,16 @@ export type EarningRule = {
   readonly createdAt: number;
   readonly updatedAt: number | null;
 };
+
+/** With this validation rule from now on; null: without one. */
+export const withValidationRule = (
+  rule: EarningRule,
+  validationRuleId: string | null,
+  now: number,
+): EarningRule =>
+  validationRuleId === rule.validationRuleId
+    ? rule
+    : { ...rule, validationRuleId, ruleAssignedAt: validationRuleId === null ? null : now };
 
 /** Whether the segment or tier of an event triggers the rule; null: the event has neither. */
 export const isTriggeredBy = (
