@@ -498,7 +498,7 @@ CREATE INDEX reward_redemption_due ON reward_redemption USING btree (next_attemp
 
 CREATE INDEX voucher_project_campaign ON voucher USING btree (project_id, campaign_id, id) WHERE campaign_id IS NOT NULL;
 
-CREATE INDEX voucher_project_campaign_created_at ON voucher USING btree (project_id, campaign_id, created_at, id) WHERE campaign_id IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX voucher_project_campaign_created_at ON voucher USING btree (project_id, campaign_id DESC, created_at, id) WHERE campaign_id IS NOT NULL AND deleted_at IS NULL;
 
 CREATE INDEX voucher_project_campaign_name ON voucher USING btree (project_id, campaign_name, id) WHERE campaign_name IS NOT NULL;
 

@@ -56,12 +56,12 @@ test("a job that pauses leaves its place, however often, and goes on where it wa
 
 test("a job waits for an owner that is busy, for two hours, and uses no attempt", async () => {
   const call = newCall();
-  const asyncActionId = await startCount(exports, call, { to: 1 });
+  const asyncActionId = await startCount(exports, call, { to: 2, perSlice: 1 });
   const changeJob = (set: string) =>
     asAdmin(db.url, (client) =>
       client.query(`update export.job set ${set} where id = $1`, [asyncActionId]),
     );
-  const attempt = async (item: () => void) => {
+  const attempt = async (item: (nth: number) => void) => {
     await changeJob("retry_at = null");
     await takeTurnOf(countJob(db, item), call);
     const { rows } = await db.query<{ attempts: number; waits: boolean; paused: boolean }>(
@@ -78,7 +78,12 @@ test("a job waits for an owner that is busy, for two hours, and uses no attempt"
   for (let times = 0; times < 15; times += 1) {
     expect(await attempt(reject)).toEqual({ attempts: 0, waits: true, paused: false });
   }
-  // Once, with its reason.
+  expect(errors).toHaveLength(reported);
+  // Once after a minute, with its reason.
+  for (const seconds of [40, 57, 70]) {
+    await changeJob(`busy_since = clock_timestamp() - interval '${seconds} seconds'`);
+    await attempt(reject);
+  }
   const waiting = errors.splice(reported);
   expect(waiting.map(({ message }) => message)).toEqual([
     `Job ${asyncActionId} (TEST.COUNT) waits for a service that has too much to do`,
@@ -90,14 +95,41 @@ test("a job waits for an owner that is busy, for two hours, and uses no attempt"
   await changeJob("busy_since = clock_timestamp() - interval '2 hours'");
   expect(await attempt(reject)).toEqual({ attempts: 1, waits: true, paused: false });
   expect(errors.splice(reported)).toHaveLength(1);
+  // The next slice waits anew.
+  await attempt((nth) => {
+    if (nth === 1) reject();
+  });
+  const { rows: anew } = await db.query<{ isNew: boolean }>(
+    `select slices = 1 and busy_since > clock_timestamp() - interval '1 minute' as "isNew"
+       from job where id = $1`,
+    [asyncActionId],
+  );
+  expect(anew).toEqual([{ isNew: true }]);
   await attempt(() => {});
   await reaches(exports, call, { asyncActionId, status: DONE });
 });
 
 test.each([
-  { queue: "exports", text: "a later export goes first", goesFirst: true },
-  { queue: "bulk", text: "later bulk work stays behind", goesFirst: false },
-] as const)("while a job waits for an owner, $text", async ({ queue, goesFirst }) => {
+  {
+    queue: "exports",
+    key: "too_many_requests",
+    text: "a later export goes first",
+    goesFirst: true,
+  },
+  {
+    queue: "bulk",
+    key: "too_many_requests",
+    text: "later bulk work stays behind",
+    goesFirst: false,
+  },
+  // Otherwise an outage would use up the attempts of all of them.
+  {
+    queue: "exports",
+    key: "service_unavailable",
+    text: "a later export stays behind",
+    goesFirst: false,
+  },
+] as const)("while a job waits after $key, $text", async ({ queue, key: error, goesFirst }) => {
   const call = newCall();
   const start = async (): Promise<string> => {
     const id = newId("aa");
@@ -119,7 +151,7 @@ test.each([
     ...counting,
     slice: (each) => {
       attempted.push(each.id);
-      if (each.id === waiting) throw new ApiError("too_many_requests");
+      if (each.id === waiting) throw new ApiError(error);
       return counting.slice(each);
     },
   };
@@ -145,4 +177,36 @@ test.each([
   expect(await isTurnDue()).toBe(true);
   expect(attempted).toHaveLength(goesFirst ? 2 : 1);
   errors.splice(reported);
+});
+
+test("a turn for later leaves the turn of a job that is started meanwhile as it is", async () => {
+  const call = newCall();
+  const queue = { projectId: call.project.id, queue: "exports" } as const;
+  const started = Promise.withResolvers<void>();
+  const waits = Promise.withResolvers<void>();
+  const starting = db.transaction(async (tx) => {
+    const input = { to: 1, perSlice: 1, failing: [] };
+    await startJob(tx, call, { id: newId("aa"), queue: "exports", type: COUNT, input });
+    started.resolve();
+    await waits.promise;
+  });
+  await started.promise;
+  const scheduling = scheduleTurn(db, queue, new Date(Date.now() + 60_000));
+  await expect
+    .poll(() =>
+      asAdmin(db.url, async (client) => {
+        const { rows } = await client.query(
+          "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+        );
+        return rows.length;
+      }),
+    )
+    .toBe(1);
+  waits.resolve();
+  await Promise.all([starting, scheduling]);
+  const { rows } = await db.query(
+    `select run_at <= clock_timestamp() as due from ${QUEUE_SCHEMA}.jobs where key = $1`,
+    [`exports:${queue.projectId}`],
+  );
+  expect(rows).toEqual([{ due: true }]);
 });

@@ -138,13 +138,16 @@ const isBusy = (error: unknown, { requestId }: ClaimedJob): boolean =>
 
 /** The job waits, which is not an attempt, longer and longer: the slice begins anew after each pause. */
 async function waitForOwner(tools: TurnTools, { job, error }: Failure): Promise<SliceEnd> {
-  if (job.busyMs === 0) {
+  const pauseMs = Math.min(Math.max(job.busyMs / 10, 5_000), 60_000);
+  if (job.busyMs < REPORTED_BUSY_MS && job.busyMs + pauseMs >= REPORTED_BUSY_MS) {
     const text = `Job ${job.id} (${job.type}) waits for a service that has too much to do`;
     tools.onError(new Error(text, { cause: error }));
   }
-  const pauseMs = Math.min(Math.max(job.busyMs / 10, 5_000), 60_000);
   return endOf(await awaitOwner(tools.db, job, { error: reasonOf(error, job), pauseMs }));
 }
+
+/** Once in each long wait. */
+const REPORTED_BUSY_MS = 60_000;
 
 /** After that, it is a failure like others. An export occupies an owner for up to an hour. */
 const MAX_BUSY_MS = 2 * 3_600_000;

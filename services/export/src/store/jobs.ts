@@ -87,21 +87,23 @@ type ClaimedRow = {
   readonly busy_ms: number;
 };
 
-/**
- * Claims the oldest unfinished job of the queue, unless it waits for its next attempt. Exports only read, so a waiting one
- * lets later ones go first.
- */
+/** SQL: the order in which jobs are due. Exports only read, so one that waits for a busy owner lets later ones go first. */
+const TURN: Readonly<Record<QueueName, string>> = {
+  bulk: "enqueued_at, id",
+  exports: `case when busy_since is not null and retry_at > clock_timestamp() then retry_at end nulls first, enqueued_at, id`,
+};
+
+/** Claims the oldest unfinished job of the queue, unless it waits for its next attempt. */
 export async function claimJob(
   db: Queryable,
   { projectId, queue }: ProjectQueue,
 ): Promise<ClaimedJob | { readonly waitsUntil: Date } | undefined> {
   const { rows } = await db.query<HeadRow>({
-    name: "head_of_queue",
+    name: `head_of_queue_${queue}`,
     text: `select id, retry_at, (retry_at is null or retry_at <= clock_timestamp()) as due
              from job
             where project_id = $1 and queue = $2 and status in ('ENQUEUED', 'IN_PROGRESS')
-            order by case when queue = 'exports' and retry_at > clock_timestamp() then retry_at end nulls first,
-                  enqueued_at, id
+            order by ${TURN[queue]}
             limit 1`,
     values: [projectId, queue],
   });
@@ -253,7 +255,7 @@ export const pauseJob = (db: Queryable, job: Held, pauseMs: number): Promise<boo
     values: [pauseMs],
   });
 
-/** Leaves a job for later that an owner rejects because it has too much to do: like a pause, no attempt. */
+/** Leaves a job for later that an owner rejects because it has too much to do, without an attempt; returns whether the claim still held. */
 export const awaitOwner = (
   db: Queryable,
   job: Held,

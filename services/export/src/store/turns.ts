@@ -33,11 +33,19 @@ export async function scheduleTurn(
 ): Promise<void> {
   await db.query({
     name: "schedule_turn",
+    // A turn at a time leaves a turn that is stored meanwhile as it is; an immediate one advances it, and keeps its place.
     text: `select from ${QUEUE_SCHEMA}.add_job($1, $2::json, $3,
-                   (select least(min(run_at), coalesce($4::timestamptz, now())) from ${QUEUE_SCHEMA}.jobs
-                     where key = $5 and locked_at is null),
-                   job_key => $5, job_key_mode => 'replace')`,
-    values: [TURN_TASK, JSON.stringify(queue), laneOf(queue), runAt ?? null, keyOf(queue)],
+                   coalesce($4::timestamptz,
+                            (select least(run_at, now()) from ${QUEUE_SCHEMA}.jobs where key = $5)),
+                   job_key => $5, job_key_mode => $6)`,
+    values: [
+      TURN_TASK,
+      JSON.stringify(queue),
+      laneOf(queue),
+      runAt ?? null,
+      keyOf(queue),
+      runAt === undefined ? "replace" : "preserve_run_at",
+    ],
   });
 }
 

@@ -17,7 +17,10 @@ export const getLiability =
   (deps: Deps): Handler<typeof LiabilityService.method.getLiability> =>
   async ({ campaignId, asOf: requested }, call) => {
     const asOf = optionalInstantFromProto(requested) ?? call.now;
-    const state = await sumCards(deps, call, { campaignId, asOf });
+    const state = await sumCards(deps, call, {
+      campaignId,
+      ...(requested !== undefined && { asOf }),
+    });
     const liability = liabilityAsOf(state, localDateAt(call.project.timeZone, asOf));
     const later = liability.expiring.slice(MAX_MONTHS);
     return {
@@ -38,19 +41,20 @@ export const getLiability =
   };
 
 /**
- * Page by page in one snapshot, whose memory does not grow with the program. What the cards have now is stored; only what they
- * had earlier takes adding up their entries.
+ * Page by page in one snapshot, whose memory does not grow with the program. What the cards have is stored; what they had at a time
+ * takes adding up their entries.
  */
 const sumCards = (
   { db }: Deps,
-  { project, now, deadline }: Call,
-  { campaignId, asOf }: { readonly campaignId: string; readonly asOf: number },
+  { project, deadline }: Call,
+  { campaignId, asOf }: { readonly campaignId: string; readonly asOf?: number },
 ): Promise<PointsAsOf> =>
   db.transaction(async (tx) => {
     await tx.query("set transaction isolation level repeatable read, read only");
     let sum = NO_POINTS;
     const program = { projectId: project.id, campaignId };
-    const pages = asOf < now ? sumProgramAsOf(tx, { ...program, asOf }) : sumProgram(tx, program);
+    const pages =
+      asOf === undefined ? sumProgram(tx, program) : sumProgramAsOf(tx, { ...program, asOf });
     for await (const page of pages) {
       if (currentTime() > deadline) throw new ApiError("deadline_exceeded");
       sum = addPoints(sum, page);

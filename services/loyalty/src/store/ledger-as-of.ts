@@ -57,7 +57,7 @@ export async function* sumProgramAsOf(
 ): AsyncGenerator<PointsAsOf> {
   const { projectId, campaignId } = program;
   const time = new Date(program.asOf);
-  for await (const page of pagesOfMembers(tx, program, cardsOfPage)) {
+  for await (const page of pagesOfMembers(tx, program, () => cardsOfPage)) {
     const { isOfPage, values } = conditionOf(page, 4);
     const { rows } = await tx.query<Row>(
       sumsOver(

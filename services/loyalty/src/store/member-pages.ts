@@ -5,11 +5,11 @@ export type Program = { readonly projectId: string; readonly campaignId: string 
 /** The cards of a program between two ids: behind `after`, up to `last`; null: up to the end. */
 export type MemberPage = { readonly after: string; readonly last: string | null };
 
-/** All published cards of a program, by ranges of so many. */
+/** All published cards of a program, by ranges of so many; asked before each. */
 export async function* pagesOfMembers(
   tx: Queryable,
   { projectId, campaignId }: Program,
-  cardsOfPage: number,
+  cardsOfPage: () => number,
 ): AsyncGenerator<MemberPage> {
   for (let after: string | null = ""; after !== null;) {
     const { rows }: { readonly rows: readonly { card_id: string }[] } = await tx.query<{
@@ -17,7 +17,7 @@ export async function* pagesOfMembers(
     }>(
       `select card_id from loyalty_member where project_id = $1 and campaign_id = $2 and card_id > $3
         order by card_id offset $4 limit 1`,
-      [projectId, campaignId, after, cardsOfPage - 1],
+      [projectId, campaignId, after, cardsOfPage() - 1],
     );
     const last: string | null = rows[0]?.card_id ?? null;
     yield { after, last };

@@ -3,8 +3,12 @@ import type { Queryable } from "@scrip/postgres";
 import { NO_POINTS, type PointsAsOf } from "../domain/points-as-of.ts";
 import { conditionOf, pagesOfMembers, type Program } from "./member-pages.ts";
 
-/** Cards of one statement, which ends long before its timeout. */
-const CARDS_OF_PAGE = 20_000;
+/** Cards of the first and of the largest page. A card has a lot for each date on which points expire. */
+const FIRST_PAGE = 1_000;
+const LARGEST_PAGE = 20_000;
+
+/** A page that takes less is followed by one of twice the size, one that takes more by one of half: a statement may take three seconds. */
+const PAGE_MS = 300;
 
 type Figures = { readonly cards: bigint; readonly balance: bigint; readonly pending: bigint };
 type Lot = { readonly date: string; readonly points: bigint };
@@ -16,9 +20,11 @@ type Lot = { readonly date: string; readonly points: bigint };
 export async function* sumProgram(
   tx: Queryable,
   program: Program,
-  cardsOfPage: number = CARDS_OF_PAGE,
+  { first = FIRST_PAGE, largest = LARGEST_PAGE } = {},
 ): AsyncGenerator<PointsAsOf> {
-  for await (const page of pagesOfMembers(tx, program, cardsOfPage)) {
+  let cardsOfPage = first;
+  for await (const page of pagesOfMembers(tx, program, () => cardsOfPage)) {
+    const startedAt = performance.now();
     const { isOfPage, values: bounds } = conditionOf(page, 3);
     const values = [program.projectId, program.campaignId, ...bounds];
     const members = `select project_id, card_id, initial_points from loyalty_member
@@ -38,6 +44,8 @@ export async function* sumProgram(
         group by l.expires_on`,
       values,
     );
+    const isShort = performance.now() - startedAt < PAGE_MS;
+    cardsOfPage = isShort ? Math.min(2 * cardsOfPage, largest) : Math.ceil(cardsOfPage / 2);
     yield {
       ...NO_POINTS,
       cards: figures[0]?.cards ?? 0n,

@@ -61,7 +61,7 @@ export class StandbyConflict extends Error {
 export class TooManySnapshots extends Error {
   constructor(held: number) {
     super(
-      `This process holds ${held} snapshots already, as many as it may: try again when one of their readers has ended`,
+      `This process holds ${held} snapshots, which is the limit: try again when one of their readers has ended`,
     );
     this.name = "TooManySnapshots";
   }

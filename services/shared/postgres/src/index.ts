@@ -46,6 +46,7 @@ export {
   isUnavailable,
   isForeignKeyViolation,
   isLockTimeout,
+  isStatementTimeout,
   isUniqueViolation,
   sqlState,
   TooManySnapshots,

@@ -17,6 +17,7 @@ import { withCurrentBalances } from "../loading/card-balances.ts";
 import { findCustomer } from "../loading/customers.ts";
 import { pageFromProto } from "../mapping/page.ts";
 import { voucherToProto } from "../mapping/voucher.ts";
+import { findCampaign } from "../store/campaigns.ts";
 import { findCodeRanges } from "../store/code-ranges.ts";
 import { voucherFilters, voucherFiltersWith } from "../store/voucher-filters.ts";
 import { listVouchers as list, type VoucherOrder } from "../store/voucher-lists.ts";
@@ -31,7 +32,11 @@ export const listVouchers =
       throw invalidQuery("Property .customer is required");
     }
     const values: unknown[] = [call.project.id];
-    const conditions = conditionsOf(request, call, values);
+    const campaign =
+      request.campaign === undefined
+        ? undefined
+        : await findCampaign(deps.db, call.project.id, request.campaign);
+    const conditions = conditionsOf(request, call, { values, campaignId: campaign?.id });
     const fields = await fieldsFor(deps, request, call);
     conditions.push(filterCondition(request.filters, { fields, call, values }));
     if (request.customer !== undefined) {
@@ -60,7 +65,11 @@ export const listVouchers =
   };
 
 /** SQL over `voucher v` and `voucher_usage u`; the values of the request are in `values`. */
-function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[]): string[] {
+function conditionsOf(
+  request: ListVouchersRequest,
+  call: Call,
+  { values, campaignId }: { readonly values: unknown[]; readonly campaignId: string | undefined },
+): string[] {
   const bind = (value: unknown): string => `$${values.push(value)}`;
   const conditions: string[] = [];
   if (request.code !== undefined) {
@@ -73,7 +82,10 @@ function conditionsOf(request: ListVouchersRequest, call: Call, values: unknown[
   if (request.categoryId !== undefined) {
     conditions.push(`v.category_id = ${bind(request.categoryId)}`);
   }
-  if (request.campaign !== undefined) {
+  if (campaignId !== undefined) {
+    // By its id, which has an index in the order of the list.
+    conditions.push(`v.campaign_id = ${bind(campaignId)}`);
+  } else if (request.campaign !== undefined) {
     const campaign = bind(request.campaign);
     const isNamed = `v.campaign_name = ${campaign}`;
     // A name reads one index only.

@@ -1,16 +1,16 @@
 import type { TextRange } from "@scrip/filters";
-import { type ListSource, listReads } from "@scrip/postgres";
+import { isStatementTimeout, type ListSource, listReads } from "@scrip/postgres";
 
 import { codeForms } from "../domain/code-forms.ts";
 import { FOLDED } from "../domain/voucher.ts";
 
-/** More do not lead PostgreSQL to fewer codes. */
+/** A condition with more ranges takes as long as a comparison of all codes. */
 const MAX_RANGES = 64;
 
 /**
  * Ranges of code keys, in the order of their bytes, that contain the keys of all codes that begin with `text` in any letter case,
- * and few others; undefined: they would be too many, or all. Follows the forms of each letter that codes of the project have, so
- * that a text of ten letters has no thousand ranges.
+ * and few others; undefined: they would be too many, or all. Follows the forms of each letter that codes of the project have:
+ * a text of ten letters has one or two ranges, although it can be written in a thousand ways.
  */
 export async function findCodeRanges(
   db: ListSource,
@@ -22,7 +22,7 @@ export async function findCodeRanges(
   const forms = letters.flatMap((ofLetter, index) =>
     ofLetter.map((form) => ({ ...form, position: index + 1 })),
   );
-  const { rows } = await listReads(db, projectId).query<TextRange>({
+  const ranges = listReads(db, projectId).query<TextRange>({
     text: `with recursive form as (
              select * from unnest($2::int[], $3::text[], $4::text[]) as form (position, text, next)),
            beginning as (
@@ -47,7 +47,14 @@ export async function findCodeRanges(
     ],
     planning: "indexLookups",
   });
-  return rows.length > MAX_RANGES ? undefined : rows;
+  try {
+    const { rows } = await ranges;
+    return rows.length > MAX_RANGES ? undefined : rows;
+  } catch (error) {
+    // Tens of thousands of codes that differ in the case of their letters only.
+    if (isStatementTimeout(error)) return undefined;
+    throw error;
+  }
 }
 
 /** A lookup, which a join would not be. */

@@ -35,8 +35,8 @@ async function selectUnpublished(
   lock: { readonly ofUsage: string; readonly ofVoucher: string },
 ): Promise<readonly string[]> {
   // Not prepared by name: the plan of a small campaign would be kept (see `findVouchers`). The campaign is a range and
-  // comes first in the order, so only the index of unpublished vouchers fits: without statistics for the project, any
-  // index sorted by time would look equally good.
+  // comes first in the order, so only the index of unpublished vouchers fits (that of lists has descending campaigns): without
+  // statistics for the project, any index sorted by time would look equally good.
   const { rows } = await db.query<{ id: string }>(
     `select v.id
        from voucher v
