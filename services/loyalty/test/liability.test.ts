@@ -178,8 +178,8 @@ async function history(steps: readonly Step[]) {
   };
   const sumInPages = (asOf: number, cardsOfPage: number) =>
     sumOf(sumProgramAsOf(db, { ...ofProgram, asOf }, cardsOfPage));
-  const sumOfState = (cards: number) =>
-    sumOf(sumProgram(db, ofProgram, { first: cards, largest: cards }));
+  const sumOfState = (limit: number) =>
+    sumOf(sumProgram(db, ofProgram, { first: limit, largest: limit }));
   const lots = async (cardId: string) =>
     (
       await cards.listPointsLots(

@@ -124,8 +124,8 @@ test("lets another request take over an expired claim", async () => {
 
 test("a claim of a process that has ended is taken over two seconds after it began", async () => {
   const ended = await holdProcessLock({ url: db.url, name: "ended" });
-  const [orphaned, held] = [buildClaim("cart-9"), buildClaim("cart-10")];
-  for (const claim of [{ ...orphaned, process: ended.id }, held]) {
+  const [orphaned, kept] = [buildClaim("cart-9"), buildClaim("cart-10")];
+  for (const claim of [{ ...orphaned, process: ended.id }, kept]) {
     await claimOrder(db, claim);
     await saveOrders(db, [{ projectId: claim.projectId, order: orderOf(claim), at }]);
     await claimOrder(db, claim);
@@ -133,7 +133,7 @@ test("a claim of a process that has ended is taken over two seconds after it beg
   const begunAgo = (seconds: number) =>
     db.query(
       "update shop_order set claimed_until = clock_timestamp() + $2 * interval '1 second' where project_id = any($1)",
-      [[orphaned.projectId, held.projectId], 15 - seconds],
+      [[orphaned.projectId, kept.projectId], 15 - seconds],
     );
   await begunAgo(5);
   expect(await claimOrder(db, { ...orphaned, by: "next" })).toMatchObject({ kind: "taken" });
@@ -141,7 +141,7 @@ test("a claim of a process that has ended is taken over two seconds after it beg
   await begunAgo(1);
   expect(await claimOrder(db, { ...orphaned, by: "next" })).toMatchObject({ kind: "taken" });
   await begunAgo(2.1);
-  expect(await claimOrder(db, { ...held, by: "next" })).toMatchObject({ kind: "taken" });
+  expect(await claimOrder(db, { ...kept, by: "next" })).toMatchObject({ kind: "taken" });
   // Not within two seconds of the start of PostgreSQL, when living processes may not have connected yet.
   await expect
     .poll(() => claimOrder(db, { ...orphaned, by: "next" }))
