@@ -17,16 +17,19 @@ const TIMEOUT_MS = 35_000;
 /** A request that failed; without a status, nothing responded. */
 export class HttpError extends CliError {
   readonly status: number | undefined;
+  /** Key of the API's error. */
+  readonly key: unknown;
   /** Whether an earlier request with the same idempotency key was rejected, and this one was not carried out. */
   readonly isReplay: boolean;
 
   constructor(
     message: string,
-    options: { status?: number; isReplay?: boolean; cause?: unknown } = {},
+    options: { status?: number; key?: unknown; isReplay?: boolean; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = "HttpError";
     this.status = options.status;
+    this.key = options.key;
     this.isReplay = options.isReplay ?? false;
   }
 }
@@ -53,7 +56,11 @@ export async function callHttp(settings: Settings, request: Request): Promise<Js
     const { status, headers: received } = response;
     const isReplay = received.get("Idempotent-Replayed") === "true";
     const error = describeError(status, result);
-    throw new HttpError(`${method} ${path}: ${error}`, { status, isReplay });
+    throw new HttpError(`${method} ${path}: ${error}`, {
+      status,
+      key: result?.["key"],
+      isReplay,
+    });
   }
   if (result === undefined && text !== "") {
     throw new CliError(`${base} did not respond with JSON; check SCRIP_BASE_URL`);

@@ -60,9 +60,10 @@ export async function* readLedgerFile(file: string): AsyncGenerator<LedgerRecord
       end = record;
       continue;
     }
+    if (record.record === undefined || !isReadable(record))
+      throw new CliError(`${file}:${number} is not a record of a ledger`);
     if (record.record === "card") cards += 1;
-    else if (record.record === "entry") entries += 1;
-    else throw new CliError(`${file}:${number} is not a record of a ledger`);
+    else entries += 1;
     yield record;
   }
   if (number === 0) throw notLedger(file);
@@ -83,6 +84,25 @@ async function* readLines(file: string): AsyncGenerator<string> {
   } catch (error) {
     throw unreadable(file, error as Error);
   }
+}
+
+const isInteger = (value: unknown): boolean => /^-?\d{1,20}$/.test(String(value));
+
+const isIntegers = (value: unknown): boolean =>
+  isJsonObject(value) && Object.values(value).every(isInteger);
+
+/** Whether the record has the numbers and times that the verification computes with. */
+function isReadable(record: Exclude<Line, NoRecord>): record is LedgerRecord {
+  if (record.record === "card") return isInteger(record.points) && isIntegers(record.lots);
+  if (record.record !== "entry") return false;
+  const { version, points, balance_after: balance, total_after: total } = record;
+  return (
+    [version, points, balance].every(isInteger) &&
+    (total === null || isInteger(total)) &&
+    isIntegers(record.lots ?? {}) &&
+    record.details !== undefined &&
+    !Number.isNaN(Date.parse(record.created_at))
+  );
 }
 
 type Head = { readonly record: "ledger"; readonly format: number };

@@ -192,6 +192,18 @@ async function verifyLedgers(card: string): Promise<void> {
     exitCode: 1,
     errors: expect.stringContaining("ledger.ndjson:3 is not a record of a ledger"),
   });
+  for (const [field, value] of Object.entries({
+    points: "many",
+    version: null,
+    created_at: "now",
+  })) {
+    const damaged = JSON.stringify({ ...JSON.parse(lines[2] ?? ""), [field]: value });
+    await writeFile(file, lines.with(2, damaged).join("\n"));
+    expect(await offline()).toMatchObject({
+      exitCode: 1,
+      errors: expect.stringContaining("ledger.ndjson:3 is not a record of a ledger"),
+    });
+  }
   for (const other of ["", "Code\n", "null\n", '{"record":"ledger","format":2}\n']) {
     await writeFile(file, other);
     expect(await offline()).toMatchObject({

@@ -1,18 +1,23 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
 import type { Environment } from "../src/settings.ts";
+import {
+  createProject as createEmptyProject,
+  openConfigCommands,
+  type Project,
+} from "./config-commands.ts";
 import { scrip, startInstallation } from "./installation.ts";
 import { startProxy } from "./proxy.ts";
 
 const installation = await startInstallation();
-const folder = await mkdtemp(path.join(tmpdir(), "scrip-config-"));
+const commands = await openConfigCommands();
+const { apply, plan, exported } = commands;
 afterAll(async () => {
   await installation[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
+  await commands[Symbol.asyncDispose]();
 });
 
 const CONFIG = `version: 1
@@ -123,18 +128,11 @@ stacking_rules:
   exclusive_categories: [$ref:categories/summer]
 `;
 
-type Project = { readonly id: string; readonly env: Environment };
-
 /** A project with the product that the configuration refers to. */
 async function createProject(): Promise<Project> {
-  const { json } = await scrip(installation.env, "--json", "projects", "create", "--name", "Shop");
-  const env = {
-    ...installation.env,
-    SCRIP_APP_ID: json.server_side_key.app_id,
-    SCRIP_APP_TOKEN: json.server_side_key.app_token,
-  };
-  await call(env, "POST", "/v1/products", { source_id: "shirt", name: "Shirt" });
-  return { id: json.id, env };
+  const project = await createEmptyProject(installation.env);
+  await call(project.env, "POST", "/v1/products", { source_id: "shirt", name: "Shirt" });
+  return project;
 }
 
 // Responses of every shape.
@@ -153,27 +151,6 @@ async function call(env: Environment, method: string, url: string, body?: object
   });
   expect(response.ok).toBe(true);
   return response.status === 204 ? undefined : response.json();
-}
-
-let files = 0;
-
-async function fileOf(text: string): Promise<string> {
-  files += 1;
-  const file = path.join(folder, `${files}.yaml`);
-  await writeFile(file, text);
-  return file;
-}
-
-const apply = async ({ env, id }: Project, text: string, ...options: readonly string[]) =>
-  scrip(env, "config", "apply", id, await fileOf(text), ...options);
-
-const plan = async ({ env, id }: Project, text: string) =>
-  scrip(env, "config", "plan", id, await fileOf(text));
-
-async function exported({ env, id }: Project): Promise<string> {
-  const file = await fileOf("");
-  expect(await scrip(env, "config", "export", id, "-o", file)).toMatchObject({ exitCode: 0 });
-  return readFile(file, "utf8");
 }
 
 const applied = await createProject();

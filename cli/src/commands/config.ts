@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { readFile, writeFile } from "node:fs/promises";
 
 import type { Command } from "commander";
@@ -72,10 +73,11 @@ type Loaded = {
 
 /** A file that cannot be applied is invalid usage: scripts tell it from one that differs. */
 async function loadPlan({ settings }: Context, project: string, name: string): Promise<Loaded> {
-  const text = await readFile(name, "utf8").catch((error: Error) => {
+  const bytes = await readFile(name).catch((error: Error) => {
     throw unreadable(name, error);
   });
-  const file = parseFile(text, name);
+  if (!isUtf8(bytes)) throw usageError(`${name} is not UTF-8`);
+  const file = parseFile(bytes.toString("utf8"), name);
   const api = await openProject(settings, project);
   const current = await loadProject(api);
   const { steps, problems } = planChanges(file, current);

@@ -13,6 +13,9 @@ import { pathsIn, resolveReferences } from "./references.ts";
 
 type Ids = Map<string, string>;
 
+/** The step that creates an object was rejected, so others that refer to it cannot be made yet. */
+class MissingObject extends CliError {}
+
 /** Makes the changes of a plan, one after another. */
 export class Change {
   readonly #api: ProjectApi;
@@ -86,7 +89,7 @@ export class Change {
   #idOf(path: string | undefined): string {
     if (path === undefined) return "";
     const id = this.#ids.get(path);
-    if (id === undefined) throw new CliError(`${path} does not exist`);
+    if (id === undefined) throw new MissingObject(`${path} does not exist`);
     return id;
   }
 }
@@ -106,8 +109,8 @@ type RunOptions = {
 };
 
 /**
- * Runs steps and returns the errors of those that failed. Ranges of loyalty tiers must not overlap at any time, so a tier that
- * is rejected is retried after other steps, which may remove the conflict.
+ * Runs steps and returns the errors of those that failed. Ranges of loyalty tiers must not overlap at any time, and one reward of a
+ * program is redeemed automatically, so a tier or assignment that is rejected is retried after other steps, which may remove the conflict.
  */
 export async function runSteps(
   change: Change,
@@ -119,11 +122,16 @@ export async function runSteps(
     const failed = new Map<Step, Error>();
     for (const step of remaining) {
       if (remaining === steps) onStep?.(step);
-      await change.run(step).catch((error: Error) => failed.set(step, error));
-      if (failed.has(step) && !keepsGoing && !isLoyaltyTier(step)) return failed;
+      const error = await change.run(step).then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+      if (error === undefined) continue;
+      failed.set(step, error);
+      if (!keepsGoing && !isRetried(step, error)) return failed;
     }
-    const hasTiers = [...failed.keys()].some(isLoyaltyTier);
-    if (!hasTiers || failed.size === remaining.length) return failed;
+    const canProgress = [...failed].some(([step, error]) => isRetried(step, error));
+    if (!canProgress || failed.size === remaining.length) return failed;
     remaining = [...failed.keys()];
   }
 }
@@ -131,7 +139,9 @@ export async function runSteps(
 const sectionOf = (step: Step): string =>
   (step.action === "delete" ? step.current : step.item).section.name;
 
-const isLoyaltyTier = (step: Step): boolean => sectionOf(step) === "loyalty_tiers";
+const isRetried = (step: Step, error: Error): boolean =>
+  ["loyalty_tiers", "reward_assignments"].includes(sectionOf(step)) ||
+  error instanceof MissingObject;
 
 const isLost = (step: Step): boolean => step.action === "create" && sectionOf(step) === "campaigns";
 

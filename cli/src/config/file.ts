@@ -1,10 +1,11 @@
-import { parseDocument, stringify } from "yaml";
+import { type Document, parseDocument, stringify } from "yaml";
 
 import { usageError } from "../cli-error.ts";
 import { isJsonObject, type JsonObject } from "../http.ts";
 import { type ConfigItem, type ConfigItems, nameOf, pathOf } from "./project-state.ts";
 import type { Section } from "./section.ts";
 import { SECTIONS } from "./sections.ts";
+import { isVerbatim, withoutNulls } from "./verbatim.ts";
 
 const VERSION = 1;
 
@@ -50,7 +51,7 @@ const formatValue = ({ section, value }: ConfigItem): JsonObject =>
   Object.fromEntries(
     section.fields
       .filter((field) => !isEmpty(value[field]))
-      .map((field) => [field, sortKeys(value[field])]),
+      .map((field) => [field, formatField(field, value[field])]),
   );
 
 const isEmpty = (value: unknown): boolean =>
@@ -65,7 +66,20 @@ function sortKeys(value: unknown): unknown {
     Object.entries(value)
       .filter(([, each]) => !isEmpty(each))
       .toSorted(([a], [b]) => compare(a, b))
-      .map(([key, each]) => [key, sortKeys(each)]),
+      .map(([key, each]) => [key, formatField(key, each)]),
+  );
+}
+
+const formatField = (name: string, value: unknown): unknown =>
+  isVerbatim(name) ? sortVerbatim(withoutNulls(value)) : sortKeys(value);
+
+function sortVerbatim(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortVerbatim);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => compare(a, b))
+      .map(([key, each]) => [key, sortVerbatim(each)]),
   );
 }
 
@@ -74,7 +88,7 @@ export function parseFile(text: string, fileName: string): ConfigFile {
   const document = parseDocument(text, { uniqueKeys: true });
   const mistakes = document.errors.map(({ message }) => message);
   if (mistakes.length > 0) throw usageError(`${fileName}: ${mistakes.join("; ")}`);
-  const content: unknown = document.toJS({ maxAliasCount: 0 });
+  const content = contentOf(document, fileName);
   if (!isJsonObject(content)) throw usageError(`${fileName} is not a configuration file`);
   const { version, ...rest } = content;
   if (version !== VERSION) throw usageError(`${fileName}: version must be ${VERSION}`);
@@ -87,6 +101,15 @@ export function parseFile(text: string, fileName: string): ConfigFile {
   }
   if (problems.length > 0) throw usageError(`${fileName}: ${problems.join("; ")}`);
   return { items, sections: new Set(Object.keys(rest)) };
+}
+
+/** Without aliases: a small file can multiply itself with them. */
+function contentOf(document: Document.Parsed, fileName: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch (error) {
+    throw usageError(`${fileName}: ${(error as Error).message}`);
+  }
 }
 
 type Parsed = { readonly items: Map<string, ConfigItem>; readonly problems: string[] };

@@ -6,6 +6,7 @@ import type { ConfigFile } from "./file.ts";
 import type { ConfigItem, ConfigItems, StoredItem } from "./project-state.ts";
 import { pathsIn } from "./references.ts";
 import { SECTIONS } from "./sections.ts";
+import { isVerbatim, withoutNulls } from "./verbatim.ts";
 
 export type FieldChange = { readonly field: string; readonly from: unknown; readonly to: unknown };
 
@@ -81,7 +82,7 @@ function restoreItem(path: string, item: ConfigItem, current: StoredItem | undef
       from: current.value[field] ?? null,
       to: item.value[field] ?? null,
     }))
-    .filter(({ from, to }) => !isEqual(from, to));
+    .filter(({ field, from, to }) => !isEqual(field, from, to));
   if (changes.length === 0) return [];
   const value = Object.fromEntries(changes.map(({ field, to }) => [field, to]));
   return [{ action: "update", path, item: { ...item, value }, current, changes }];
@@ -104,7 +105,7 @@ function planItem(
       from: comparable(field, to, current.value[field]) ?? null,
       to,
     }))
-    .filter(({ from, to }) => !isEqual(from, to));
+    .filter(({ field, from, to }) => !isEqual(field, from, to));
   for (const { field, to } of changes) {
     const part = fixedPart(item, field, to, current.value[field]);
     if (part !== undefined)
@@ -163,13 +164,14 @@ function fixedPart(
   if (section.fixed?.includes(field) === true) return field;
   if (field !== "voucher" || !isJsonObject(to) || !isJsonObject(stored)) return undefined;
   const part = FIXED_TEMPLATE.find(
-    (each) => !isEqual(to[each], comparable(each, to[each], stored[each])),
+    (each) => each in to && !isEqual(each, to[each], comparable(each, to[each], stored[each])),
   );
   return part === undefined ? undefined : `voucher.${part}`;
 }
 
 /** Absent, null, false and empty mean the same, and dates are equal as points in time. */
-const isEqual = (a: unknown, b: unknown): boolean => isDeepStrictEqual(normalize(a), normalize(b));
+const isEqual = (field: string, a: unknown, b: unknown): boolean =>
+  isDeepStrictEqual(normalize({ [field]: a }), normalize({ [field]: b }));
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
 
@@ -179,9 +181,17 @@ function normalize(value: unknown): unknown {
   if (value === null || value === false) return undefined;
   if (typeof value !== "object") return value;
   const fields = Object.entries(value)
-    .map(([key, each]): [string, unknown] => [key, normalize(each)])
+    .map(([key, each]): [string, unknown] => [
+      key,
+      isVerbatim(key) ? normalizeVerbatim(each) : normalize(each),
+    ])
     .filter(([, each]) => each !== undefined);
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
+}
+
+function normalizeVerbatim(value: unknown): unknown {
+  const present = withoutNulls(value ?? {});
+  return isDeepStrictEqual(present, {}) ? undefined : present;
 }
 
 function dependenciesOf(item: ConfigItem): readonly string[] {
@@ -208,6 +218,10 @@ function orderWrites(writes: readonly Step[], problems: string[]): readonly Step
     }
     state.set(path, "visiting");
     dependenciesOf(step.item).forEach(visit);
+    // Names are no references: a schema may contain itself.
+    for (const name of step.item.section.namesIn?.(step.item.value) ?? []) {
+      if (state.get(name) !== "visiting") visit(name);
+    }
     state.set(path, "done");
     ordered.push(step);
   };
@@ -225,15 +239,52 @@ const isDeleted = (path: string, file: ConfigFile, current: ConfigItems<StoredIt
   );
 };
 
-/** Referring objects first; campaigns last, because a deleted campaign cannot be restored. */
-const planDeletions = (
+/**
+ * Referring objects first; campaigns last, because a deleted campaign cannot be restored. Until then they keep their
+ * validation rules in use, so those that are deleted too are detached from them before.
+ */
+function planDeletions(
   current: ConfigItems<StoredItem>,
   filter: (path: string) => boolean,
-): readonly Step[] =>
-  [...current]
-    .filter(([path]) => filter(path))
+): readonly Step[] {
+  const deleted = new Map([...current].filter(([path]) => filter(path)));
+  const detached = [...deleted].flatMap(([path, item]) => detachRules(path, item, deleted));
+  const deletions = orderDeletions(deleted)
     .toSorted(([, a], [, b]) => deletionRank(a) - deletionRank(b))
-    .map(([path, item]) => ({ action: "delete", path, current: item }));
+    .map(([path, item]): Step => ({ action: "delete", path, current: item }));
+  return [...detached, ...deletions];
+}
+
+function detachRules(
+  path: string,
+  current: StoredItem,
+  deleted: ConfigItems<StoredItem>,
+): readonly Step[] {
+  const field = "validation_rules";
+  const from = current.value[field];
+  const keepsInUse = current.section.name === "campaigns" && referToSome(from, deleted);
+  if (!keepsInUse) return [];
+  const item = { ...current, value: { [field]: [] } };
+  return [{ action: "update", path, item, current, changes: [{ field, from, to: [] }] }];
+}
+
+const referToSome = (value: unknown, items: ConfigItems): boolean =>
+  [...pathsIn(value)].some((path) => items.has(path));
+
+/** Objects before what they refer to. */
+function orderDeletions(deleted: ConfigItems<StoredItem>): readonly [string, StoredItem][] {
+  const ordered = new Map<string, StoredItem>();
+  const visit = (path: string, seen: ReadonlySet<string>): void => {
+    const item = deleted.get(path);
+    if (item === undefined || ordered.has(path) || seen.has(path)) return;
+    const names = item.section.namesIn?.(item.value) ?? [];
+    const others = new Set([...seen, path]);
+    for (const target of [...dependenciesOf(item), ...names]) visit(target, others);
+    ordered.set(path, item);
+  };
+  for (const path of deleted.keys()) visit(path, new Set());
+  return [...ordered].toReversed();
+}
 
 const deletionRank = ({ section }: StoredItem): number =>
   section.name === "campaigns" ? SECTIONS.length : SECTIONS.length - SECTIONS.indexOf(section);

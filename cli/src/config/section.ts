@@ -36,6 +36,8 @@ export type Section = {
   readonly fixed?: readonly string[];
   /** The name is the name of an object of this section, not a name of its own. */
   readonly namedBy?: string;
+  /** Paths of objects that the value refers to by their names in the API, which need no `$ref:`. */
+  namesIn?(value: JsonObject): readonly string[];
   /** Of several forms that mean the same, the one that the API returns. */
   normalize?(value: JsonObject): JsonObject;
   load(api: ProjectApi, parents: readonly LoadedItem[]): Promise<readonly LoadedItem[]>;

@@ -121,6 +121,9 @@ async function finish({ waitFor, problems }: Importer, id: string): Promise<void
   if (action["status"] === "FAILED") problems.add(`async action ${id}: ${String(message)}`);
 }
 
+/** Sends a request; the first attempt is 1. */
+type Attempt<Result> = (attempt: number) => Promise<Result>;
+
 const CONCURRENCY = 8;
 
 /** Requests for which no import exists, some at a time. */
@@ -139,7 +142,7 @@ class Requests {
   }
 
   /** Waits for a free place. A rejected request is a problem of the voucher. */
-  async add(voucher: string, send: () => Promise<unknown>): Promise<void> {
+  async add(voucher: string, send: Attempt<unknown>): Promise<void> {
     if (this.#running.size >= CONCURRENCY) await Promise.race(this.#running);
     if (this.#failure !== undefined) throw this.#failure;
     const running = this.#send(voucher, send)
@@ -155,7 +158,7 @@ class Requests {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #send(voucher: string, send: () => Promise<unknown>): Promise<void> {
+  async #send(voucher: string, send: Attempt<unknown>): Promise<void> {
     try {
       await patiently(send);
     } catch (error) {
@@ -179,7 +182,15 @@ export class Publisher {
 
   add({ key: voucher, values }: MovedItem): Promise<void> {
     const body = { voucher, customer: { source_id: values["holder"] } };
-    return this.#requests.add(voucher, () => this.#api.call("POST", "/v1/publications", body));
+    return this.#requests.add(voucher, async (attempt) => {
+      try {
+        await this.#api.call("POST", "/v1/publications", body);
+      } catch (error) {
+        // The response of the attempt before was lost; the holder is compared at the end.
+        const isDone = error instanceof HttpError && error.key === "voucher_already_published";
+        if (attempt === 1 || !isDone) throw error;
+      }
+    });
   }
 
   flush(): Promise<void> {
@@ -243,10 +254,10 @@ const RETRY_MS = 2000;
 const MAX_RETRIES = 1900;
 
 /** Repeats a request while the API limits the rate, or for a minute of outage. */
-async function patiently<Result>(send: () => Promise<Result>): Promise<Result> {
+async function patiently<Result>(send: Attempt<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await send();
+      return await send(attempt);
     } catch (error) {
       const limit = error instanceof HttpError && error.status === 429 ? MAX_RETRIES : 30;
       if (!isOutage(error) || attempt > limit) throw error;

@@ -67,6 +67,7 @@ export class Move {
   readonly #folder: string;
   readonly #sides = new Map<MovedKind, Sides>();
   readonly #used: Used = { campaigns: new Map(), metadataKeys: new Set(), typedKeys: new Set() };
+  readonly #missingCampaigns = new Set<string>();
   #exports = 0;
 
   constructor(context: Context, api: Api, folder: string) {
@@ -112,12 +113,15 @@ export class Move {
   async checkProject(): Promise<void> {
     for (const [name, types] of this.#used.campaigns) {
       const template = await this.#templateOf(name);
-      if (template === undefined) this.problems.add(`campaign "${name}" does not exist`);
-      else
-        for (const type of types) {
-          if (type !== template)
-            this.problems.add(`campaign "${name}" has no vouchers of type ${type}`);
-        }
+      if (template === undefined) {
+        this.#missingCampaigns.add(name);
+        this.problems.add(`campaign "${name}" does not exist`);
+        continue;
+      }
+      for (const type of types) {
+        if (type !== template)
+          this.problems.add(`campaign "${name}" has no vouchers of type ${type}`);
+      }
     }
     const defined = await this.#definedKeys();
     const untyped = [...this.#used.typedKeys].filter((key) => !defined.has(key));
@@ -129,7 +133,7 @@ export class Move {
   }
 
   async import(kind: MovedKind): Promise<void> {
-    const { items, stored, withExpirations } = this.#sides.get(kind) as Sides;
+    const { withExpirations } = this.#sides.get(kind) as Sides;
     const importer: Importer = {
       api: this.#api,
       problems: this.problems,
@@ -137,7 +141,7 @@ export class Move {
     };
     if (kind === CUSTOMERS) {
       const customers = new CustomerImport(importer);
-      for await (const pair of join(items, stored)) {
+      for await (const pair of this.#importable(kind)) {
         if (isCustomerToSend(pair)) await customers.add(pair.item);
       }
       await customers.flush();
@@ -145,31 +149,36 @@ export class Move {
     }
     const vouchers = new VoucherImport(importer, this.#folder, [...this.#used.metadataKeys]);
     let holders = 0;
-    for await (const pair of join(items, stored)) {
+    for await (const pair of this.#importable(kind)) {
       if (pair.stored === undefined) await vouchers.add(pair.item);
       if (needsHolder(pair)) holders += 1;
     }
     await vouchers.flush();
     using progress = this.#context.startProgress("publishing to holders");
     const publisher = new Publisher(importer, progress, holders);
-    for await (const pair of join(items, stored)) {
+    for await (const pair of this.#importable(kind)) {
       if (needsHolder(pair)) await publisher.add(pair.item);
     }
     await publisher.flush();
-    if (withExpirations) await this.#importExpirations(importer, { items, stored });
+    if (withExpirations) await this.#importExpirations(importer, kind);
+  }
+
+  /** Items of campaigns that do not exist are left out; each campaign is a problem. */
+  async *#importable(kind: MovedKind): AsyncGenerator<Pair> {
+    const { items, stored } = this.#sides.get(kind) as Sides;
+    for await (const pair of join(items, stored)) {
+      if (!this.#missingCampaigns.has(pair.item.campaign)) yield pair;
+    }
   }
 
   /** After the publications: only cards with a holder are given points. */
-  async #importExpirations(
-    importer: Importer,
-    { items, stored }: Pick<Sides, "items" | "stored">,
-  ): Promise<void> {
+  async #importExpirations(importer: Importer, kind: MovedKind): Promise<void> {
     let total = 0;
-    for await (const pair of join(items, stored))
+    for await (const pair of this.#importable(kind))
       total += missingLots(pair.item, pair.stored).length;
     using progress = this.#context.startProgress("adding points that expire");
     const points = new PointsImport(importer, progress, total);
-    for await (const pair of join(items, stored)) {
+    for await (const pair of this.#importable(kind)) {
       await points.add(pair.item.key, missingLots(pair.item, pair.stored));
     }
     await points.flush();

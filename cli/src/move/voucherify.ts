@@ -100,6 +100,8 @@ export function voucherOf(row: TableRow, defaults: Defaults = {}): MovedItem {
       balance: own.balance,
       active,
       redemptions,
+      redemption_limit: integerOf(row, "redemption_quantity"),
+      discount: type === "DISCOUNT_VOUCHER" ? discountIn(row.cells) : "",
       start_date: start,
       expiration_date: expiration,
       holder: customerKey(row, "customer_"),
@@ -115,6 +117,15 @@ export function voucherOf(row: TableRow, defaults: Defaults = {}): MovedItem {
       ...own.cells,
     }),
   };
+}
+
+/** In the form in which both sides are compared, such as `AMOUNT 10.00`; other discounts are not compared. */
+function discountIn(cells: ReadonlyMap<string, string>): string {
+  const type = (cells.get("discount_type") ?? "").toUpperCase();
+  const value = cells.get("value") ?? "";
+  if (!DISCOUNT_TYPES.has(type) || !/^\d{1,13}(?:\.\d+)?$/.test(value)) return "";
+  if (type === "PERCENT") return `${type} ${Number(value)}`;
+  return `${type} ${(value.includes(".") ? Number(value) : Number(value) / 100).toFixed(2)}`;
 }
 
 type OwnCells = {
@@ -208,10 +219,13 @@ export const VOUCHERS: MovedKind = {
       "code",
       "id",
       "voucher_type",
+      "value",
+      "discount_type",
       "campaign",
       "gift_balance",
       "loyalty_balance",
       "redemption_count",
+      "redemption_quantity",
       "active",
       "start_date",
       "expiration_date",
@@ -230,6 +244,8 @@ export const VOUCHERS: MovedKind = {
         balance: cell("gift_balance") || cell("loyalty_balance"),
         active: cell("active"),
         redemptions: cell("redemption_count"),
+        redemption_limit: cell("redemption_quantity"),
+        discount: discountIn(cells),
         start_date: cell("start_date"),
         expiration_date: cell("expiration_date"),
         holder: cell("customer_source_id"),

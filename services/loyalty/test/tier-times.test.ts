@@ -1,4 +1,5 @@
 import { newId } from "@scrip/ids";
+import { LoyaltyTiersChangedSchema } from "@scrip/proto/scrip/events/v1/loyalty_tiers_pb";
 import { PointsMovedSchema } from "@scrip/proto/scrip/events/v1/points_pb";
 import { afterAll, expect, test } from "vitest";
 
@@ -7,6 +8,7 @@ import { POINTS_TOPIC } from "../src/events/topics.ts";
 import { movePoints } from "../src/points/move-points.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
+import { storeProgram } from "./earning-programs.ts";
 import { SILVER, GOLD, tiersIn } from "./tier-programs.ts";
 
 const loyalty = await startLoyalty();
@@ -64,4 +66,51 @@ test("a change of a tier is never dated before the change that it follows", asyn
   await consume([moved], deliveryFrom(POINTS_TOPIC));
   await club.deliver();
   expect(club.changes).toEqual(["2026-03-01 joined Silver", "2026-03-01 upgraded Gold"]);
+});
+
+const periodOf = (period: string) => ({
+  qualification_type: "POINTS_IN_PERIOD",
+  qualification_period: period,
+});
+
+const setPolicy = ({ projectId, campaignId }: Club, tiersExpiration: object) =>
+  storeProgram(db, { projectId, id: campaignId, tiersExpiration: { ...tiersExpiration } });
+
+async function join(club: Club): Promise<string> {
+  const cardId = newId("v");
+  const published = club.published(await club.newCustomer(), { cardId });
+  await onMember(deps)([published], deliveryFrom(VOUCHERS_TOPIC));
+  return cardId;
+}
+
+test("points from before a program qualifies by periods count when it recalculates its tiers", async () => {
+  const club = await program([SILVER]);
+  const cardId = await join(club);
+  await club.move(cardId, 150n);
+  await club.move(cardId, -100n);
+  await setPolicy(club, periodOf("MONTH"));
+  const changed = newEvent(
+    LoyaltyTiersChangedSchema,
+    { projectId: club.projectId, topic: POINTS_TOPIC },
+    { projectId: club.projectId, campaignId: club.campaignId, recalculate: true },
+  );
+  await consume([changed], deliveryFrom(POINTS_TOPIC));
+  await club.deliver();
+  expect(club.changes).toEqual([
+    "2026-03-01 joined Silver",
+    "2026-03-01 left Silver",
+    "2026-03-01 joined Silver 2026-03-31",
+  ]);
+});
+
+test("points from before the program changes its period count for the next change of points", async () => {
+  const club = await program([SILVER], { policy: periodOf("MONTH") });
+  const cardId = await join(club);
+  await club.move(cardId, 60n);
+  await club.setClock("2026-03-20");
+  await setPolicy(club, periodOf("QUARTER"));
+  await club.move(cardId, 39n);
+  expect(club.changes).toEqual([]);
+  await club.move(cardId, 1n);
+  expect(club.changes).toEqual(["2026-03-20 joined Silver 2026-03-31"]);
 });

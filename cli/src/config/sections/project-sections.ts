@@ -1,4 +1,4 @@
-import { type JsonObject, rowsOf } from "../../http.ts";
+import { isJsonObject, type JsonObject, rowsOf } from "../../http.ts";
 import { changes, idOf, pick, type Section, toItems, type Write } from "../section.ts";
 
 const SETTINGS = [
@@ -32,6 +32,12 @@ const SCHEMA = ["allow_defined_only", "properties"];
 export const metadataSchemas: Section = {
   name: "metadata_schemas",
   fields: SCHEMA,
+  namesIn: ({ properties }) =>
+    Object.values((properties ?? {}) as JsonObject).flatMap((definition) =>
+      isJsonObject(definition) && typeof definition["object_type"] === "string"
+        ? [`metadata_schemas/${definition["object_type"]}`]
+        : [],
+    ),
   load: async (api) =>
     toItems(rowsOf(await api.manage("GET", "/metadata-schemas")), {
       nameOf: (row) => row["related_object"],

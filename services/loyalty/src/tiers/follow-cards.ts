@@ -19,10 +19,16 @@ import { heldOfBalance } from "../domain/tiers/held-points.ts";
 import { loyaltyTierChangedEvent } from "../events/loyalty-tier-changed.ts";
 import { internally, type OriginOf } from "../points/card-origins.ts";
 import { type CardKey, findMembers } from "../store/loyalty-members.ts";
-import { findEntriesAfter, lockMemberTiers, saveMemberTiers } from "../store/member-tiers.ts";
+import {
+  findEntriesAfter,
+  type FollowedEntry,
+  lockMemberTiers,
+  saveMemberTiers,
+} from "../store/member-tiers.ts";
 import { findAutomaticHolds } from "../store/points-holds.ts";
 import { loadTiers, readTiers } from "./holder-tiers.ts";
 import { openStates } from "./open-states.ts";
+import { type CardOnDate, inPeriodOf, loadPeriodPoints } from "./period-points.ts";
 import { type CalendarProgram, loadTierPrograms, type ProgramOf } from "./tier-programs.ts";
 
 export type FollowDeps = Pick<Deps, "newId" | "tiers">;
@@ -66,8 +72,9 @@ export async function followCards(
     if (card !== undefined) qualifyAtStart(card, programOf(card.state));
   }
   await followLedgers(tx, followed, programOf);
-  for (const card of followed.values()) {
-    finish(card, programOf(card.state), options);
+  for (const card of followed.values()) advance(card, programOf(card.state), options);
+  if (options.program !== undefined) {
+    await followProgram(tx, [...followed.values()], { change: options.program, programOf });
   }
   await save(tx, deps, { before, followed, originOf: options.originOf ?? internally });
 }
@@ -106,6 +113,7 @@ async function followLedgers(
       const held = heldPoints(card.state, { version, balance });
       if (held !== card.state.heldPoints) card.state = { ...card.state, heldPoints: held };
     }
+    const pointsBefore = await loadPointsBefore(tx, { entries, followed, programOf });
     for (const entry of entries) {
       const card = followed.get(keyOf(entry.projectId, entry.cardId));
       if (card === undefined) continue;
@@ -113,12 +121,47 @@ async function followLedgers(
       const at = timeAfter(card.state, entry.at, program);
       const date = localDateAt(program.calendar.timeZone, at);
       const { version, balanceAfter: balance } = entry;
-      const held = heldPoints(entry, { version, balance });
-      const progress = followEntry(card.state, { ...entry, date, heldPoints: held }, program);
+      const seen = {
+        ...entry,
+        date,
+        heldPoints: heldPoints(entry, { version, balance }),
+        pointsBefore: pointsBefore(entry),
+      };
+      const progress = followEntry(card.state, seen, program);
       take(card, progress, (change) => (change.date === date ? at : midnight(change, program)));
     }
     if (entries.length < LIMIT) return;
   }
+}
+
+/** Points of the period of each card's first entry before it; those of later entries are in the state by then. */
+async function loadPointsBefore(
+  tx: Queryable,
+  {
+    entries,
+    followed,
+    programOf,
+  }: {
+    readonly entries: readonly FollowedEntry[];
+    readonly followed: ReadonlyMap<string, Followed>;
+    readonly programOf: ProgramOf;
+  },
+): Promise<(entry: FollowedEntry) => bigint> {
+  const cards = entries.flatMap(({ projectId, cardId, version, at }): CardOnDate[] => {
+    const state = followed.get(keyOf(projectId, cardId))?.state;
+    if (state === undefined || version !== state.ledgerVersion + 1n) return [];
+    const program = programOf(state);
+    const date = localDateAt(program.calendar.timeZone, timeAfter(state, at, program));
+    return [{ state, date }];
+  });
+  const sums = await loadPeriodPoints(tx, cards, programOf);
+  const first = new Map(
+    cards.map(({ state }) => [keyOf(state.projectId, state.cardId), state.ledgerVersion + 1n]),
+  );
+  return ({ projectId, cardId, version }) => {
+    const key = keyOf(projectId, cardId);
+    return first.get(key) === version ? (sums.get(key) ?? 0n) : 0n;
+  };
 }
 
 /**
@@ -166,21 +209,38 @@ function qualifyAtStart(card: Followed, program: CalendarProgram): void {
   take(card, requalify(card.state, date, program), () => createdAt);
 }
 
-/** What is done after the ledger: what falls due, and changed qualifications. */
-function finish(
-  card: Followed,
-  program: CalendarProgram,
-  { until, program: change }: FollowOptions,
-): void {
-  if (until !== undefined) {
-    take(card, advanceTo(card.state, until, program), (each) => midnight(each, program));
-  }
-  if (change === undefined) return;
-  const now = projectTime(program.calendar);
-  const today = localDateAt(program.calendar.timeZone, now);
-  take(card, requalify(card.state, today, program), () => now);
-  if (change === "recalculate") {
-    take(card, recalculateExpiry(card.state, today, program), () => now);
+/** What falls due after the ledger. */
+function advance(card: Followed, program: CalendarProgram, { until }: FollowOptions): void {
+  if (until === undefined) return;
+  take(card, advanceTo(card.state, until, program), (each) => midnight(each, program));
+}
+
+/** Evaluates the cards by changed tiers or qualifications, with the points of the period that they need now. */
+async function followProgram(
+  tx: Queryable,
+  cards: readonly Followed[],
+  {
+    change,
+    programOf,
+  }: { readonly change: FollowOptions["program"]; readonly programOf: ProgramOf },
+): Promise<void> {
+  const times = cards.map(({ state }) => projectTime(programOf(state).calendar));
+  const dates = cards.map(({ state }, at) =>
+    localDateAt(programOf(state).calendar.timeZone, times[at] ?? 0),
+  );
+  const states = await inPeriodOf(
+    tx,
+    cards.map(({ state }, at) => ({ state, date: dates[at] ?? "" })),
+    programOf,
+  );
+  for (const [at, card] of cards.entries()) {
+    const [now = 0, today = ""] = [times[at], dates[at]];
+    const program = programOf(card.state);
+    card.state = states[at] ?? card.state;
+    take(card, requalify(card.state, today, program), () => now);
+    if (change === "recalculate") {
+      take(card, recalculateExpiry(card.state, today, program), () => now);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { projectTime } from "@scrip/clock";
 import type { Queryable } from "@scrip/postgres";
-import { instantAt, type TierPolicy } from "@scrip/rules";
+import { instantAt } from "@scrip/rules";
 
 import { keyOf } from "../domain/key.ts";
 import { epochDayOf, localDateAt } from "../domain/local-date.ts";
@@ -57,7 +57,7 @@ export async function openStates(
       createdAt: at,
       updatedAt: null,
     };
-    return { state, since: instantAt(calendar.timeZone, epochDayOf(periodStart), 0), policy };
+    return { state, since: instantAt(calendar.timeZone, epochDayOf(periodStart), 0) };
   });
   const sums = await sumPoints(tx, started);
   const states = started.map(({ state }) => ({
@@ -72,18 +72,14 @@ type Started = {
   readonly state: TierState;
   /** The beginning of the qualification period. */
   readonly since: number;
-  readonly policy: TierPolicy;
 };
 
-/** The points of the period until the cards start. */
+/** The points of the period until the cards start, also for programs that do not need them: their settings may change. */
 const sumPoints = (tx: Queryable, started: readonly Started[]) =>
   sumPeriodPoints(
     tx,
     started
-      .filter(
-        ({ state, policy }) =>
-          policy.qualification === "POINTS_IN_PERIOD" && state.ledgerVersion > 0n,
-      )
+      .filter(({ state }) => state.ledgerVersion > 0n)
       .map(({ state: { projectId, cardId, ledgerVersion: version }, since }) => ({
         projectId,
         cardId,

@@ -37,6 +37,8 @@ export type TierEntry = {
   readonly balanceAfter: bigint;
   /** Points of the balance after this entry that automatic redemptions hold. */
   readonly heldPoints: bigint;
+  /** Points of its period before this entry, for a state that has those of another period; default: none. */
+  readonly pointsBefore?: bigint;
   readonly date: LocalDate;
 };
 
@@ -142,7 +144,8 @@ export const tierOf = (tiers: readonly Tier[], id: string | null): Tier | null =
 
 function count(state: TierState, entry: TierEntry, policy: TierPolicy): TierState {
   const periodStart = startOfTierPeriod(policy.period, entry.date);
-  const before = state.periodStart === periodStart ? state.periodPoints : 0n;
+  const before =
+    state.periodStart === periodStart ? state.periodPoints : (entry.pointsBefore ?? 0n);
   return {
     ...state,
     periodStart,
