@@ -167,6 +167,27 @@ test("a living process holds its claims when its connection was lost", async () 
   expect(await claimOrder(db, { ...claim, by: "next" })).toMatchObject({ kind: "taken" });
 });
 
+test("a repetition in the same process takes over a claim whose response was lost, two seconds after it began", async () => {
+  const claim = buildClaim("cart-13");
+  await claimOrder(db, claim);
+  const begunAgo = (seconds: number) =>
+    db.query(
+      "update shop_order set claimed_until = clock_timestamp() + $2 * interval '1 second' where project_id = $1",
+      [claim.projectId, 15 - seconds],
+    );
+  await begunAgo(1);
+  expect(await claimOrder(db, claim)).toEqual({ kind: "taken", by: claim.by });
+  await begunAgo(2.1);
+  const others = [
+    { ...claim, by: "next" },
+    { ...claim, process: claim.process + 1 },
+  ];
+  for (const other of others) {
+    expect(await claimOrder(db, other)).toEqual({ kind: "taken", by: claim.by });
+  }
+  expect(await claimOrder(db, claim)).toMatchObject({ kind: "claimed", id: claim.newId });
+});
+
 test("an abandoned claim ends two seconds later", async () => {
   const claim = buildClaim("cart-12");
   await abandonOrder(db, await held(claim));

@@ -16,11 +16,13 @@ const ORPHANED_CLAIM_SECONDS = 2;
 /** SQL: a claim that starts now. Not `now()`, the start of a transaction that may have waited for the order. */
 export const CLAIM_END = `clock_timestamp() + interval '${CLAIM_SECONDS} seconds'`;
 
+/** SQL condition: a claim has lasted as long as one does at least. */
+const isOrphaned = (until: string): string =>
+  `${until} < clock_timestamp() + interval '${CLAIM_SECONDS - ORPHANED_CLAIM_SECONDS} seconds'`;
+
 /** SQL condition on the columns of a claim: it has expired, or its process was killed. */
 export const claimEnded = (until: string, process: string): string =>
-  `(${until} < clock_timestamp()
-    or (${until} < clock_timestamp() + interval '${CLAIM_SECONDS - ORPHANED_CLAIM_SECONDS} seconds'
-        and ${processEnded(process)}))`;
+  `(${until} < clock_timestamp() or (${isOrphaned(until)} and ${processEnded(process)}))`;
 
 export type OrderClaimRequest = {
   readonly projectId: string;
@@ -48,7 +50,8 @@ export type ClaimOutcome =
 
 /**
  * Claims an order for one request, so that two never calculate on the same figures
- * (services/decisions/0006-order-claims.md). Allocates the id of a new source id.
+ * (services/decisions/0006-order-claims.md). Allocates the id of a new source id. In its process, a request runs once at a
+ * time: an earlier claim of it, whose response was lost, does not keep its repetitions waiting.
  */
 export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promise<ClaimOutcome> {
   const { projectId, key, by, process } = claim;
@@ -71,7 +74,8 @@ export async function claimOrder(db: Queryable, claim: OrderClaimRequest): Promi
         set claimed_by = $3, claimed_process = $4, claimed_until = ${CLAIM_END},
             awaited_process = null, awaited_until = null
       where ${where}
-        and (claimed_until is null or ${claimEnded("claimed_until", "claimed_process")})
+        and (claimed_until is null or ${claimEnded("claimed_until", "claimed_process")}
+             or (claimed_by = $3 and claimed_process = $4 and ${isOrphaned("claimed_until")}))
         and (awaited_until is null or awaited_process = $4 or awaited_until < clock_timestamp())
       returning id, document, claimed_until::text as until`,
     [projectId, key.value, by, process],
