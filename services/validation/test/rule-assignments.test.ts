@@ -266,6 +266,7 @@ function createShop({
         }),
       } satisfies MessageInitShape<typeof CampaignResultSchema>),
     listReferences: async () => create(ListReferencesResponseSchema),
+    listEarningRuleAssignments: async () => [],
   };
   const deps = { db: counted, newId, definitions, ruleCaches, clients, onEvents: () => {} };
   // The tested handlers use nothing else.
