@@ -192,7 +192,7 @@ describe("tiers are evaluated after automatic redemptions", () => {
     const club = await setUp({ levels: [SILVER] });
     await club.offer();
     const publications = await Promise.all(
-      Array.from({ length: 12 }, async () => {
+      Array.from({ length: 6 }, async () => {
         const cardId = newId("v");
         return { cardId, event: club.published(await club.newCustomer(), { cardId }) };
       }),
