@@ -1,5 +1,5 @@
 import { newId, newRequestId } from "@scrip/ids";
-import { createDatabase } from "@scrip/postgres";
+import { createDatabase, isUnavailable } from "@scrip/postgres";
 import { asAdmin, startTcpProxy, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
@@ -97,7 +97,9 @@ test("a request that finds an object of its session claimed releases the others 
     } as typeof db,
   };
   const objectIds = ["v_1", "v_2", "v_3"];
-  await expect(claimSessionObjects(losing, call, { ...session, objectIds })).rejects.toThrow();
+  await expect(claimSessionObjects(losing, call, { ...session, objectIds })).rejects.toSatisfy(
+    isUnavailable,
+  );
   expect(await claimsOf(call.project.id)).toBe(3);
   await proxy.open();
   await expect.poll(() => claimsOf(call.project.id), SOON).toBe(1);

@@ -14,7 +14,7 @@ export type SessionClaimRow = {
 };
 
 /** What a claim has of the objects that it asked for. */
-export type HeldSession = Omit<SessionClaimRow, "process"> & {
+type HeldSession = Omit<SessionClaimRow, "process"> & {
   /** When the last of its objects is free, to the microsecond: a later claim of the same claimant ends later. */
   readonly until: string;
 };
