@@ -94,6 +94,24 @@ describe.each(COMPOSITIONS)("validation rules of earning rules (%s)", async (com
     expect(idsOf(await assignmentsOf(rule))).toEqual([voucher["id"]]);
   });
 
+  test("leave one entry of the audit log for each change, and none for a rejected one", async () => {
+    const { create } = await setUp();
+    const [rule, { id }] = [await createRule(), await create()];
+    const assigned = await ok(assign(rule, "earning_rule", id));
+    expect((await assign(rule, "earning_rule", id)).status).toBe(409);
+    const path = `/v1/validation-rules/${rule["id"]}/assignments/${assigned["id"]}`;
+    expect((await api.delete(path)).status).toBe(204);
+    expect((await api.delete(path)).status).toBe(404);
+    const last = await createRule();
+    const entriesOf = async (resource: Json): Promise<Json[]> =>
+      (await ok(api.get(`/v1/audit-log?resource_id=${resource["id"]}`)))["data"];
+    await expect.poll(() => entriesOf(last), { timeout: 30_000 }).toHaveLength(1);
+    expect(await entriesOf(assigned)).toMatchObject([
+      { action: "unassignValidationRule", resource: { type: "validation_rules_assignment" } },
+      { action: "assignValidationRule", resource: { type: "validation_rules_assignment" } },
+    ]);
+  });
+
   test("are one at most for each earning rule, once under each idempotency key", async () => {
     const { create } = await setUp();
     const [rule, other, { id }] = [await createRule(), await createRule(), await create()];

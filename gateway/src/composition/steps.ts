@@ -21,6 +21,7 @@ import { resolveRewardStep } from "./resolve-reward.ts";
 import { resolveVoucherStep } from "./resolve-voucher.ts";
 import { runDueJobsStep } from "./run-due-jobs.ts";
 import type { CompileStep } from "./step.ts";
+import { unassignFromEarningRuleStep } from "./unassign-from-earning-rule.ts";
 
 export type StepDescription = {
   readonly name: string;
@@ -168,6 +169,14 @@ export const callSteps: readonly (StepDescription & { readonly compile: CompileS
     does: "Calls `EarningRuleService.AssignValidationRule` with the conditions of the rule, because loyalty stores and evaluates it.",
     directGrpc: "Rejected with `not_found`; set `validation_rule_id` by `UpdateEarningRule`.",
     compile: assignToEarningRuleStep,
+  },
+  {
+    name: "unassign-from-earning-rule",
+    runs: "around the call",
+    appliesTo: "`ValidationRuleService.DeleteAssignment`",
+    does: "When the validation service does not know the assignment, calls `EarningRuleService.UnassignValidationRule`.",
+    directGrpc: "Rejected with `not_found`; clear `validation_rule_id` by `UpdateEarningRule`.",
+    compile: unassignFromEarningRuleStep,
   },
   {
     name: "create-voucher-in-campaign",

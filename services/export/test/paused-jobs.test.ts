@@ -210,3 +210,22 @@ test("a turn for later leaves the turn of a job that is started meanwhile as it 
   );
   expect(rows).toEqual([{ due: true }]);
 });
+
+test("a turn that ends lets another queue go first that has waited for it", async () => {
+  const first = { projectId: newId("proj"), queue: "exports" } as const;
+  const second = { projectId: newId("proj"), queue: "exports" } as const;
+  const keys = [first, second].map(({ queue, projectId }) => `${queue}:${projectId}`);
+  await scheduleTurn(db, first);
+  // graphile-worker carries it out.
+  await db.query(
+    `update ${QUEUE_SCHEMA}._private_jobs set locked_at = now(), locked_by = 'other', attempts = 1 where key = $1`,
+    [keys[0]],
+  );
+  await scheduleTurn(db, second);
+  await scheduleTurn(db, first);
+  const { rows } = await db.query<{ key: string }>(
+    `select key from ${QUEUE_SCHEMA}._private_jobs where key = any($1) order by run_at, id`,
+    [keys],
+  );
+  expect(rows.map(({ key }) => key)).toEqual([keys[1], keys[0]]);
+});

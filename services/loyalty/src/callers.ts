@@ -12,6 +12,7 @@ import type { Callers } from "@scrip/rpc";
 export const CALLERS: Callers = {
   gateway: [
     EarningRuleService.method.assignValidationRule,
+    EarningRuleService.method.unassignValidationRule,
     JobService.method.runDueJobs,
     SegmentService.method.followSegment,
   ],
@@ -37,7 +38,6 @@ export const CALLERS: Callers = {
     EarningRuleService.method.estimateEarnings,
     EarningRuleService.method.listReferences,
     EarningRuleService.method.listValidationRuleAssignments,
-    EarningRuleService.method.unassignValidationRule,
     RewardService.method.resolveRewardAssignments,
     SegmentService.method.listSegments,
   ],

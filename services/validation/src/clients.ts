@@ -37,7 +37,6 @@ import {
   type ListReferencesRequestSchema,
   type ListReferencesResponse,
   type ListValidationRuleAssignmentsRequestSchema,
-  type UnassignValidationRuleRequestSchema,
 } from "@scrip/proto/scrip/loyalty/v1/earning_rules_pb";
 import type {
   RewardAssignmentQuery,
@@ -142,11 +141,6 @@ export type Clients = {
     request: MessageInitShape<typeof ListValidationRuleAssignmentsRequestSchema>,
     call: Call,
   ) => Promise<readonly ValidationRulesAssignment[]>;
-  /** Returns whether an earning rule had the assignment. */
-  readonly unassignFromEarningRule: (
-    request: MessageInitShape<typeof UnassignValidationRuleRequestSchema>,
-    call: Call,
-  ) => Promise<boolean>;
   readonly loadCards: (query: CardsQuery, caller: Deadline) => Promise<CardsResult>;
   readonly holdPoints: (command: HoldPointsCommand, caller: Deadline) => Promise<HoldPointsOutcome>;
   readonly reservePoints: (
@@ -320,13 +314,6 @@ function customerClients(transport: Transport, batched: Batched) {
     ) {
       const listed = earningRules.listValidationRuleAssignments(request, call);
       return (await orIfUnimplemented(listed, NO_ASSIGNMENTS)).assignments;
-    },
-    async unassignFromEarningRule(
-      request: MessageInitShape<typeof UnassignValidationRuleRequestSchema>,
-      call: Call,
-    ) {
-      const unassigned = earningRules.unassignValidationRule(request, call);
-      return (await orIfUnimplemented(unassigned, { removed: false })).removed;
     },
     listSegments: (request: MessageInitShape<typeof ListSegmentsRequestSchema>, call: Call) =>
       segments.listSegments(request, call),

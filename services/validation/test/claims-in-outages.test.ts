@@ -1,5 +1,5 @@
 import { newId, newRequestId } from "@scrip/ids";
-import { createDatabase } from "@scrip/postgres";
+import { createDatabase, isUnavailable } from "@scrip/postgres";
 import { asAdmin, startTcpProxy, testDatabase } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
 
@@ -78,4 +78,29 @@ test("a request that ends while the database is away releases its session when i
   expect(await claimsOf(call.project.id)).toBe(1);
   await proxy.open();
   await expect.poll(() => claimsOf(call.project.id), SOON).toBe(0);
+});
+
+test("a request that finds an object of its session claimed releases the others when the database returns", async () => {
+  const call = newCall();
+  const session = { sessionKey: "s", objectIds: ["v_2"] };
+  await claimSessionObjects(deps, { ...call, requestId: newRequestId() }, session);
+  // The database goes away after the claim.
+  const losing = {
+    ...deps,
+    db: {
+      ...db,
+      query: async (...args: Parameters<typeof db.query>) => {
+        const result = await db.query(...args);
+        await proxy.close();
+        return result;
+      },
+    } as typeof db,
+  };
+  const objectIds = ["v_1", "v_2", "v_3"];
+  await expect(claimSessionObjects(losing, call, { ...session, objectIds })).rejects.toSatisfy(
+    isUnavailable,
+  );
+  expect(await claimsOf(call.project.id)).toBe(3);
+  await proxy.open();
+  await expect.poll(() => claimsOf(call.project.id), SOON).toBe(1);
 });

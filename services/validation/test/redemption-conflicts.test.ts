@@ -49,7 +49,6 @@ const UNUSED_CLIENTS = {
   estimateEarnings: never,
   listReferences: never,
   listEarningRuleAssignments: never,
-  unassignFromEarningRule: never,
   loadCards: never,
   holdPoints: never,
   reservePoints: never,

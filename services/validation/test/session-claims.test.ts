@@ -112,3 +112,16 @@ test("lets exactly one of many concurrent requests claim all vouchers of a sessi
   const taken = claims.filter(({ status }) => status === "fulfilled");
   expect(taken.length).toBe(1);
 });
+
+test("a repeated release does not end a later claim of the same request", async () => {
+  const session = sessionOf("v_1", "v_2");
+  const first = await claimSessionObjects(deps, idempotent("same"), session);
+  await first.release();
+  const later = await claimSessionObjects(deps, idempotent("same"), session);
+  await first.release();
+  await expect(claimSessionObjects(deps, callOf(), session)).rejects.toMatchObject({
+    key: "multiple_requests",
+  });
+  await later.release();
+  await (await claimSessionObjects(deps, callOf(), session)).release();
+});

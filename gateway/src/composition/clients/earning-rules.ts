@@ -14,9 +14,17 @@ export type EarningRules = {
     },
     call: Call,
   ): Promise<ValidationRulesAssignment>;
+  /** Removes the validation rule of an earning rule; rejects with `not_found` if none has the assignment. */
+  unassign(
+    request: { readonly validationRuleId: string; readonly assignmentId: string },
+    call: Call,
+  ): Promise<ValidationRulesAssignment>;
 };
 
 export function createEarningRulesClient(transport: Transport): EarningRules {
   const client = clientOf(EarningRuleService, transport);
-  return { assign: (request, call) => client.assignValidationRule(request, call) };
+  return {
+    assign: (request, call) => client.assignValidationRule(request, call),
+    unassign: (request, call) => client.unassignValidationRule(request, call),
+  };
 }

@@ -33,10 +33,11 @@ export async function scheduleTurn(
 ): Promise<void> {
   await db.query({
     name: "schedule_turn",
-    // A turn at a time leaves a turn that is stored meanwhile as it is; an immediate one advances it, and keeps its place.
+    // A turn at a time leaves a turn that is stored meanwhile as it is; an immediate one advances it, and keeps its place. One
+    // that follows a running turn is behind those that wait.
     text: `select from ${QUEUE_SCHEMA}.add_job($1, $2::json, $3,
                    coalesce($4::timestamptz,
-                            (select least(run_at, now()) from ${QUEUE_SCHEMA}.jobs where key = $5)),
+                            (select least(run_at, now()) from ${QUEUE_SCHEMA}.jobs where key = $5 and locked_at is null)),
                    job_key => $5, job_key_mode => $6)`,
     values: [
       TURN_TASK,

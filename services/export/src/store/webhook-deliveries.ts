@@ -340,23 +340,26 @@ export type Replay = {
   readonly limit: number;
 };
 
-/** Makes deliveries pending again, oldest first, as bulk work: new ones do not wait for them. Returns the times of those that were changed. */
+/** Makes deliveries pending again, due in the order of their creation, as bulk work: new ones do not wait for them. Returns the times of those that were changed. */
 export async function replayDeliveries(
   tx: Queryable,
   { projectId, webhookId, since, until, limit }: Replay,
 ): Promise<readonly Date[]> {
   const { rows } = await tx.query<{ created_at: Date }>(
-    `with chosen as (
-       select project_id, webhook_id, id
+    `with chosen as materialized (
+       select project_id, webhook_id, id, created_at
          from webhook_delivery
         where project_id = $1 and webhook_id = $2
           and created_at >= $3 and created_at < coalesce($4::timestamptz, 'infinity')
         order by created_at, id
         limit $5
-          for update)
+          for update),
+          numbered as (
+       select *, row_number() over (order by created_at, id) as number from chosen)
      update webhook_delivery as delivery
-        set status = 'PENDING', failed_attempts = 0, bulk = true, next_attempt_at = clock_timestamp()
-       from chosen
+        set status = 'PENDING', failed_attempts = 0, bulk = true,
+            next_attempt_at = statement_timestamp() - ($5 - number) * interval '1 microsecond'
+       from numbered as chosen
       where delivery.project_id = chosen.project_id
         and delivery.webhook_id = chosen.webhook_id
         and delivery.id = chosen.id

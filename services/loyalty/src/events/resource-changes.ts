@@ -55,6 +55,12 @@ export const RESOURCE_CHANGES: readonly PublishedChange[] = [
     (_, { earningRuleId }) => [deleted("earning_rule", earningRuleId)],
   ),
   publishes(earningRules.assignValidationRule, PROGRAMS_TOPIC, [`${RULE_ASSIGNMENT}.created`]),
+  publishes(
+    earningRules.unassignValidationRule,
+    PROGRAMS_TOPIC,
+    [`${RULE_ASSIGNMENT}.deleted`],
+    (_, { assignmentId }) => [deleted("validation_rules_assignment", assignmentId)],
+  ),
   publishes(rewards.createRewardAssignment, PROGRAMS_TOPIC, [`${ASSIGNMENT}.created`]),
   publishes(rewards.createLoyaltyRewards, PROGRAMS_TOPIC, [`${ASSIGNMENT}.created`], (response) =>
     response.rewards.map((assignment) => changed(RewardAssignmentSchema, assignment)),

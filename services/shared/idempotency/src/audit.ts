@@ -100,10 +100,9 @@ function compileResource(method: DescMethod): (request: Message, response: Messa
   const named = pathFieldsOf(method).at(-1);
   return (request, response) => {
     const id = textOf(response, "id");
+    const related = textOf(response, "relatedObject");
     const relatedId = textOf(response, "relatedObjectId");
-    if (relatedId !== "") {
-      return { resource: textOf(response, "relatedObject"), resourceId: relatedId };
-    }
+    if (related !== "" && relatedId !== "") return { resource: related, resourceId: relatedId };
     if (object !== "" && id !== "") return { resource: object, resourceId: id };
     return named === undefined
       ? { resource: "", resourceId: "" }

@@ -18,13 +18,20 @@ export async function claimSessionObjects(
   const by = call.idempotency?.key ?? call.requestId;
   const claim = { projectId: call.project.id, by, process: deps.processId, ...session };
   const expiresAt = currentTime() + CLAIM_SECONDS * 1_000;
-  const current = await claimSession(deps.db, claim);
-  if (current !== undefined) {
-    throw current.by === call.idempotency?.key
+  const held = await claimSession(deps.db, claim);
+  const release = async (): Promise<void> => {
+    if (held !== undefined) await releaseClaim(() => releaseSession(deps.db, held), expiresAt);
+  };
+  const taken = session.objectIds.filter((id) => held?.objectIds.includes(id) !== true);
+  if (taken.length === 0) return { release };
+  try {
+    const current = await findSessionClaim(deps.db, { ...claim, objectIds: taken });
+    throw current !== undefined && current.by === call.idempotency?.key
       ? new ApiError("idempotency_in_progress")
       : multipleRequests(session.sessionKey);
+  } finally {
+    await release();
   }
-  return { release: () => releaseClaim(() => releaseSession(deps.db, claim), expiresAt) };
 }
 
 /** Rejects a validation while a redemption with the same session key is in progress. */
