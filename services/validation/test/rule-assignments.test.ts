@@ -2,6 +2,7 @@ import path from "node:path";
 
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ApiError } from "@scrip/errors";
 import { newId, newRequestId } from "@scrip/ids";
 import { createDefinitionVersions } from "@scrip/postgres";
 import {
@@ -120,6 +121,24 @@ describe("loadValidationRules", () => {
   });
 });
 
+test("rules are returned while loyalty is away, without the earning rules that they are assigned to", async () => {
+  const shop = createShop({
+    listEarningRuleAssignments: () => Promise.reject(new ApiError("service_unavailable")),
+  });
+  const rule = await shop.rule();
+  await shop.assign(newId("v"), [rule.id]);
+  const ofRule = { validationRuleId: rule.id };
+  expect(await shop.client.getValidationRule(ofRule, shop.call)).toMatchObject({
+    assignmentsCount: 1n,
+  });
+  const updated = await shop.client.updateValidationRule({ ...ofRule, name: "New" }, shop.call);
+  expect(updated).toMatchObject({ name: "New", assignmentsCount: 1n });
+  expect(shop.errors).toHaveLength(2);
+  await expect(shop.client.listRuleAssignments(ofRule, shop.call)).rejects.toMatchObject({
+    key: "service_unavailable",
+  });
+});
+
 describe("AssignRules", () => {
   test("assigns all rules of an item or none, and changes nothing when repeated", async () => {
     const shop = createShop();
@@ -234,8 +253,10 @@ function createShop({
   project = newId("proj"),
   vouchers = [] as readonly string[],
   campaigns = [] as readonly string[],
+  listEarningRuleAssignments = async (): Promise<unknown[]> => [],
 } = {}) {
   let queries = 0;
+  const errors: Error[] = [];
   const counted = {
     ...db,
     query: (...args: Parameters<typeof db.query>) => {
@@ -266,9 +287,17 @@ function createShop({
         }),
       } satisfies MessageInitShape<typeof CampaignResultSchema>),
     listReferences: async () => create(ListReferencesResponseSchema),
-    listEarningRuleAssignments: async () => [],
+    listEarningRuleAssignments,
   };
-  const deps = { db: counted, newId, definitions, ruleCaches, clients, onEvents: () => {} };
+  const deps = {
+    db: counted,
+    newId,
+    definitions,
+    ruleCaches,
+    clients,
+    onError: (error: Error) => void errors.push(error),
+    onEvents: () => {},
+  };
   // The tested handlers use nothing else.
   const implementations = routes(deps as unknown as Parameters<typeof routes>[0]);
   const client = clientOf(ValidationRuleService, createDirectTransport(implementations));
@@ -290,6 +319,7 @@ function createShop({
     call,
     client,
     item,
+    errors,
     idOf: (name: string) => ids.get(name) ?? "",
     queries: () => queries,
     rule: (rule: Partial<NewRule> = {}) =>

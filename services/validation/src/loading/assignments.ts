@@ -1,4 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { currentTime } from "@scrip/clock";
 import type { Call } from "@scrip/rpc";
 
 import type { Deps } from "../deps.ts";
@@ -19,13 +20,25 @@ export async function listAllAssignments(
   return listAssignments(deps.db, { ...listing, projectId: call.project.id, others });
 }
 
-/** Adds the number of earning rules to the number of assignments; `ruleId`: the rows are of this rule only. */
+/** Longer than the lookup takes, and well below the deadline of a request. */
+const COUNT_MS = 2_000;
+
+/**
+ * Adds the number of earning rules to the number of assignments; `ruleId`: the rows are of this rule only. While loyalty cannot
+ * be reached, rules are returned without them.
+ */
 export async function countingEarningRules(
-  deps: Pick<Deps, "clients">,
+  deps: Pick<Deps, "clients" | "onError">,
   call: Call,
   ruleId?: string,
 ): Promise<(row: CountedRuleRow) => CountedRuleRow> {
-  const assigned = await listToEarningRules(deps, call, { ruleId });
+  const deadline = Math.min(call.deadline, currentTime() + COUNT_MS);
+  const assigned = await listToEarningRules(deps, { ...call, deadline }, { ruleId }).catch(
+    (cause: unknown) => {
+      deps.onError(new Error("assignments were counted without earning rules", { cause }));
+      return [];
+    },
+  );
   const byRule = Map.groupBy(assigned, (row) => row.rule_id);
   return (row) => {
     const toEarningRules = BigInt(byRule.get(row.id)?.length ?? 0);
