@@ -1,6 +1,6 @@
 import { create, isMessage } from "@bufbuild/protobuf";
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
-import { ApiError } from "@scrip/errors";
+import { toErrorResponse } from "@scrip/errors";
 import { DeleteAssignmentRequestSchema } from "@scrip/proto/scrip/validation/v1/rules_pb";
 import { orIfUnimplemented } from "@scrip/rpc";
 
@@ -13,7 +13,7 @@ export const unassignFromEarningRuleStep: CompileStep = ({ rpc }, { earningRules
     try {
       return await next(message, call);
     } catch (error) {
-      const isUnknown = error instanceof ApiError && error.key === "not_found";
+      const isUnknown = toErrorResponse(error, call.requestId).error.key === "not_found";
       if (!isUnknown || !isMessage(message, DeleteAssignmentRequestSchema)) throw error;
       const { validationRuleId, assignmentId } = message;
       const unassigned = earningRules.unassign({ validationRuleId, assignmentId }, call);
