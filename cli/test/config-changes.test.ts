@@ -1,15 +1,8 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import { createProject, openConfigCommands } from "./config-commands.ts";
-import { startInstallation } from "./installation.ts";
+import { createProject, startConfig } from "./config-commands.ts";
 
-const installation = await startInstallation();
-const commands = await openConfigCommands();
-const { apply, plan, exported } = commands;
-afterAll(async () => {
-  await installation[Symbol.asyncDispose]();
-  await commands[Symbol.asyncDispose]();
-});
+const { installation, apply, plan, exported } = await startConfig();
 
 /** Applies files to a new project, one after another; each changes nothing the second time. */
 async function applyAll(...files: readonly string[]) {

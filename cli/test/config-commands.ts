@@ -2,13 +2,26 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { afterAll } from "vitest";
+
 import type { Environment } from "../src/settings.ts";
-import { scrip } from "./installation.ts";
+import { scrip, startInstallation } from "./installation.ts";
 
 export type Project = { readonly id: string; readonly env: Environment };
 
+/** An installation and the commands of `scrip config`, until the tests of the file end. */
+export async function startConfig() {
+  const installation = await startInstallation();
+  const commands = await openConfigCommands();
+  afterAll(async () => {
+    await installation[Symbol.asyncDispose]();
+    await commands[Symbol.asyncDispose]();
+  });
+  return { installation, ...commands };
+}
+
 /** Runs the commands of `scrip config`, with files in a temporary folder. */
-export async function openConfigCommands() {
+async function openConfigCommands() {
   const folder = await mkdtemp(path.join(tmpdir(), "scrip-config-"));
   let files = 0;
   async function fileOf(text: string | Uint8Array): Promise<string> {

@@ -1,24 +1,18 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import type { Environment } from "../src/settings.ts";
 import {
   createProject as createEmptyProject,
-  openConfigCommands,
   type Project,
+  startConfig,
 } from "./config-commands.ts";
-import { scrip, startInstallation } from "./installation.ts";
+import { scrip } from "./installation.ts";
 import { startProxy } from "./proxy.ts";
 
-const installation = await startInstallation();
-const commands = await openConfigCommands();
-const { apply, plan, exported } = commands;
-afterAll(async () => {
-  await installation[Symbol.asyncDispose]();
-  await commands[Symbol.asyncDispose]();
-});
+const { installation, apply, plan, exported } = await startConfig();
 
 const CONFIG = `version: 1
 settings:
