@@ -247,22 +247,25 @@ export const postponeJob = (
     values: [error, pauseMs],
   });
 
+/** SQL: the claim is not an attempt, and its slice has done nothing. */
+const WITHOUT_ATTEMPT = "attempts = greatest(0, attempts - 1), in_slice = 0";
+
 /** Leaves the job for later, without an attempt; the jobs behind it wait. Returns whether the claim still held. */
 export const pauseJob = (db: Queryable, job: Held, pauseMs: number): Promise<boolean> =>
   updateHeld(db, job, {
-    set: `attempts = greatest(0, attempts - 1), in_slice = 0, retry_at = clock_timestamp() + $4 * interval '1 millisecond',
+    set: `${WITHOUT_ATTEMPT}, retry_at = clock_timestamp() + $4 * interval '1 millisecond',
           paused_since = coalesce(paused_since, clock_timestamp())`,
     values: [pauseMs],
   });
 
-/** Leaves a job for later that an owner rejects because it has too much to do, without an attempt; returns whether the claim still held. */
+/** Leaves the job until its owner has less to do, without an attempt. Returns whether the claim still held. */
 export const awaitOwner = (
   db: Queryable,
   job: Held,
   { error, pauseMs }: { readonly error: string; readonly pauseMs: number },
 ): Promise<boolean> =>
   updateHeld(db, job, {
-    set: `attempts = greatest(0, attempts - 1), in_slice = 0, last_error = $4,
+    set: `${WITHOUT_ATTEMPT}, last_error = $4,
           retry_at = clock_timestamp() + $5 * interval '1 millisecond',
           busy_since = coalesce(busy_since, clock_timestamp())`,
     values: [error, pauseMs],
@@ -288,7 +291,7 @@ export async function saveProgress(
 /** Gives a job back whose slice was interrupted because the process stops. */
 export async function releaseJob(db: Queryable, { projectId, id, run }: Held): Promise<void> {
   await db.query(
-    `update job set attempts = greatest(0, attempts - 1), in_slice = 0
+    `update job set ${WITHOUT_ATTEMPT}
       where project_id = $1 and id = $2 and run = $3 and status = 'IN_PROGRESS'`,
     [projectId, id, run],
   );
