@@ -7,7 +7,7 @@ import { conditionOf, pagesOfMembers, type Program } from "./member-pages.ts";
 const FIRST_PAGE = 1_000;
 const LARGEST_PAGE = 20_000;
 
-/** A page that takes less is followed by one of twice the size, one that takes more by one of half: a statement may take three seconds. */
+/** After a page that takes less time, the next one is twice as large, otherwise half as large. A statement may take three seconds. */
 const PAGE_MS = 300;
 
 type Figures = { readonly cards: bigint; readonly balance: bigint; readonly pending: bigint };

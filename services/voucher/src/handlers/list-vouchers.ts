@@ -105,7 +105,7 @@ function conditionsOf(
   return conditions;
 }
 
-/** Lookups for more beginnings of codes would take longer than comparing all codes. */
+/** Looking up more beginnings takes longer than comparing all codes. */
 const MAX_BEGINNINGS = 4;
 
 /** The fields of the filters; where the index of codes sorts by bytes, with the ranges of codes that begin with an operand. */

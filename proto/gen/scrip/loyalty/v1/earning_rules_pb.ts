@@ -88,14 +88,14 @@ export const UnassignValidationRuleRequestSchema: GenMessage<UnassignValidationR
  */
 export type ListValidationRuleAssignmentsRequest = Message<"scrip.loyalty.v1.ListValidationRuleAssignmentsRequest"> & {
   /**
-   * Id of a validation rule (`val_…`). Default: those of all rules.
+   * Id of a validation rule (`val_…`). Default: all validation rules.
    *
    * @generated from field: optional string validation_rule_id = 1;
    */
   validationRuleId?: string | undefined;
 
   /**
-   * Id of an earning rule (`ern_…`). Default: those to all earning rules.
+   * Id of an earning rule (`ern_…`). Default: all earning rules.
    *
    * @generated from field: optional string earning_rule_id = 2;
    */
@@ -1381,7 +1381,7 @@ export const EarningRuleService: GenService<{
     output: typeof ListReferencesResponseSchema;
   },
   /**
-   * Sets the validation rule of an earning rule. Retry with the same key. Errors: `not_found` (an unknown earning rule, or a
+   * Sets the validation rule of an earning rule. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown earning rule, or a
    * request without `validation_rule`), `duplicate_found` (the earning rule has this validation rule already),
    * `invalid_payload` (it has another one). Internal: the gateway calls it when an assignment names an earning rule.
    *
@@ -1405,7 +1405,7 @@ export const EarningRuleService: GenService<{
     output: typeof ValidationRulesAssignmentSchema;
   },
   /**
-   * Lists the validation rules of the earning rules of a project as assignments, at most one hundred, in no order.
+   * Lists the validation rules of a project's earning rules as assignments: at most 100, in no order.
    * Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.EarningRuleService.ListValidationRuleAssignments
