@@ -6,6 +6,7 @@ import {
 } from "@scrip/proto/scrip/campaign/v1/campaigns_pb";
 import { ItemResult } from "@scrip/proto/scrip/common/v1/items_pb";
 import { GiftEffect, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { lockWaits } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { deleteCampaign } from "../src/store/campaigns.ts";
@@ -247,17 +248,13 @@ describe("ImportCampaignVouchers", () => {
     const { id: campaignId } = await newCoupons(service, call);
     const { db, imports } = service;
     const announced = { campaignId, importId: "aa_1" };
-    const waiting = async () => {
-      const { rows } = await db.query("select from pg_locks where not granted");
-      return rows.length;
-    };
     const calls = await db.transaction(async (tx) => {
       await deleteCampaign(tx, call.project.id, campaignId);
       const both = Promise.allSettled([
         imports.beginImport(announced, call),
         imports.endImport(announced, call),
       ]);
-      await expect.poll(waiting).toBe(2);
+      await expect.poll(() => lockWaits(db.url)).toBe(2);
       return { both };
     });
     expect((await calls.both).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);

@@ -61,10 +61,11 @@ test("an event is handled once by several processes, also in a later partition, 
   const earlier = Array.from({ length: 39 }, (_, nth) => `evt_earlier_${nth}`);
   await db.query(
     `insert into inbox (project_id, consumer, event_id, seen_at)
-     select 'proj_1', 'test', id, now() - interval '10 days' from unnest($1::text[]) as id`,
+     select 'proj_1', 'test', id, now() - interval '15 days' from unnest($1::text[]) as id`,
     [earlier],
   );
   expect(await handle(db, [...ids, ...earlier, "evt_later"])).toEqual(["evt_later"]);
+  // Whole periods of five days are deleted, so ids of 14 days are surely in an expired one.
   expect((await maintain(database.url, 9 * 24 * 3_600_000)).deleted).toBe(39);
   const left = await db.query<{ id: string }>("select distinct event_id as id from inbox");
   expect(left.rows.map(({ id }) => id).toSorted()).toEqual([...ids, "evt_later"].toSorted());

@@ -4,7 +4,7 @@ import type { DeliveredEvent } from "@scrip/events";
 import { newId } from "@scrip/ids";
 import { maintainPartitions } from "@scrip/postgres";
 import { ChangeAuditedSchema } from "@scrip/proto/scrip/events/v1/audit_pb";
-import { asAdmin } from "@scrip/testing";
+import { asAdmin, lockWaits } from "@scrip/testing";
 import fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, describe, expect, test } from "vitest";
@@ -102,15 +102,6 @@ async function verify(
     await client.end();
   }
 }
-
-/** Statements that store entries and wait for another transaction. */
-const countBlocked = () =>
-  asAdmin(db.url, async (client) => {
-    const { rows } = await client.query(
-      "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%audit_entry%'",
-    );
-    return rows.length;
-  });
 
 const endsOf = async (projectId: string): Promise<readonly ChainEnd[]> =>
   (await readChainEnds(db)).filter((end) => end.project_id === projectId);
@@ -215,7 +206,7 @@ describe("the chain of the audit log", () => {
       );
       const working = work();
       // In a session of its own: a transaction sees the activity of its first look.
-      await expect.poll(countBlocked).toBeGreaterThan(0);
+      await expect.poll(() => lockWaits(db.url)).toBeGreaterThan(0);
       await client.query("commit");
       await working;
     };

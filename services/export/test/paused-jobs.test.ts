@@ -1,7 +1,7 @@
 import { ApiError } from "@scrip/errors";
 import { newId } from "@scrip/ids";
 import { AsyncActionStatus } from "@scrip/proto/scrip/export/v1/async_actions_pb";
-import { asAdmin } from "@scrip/testing";
+import { asAdmin, lockWaits } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import type { AnyJobDefinition } from "../src/jobs/job-definition.ts";
@@ -192,16 +192,7 @@ test("a turn for later leaves the turn of a job that is started meanwhile as it 
   });
   await started.promise;
   const scheduling = scheduleTurn(db, queue, new Date(Date.now() + 60_000));
-  await expect
-    .poll(() =>
-      asAdmin(db.url, async (client) => {
-        const { rows } = await client.query(
-          "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-        );
-        return rows.length;
-      }),
-    )
-    .toBe(1);
+  await expect.poll(() => lockWaits(db.url)).toBe(1);
   waits.resolve();
   await Promise.all([starting, scheduling]);
   const { rows } = await db.query(

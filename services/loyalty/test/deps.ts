@@ -9,7 +9,7 @@ import { RewardService } from "@scrip/proto/scrip/loyalty/v1/rewards_pb";
 import { SegmentService } from "@scrip/proto/scrip/loyalty/v1/segments_pb";
 import { LoyaltyTierService } from "@scrip/proto/scrip/loyalty/v1/tiers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
-import { asAdmin, testDatabase, type TestDatabase } from "@scrip/testing";
+import { lockWaits, testDatabase, type TestDatabase } from "@scrip/testing";
 import { expect } from "vitest";
 
 import { createDeps } from "../src/deps.ts";
@@ -44,14 +44,5 @@ export async function startLoyalty() {
 export async function untilBlocked(db: TestDatabase, work: Promise<unknown>): Promise<void> {
   let isOver = false;
   void work.catch(() => {}).then(() => (isOver = true));
-  await expect.poll(async () => isOver || (await countBlocked(db)) > 0).toBe(true);
+  await expect.poll(async () => isOver || (await lockWaits(db.url)) > 0).toBe(true);
 }
-
-const countBlocked = (db: TestDatabase): Promise<number> =>
-  asAdmin(db.url, async (client) => {
-    const { rows } = await client.query(
-      `select 1 from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return rows.length;
-  });

@@ -1,6 +1,6 @@
 import { reserveIds, STORED_REQUEST_TABLE } from "@scrip/idempotency";
 import { type Database, maintainPartitions } from "@scrip/postgres";
-import { asAdmin, upgradedDatabase } from "@scrip/testing";
+import { asAdmin, lockWaits, upgradedDatabase } from "@scrip/testing";
 import { expect, test } from "vitest";
 
 import { MIGRATIONS, ROLE, SCHEMA } from "../src/service.ts";
@@ -85,17 +85,7 @@ test("an upgrade that waits for a long request delays no other", async () => {
   });
   await begun.promise;
   const migration = database.upgrade();
-  await expect
-    .poll(() =>
-      asAdmin(database.url, async (client) => {
-        const { rowCount } = await client.query(
-          `select from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return rowCount;
-      }),
-    )
-    .toBe(1);
+  await expect.poll(() => lockWaits(database.url)).toBe(1);
 
   expect(await insertAsBefore(db, "short", "short")).toBe(true);
 

@@ -10,6 +10,7 @@ import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_v
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
 import { VoucherService, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
+import { lockWaits } from "@scrip/testing";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { CAMPAIGNS_TOPIC, onCampaign } from "../src/events/on-campaign.ts";
@@ -239,7 +240,7 @@ describe("the last voucher of a campaign, locked by another publication", () => 
     await service.db.transaction(async (tx) => {
       await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
       taken = publish("cust_1", campaign);
-      await aWaiter();
+      await expect.poll(() => lockWaits(service.db.url)).toBe(1);
     });
     expect((await taken)?.vouchersId).toEqual([id]);
   });
@@ -251,23 +252,9 @@ describe("the last voucher of a campaign, locked by another publication", () => 
     await service.db.transaction(async (tx) => {
       await tx.query("select from voucher_usage where voucher_id = $1 for no key update", [id]);
       rejected = publish("cust_1", campaign).catch((error: unknown) => error);
-      await aWaiter();
+      await expect.poll(() => lockWaits(service.db.url)).toBe(1);
       await tx.query("update voucher set active = false where id = $1", [id]);
     });
     expect(await rejected).toMatchObject({ key: "no_voucher_suitable_for_publication" });
   });
-
-  /** Until somebody waits for a lock in this database. */
-  async function aWaiter(): Promise<void> {
-    await expect
-      .poll(async () => {
-        const { rows } = await service.db.query<{ waiting: bigint }>(
-          `select count(*) as waiting from pg_locks
-            where not granted
-              and pid in (select pid from pg_stat_activity where datname = current_database())`,
-        );
-        return rows[0]?.waiting;
-      })
-      .toBe(1n);
-  }
 });

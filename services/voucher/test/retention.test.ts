@@ -1,4 +1,5 @@
 import { newId, timePart } from "@scrip/ids";
+import { lockWaits } from "@scrip/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { startExplanationRemoval } from "../src/jobs/remove-old-explanations.ts";
@@ -69,15 +70,6 @@ const listIds = async (): Promise<string[]> => {
   return redemptions.map(({ id }) => id);
 };
 
-const isWaitingForLock = async (): Promise<boolean> => {
-  const { rows } = await service.db.query(
-    `select from pg_locks
-      where not granted
-        and pid in (select pid from pg_stat_activity where datname = current_database())`,
-  );
-  return rows.length > 0;
-};
-
 const removeNext = (before: string, limit: number) =>
   removeExplanations(service.db, { projectId: service.projectId, before, limit });
 
@@ -117,7 +109,7 @@ test("removes the explanation of a redemption that a request is updating", async
       succeeded,
     ]);
     const promise = removeNext(timePart(Date.now() + MINUTE_MS), 100);
-    await expect.poll(isWaitingForLock).toBe(true);
+    await expect.poll(() => lockWaits(service.db.url)).toBeGreaterThan(0);
     return { promise };
   });
   expect(await removing.promise).toMatchObject({ removed: 1 });

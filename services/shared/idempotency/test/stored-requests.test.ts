@@ -1,5 +1,5 @@
 import { maintainPartitions } from "@scrip/postgres";
-import { emptyDatabase } from "@scrip/testing";
+import { emptyDatabase, lockWaits } from "@scrip/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
@@ -108,14 +108,7 @@ test("a request near a boundary that loses against one far from it leaves the ke
             values ('proj_1', 'key', 'hash', 'far')`,
   );
   const loser = insert(near, { key: "key", owner: "near", everyMs });
-  await expect
-    .poll(async () => {
-      const { rows } = await client.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rows.length;
-    })
-    .toBe(1);
+  await expect.poll(() => lockWaits(url)).toBe(1);
   await far.query("commit");
 
   expect(await loser).toBe(false);

@@ -7,6 +7,7 @@ export { entriesRead, pagesRead } from "./entries-read.ts";
 export { type SecuredKafka, testKafka, type TestKafka, testSecuredKafka } from "./kafka.ts";
 export { testPgBouncer, type TestPgBouncer } from "./pgbouncer.ts";
 export { startSpanCollector, type ReceivedSpan, type SpanCollector } from "./span-collector.ts";
+export { lockWaits } from "./lock-waits.ts";
 export { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 export { repetitions } from "./repetitions.ts";
 export { testRedis, type TestRedis } from "./redis.ts";
