@@ -7,31 +7,16 @@ import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_v
 import type { ListRedemptionsRequestSchema } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { CAMPAIGNS_TOPIC, onCampaign } from "../src/events/on-campaign.ts";
 import { routes } from "../src/routes.ts";
-import {
-  commandOf,
-  createCommit,
-  createDiscountVoucher,
-  committedRedemptions,
-  rejectionOf,
-  stackOf,
-  tierOf,
-  voucherPart,
-} from "./builders.ts";
+import { createCommit, committedRedemptions, stackOf, tierOf, voucherPart } from "./builders.ts";
 import { depsOf, NOON, startTestService } from "./deps.ts";
+import { at, createNamedRedemptions } from "./named-redemptions.ts";
 
 const service = await startTestService();
 afterAll(() => service[Symbol.asyncDispose]());
-const commit = createCommit(service);
-
-const at = (minutes: number) => ({
-  $typeName: "google.protobuf.Timestamp" as const,
-  seconds: BigInt(NOON / 1000 + minutes * 60),
-  nanos: 0,
-});
 
 const campaignEvent = (
   change: Omit<MessageInitShape<typeof CampaignChangedSchema>, "$typeName">,
@@ -63,86 +48,10 @@ const list = async (request: Request = {}) => {
     { limit: 100n, ...request },
     service.call(),
   );
-  return { names: redemptions.map(({ id }) => names.get(id) ?? id), total, redemptions };
+  return { names: redemptions.map(({ id }) => nameOf(id)), total, redemptions };
 };
 
-/** Readable names of the ids of this project. */
-const names = new Map<string, string>();
-let code = "";
-
-beforeAll(async () => {
-  const voucher = await createDiscountVoucher(service, { redemption: { quantity: 2n } });
-  ({ code } = voucher);
-  const [single] = committedRedemptions(
-    (
-      await commit(
-        commandOf(service, [{ voucher }], {
-          now: at(1),
-          customerId: "cust_1",
-          metadata: { shop: "north" },
-        }),
-      )
-    )[0],
-  );
-  const [stacked] = await commit(
-    stackOf(
-      service,
-      [voucherPart(voucher, { campaignId: "camp_1", explanation: WHY }), tierOf("promo_1")],
-      { now: at(2) },
-    ),
-  );
-  if (stacked?.outcome.case !== "committed") throw new Error("not made");
-  const { redemptions, parentRedemption } = stacked.outcome.value;
-  const [failed] = await commit(
-    commandOf(service, [{ voucher }], { now: at(3), customerId: "cust_1" }),
-  );
-  const { outcomes } = await service.redemptions.commitRollbacks(
-    {
-      commands: [
-        {
-          projectId: service.projectId,
-          redemptionId: single?.id ?? "",
-          now: at(4),
-          reason: "returned",
-        },
-      ],
-    },
-    service.call(),
-  );
-  const [back] = outcomes;
-  if (back?.outcome.case !== "committed") throw new Error("not rolled back");
-  names.set(single?.id ?? "", "single");
-  names.set(redemptions[0]?.id ?? "", "part 1");
-  names.set(redemptions[1]?.id ?? "", "part 2");
-  names.set(parentRedemption?.id ?? "", "parent");
-  names.set(rejectionOf(failed).resourceId ?? "", "failed");
-  names.set(back.outcome.value.rollbacks[0]?.id ?? "", "rollback");
-});
-
-const WHY = {
-  status: "APPLICABLE",
-  steps: [
-    { kind: "quantity", passed: true, message: "1 of 2 uses", used: 1n, limit: 2n },
-    {
-      kind: "rule",
-      passed: true,
-      message: "700 is more than 500",
-      validationRuleId: "val_1",
-      rule: "1",
-      name: "order.amount",
-      conditions: { $more_than: [500], deep: { list: [null, true, "text", 1.5, {}] } },
-      value: { kind: { case: "numberValue" as const, value: 700 } },
-    },
-  ],
-  allocations: [{ orderItemIndex: 0, amount: 70n, quantity: 1n }, { amount: 5n }],
-};
-
-const idOf = (name: string): string =>
-  [...names].find(([, each]) => each === name)?.[0] ?? throwMissing(name);
-
-function throwMissing(name: string): never {
-  throw new Error(`no ${name}`);
-}
+const { code, idOf, nameOf } = await createNamedRedemptions(service);
 
 describe("ListRedemptions", () => {
   test("lists single redemptions, parents, their parts, failures and rollbacks, newest first", async () => {
@@ -319,17 +228,17 @@ test("ListVoucherRedemptions lists the parts of stacks", async () => {
     { code },
     service.call(),
   );
-  expect(redemptionEntries.map(({ id }) => names.get(id))).toEqual(["failed", "part 1", "single"]);
+  expect(redemptionEntries.map(({ id }) => nameOf(id))).toEqual(["failed", "part 1", "single"]);
   expect(total).toBe(3n);
   const page = await service.redemptions.listVoucherRedemptions(
     { code, limit: 1n, page: 2n },
     service.call(),
   );
-  expect(page.redemptionEntries.map(({ id }) => names.get(id))).toEqual(["part 1"]);
+  expect(page.redemptionEntries.map(({ id }) => nameOf(id))).toEqual(["part 1"]);
   const inRange = await service.redemptions.listVoucherRedemptions(
     { code, limit: 1n, createdAt: { after: at(1), before: at(3) } },
     service.call(),
   );
-  expect(inRange.redemptionEntries.map(({ id }) => names.get(id))).toEqual(["part 1"]);
+  expect(inRange.redemptionEntries.map(({ id }) => nameOf(id))).toEqual(["part 1"]);
   expect(inRange.total).toBe(1n);
 });

@@ -1,19 +1,11 @@
-import { randomBytes } from "node:crypto";
-
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { instantToProto } from "@scrip/mapping";
-import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   CampaignVoucherService,
-  type CreateVoucherOutcome,
   type UpdateVouchersRequestSchema,
 } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { PublicationService } from "@scrip/proto/scrip/voucher/v1/publications_pb";
-import {
-  type CreateVoucherRequestSchema,
-  type Voucher,
-  VoucherType,
-} from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
+import { type Voucher, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
@@ -22,6 +14,7 @@ import { routes } from "../src/routes.ts";
 import { updateTerms } from "../src/store/campaign-vouchers.ts";
 import { voucherInvariants } from "../src/store/invariants.ts";
 import { commandOf, createCommit, committedRedemptions } from "./builders.ts";
+import { coupon, createdVouchers, createIn, newCampaign, percent } from "./campaign-vouchers.ts";
 import { depsOf, NOON, startTestService } from "./deps.ts";
 
 const service = await startTestService();
@@ -30,36 +23,7 @@ const transport = createDirectTransport(routes(depsOf(service.db)));
 const client = clientOf(CampaignVoucherService, transport);
 const publications = clientOf(PublicationService, transport);
 
-type VoucherInit = MessageInitShape<typeof CreateVoucherRequestSchema>;
-
-const percent = (percentOff: string) => ({ type: DiscountType.PERCENT, percentOff });
-const coupon = (more: object = {}): VoucherInit => ({
-  type: VoucherType.DISCOUNT_VOUCHER,
-  discount: percent("10"),
-  ...more,
-});
-
-const newCampaign = (more: object = {}) => ({
-  id: `camp_${randomBytes(6).toString("hex")}`,
-  name: `Spring ${randomBytes(6).toString("hex")}`,
-  campaignType: "DISCOUNT_COUPONS",
-  vouchersCount: 0n,
-  ...more,
-});
-
-const create = async (
-  campaign: ReturnType<typeof newCampaign>,
-  vouchers: readonly VoucherInit[],
-): Promise<CreateVoucherOutcome[]> => {
-  const items = vouchers.map((voucher) => ({ voucher }));
-  return (await client.createVouchers({ campaign, items }, service.call())).outcomes;
-};
-
-const createdVouchers = (outcomes: readonly CreateVoucherOutcome[]): Voucher[] =>
-  outcomes.map(({ outcome }) => {
-    if (outcome.case !== "voucher") throw new Error(`rejected: ${outcome.value?.details}`);
-    return outcome.value;
-  });
+const create = createIn(client, service);
 
 /** Whether somebody waits for the lock of a usage in this database. */
 async function isWaiting(): Promise<boolean | undefined> {
