@@ -20,7 +20,12 @@ const ORPHAN_POLL_MS = 500;
 async function main([command, ...args]) {
   if (command === undefined) throw new Error("usage: node scripts/run.mjs <command> [arguments…]");
   const node = await findNode(root, packageEnv(root, process.env));
-  const env = withPath(process.env, [path.dirname(node), path.join(root, "node_modules", ".bin")]);
+  const env = {
+    ...withPath(process.env, [path.dirname(node), path.join(root, "node_modules", ".bin")]),
+    // Compiled code that outlives a process, so that the next one starts sooner.
+    NODE_COMPILE_CACHE:
+      process.env.NODE_COMPILE_CACHE || path.join(root, "node_modules", ".cache", "scrip-compiled"),
+  };
   await installWorkspace(root, env);
   return run(command === "node" ? node : command, args, env);
 }

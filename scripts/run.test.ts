@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 
 type Workspace = {
+  readonly root: string;
   readonly start: (args: readonly string[], env?: Readonly<Record<string, string>>) => Run;
   readonly write: (file: string, text: string) => Promise<void>;
   readonly installs: () => Promise<number>;
@@ -34,6 +35,7 @@ async function givenWorkspace(installScript = "sleep 0.3"): Promise<Workspace> {
   await write("parts/one/package.json", "{}");
   await write("bin/npx", `#!/bin/sh\necho "$@" >> "${root}/installs"\n${installScript}\n`);
   return {
+    root,
     write,
     start: (args, env = {}) => startRun(root, args, env),
     installs: async () => {
@@ -71,6 +73,19 @@ test("runs the command with Node 24 or later, also in PATH, and returns its exit
   const run = start(["sh", "-c", script]);
   expect(await run.exitCode).toBe(3);
   expect(Number(/node (\d+)/.exec(run.output())?.[1])).toBeGreaterThanOrEqual(24);
+});
+
+test("keeps compiled code in the workspace, or in the folder that the caller names", async () => {
+  const { root, start } = await givenWorkspace();
+  const folder = async (env: Readonly<Record<string, string>>): Promise<string> => {
+    const run = start(["node", "-p", "process.env.NODE_COMPILE_CACHE"], env);
+    await run.exitCode;
+    return run.output().trim().split("\n").at(-1) ?? "";
+  };
+  expect(await folder({ NODE_COMPILE_CACHE: "" })).toBe(
+    path.join(root, "node_modules/.cache/scrip-compiled"),
+  );
+  expect(await folder({ NODE_COMPILE_CACHE: "/elsewhere" })).toBe("/elsewhere");
 });
 
 test("installs packages once, and again after a package.json changed", async () => {

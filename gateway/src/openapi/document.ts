@@ -168,8 +168,8 @@ function tagsOf(bindings: readonly Binding[]): { name: string; description: stri
   return [...tags].map(([name, description]) => ({ name, description }));
 }
 
-function sortKeys<T>(record: Readonly<Record<string, T>>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(record).toSorted(([left], [right]) => left.localeCompare(right, "en")),
-  );
-}
+/** Once, because a comparison that names its language looks it up each time. */
+const { compare } = new Intl.Collator("en");
+
+const sortKeys = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).toSorted(([left], [right]) => compare(left, right)));
