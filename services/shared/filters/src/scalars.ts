@@ -107,8 +107,8 @@ function beginning(condition: Condition, bind: Bind): string | undefined {
   return within.length === 0 ? "false" : `(${within.join(" or ")}) and ${matched()}`;
 }
 
-/** Folds the letters of all scripts, independent of the locale of the database. */
-const CASELESS = "pg_catalog.pg_c_utf8";
+/** The collation of every schema that folds the letters of all scripts, whatever the locale of the database (`CASELESS` of @scrip/postgres). */
+const CASELESS = "caseless";
 
 const escapeLike = (text: string): string => text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 

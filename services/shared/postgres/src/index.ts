@@ -54,7 +54,7 @@ export {
 export { countRows, totalBeside } from "./count-rows.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
-export { sortsByBytes } from "./collation.ts";
+export { CASELESS, sortsByBytes } from "./collation.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
 export {
   type AppliedMigration,

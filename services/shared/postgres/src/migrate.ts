@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "pg";
 
+import { CASELESS_COLLATION } from "./collation.ts";
 import { assertIdentifier } from "./identifier.ts";
 import { MigrationError } from "./migration-error.ts";
 import {
@@ -65,6 +66,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   client.on("error", () => {});
   await client.connect();
   try {
+    await checkVersion(client);
     await takeTurn(client, schema);
     await client.query(`set lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
     await prepare(client, schema, role);
@@ -77,6 +79,20 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   } finally {
     await client.end();
   }
+}
+
+/** The oldest version of PostgreSQL whose project still supports it. Keep docs/operations.md equal. */
+const OLDEST_VERSION = 15;
+
+async function checkVersion(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: string }>(
+    "select current_setting('server_version') as version",
+  );
+  const version = rows[0]?.version ?? "";
+  if (Number.parseInt(version, 10) >= OLDEST_VERSION) return;
+  throw new MigrationError(
+    `Scrip needs PostgreSQL ${OLDEST_VERSION} or later, and this server is version ${version}. Use a newer server.`,
+  );
 }
 
 /**
@@ -112,6 +128,7 @@ async function prepare(client: Client, schema: string, role: string): Promise<vo
   );
   await client.query(ADD_CONTRACT);
   await client.query(WRITE_CHECK_TABLE);
+  await client.query(CASELESS_COLLATION);
 }
 
 /** For schemas of earlier releases. Only when needed: it would wait for a backup that runs. */

@@ -1,6 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type ExportTable, type ExportTables, guardedSql } from "@scrip/exports";
-import { unpackBytes } from "@scrip/postgres";
+import { CASELESS, unpackBytes } from "@scrip/postgres";
 import { CustomerSchema } from "@scrip/proto/scrip/common/v1/customer_pb";
 import { OrderSchema } from "@scrip/proto/scrip/common/v1/order_pb";
 
@@ -92,7 +92,7 @@ const PUBLISHED_KEYS = `coalesce((
     select v.code_key
       from voucher v
      where v.project_id = p.project_id and v.code = p.voucher_code
-       and v.code_key in (p.voucher_code, chr(1) || lower(p.voucher_code))), p.voucher_code)`;
+       and v.code_key in (p.voucher_code, chr(1) || lower(p.voucher_code collate ${CASELESS}))), p.voucher_code)`;
 
 const PUBLICATIONS: ExportTable = {
   from: "from publication p where p.project_id = $1",
