@@ -1,6 +1,7 @@
 export { contractions, readTerms } from "./contractions.ts";
 export { asAdmin } from "./admin.ts";
 export { fakeClock, type FakeClock } from "./clock.ts";
+export { testDistributionPostgres } from "./distribution-postgres.ts";
 export { emptyDatabase, migratedDatabase, testDatabase, type TestDatabase } from "./database.ts";
 export type { EmptyDatabase } from "./empty-database.ts";
 export { entriesRead, pagesRead } from "./entries-read.ts";

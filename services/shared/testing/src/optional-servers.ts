@@ -2,6 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 
+import { findDistributionPostgres } from "./distribution-postgres.ts";
+
 /** A server or a program that some tests need and that `npm test` does not install. */
 export type OptionalServer = {
   /** Test files named `*.<name>.test.ts` need it. */
@@ -32,6 +34,11 @@ export const OPTIONAL_SERVERS: readonly OptionalServer[] = [
     name: "pgbouncer",
     isAvailable: () => isInPath("pgbouncer"),
     remedy: "install pgbouncer",
+  },
+  {
+    name: "postgresql",
+    isAvailable: () => findDistributionPostgres() !== undefined,
+    remedy: "install PostgreSQL 15 or later of the distribution (Debian: postgresql)",
   },
   {
     name: "kafka",
