@@ -355,10 +355,10 @@ test.each([
   ["BST", "2026-07-01T18:30:00Z", 2],
 ])(
   "knows the summer time of %s, which Postgres reads as an abbreviation",
-  async (timeZone, at, day) => {
+  async (zone, at, day) => {
     const values: unknown[] = [at];
     const tree = { made: { conditions: { $is_day_of_month: day } } };
-    const compiled = compileFilters(tree, { now: NOW, timeZone, fields: inSql, values });
+    const compiled = compileFilters(tree, { now: NOW, timeZone: zone, fields: inSql, values });
     if (compiled.kind === "violation") throw new Error(JSON.stringify(compiled));
     const { rows } = await db.query(
       `select ${compiled.text} as matches from (select $1::timestamptz as made) as record`,
