@@ -77,6 +77,8 @@ const OF_NO_PROJECT: readonly string[] = [
   "select exists (select from webhook where ${IS_DUE})",
   // The job that removes old explanations.
   "select p.project_id from project p left join explanation_removal",
+  // The calendars whose nights a job looks for.
+  "select distinct time_zone, sandbox_now from project",
   // Whether any queue waits for a turn.
   "select exists ( select from ${QUEUE_SCHEMA}._private_jobs",
   // The job that deletes members of deleted segments.

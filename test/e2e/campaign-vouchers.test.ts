@@ -18,7 +18,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
         vouchers_count: 0,
         category: newCode("category"),
         start_date: "2026-01-01T00:00:00Z",
-        expiration_date: "2036-01-01T00:00:00Z",
+        expiration_date: "2099-01-01T00:00:00Z",
         voucher: {
           discount: percent(10),
           redemption: { quantity: 3 },
@@ -39,7 +39,7 @@ describe.each(COMPOSITIONS)("POST /v1/vouchers with a campaign (%s)", async (com
       category_id,
       discount: percent(10),
       start_date: "2026-01-01T00:00:00.000Z",
-      expiration_date: "2036-01-01T00:00:00.000Z",
+      expiration_date: "2099-01-01T00:00:00.000Z",
       redemption: { quantity: 3, redeemed_quantity: 0 },
     });
     expect(created["code"]).toMatch(/^C-.{4}$/u);

@@ -32,7 +32,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       type: "AUTO_UPDATE",
       vouchers_count: 3,
       start_date: "2026-01-01T00:00:00Z",
-      expiration_date: "2036-01-01T00:00:00Z",
+      expiration_date: "2099-01-01T00:00:00Z",
       validity_timeframe: { interval: "P2D", duration: "P1D" },
       activity_duration_after_publishing: "P1M",
       category: newCode("category"),
@@ -72,7 +72,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
         redemption: { quantity: 2 },
         is_referral_code: false,
         start_date: "2026-01-01T00:00:00.000Z",
-        expiration_date: "2036-01-01T00:00:00.000Z",
+        expiration_date: "2099-01-01T00:00:00.000Z",
         validity_timeframe: { interval: "P2D", duration: "P1D" },
       },
       validation_rules_assignments: { object: "list", data_ref: "data", data: [], total: 0 },
@@ -189,7 +189,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
 
   test("adds vouchers that take missing fields from their campaign", async () => {
     const campaign = await coupons({
-      expiration_date: "2036-01-01T00:00:00Z",
+      expiration_date: "2099-01-01T00:00:00Z",
       use_voucher_metadata_schema: true,
       metadata: { shop: "x", kind: "campaign" },
     });
@@ -283,7 +283,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
         name: "another name",
         description: "new",
         discount: percent(20),
-        expiration_date: "2036-01-01T00:00:00Z",
+        expiration_date: "2099-01-01T00:00:00Z",
         validity_day_of_week: [1],
         metadata: { a: null, d: 4 },
         unset_metadata_fields: ["b"],
@@ -300,7 +300,7 @@ describe.each(COMPOSITIONS)("campaigns (%s)", async (composition) => {
       validity_day_of_week: [1],
       metadata: { a: null, c: 3, d: 4 },
       creation_status: "DONE",
-      voucher: { discount: percent(20), expiration_date: "2036-01-01T00:00:00.000Z" },
+      voucher: { discount: percent(20), expiration_date: "2099-01-01T00:00:00.000Z" },
       categories: [{ object: "category" }],
     });
     expect(updated["metadata"]).not.toHaveProperty("b");

@@ -30,7 +30,7 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
 
   test("a promotion is created with its tiers, and its creation is DONE immediately", async () => {
     const created = await promotion({
-      expiration_date: "2036-01-01T00:00:00Z",
+      expiration_date: "2099-01-01T00:00:00Z",
       promotion: {
         tiers: [
           { name: "second", hierarchy: 5, action },
@@ -58,7 +58,7 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
       id: created["id"],
       active: true,
       start_date: null,
-      expiration_date: "2036-01-01T00:00:00.000Z",
+      expiration_date: "2099-01-01T00:00:00.000Z",
     });
     expect(await rejected(api.post(`/v1/campaigns/${created["id"]}/vouchers`))).toMatchObject({
       key: "invalid_campaign",
@@ -166,8 +166,8 @@ describe.each(COMPOSITIONS)("promotions (%s)", async (composition) => {
     const now = await tier(campaign);
     const off = await tier(campaign, { active: false });
     const over = await tier(campaign, { expiration_date: "2020-01-01T00:00:00Z" });
-    const later = await tier(campaign, { start_date: "2035-01-01T00:00:00Z" });
-    const scheduled = await promotion({ start_date: "2035-01-01T00:00:00Z" });
+    const later = await tier(campaign, { start_date: "2099-01-01T00:00:00Z" });
+    const scheduled = await promotion({ start_date: "2099-01-01T00:00:00Z" });
     const inside = await tier(scheduled);
     const all = idsOf((await ok(api.get("/v1/promotions/tiers?limit=100")))["tiers"]);
     const available = idsOf(

@@ -6,6 +6,7 @@ import { usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { openDatabases } from "../database.ts";
 import { formatTable } from "../output.ts";
+import { parseTime } from "../parse-time.ts";
 import { loadServiceSchemas, type ServiceSchema } from "../services.ts";
 
 type RepublishOptions = { readonly since: Date; readonly service?: string };
@@ -18,7 +19,7 @@ export function addEvents(program: Command, context: Context): void {
     .description(
       "Publish the events of the outboxes again, after the event log has lost them. Consumers ignore those that they have handled.",
     )
-    .requiredOption("--since <time>", "from this time on, such as 2026-11-24T06:00:00Z", parseTime)
+    .requiredOption("--since <time>", "from this time on, such as 2026-11-24T06:00:00Z", parseSince)
     .option("--service <name>", "only those of a service")
     .action((options: RepublishOptions) => republish(context, options));
 }
@@ -69,11 +70,9 @@ async function republishOutbox(
   }
 }
 
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
-
-function parseTime(text: string): Date {
-  const time = new Date(text);
-  if (!TIME.test(text) || Number.isNaN(time.getTime()))
+function parseSince(text: string): Date {
+  const time = parseTime(text);
+  if (time === undefined || !/T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text))
     throw new InvalidArgumentError(
       "it must be a time with an offset, such as 2026-11-24T06:00:00Z",
     );

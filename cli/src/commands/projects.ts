@@ -4,6 +4,7 @@ import { usageError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { callManagement, type JsonObject, listAll } from "../http.ts";
 import { formatFields, formatTable } from "../output.ts";
+import { parseTime } from "../parse-time.ts";
 import { confirmed, encode } from "./arguments.ts";
 
 type ProjectOptions = {
@@ -109,10 +110,11 @@ async function updateProject(context: Context, id: string, options: ProjectOptio
 }
 
 async function setClock(context: Context, id: string, now: string): Promise<void> {
-  if (now !== "real" && Number.isNaN(Date.parse(now))) {
+  const time = now === "real" ? null : parseTime(now);
+  if (time === undefined) {
     throw usageError(`"${now}" is not an ISO 8601 date and time such as 2030-01-31T12:00:00Z`);
   }
-  const body = { now: now === "real" ? null : new Date(now).toISOString() };
+  const body = { now: time?.toISOString() ?? null };
   printProject(
     context,
     await callManagement(context.settings, "PUT", `/${encode(id)}/clock`, body),

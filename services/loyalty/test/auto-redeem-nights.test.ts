@@ -1,6 +1,7 @@
 import { newId } from "@scrip/ids";
 import { afterAll, expect, test } from "vitest";
 
+import { findNextAutoRedeemNight } from "../src/store/auto-redemptions.ts";
 import { type AutoRedeemClub, autoRedeemIn } from "./auto-redeem-programs.ts";
 import { NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
@@ -97,6 +98,22 @@ test("nights before an assignment redeem nothing", async () => {
   );
   expect(rows).toEqual([{ early: 0n }]);
   expect((await club.holds()).length).toBeGreaterThan(before);
+});
+
+test.each([
+  ["+02:00", "2026-03-05T22:00:00Z", "2026-03-07"],
+  ["-03:30", "2026-03-06T03:29:59Z", "2026-03-06"],
+  ["VST", "2026-03-05T17:00:00Z", "2026-03-07"],
+])("the first night in %s follows the date of an assignment at %s", async (timeZone, at, night) => {
+  const { projectId, offer } = await setUp();
+  await offer();
+  await db.query("delete from auto_redeem_night where project_id = $1", [projectId]);
+  await db.query("update project set time_zone = $2 where project_id = $1", [projectId, timeZone]);
+  await db.query(
+    "update reward_assignment set created_at = $2, updated_at = null where project_id = $1",
+    [projectId, new Date(at)],
+  );
+  expect(await findNextAutoRedeemNight(db, projectId, "2026-06-01")).toBe(night);
 });
 
 test("points that become active are redeemed together with points that expire tonight", async () => {

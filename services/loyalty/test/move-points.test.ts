@@ -220,11 +220,12 @@ describe("points past their date", () => {
     const holdId = holdIdOf(outcomes[0]!.outcome);
     await card.claim(holdId, "r_1");
     const refund = { projectId, holdId, redemptionId: "r_1", rollbackId: "rr_1" };
-    const now = timestampFromMs(Date.now());
+    const at = Date.now();
+    const now = timestampFromMs(at);
     await cards.refundPoints({ refunds: [{ ...refund, now }] }, newBatchCall());
     expect(await card.lots()).toEqual([
       [YESTERDAY, 0n, "active"],
-      [`${TODAY.slice(0, 4)}-12-31`, 30n, "active"],
+      [`${localDateAt("UTC", at).slice(0, 4)}-12-31`, 30n, "active"],
     ]);
     expect(await card.violations()).toEqual([]);
   });

@@ -21,14 +21,14 @@ const PENDING = {
 };
 const PAID_AT = Date.parse("2026-03-01T12:00:00Z");
 
-/** A project whose night activates the points of a member. */
-async function dueProject() {
+/** A project whose night of 2 March activates the points of a member. */
+async function dueProject({ timeZone = "UTC", now = "2026-03-05T00:00:00Z" } = {}) {
   const program = await setUp([PENDING]);
   const { projectId } = program;
   await db.query(
     `insert into project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes, sandbox_now)
-     values ($1, 1, false, 'UTC', 1, true, $2)`,
-    [projectId, new Date("2026-03-05T00:00:00Z")],
+     values ($1, 1, false, $2, 1, true, $3)`,
+    [projectId, timeZone, new Date(now)],
   );
   const { customerId } = await join(program);
   await earn([program.paid(customerId, 100n, PAID_AT)]);
@@ -64,6 +64,20 @@ test("the nights of a project that fail are reported and repeated, and those of 
     projects.map(() => EXPECTED),
   );
   expect(await failing.violations()).toEqual([]);
+});
+
+test.each([
+  ["+02:00", "2026-03-01T21:59:59Z", []],
+  ["+02:00", "2026-03-01T22:00:00Z", EXPECTED],
+  ["-03:30", "2026-03-02T03:29:59Z", []],
+  ["-03:30", "2026-03-02T03:30:00Z", EXPECTED],
+  ["Pacific/Kiritimati", "2026-03-02T10:00:00Z", EXPECTED],
+  // PostgreSQL does not know this name.
+  ["VST", "2026-03-01T17:00:00Z", EXPECTED],
+])("begins nights at midnight in %s: at %s", async (timeZone, now, expected) => {
+  const project = await dueProject({ timeZone, now });
+  await runNightsOfProjects(deps, () => {});
+  expect(await project.types()).toEqual(expected);
 });
 
 test("a night that waits for a lock does not delay the nights of other projects", async () => {

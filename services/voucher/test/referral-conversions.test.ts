@@ -1,6 +1,6 @@
 import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { type DeliveredEvent, type Origin, originOf } from "@scrip/events";
-import { newId } from "@scrip/ids";
+import { newId, timePart } from "@scrip/ids";
 import { DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import {
   ReferralCodeRedeemedSchema,
@@ -293,6 +293,44 @@ describe("referral conversions", () => {
     expect(await reward()).toMatchObject([{ status: "PAID", attempts: 2, reason: null }]);
     expect(await balances(gifts.id)).toEqual([["cust_late", 150n, 150n]]);
   });
+
+  test.each([
+    [29, "PENDING"],
+    [31, "FAILED"],
+  ])(
+    "a reward that cannot be paid after %i days is %s, whatever the clock of a sandbox",
+    async (days, status) => {
+      const gifts = await campaign("GIFT_VOUCHERS", { item: GIFT });
+      const { id, code } = await program({
+        conversionEventType: "redemption",
+        refereeReward: gift(gifts.id),
+      });
+      await clients().campaigns.updateVouchers(
+        { campaignId: gifts.id, active: false },
+        service.call(),
+      );
+      await convert(code, "cust_never");
+      const of = [service.projectId, id];
+      const inUse = "project_id = $1 and referral_campaign_id = $2";
+      for (const created of ["2020-01-01", "2099-01-01"]) {
+        await service.db.query(
+          `update referral_reward
+            set created_at = $3, id = $4, status = 'PENDING', next_attempt_at = now() where ${inUse}`,
+          [...of, created, `rrw_${timePart(Date.now() - days * 86_400_000)}000000`],
+        );
+        await payAll();
+        const { rows } = await service.db.query(
+          `select status from referral_reward where ${inUse}`,
+          of,
+        );
+        expect(rows).toEqual([{ status }]);
+      }
+      await service.db.query(
+        `update referral_reward set status = 'CANCELED', next_attempt_at = null where ${inUse}`,
+        of,
+      );
+    },
+  );
 
   test("tiers pay for each referee, for every second one, and once at the minimum", async () => {
     const gifts = await campaign("GIFT_VOUCHERS", { item: GIFT });

@@ -3,7 +3,7 @@ import { startPeriodicJob } from "@scrip/rpc";
 import { instantAt } from "@scrip/rules";
 
 import { addDays, epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
-import { listProjectsWithDuePoints } from "../store/due-points.ts";
+import { listCalendars, listProjectsWithDuePoints } from "../store/due-points.ts";
 import { activatePendingPointsStep } from "./activate-pending-points.ts";
 import { autoRedeemStep } from "./auto-redeem.ts";
 import { changeTiersStep } from "./change-tiers.ts";
@@ -92,7 +92,11 @@ export async function runNightsOfProjects(
   onError: (error: Error) => void,
   isOver: () => boolean = () => false,
 ): Promise<void> {
-  const projects = (await listProjectsWithDuePoints(deps.db)).values();
+  const calendars = (await listCalendars(deps.db)).map((calendar) => ({
+    ...calendar,
+    today: localDateAt(calendar.timeZone, projectTime(calendar)),
+  }));
+  const projects = (await listProjectsWithDuePoints(deps.db, calendars)).values();
   const lane = async () => {
     for (const { sandboxNow, ...project } of projects) {
       if (isOver()) return;

@@ -62,8 +62,8 @@ export async function saveAccounts(
   ]);
 }
 
-/** East of every time zone: no project's date is later than this one's. */
-const LATEST_ZONE = "Etc/GMT-14";
+/** The clocks of a project are less than this ahead of UTC, also with an offset that no country has. */
+const MAX_AHEAD_MS = 24 * 3_600_000;
 
 /** The current dates of projects: that of the call for its own project; by sandbox clocks or real time for the others. */
 export async function loadCurrentDates(
@@ -100,5 +100,5 @@ export async function loadDates(
 }
 
 /** Whether points of the card may have expired at this time, in whichever time zone. */
-export const mayBeDue = ({ nextExpiresOn }: Card, now: number): boolean =>
-  nextExpiresOn !== null && nextExpiresOn < localDateAt(LATEST_ZONE, now);
+export const mayBeDue = ({ nextExpiresOn }: Pick<Card, "nextExpiresOn">, now: number): boolean =>
+  nextExpiresOn !== null && nextExpiresOn < localDateAt("UTC", now + MAX_AHEAD_MS);

@@ -1,8 +1,9 @@
 import { type Queryable, textArray } from "@scrip/postgres";
 
 import { keyOf } from "../domain/key.ts";
-import type { LocalDate } from "../domain/local-date.ts";
+import { addDays, localDateAt, type LocalDate } from "../domain/local-date.ts";
 import type { CardKey } from "./loyalty-members.ts";
+import { DEFAULT_CALENDAR } from "./project-calendars.ts";
 import type { AssignmentRow } from "./reward-assignments.ts";
 
 type ProgramKey = { readonly projectId: string; readonly campaignId: string };
@@ -94,22 +95,39 @@ export async function findNextAutoRedeemNight(
   projectId: string,
   today: LocalDate,
 ): Promise<LocalDate | null> {
-  const { rows } = await db.query<{ date: LocalDate }>(
-    `select case when n.date > $2::date then $2::date
-                 when n.redeemed or a.last >= n.date then n.date + 1
-                 when n.date is null then least(a.first + 1, $2::date)
-                 else $2::date end as date
-       from (select min(changed_on) as first, max(changed_on) as last
-               from (select (coalesce(a.updated_at, a.created_at) at time zone coalesce(p.time_zone, 'UTC'))::date
-                            as changed_on
-                       from reward_assignment a
-                       left join project p on p.project_id = a.project_id
-                      where a.project_id = $1 and a.auto_redeem) as assignment) as a
+  const { rows } = await db.query<AutoRedeemState>(
+    `select a.first, a.last, p.time_zone, n.date as night, n.redeemed
+       from (select min(coalesce(updated_at, created_at)) as first, max(coalesce(updated_at, created_at)) as last
+               from reward_assignment
+              where project_id = $1 and auto_redeem) as a
        left join auto_redeem_night n on n.project_id = $1
+       left join project p on p.project_id = $1
       where a.first is not null and n.date is distinct from $2::date`,
     [projectId, today],
   );
-  return rows[0]?.date ?? null;
+  return rows[0] === undefined ? null : nextNight(rows[0], today);
+}
+
+type AutoRedeemState = {
+  /** When the first and the last assignment changed. */
+  readonly first: Date;
+  readonly last: Date;
+  /** Null: the project has not arrived. */
+  readonly time_zone: string | null;
+  /** The last night. */
+  readonly night: LocalDate | null;
+  readonly redeemed: boolean | null;
+};
+
+function nextNight(state: AutoRedeemState, today: LocalDate): LocalDate {
+  const { night, redeemed } = state;
+  const timeZone = state.time_zone ?? DEFAULT_CALENDAR.timeZone;
+  if (night === null) {
+    const first = addDays(localDateAt(timeZone, state.first.getTime()), 1);
+    return first < today ? first : today;
+  }
+  const isNextDue = redeemed === true || localDateAt(timeZone, state.last.getTime()) >= night;
+  return night < today && isNextDue ? addDays(night, 1) : today;
 }
 
 type NightKey = {

@@ -1,22 +1,42 @@
-import type { Queryable } from "@scrip/postgres";
+import { type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
-export type DueProject = {
-  readonly projectId: string;
-  readonly timeZone: string;
-  /** The clock of a sandbox that has one of its own. */
-  readonly sandboxNow: number | null;
-};
+import type { LocalDate } from "../domain/local-date.ts";
+import type { ProjectCalendar } from "./project-calendars.ts";
 
-/** Projects with points that expire or become active, rewards to redeem, or tiers that change, by the date on the project's calendar. */
-export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly DueProject[]> {
+/** The time zones and clocks that projects have. */
+export async function listCalendars(db: Queryable): Promise<readonly ProjectCalendar[]> {
+  const { rows } = await db.query<{ time_zone: string; sandbox_now: Date | null }>(
+    "select distinct time_zone, sandbox_now from project where not deleted",
+  );
+  return rows.map((row) => ({
+    timeZone: row.time_zone,
+    sandboxNow: row.sandbox_now?.getTime() ?? null,
+  }));
+}
+
+/** A calendar and its current date. */
+export type DatedCalendar = ProjectCalendar & { readonly today: LocalDate };
+
+export type DueProject = ProjectCalendar & { readonly projectId: string };
+
+/**
+ * Projects with points that expire or become active, rewards to redeem, or tiers that change, by the date on the project's
+ * calendar. The date is an argument because PostgreSQL reads offsets with the opposite sign and does not know all names.
+ */
+export async function listProjectsWithDuePoints(
+  db: Queryable,
+  calendars: readonly DatedCalendar[],
+): Promise<readonly DueProject[]> {
   const { rows } = await db.query<{
     project_id: string;
     time_zone: string;
     sandbox_now: Date | null;
   }>(
-    `select project_id, time_zone, sandbox_now
+    `select project_id, p.time_zone, p.sandbox_now
        from project p
-      cross join lateral (select (coalesce(p.sandbox_now, now()) at time zone p.time_zone)::date as date) today
+       join (select time_zone, sandbox_now, date::date
+               from unnest($1::text[], $2::timestamptz[], $3::text[]) as c (time_zone, sandbox_now, date)) as today
+         on today.time_zone = p.time_zone and today.sandbox_now is not distinct from p.sandbox_now
       where not deleted
         and (exists (select from loyalty_card c
                       where c.project_id = p.project_id and c.next_expires_on < today.date)
@@ -28,6 +48,11 @@ export async function listProjectsWithDuePoints(db: Queryable): Promise<readonly
                                where n.project_id = p.project_id and n.date = today.date))
           or exists (select from member_tier m
                       where m.project_id = p.project_id and m.due_on <= today.date))`,
+    [
+      textArray(calendars.map(({ timeZone }) => timeZone)),
+      timestampArray(calendars.map(({ sandboxNow }) => sandboxNow)),
+      textArray(calendars.map(({ today }) => today)),
+    ],
   );
   return rows.map((row) => ({
     projectId: row.project_id,

@@ -174,9 +174,15 @@ export const PARTS: Readonly<
  */
 function localSql(sql: string, { timeZone }: FilterContext, bind: Bind): string {
   if (!/[+-]\d/.test(timeZone) || timeZone.startsWith("Etc/")) {
-    return `(${sql} at time zone ${bind(timeZone)}::text)`;
+    return `(${sql} at time zone ${bind(postgresName(timeZone))}::text)`;
   }
   const { epochDay, msOfDay } = localTimeAt(timeZone, 0);
   const minutes = (epochDay * MS_PER_DAY + msOfDay) / 60_000;
   return `(${sql} at time zone 'UTC' + make_interval(mins => ${bind(minutes)}::int4))`;
 }
+
+/** Postgres reads names such as `CET` and `PST` as abbreviations, which have no summer time. */
+const postgresName = (timeZone: string): string =>
+  timeZone === "UTC" || timeZone.includes("/")
+    ? timeZone
+    : new Intl.DateTimeFormat("en-US", { timeZone }).resolvedOptions().timeZone;

@@ -228,7 +228,15 @@ const filters = fc
   )
   .map(([fields, junction]) => ({ ...Object.fromEntries(fields), junction }));
 const weekday = fc.integer({ min: 0, max: 6 });
-const timeZone = fc.constantFrom("UTC", "Europe/Warsaw", "America/New_York", "Asia/Tokyo", "GMT+5");
+const timeZone = fc.constantFrom(
+  "UTC",
+  "Europe/Warsaw",
+  "America/New_York",
+  "Asia/Tokyo",
+  "GMT+5",
+  "CET",
+  "PST8PDT",
+);
 
 test("matches the same records in SQL and in memory", async () => {
   const counts = { compared: 0, found: 0 };
@@ -339,3 +347,23 @@ test("formats JSON values as Postgres does", async () => {
     expect(matches, text).toBe(true);
   }
 });
+
+test.each([
+  ["CET", "2026-07-01T22:30:00Z", 2],
+  ["WET", "2026-07-01T23:30:00Z", 2],
+  ["PST", "2026-07-02T06:30:00Z", 1],
+  ["BST", "2026-07-01T18:30:00Z", 2],
+])(
+  "knows the summer time of %s, which Postgres reads as an abbreviation",
+  async (zone, at, day) => {
+    const values: unknown[] = [at];
+    const tree = { made: { conditions: { $is_day_of_month: day } } };
+    const compiled = compileFilters(tree, { now: NOW, timeZone: zone, fields: inSql, values });
+    if (compiled.kind === "violation") throw new Error(JSON.stringify(compiled));
+    const { rows } = await db.query(
+      `select ${compiled.text} as matches from (select $1::timestamptz as made) as record`,
+      values,
+    );
+    expect(rows).toEqual([{ matches: true }]);
+  },
+);

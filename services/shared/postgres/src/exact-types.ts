@@ -1,4 +1,7 @@
-import { type CustomTypesConfig, types } from "pg";
+import { type CustomTypesConfig, defaults, types } from "pg";
+
+// In the time zone of the machine, the driver would lose the seconds of offsets from before standard time.
+defaults.parseInputDatesAsUTC = true;
 
 const INT8_ARRAY = 1016;
 

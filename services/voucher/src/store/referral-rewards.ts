@@ -1,4 +1,6 @@
+import { currentTime } from "@scrip/clock";
 import { type EventEnvelope, type Origin, originFromStored, originToStored } from "@scrip/events";
+import { timePart } from "@scrip/ids";
 import { batchOf, buildStatement, column, type Queryable } from "@scrip/postgres";
 
 import type { PlannedReward, RewardTerms } from "../domain/referral.ts";
@@ -79,7 +81,7 @@ const TAKEN_SECONDS = 30;
 /** The pause after a failed attempt is 1 second, and doubled by each attempt. */
 const MAX_PAUSE_SECONDS = 3_600;
 /** A reward that cannot be paid for this long has failed. */
-const GIVE_UP_DAYS = 30;
+const GIVE_UP_MS = 30 * 24 * 3_600_000;
 
 /** Takes due rewards for one attempt: until their next one, other processes leave them alone. */
 export async function takeDueRewards(db: Queryable, limit: number): Promise<readonly DueReward[]> {
@@ -167,13 +169,16 @@ export async function cancelReward(
   );
 }
 
-/** Records why an attempt failed. An old reward is not tried again. */
+/**
+ * Records why an attempt failed. An old reward is not tried again. Ids have real time; `created_at` is by the clock of the
+ * project, which a sandbox can set.
+ */
 export async function recordFailedAttempt(
   db: Queryable,
   { projectId, id }: RewardKey,
   reason: string,
 ): Promise<void> {
-  const isOld = `created_at < clock_timestamp() - interval '${GIVE_UP_DAYS} days'`;
+  const isOld = `id collate "C" < $4`;
   await db.query(
     `update referral_reward
         set reason = $3,
@@ -181,6 +186,6 @@ export async function recordFailedAttempt(
             next_attempt_at = case when not ${isOld} then clock_timestamp() + make_interval(secs =>
               least(power(2, least(attempts, 20) - 1), ${MAX_PAUSE_SECONDS})) end
       where project_id = $1 and id = $2 and status = 'PENDING'`,
-    [projectId, id, reason],
+    [projectId, id, reason, `rrw_${timePart(currentTime() - GIVE_UP_MS)}`],
   );
 }
