@@ -1,12 +1,13 @@
 import { createHash, hash } from "node:crypto";
 
-import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { accessOf, httpMethodsOf } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Call } from "../call/call.ts";
 import { externalKey, type ReceivedHeaders } from "../call/headers.ts";
+import { canonicalBytes } from "./canonical-bytes.ts";
 import type { ServiceClaims } from "./service-token.ts";
 
 const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
@@ -62,6 +63,6 @@ export function externalIdempotency(
   const scope = `${method.parent.typeName}/${method.name}\n${key}`;
   return {
     key: `service:${claims.name}:${hash("sha256", scope, "base64url")}`,
-    requestHash: createHash("sha256").update(toBinary(method.input, request)).digest(),
+    requestHash: createHash("sha256").update(canonicalBytes(method.input, request)).digest(),
   };
 }
