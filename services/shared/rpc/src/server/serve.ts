@@ -13,9 +13,9 @@ import { newRequestId } from "@scrip/ids";
 import { isUnavailable } from "@scrip/postgres";
 
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
+import { applyUpdateMask } from "../auth/apply-update-mask.ts";
 import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
-import { maskSentFields } from "../auth/mask-sent-fields.ts";
 import {
   createTokenVerifier,
   type ServiceClaims,
@@ -355,14 +355,17 @@ function acceptCall(
         authorizeInternal(method, claims, { projectId: received.projectId, callers });
       else authorizeExternal(method, claims, received.projectId);
       const call = await inProject(received, findProject);
+      const isExternal = !claims.internal;
+      const sent = { method, request, claims };
+      // Of the request as it was sent.
+      const idempotency = isExternal
+        ? externalIdempotency(sent, context.requestHeader)
+        : call.idempotency;
+      if (isExternal) applyUpdateMask(method, request);
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (handler === undefined) throw new ApiError("not_implemented");
-      if (claims.internal) return { call, isExternal: false };
-      const sent = { method, request, claims };
-      const idempotency = externalIdempotency(sent, context.requestHeader);
-      maskSentFields(method, request);
-      return { call: { ...call, idempotency }, isExternal: true };
+      return { call: { ...call, idempotency }, isExternal };
     },
     succeed: () => report({}),
     /** Returns the error for the caller. */
