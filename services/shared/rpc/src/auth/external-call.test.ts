@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
+import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { expect, test } from "vitest";
 
-import { externalIdempotency } from "./external-call.ts";
+import { authorizeExternal, externalIdempotency } from "./external-call.ts";
 
 const method = VoucherService.method.createVoucher;
 const claims = { name: "warehouse", internal: false, scopes: ["vouchers"], projects: ["proj_1"] };
@@ -12,6 +13,25 @@ const hashOf = (metadata: Record<string, number>) => {
   const request = create(method.input, { code: "TEN", metadata });
   return externalIdempotency({ method, request, claims }, headers)?.requestHash;
 };
+
+const PROJECT = "proj_0123456789abcdef01";
+
+test.each([
+  [
+    VoucherService.method.getVoucher,
+    "Scope vouchers is required for scrip.voucher.v1.VoucherService/GetVoucher",
+  ],
+  [RedemptionService.method.getRedemption, undefined],
+  [
+    RedemptionService.method.commitRedemptions,
+    "scrip.voucher.v1.RedemptionService/CommitRedemptions is not available to external services",
+  ],
+])("a call of %s without its scope is rejected with the scope", (called, details) => {
+  const limited = { ...claims, scopes: ["redemptions"], projects: [PROJECT] };
+  const authorize = () => authorizeExternal(called, limited, PROJECT);
+  if (details === undefined) expect(authorize).not.toThrow();
+  else expect(authorize).toThrow(expect.objectContaining({ options: { details } }));
+});
 
 test("a repeated request is the same, in whichever order its metadata are written", () => {
   expect(hashOf({ size: 1, color: 2 })).toEqual(hashOf({ color: 2, size: 1 }));

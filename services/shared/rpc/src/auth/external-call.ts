@@ -27,9 +27,12 @@ export function authorizeExternal(
   }
   const scope = accessOf(method)?.server ?? "";
   if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) return;
-  throw new ApiError("missing_required_permission", {
-    details: `${method.parent.typeName}/${method.name}`,
-  });
+  const name = `${method.parent.typeName}/${method.name}`;
+  const details =
+    scope === ""
+      ? `${name} is not available to external services`
+      : `Scope ${scope} is required for ${name}`;
+  throw new ApiError("missing_required_permission", { details });
 }
 
 /** As over HTTP: each POST and PUT whose response has no secrets. */
