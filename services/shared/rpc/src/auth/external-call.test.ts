@@ -3,7 +3,7 @@ import { RedemptionService } from "@scrip/proto/scrip/voucher/v1/redemptions_pb"
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { expect, test } from "vitest";
 
-import { authorizeExternal, externalIdempotency } from "./external-call.ts";
+import { authorizeExternal, externalIdempotency, requireIds } from "./external-call.ts";
 
 const method = VoucherService.method.createVoucher;
 const claims = { name: "warehouse", internal: false, scopes: ["vouchers"], projects: ["proj_1"] };
@@ -36,4 +36,17 @@ test.each([
 test("a repeated request is the same, in whichever order its metadata are written", () => {
   expect(hashOf({ size: 1, color: 2 })).toEqual(hashOf({ color: 2, size: 1 }));
   expect(hashOf({ size: 1, color: 2 })).not.toEqual(hashOf({ size: 2, color: 1 }));
+});
+
+test("a request without an id that each of its paths has is rejected", () => {
+  const { getVoucher, createVoucher } = VoucherService.method;
+  expect(() => requireIds(getVoucher, create(getVoucher.input))).toThrow(
+    expect.objectContaining({
+      key: "invalid_payload",
+      options: { details: "Payload should have required property 'code'" },
+    }),
+  );
+  expect(() => requireIds(getVoucher, create(getVoucher.input, { code: "A" }))).not.toThrow();
+  // Its code is generated, unless it is in the path.
+  expect(() => requireIds(createVoucher, create(createVoucher.input))).not.toThrow();
 });

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 
-import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { accessOf, httpMethodsOf } from "@scrip/contract";
+import type { DescField, DescMethod, Message } from "@bufbuild/protobuf";
+import { accessOf, httpMethodsOf, requiredPathFieldsOf } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
@@ -34,6 +34,20 @@ export function authorizeExternal(
       : `Scope ${scope} is required for ${name}`;
   throw new ApiError("missing_required_permission", { details });
 }
+
+/** Over HTTP, a path without an id is unknown. Here it would be the id of nothing, which some RPCs store. */
+export function requireIds(method: DescMethod, request: Message): void {
+  if (!idsOf.has(method)) idsOf.set(method, requiredPathFieldsOf(method));
+  for (const { localName, name } of idsOf.get(method) ?? []) {
+    if (((request as Fields)[localName] ?? "") === "") {
+      throw invalidPayload(`Payload should have required property '${name}'`);
+    }
+  }
+}
+
+type Fields = Message & Readonly<Record<string, unknown>>;
+
+const idsOf = new Map<DescMethod, readonly DescField[]>();
 
 /** As over HTTP: each POST and PUT whose response has no secrets. */
 const storesResponses = (method: DescMethod): boolean =>

@@ -14,7 +14,7 @@ import { isUnavailable } from "@scrip/postgres";
 
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
 import { applyUpdateMask } from "../auth/apply-update-mask.ts";
-import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
+import { authorizeExternal, externalIdempotency, requireIds } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
 import {
   createTokenVerifier,
@@ -361,7 +361,10 @@ function acceptCall(
       const idempotency = isExternal
         ? externalIdempotency(sent, context.requestHeader)
         : call.idempotency;
-      if (isExternal) applyUpdateMask(method, request);
+      if (isExternal) {
+        requireIds(method, request);
+        applyUpdateMask(method, request);
+      }
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (handler === undefined) throw new ApiError("not_implemented");
