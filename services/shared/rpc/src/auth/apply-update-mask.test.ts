@@ -5,6 +5,7 @@ import {
   OrderService,
   type UpdateOrderRequestSchema,
 } from "@scrip/proto/scrip/validation/v1/orders_pb";
+import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import {
   type UpdateVoucherRequestSchema,
   VoucherService,
@@ -51,6 +52,17 @@ describe("an update mask", () => {
     });
     expect(order).toMatchObject({ orderId: "ord_1", metadata: { channel: "app" } });
     expect(order.amount).toBeUndefined();
+  });
+
+  test("keeps the ids of an object that is created or updated, but not the new source id of an update", () => {
+    const paths = ["name"];
+    const { createProduct, updateProduct } = ProductService.method;
+    const upsert = create(createProduct.input, { sourceId: "mug", updateMask: { paths } });
+    const update = create(updateProduct.input, { sourceId: "mug", updateMask: { paths } });
+    applyUpdateMask(createProduct, upsert);
+    applyUpdateMask(updateProduct, update);
+    expect(upsert).toMatchObject({ sourceId: "mug", updateMask: { paths } });
+    expect(update.sourceId).toBeUndefined();
   });
 
   test("names fields without a value, to clear them", () => {

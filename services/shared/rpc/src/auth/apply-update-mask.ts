@@ -8,7 +8,7 @@ import {
   type Message,
 } from "@bufbuild/protobuf";
 import { type FieldMask, FieldMaskSchema } from "@bufbuild/protobuf/wkt";
-import { pathFieldsOf, ruleOf } from "@scrip/contract";
+import { httpMethodsOf, pathFieldsOf, ruleOf } from "@scrip/contract";
 import { invalidPayload } from "@scrip/errors";
 
 /**
@@ -35,14 +35,23 @@ function compileMask(method: DescMethod): Mask | undefined {
   const writable = method.input.fields.filter(
     (field) => field !== mask && !inPath.has(field) && !ruleOf(field).internal,
   );
+  const kept = identifiersOf(method);
+  const cleared = writable.filter((field) => !kept.has(field.name));
   return (request) => {
     const sent = request[mask.localName] as FieldMask | undefined;
     const named = nameFields(sent?.paths ?? [], writable);
-    if (named.size > 0) keepNamed(request, writable, named);
+    if (named.size > 0) keepNamed(request, cleared, named);
     const paths = writable.flatMap((field) => pathsOf(request, field, named));
     request[mask.localName] = create(FieldMaskSchema, { paths });
   };
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+const IDENTIFIERS: ReadonlySet<string> = new Set(["id", "source_id"]);
+
+/** The names of fields that identify an object which an RPC creates or updates; others identify it in their path. */
+const identifiersOf = (method: DescMethod): ReadonlySet<string> =>
+  httpMethodsOf(method).includes("POST") ? IDENTIFIERS : NO_NAMES;
 
 /** What a mask names of a field: all of it, and fields below. */
 type Part = { readonly whole: boolean; readonly below: ReadonlySet<DescField> };
