@@ -2,6 +2,14 @@ import { CountMeasure } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { afterAll, expect, test } from "vitest";
 
 import { findFigures } from "../src/store/campaign-figures.ts";
+import {
+  committedRedemptions,
+  createCommit,
+  createDiscountVoucher,
+  rejectionOf,
+  stackOf,
+  voucherPart,
+} from "./builders.ts";
 import { startTestService } from "./deps.ts";
 
 const service = await startTestService();
@@ -36,4 +44,24 @@ test("redemptions of a campaign that were rolled back are added up, however larg
   const scope = { projectId: "p_ROLLED_BACK", campaignId: "camp_1", from: null, until: null };
   const figures = await findFigures(db, scope, new Set(["always"] as const));
   expect(figures).toMatchObject({ redemptions: 1_100n, orders_amount: LARGEST });
+});
+
+test("a redemption that the totals of its campaign cannot hold is rejected, and others are not", async () => {
+  const commit = createCommit(service);
+  const voucher = await createDiscountVoucher(service);
+  await db.query(
+    `insert into redemption_total (project_id, scope_id, orders_amount) values ($1, 'camp_full', $2)`,
+    [service.projectId, 2n ** 63n - 1_000n],
+  );
+  const redeemed = (campaignId: string, orderAmount: bigint) =>
+    stackOf(service, [voucherPart(voucher, { campaignId, orderAmount })]);
+
+  const [exceeding, fitting, other] = await commit(
+    redeemed("camp_full", 1_000n),
+    redeemed("camp_full", 900n),
+    redeemed("camp_other", 1_000n),
+  );
+
+  expect(rejectionOf(exceeding)).toMatchObject({ key: "invalid_order" });
+  for (const outcome of [fitting, other]) expect(committedRedemptions(outcome)).toBeDefined();
 });
