@@ -18,7 +18,7 @@ import { invalidPayload } from "@scrip/errors";
  */
 export function applyUpdateMask(method: DescMethod, request: Message): void {
   if (!compiled.has(method)) compiled.set(method, compileMask(method));
-  compiled.get(method)?.(request as MutableMessage);
+  compiled.get(method)?.(request);
 }
 
 type MutableMessage = Message & Record<string, unknown>;

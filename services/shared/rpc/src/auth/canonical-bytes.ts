@@ -31,7 +31,7 @@ function withSortedMaps(desc: DescMessage, message: Fields): Fields {
     if (held.case !== field.localName) continue;
     changed[group] = { case: held.case, value: sortedValue(field, held.value) };
   }
-  return Object.keys(changed).length === 0 ? message : ({ ...message, ...changed } as Fields);
+  return Object.keys(changed).length === 0 ? message : { ...message, ...changed };
 }
 
 function sortedValue(field: DescField, value: unknown): unknown {

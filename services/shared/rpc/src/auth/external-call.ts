@@ -7,6 +7,7 @@ import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Call } from "../call/call.ts";
 import { externalKey, type ReceivedHeaders } from "../call/headers.ts";
+import { applyUpdateMask } from "./apply-update-mask.ts";
 import { canonicalBytes } from "./canonical-bytes.ts";
 import type { ServiceClaims } from "./service-token.ts";
 
@@ -35,6 +36,24 @@ export function authorizeExternal(
   throw new ApiError("missing_required_permission", { details });
 }
 
+type ExternalRequest = {
+  readonly method: DescMethod;
+  readonly request: Message;
+  readonly claims: ServiceClaims;
+};
+
+/** Gives the request of an external call the form in which handlers expect it, and returns the idempotency of the call. */
+export function acceptExternal(
+  sent: ExternalRequest,
+  headers: ReceivedHeaders,
+): Call["idempotency"] {
+  // Of the request as it was sent.
+  const idempotency = externalIdempotency(sent, headers);
+  requireIds(sent.method, sent.request);
+  applyUpdateMask(sent.method, sent.request);
+  return idempotency;
+}
+
 /** Over HTTP, a path without an id is unknown. Here it would be the id of nothing, which some RPCs store. */
 export function requireIds(method: DescMethod, request: Message): void {
   if (!idsOf.has(method)) idsOf.set(method, requiredPathFieldsOf(method));
@@ -59,15 +78,7 @@ const storesResponses = (method: DescMethod): boolean =>
  * covers the received message, as at the HTTP edge.
  */
 export function externalIdempotency(
-  {
-    method,
-    request,
-    claims,
-  }: {
-    readonly method: DescMethod;
-    readonly request: Message;
-    readonly claims: ServiceClaims;
-  },
+  { method, request, claims }: ExternalRequest,
   headers: ReceivedHeaders,
 ): Call["idempotency"] {
   const key = externalKey(headers);

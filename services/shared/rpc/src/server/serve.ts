@@ -13,8 +13,7 @@ import { newRequestId } from "@scrip/ids";
 import { isUnavailable } from "@scrip/postgres";
 
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
-import { applyUpdateMask } from "../auth/apply-update-mask.ts";
-import { authorizeExternal, externalIdempotency, requireIds } from "../auth/external-call.ts";
+import { acceptExternal, authorizeExternal } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
 import {
   createTokenVerifier,
@@ -356,15 +355,9 @@ function acceptCall(
       else authorizeExternal(method, claims, received.projectId);
       const call = await inProject(received, findProject);
       const isExternal = !claims.internal;
-      const sent = { method, request, claims };
-      // Of the request as it was sent.
       const idempotency = isExternal
-        ? externalIdempotency(sent, context.requestHeader)
+        ? acceptExternal({ method, request, claims }, context.requestHeader)
         : call.idempotency;
-      if (isExternal) {
-        requireIds(method, request);
-        applyUpdateMask(method, request);
-      }
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (handler === undefined) throw new ApiError("not_implemented");
