@@ -5,12 +5,13 @@ import { CategoryService } from "@scrip/proto/scrip/campaign/v1/categories_pb";
 import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { DiscountEffect, DiscountType } from "@scrip/proto/scrip/common/v1/discount_pb";
 import { CustomerService } from "@scrip/proto/scrip/loyalty/v1/customers_pb";
+import { OrderService } from "@scrip/proto/scrip/validation/v1/orders_pb";
 import { ProductService } from "@scrip/proto/scrip/validation/v1/products_pb";
 import { VoucherService, VoucherType } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { describe, expect, test } from "vitest";
 
 import { managementApi, newCode } from "../stack/api.ts";
-import { grpcCaller } from "../stack/grpc.ts";
+import { grpcCaller, grpcErrorOf } from "../stack/grpc.ts";
 import { sharedStack } from "../stack/stack.ts";
 
 const { createVoucher, updateVoucher } = VoucherService.method;
@@ -18,6 +19,7 @@ const { createCampaign, updateCampaign } = CampaignService.method;
 const { createPromotionTier, updatePromotionTier } = PromotionService.method;
 const { createCustomer, updateCustomer } = CustomerService.method;
 const { createProduct, updateProduct } = ProductService.method;
+const { createOrder, updateOrder } = OrderService.method;
 const { createCategory } = CategoryService.method;
 
 const START = timestampFromMs(Date.UTC(2026, 0, 1));
@@ -79,6 +81,53 @@ describe("updates of external gRPC callers", async () => {
 
     expect(updated).toMatchObject({ additionalInfo: "printed", validityDayOfWeek: [] });
     expect(updated.startDate).toBeUndefined();
+  });
+
+  test("a request field that update_mask does not name is not written", async () => {
+    const { id: orderId } = await call(createOrder, { amount: 100n });
+    const { id: productId } = await call(createProduct, { sourceId: newCode("prod"), name: "Mug" });
+    const mask = { updateMask: { paths: ["metadata"] }, metadata: { channel: "app" } };
+
+    const order = await call(updateOrder, { orderId, amount: 1n, ...mask });
+    const product = await call(updateProduct, { productId, name: "Cup", price: 1n, ...mask });
+
+    expect(order).toMatchObject({ amount: 100n, metadata: { channel: "app" } });
+    expect(product).toMatchObject({ name: "Mug", metadata: { channel: "app" } });
+    expect(product.price).toBeUndefined();
+  });
+
+  test("update_mask may name a field one level below; its neighbours stay", async () => {
+    const code = await voucherWithLimits();
+
+    const updated = await call(updateVoucher, {
+      code,
+      discount: { ...tenPercent, percentOff: "20", effect: DiscountEffect.APPLY_TO_ITEMS },
+      updateMask: { paths: ["discount.percent_off"] },
+    });
+
+    expect(updated.discount).toMatchObject({ percentOff: "20" });
+    expect(updated.discount.effect).toBeUndefined();
+  });
+
+  test("an empty update_mask is like none, and an unknown path in it is rejected", async () => {
+    const code = await voucherWithLimits();
+
+    const updated = await call(updateVoucher, {
+      code,
+      additionalInfo: "reprinted",
+      updateMask: { paths: [] },
+    });
+    const rejected = call(updateVoucher, {
+      code,
+      additionalInfo: "lost",
+      updateMask: { paths: ["additionalInfo"] },
+    });
+
+    expect(updated).toMatchObject({ additionalInfo: "reprinted", startDate: START });
+    expect(await grpcErrorOf(rejected)).toMatchObject({
+      code: "InvalidArgument",
+      key: "invalid_payload",
+    });
   });
 
   test("campaigns, promotion tiers, customers and products are updated without update_mask", async () => {

@@ -58,6 +58,17 @@ describe("onOrderChanged", () => {
     expect(await ada.summary()).toMatchObject({ orders: 1n, ordersAmount: 700n });
   });
 
+  test("adds up any number of large orders", async () => {
+    const ada = await newSubject(loyalty);
+    await db.query(
+      `insert into customer_order (project_id, order_id, customer_id, amount, changed_at)
+       select $1, 'ord_' || n, $2, 9007199254740991, now() from generate_series(1, 1100) n`,
+      [ada.projectId, ada.id],
+    );
+    const largest = BigInt(Number.MAX_SAFE_INTEGER);
+    expect(await ada.summary()).toMatchObject({ orders: 1_100n, ordersAmount: largest });
+  });
+
   test("skips orders without a customer or of a deleted one", async () => {
     const ada = await newSubject(loyalty);
     const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID };

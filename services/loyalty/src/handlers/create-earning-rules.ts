@@ -13,7 +13,7 @@ import { newEarningRule } from "../earning/new-earning-rule.ts";
 import { storeValidationRules } from "../earning/write-rules.ts";
 import { announceEarningRules } from "../events/earning-rules-found.ts";
 import { earningRuleToProto } from "../mapping/earning-rule.ts";
-import { findProgram } from "../points/find-program.ts";
+import { requireProgram } from "../points/find-program.ts";
 import { findEventSchema } from "../store/custom-event-schemas.ts";
 import { countEarningRules, insertEarningRule } from "../store/earning-rules.ts";
 import { followSegment } from "../store/segment-members.ts";
@@ -31,7 +31,7 @@ export const createEarningRules =
       requests.map((request) => newEarningRule(deps, request, { projectId, campaignId, now })),
     );
     // Events of a program that has not arrived yet would earn nothing.
-    await findProgram(deps, projectId, campaignId);
+    await requireProgram(deps, call, campaignId);
     await deps.definitions.write(projectId, async (tx) => {
       const total = (await countEarningRules(tx, projectId)) + BigInt(rules.length);
       if (total > MAX_RULES) {

@@ -14,7 +14,7 @@ import {
   rangeFromProto,
   tierToProto,
 } from "../mapping/loyalty-tier.ts";
-import { findProgram } from "../points/find-program.ts";
+import { requireProgram } from "../points/find-program.ts";
 import { insertTier } from "../store/loyalty-tiers.ts";
 import { changeTiers, requireMapped } from "../tiers/write-tiers.ts";
 
@@ -44,7 +44,7 @@ export const createLoyaltyTiers =
       };
     });
     // Members are evaluated by the rules of the program.
-    await findProgram(deps, project.id, campaignId);
+    await requireProgram(deps, call, campaignId);
     await changeTiers(deps, { call, campaignId }, async (tx, tiers) => {
       const all = [...tiers, ...created];
       if (all.filter(({ deleted }) => !deleted).length > MAX_TIERS) {

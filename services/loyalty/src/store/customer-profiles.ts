@@ -12,6 +12,7 @@ import {
   type CustomerField,
   type CustomerProfile,
 } from "../domain/customer.ts";
+import { ORDERS_AMOUNT } from "./order-sums.ts";
 
 type ProfileRow = Readonly<Record<CustomerField, string | null>> & {
   readonly project_id: string;
@@ -46,7 +47,7 @@ const profilesSql = (page: string): string =>
      from (${page}) c
      left join customer_redemptions r on r.project_id = c.project_id and r.customer_id = c.id
     cross join lateral
-          (select count(*) as orders, coalesce(sum(amount), 0)::bigint as orders_amount
+          (select count(*) as orders, ${ORDERS_AMOUNT} as orders_amount
              from customer_order
             where project_id = c.project_id and customer_id = c.id and paid) o
      left join lateral

@@ -1,10 +1,12 @@
 import type { ExportTable, ExportTables } from "@scrip/exports";
 
+import { ORDERS_AMOUNT } from "./order-sums.ts";
+
 const CUSTOMERS: ExportTable = {
   from: `from customer c
          left join customer_redemptions r on r.project_id = c.project_id and r.customer_id = c.id
          left join lateral
-              (select count(*) as count, coalesce(sum(amount), 0)::bigint as amount,
+              (select count(*) as count, ${ORDERS_AMOUNT} as amount,
                       max(changed_at) as last_at,
                       (array_agg(amount order by changed_at desc))[1] as last_amount
                  from customer_order

@@ -83,10 +83,29 @@ export function httpMethodsOf(method: DescMethod): readonly string[] {
 }
 
 /** The fields in the first path of an RPC, in their order; none for an internal RPC. */
-export function pathFieldsOf(method: DescMethod): readonly DescField[] {
-  const path = hasOption(method, http) ? getOption(method, http).pattern.value : undefined;
-  if (typeof path !== "string") return [];
-  return segmentsOf(method, path).flatMap((each) => (each.kind === "field" ? [each.field] : []));
+export const pathFieldsOf = (method: DescMethod): readonly DescField[] =>
+  fieldsOfPaths(method)[0]?.fields ?? [];
+
+/** The fields in all server-side paths of an RPC, which no HTTP request to them lacks. */
+export function requiredPathFieldsOf(method: DescMethod): readonly DescField[] {
+  const paths = fieldsOfPaths(method).filter(({ path }) => path.startsWith("/v1/"));
+  const [first, ...others] = paths.map(({ fields }) => fields);
+  return first?.filter((field) => others.every((fields) => fields.includes(field))) ?? [];
+}
+
+function fieldsOfPaths(
+  method: DescMethod,
+): { readonly path: string; readonly fields: readonly DescField[] }[] {
+  if (!hasOption(method, http)) return [];
+  const rule = getOption(method, http);
+  return [rule, ...rule.additionalBindings].flatMap(({ pattern }) => {
+    const path = pattern.value;
+    if (typeof path !== "string") return [];
+    const fields = segmentsOf(method, path).flatMap((each) =>
+      each.kind === "field" ? [each.field] : [],
+    );
+    return [{ path, fields }];
+  });
 }
 
 /** Whether successful calls of an RPC leave an entry in the audit log. */

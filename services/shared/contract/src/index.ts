@@ -8,6 +8,7 @@ export {
   httpMethodsOf,
   isAudited,
   pathFieldsOf,
+  requiredPathFieldsOf,
 } from "./bindings.ts";
 export { type Check, type CheckOptions, compileCheck } from "./check.ts";
 export { isCalendarDay, isDecimal } from "./formats.ts";

@@ -155,3 +155,13 @@ export const commitOutcome = (outcome: CommitOutcome["outcome"]): CommitOutcome 
 
 export const internalErrorOutcome = (requestId: string): CommitOutcome =>
   rejectedOutcome(buildError("internal_error", requestId, undefined));
+
+/** A sum of amounts, of a campaign or tier, has no room for those of the redemption. */
+export const totalsExceededOutcome = (requestId: string): CommitOutcome =>
+  rejectedOutcome(
+    buildError(
+      "invalid_order",
+      requestId,
+      "The amounts are too large for the totals of the campaign or promotion tier",
+    ),
+  );

@@ -1,4 +1,4 @@
-import { isUniqueViolation, type Queryable } from "@scrip/postgres";
+import { isUniqueViolation, type Queryable, sqlState } from "@scrip/postgres";
 import type { CommitOutcome } from "@scrip/proto/scrip/voucher/v1/redemptions_pb";
 import { runInterleaved, UNLIMITED } from "@scrip/rpc";
 
@@ -15,7 +15,7 @@ import { readCounts } from "../store/counts.ts";
 import { findStoredResponses } from "../store/idempotency.ts";
 import { type HoldClaim, findHoldClaims, type PointsHoldKey } from "../store/points-claims.ts";
 import { type BuiltCommits, buildCommitOutcomes } from "./build-outcomes.ts";
-import { internalErrorOutcome } from "./build-rejections.ts";
+import { internalErrorOutcome, totalsExceededOutcome } from "./build-rejections.ts";
 import { loadCurrentDefinitions } from "./current-definitions.ts";
 import type { Command } from "./parse-command.ts";
 import { writeCommitBatch } from "./write.ts";
@@ -49,11 +49,15 @@ export function createCommitLocked(deps: Deps): CommitLocked {
     retryItemsSeparately(commands, {
       run: (some) => commit(context, some, some === commands ? earlier : []),
       reject: ({ message }, cause) => {
+        if (sqlState(cause) === OUT_OF_RANGE) return totalsExceededOutcome(message.requestId);
         deps.onError(new Error("a redemption could not be stored", { cause }));
         return internalErrorOutcome(message.requestId);
       },
     });
 }
+
+/** `numeric_value_out_of_range`: each amount fits, so that only a total can exceed eight bytes. */
+const OUT_OF_RANGE = "22003";
 
 type Context = {
   readonly deps: Deps;

@@ -108,12 +108,15 @@ const COLUMNS: Readonly<Record<CountScope["kind"], KeyColumn>> = {
   campaign: "campaign_id",
 };
 
-/** Sums read the rows; a number is mostly an index-only scan. */
-const SUMS = `case name.measure
+/**
+ * Sums read the rows; a number is mostly an index-only scan. A sum stays at the largest number that JSON holds exactly, which
+ * no limit exceeds: one beyond eight bytes would fail each request.
+ */
+const SUMS = `least(case name.measure
                 when 'ORDERS_AMOUNT' then sum(r.order_amount)
                 when 'DISCOUNTED_AMOUNT' then sum(r.discounted_amount)
                 when 'GIFT_CREDITS' then sum(r.amount)
-                else sum((r.units ->> name.product_id)::int8) end`;
+                else sum((r.units ->> name.product_id)::int8) end, 9007199254740991)`;
 
 /** `names` are the counts to read, as rows called `name`. */
 function textOf(source: string, names: string): string {

@@ -253,7 +253,8 @@ export const CustomerRedemptionsSchema: GenMessage<CustomerRedemptions> = /*@__P
   messageDesc(file_scrip_loyalty_v1_customers, 2);
 
 /**
- * Gift credits of a customer, in minor units.
+ * Gift credits of a customer, in minor units. Over gRPC `amount_to_go` is 0: ListCustomerRedeemables returns the
+ * balances.
  *
  * @generated from message scrip.loyalty.v1.CustomerGift
  */
@@ -281,7 +282,7 @@ export const CustomerGiftSchema: GenMessage<CustomerGift> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 3);
 
 /**
- * Points on the loyalty cards that a customer holds.
+ * Points on the loyalty cards that a customer holds. Over gRPC they are 0: ListCustomerRedeemables returns the cards.
  *
  * @generated from message scrip.loyalty.v1.CustomerLoyaltyCard
  */
@@ -358,7 +359,8 @@ export const CustomerOrdersSchema: GenMessage<CustomerOrders> = /*@__PURE__*/
   messageDesc(file_scrip_loyalty_v1_customers, 5);
 
 /**
- * Points and referrals of a customer.
+ * Points and referrals of a customer. Over gRPC `points` is 0 and `campaigns` is empty: ListCustomerRedeemables
+ * returns the cards.
  *
  * @generated from message scrip.loyalty.v1.CustomerLoyalty
  */

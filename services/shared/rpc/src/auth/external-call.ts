@@ -1,12 +1,14 @@
 import { createHash, hash } from "node:crypto";
 
-import { type DescMethod, type Message, toBinary } from "@bufbuild/protobuf";
-import { accessOf, httpMethodsOf } from "@scrip/contract";
+import type { DescField, DescMethod, Message } from "@bufbuild/protobuf";
+import { accessOf, httpMethodsOf, requiredPathFieldsOf } from "@scrip/contract";
 import { invalidPayload, ApiError } from "@scrip/errors";
 import { Idempotency } from "@scrip/proto/scrip/options/v1/options_pb";
 
 import type { Call } from "../call/call.ts";
 import { externalKey, type ReceivedHeaders } from "../call/headers.ts";
+import { applyUpdateMask } from "./apply-update-mask.ts";
+import { canonicalBytes } from "./canonical-bytes.ts";
 import type { ServiceClaims } from "./service-token.ts";
 
 const PROJECT_ID = /^proj_[0-9a-f]{18}$/;
@@ -26,10 +28,45 @@ export function authorizeExternal(
   }
   const scope = accessOf(method)?.server ?? "";
   if (scope !== "" && (claims.scopes.includes("api") || claims.scopes.includes(scope))) return;
-  throw new ApiError("missing_required_permission", {
-    details: `${method.parent.typeName}/${method.name}`,
-  });
+  const name = `${method.parent.typeName}/${method.name}`;
+  const details =
+    scope === ""
+      ? `${name} is not available to external services`
+      : `Scope ${scope} is required for ${name}`;
+  throw new ApiError("missing_required_permission", { details });
 }
+
+type ExternalRequest = {
+  readonly method: DescMethod;
+  readonly request: Message;
+  readonly claims: ServiceClaims;
+};
+
+/** Gives the request of an external call the form in which handlers expect it, and returns the idempotency of the call. */
+export function acceptExternal(
+  sent: ExternalRequest,
+  headers: ReceivedHeaders,
+): Call["idempotency"] {
+  // Of the request as it was sent.
+  const idempotency = externalIdempotency(sent, headers);
+  requireIds(sent.method, sent.request);
+  applyUpdateMask(sent.method, sent.request);
+  return idempotency;
+}
+
+/** Over HTTP, a path without an id is unknown. Here it would be the id of nothing, which some RPCs store. */
+export function requireIds(method: DescMethod, request: Message): void {
+  if (!idsOf.has(method)) idsOf.set(method, requiredPathFieldsOf(method));
+  for (const { localName, name } of idsOf.get(method) ?? []) {
+    if (((request as Fields)[localName] ?? "") === "") {
+      throw invalidPayload(`Payload should have required property '${name}'`);
+    }
+  }
+}
+
+type Fields = Message & Readonly<Record<string, unknown>>;
+
+const idsOf = new Map<DescMethod, readonly DescField[]>();
 
 /** As over HTTP: each POST and PUT whose response has no secrets. */
 const storesResponses = (method: DescMethod): boolean =>
@@ -41,15 +78,7 @@ const storesResponses = (method: DescMethod): boolean =>
  * covers the received message, as at the HTTP edge.
  */
 export function externalIdempotency(
-  {
-    method,
-    request,
-    claims,
-  }: {
-    readonly method: DescMethod;
-    readonly request: Message;
-    readonly claims: ServiceClaims;
-  },
+  { method, request, claims }: ExternalRequest,
   headers: ReceivedHeaders,
 ): Call["idempotency"] {
   const key = externalKey(headers);
@@ -62,6 +91,6 @@ export function externalIdempotency(
   const scope = `${method.parent.typeName}/${method.name}\n${key}`;
   return {
     key: `service:${claims.name}:${hash("sha256", scope, "base64url")}`,
-    requestHash: createHash("sha256").update(toBinary(method.input, request)).digest(),
+    requestHash: createHash("sha256").update(canonicalBytes(method.input, request)).digest(),
   };
 }

@@ -13,9 +13,8 @@ import { newRequestId } from "@scrip/ids";
 import { isUnavailable } from "@scrip/postgres";
 
 import { type Admission, LIGHT_WORK } from "../admission/admission.ts";
-import { authorizeExternal, externalIdempotency } from "../auth/external-call.ts";
+import { acceptExternal, authorizeExternal } from "../auth/external-call.ts";
 import { authorizeInternal } from "../auth/internal-call.ts";
-import { maskSentFields } from "../auth/mask-sent-fields.ts";
 import {
   createTokenVerifier,
   type ServiceClaims,
@@ -355,14 +354,14 @@ function acceptCall(
         authorizeInternal(method, claims, { projectId: received.projectId, callers });
       else authorizeExternal(method, claims, received.projectId);
       const call = await inProject(received, findProject);
+      const isExternal = !claims.internal;
+      const idempotency = isExternal
+        ? acceptExternal({ method, request, claims }, context.requestHeader)
+        : call.idempotency;
       const violation = check(request);
       if (violation !== undefined) throw invalidPayload(violation);
       if (handler === undefined) throw new ApiError("not_implemented");
-      if (claims.internal) return { call, isExternal: false };
-      const sent = { method, request, claims };
-      const idempotency = externalIdempotency(sent, context.requestHeader);
-      maskSentFields(method, request);
-      return { call: { ...call, idempotency }, isExternal: true };
+      return { call: { ...call, idempotency }, isExternal };
     },
     succeed: () => report({}),
     /** Returns the error for the caller. */

@@ -53,17 +53,21 @@ const HEADERS = {
 test.each([
   ["no message", Buffer.alloc(0), {}, "12"],
   ["two messages", Buffer.concat([request("A"), request("B")]), {}, "12"],
-  ["a message that is not protobuf", frame(Buffer.from([0xff])), {}, "13"],
-  ["a message that is too large", frame(Buffer.alloc(4 * MIB + 1)), {}, "8"],
+  ["a message that is not protobuf", frame(Buffer.from([0xff])), {}, "3 invalid_payload"],
+  ["a text that is not UTF-8", frame(Buffer.from([0x0a, 1, 0xff])), {}, "3 invalid_payload"],
+  ["a message that is too large", frame(Buffer.alloc(4 * MIB + 1)), {}, "8 payload_too_large"],
   ["a time limit that is none", request("A"), { "grpc-timeout": "soon" }, "3"],
-  ["a time limit that is over", request("A"), { "grpc-timeout": "1n" }, "4"],
-])("rejects %s", async (_name, body, headers, status) => {
+  ["a time limit that is over", request("A"), { "grpc-timeout": "1n" }, "4 deadline_exceeded"],
+])("rejects %s", async (_name, body, headers, error) => {
+  const [status, key = ""] = error.split(" ");
   const session = connect(server.url);
   const stream = session.request({ ...HEADERS, ...headers });
   stream.on("error", () => {});
   stream.end(body);
   const [response] = await once(stream, "response");
   expect(response["grpc-status"]).toBe(status);
+  const details = Buffer.from(String(response["grpc-status-details-bin"] ?? ""), "base64");
+  expect(details.toString()).toContain(key);
   session.destroy();
 });
 

@@ -4,6 +4,8 @@ import { type DescMethod, fromBinary, type Message, toBinary } from "@bufbuild/p
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { parseTimeout, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { currentTime } from "@scrip/clock";
+import { ApiError, type ErrorKey, toConnectError } from "@scrip/errors";
+import { newRequestId } from "@scrip/ids";
 
 import { fromBinaryInSteps, LONG_MESSAGE_BYTES, toBinaryInSteps } from "../call/binary-in-steps.ts";
 import { frame, messageIn, PREFIX_BYTES } from "../call/frame.ts";
@@ -98,8 +100,16 @@ function decode(
 }
 
 function notValid(cause: unknown): never {
-  throw new ConnectError("the message is not valid", Code.Internal, undefined, undefined, cause);
+  throw rejection(
+    "invalid_payload",
+    "The message is not the request of this RPC in protobuf",
+    cause,
+  );
 }
+
+/** An error in which the caller finds a key, as in the errors of handlers. */
+const rejection = (key: ErrorKey, details: string, cause?: unknown): ConnectError =>
+  toConnectError(new ApiError(key, { details, cause }), newRequestId());
 
 function readBody(
   stream: ServerHttp2Stream,
@@ -127,7 +137,7 @@ function readBody(
 }
 
 const tooLarge = (maxBytes: number): ConnectError =>
-  new ConnectError(`a message may have ${maxBytes} bytes`, Code.ResourceExhausted);
+  rejection("payload_too_large", `A message may have ${maxBytes} bytes`);
 
 function respond(
   stream: ServerHttp2Stream,
