@@ -153,8 +153,9 @@ const REPORTED_BUSY_MS = 60_000;
 const MAX_BUSY_MS = 2 * 3_600_000;
 
 /**
- * Finds the project at least as the starting request has seen it: settings and clock are not older. Its event may still be
- * on its way, after a crash for as long as the lease of a consumer; a change that never arrives does not stop the job.
+ * Loads the project in the version that the starting request has seen, or a later one, so that settings and clock are
+ * not older. The event with that version may be late, after a crash by the lease of a consumer. The job waits for it,
+ * but not forever.
  */
 async function findState(
   tools: TurnTools,

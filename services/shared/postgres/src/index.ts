@@ -30,7 +30,7 @@ export {
   summedAssignments,
   updateOf,
 } from "./column-table.ts";
-export { type ReadChunk, untilNoneIsLeft, walkChunks } from "./chunks.ts";
+export { type ReadChunk, repeatUntilNoRows, walkChunks } from "./chunks.ts";
 export { type BulkReads, inlineValues } from "./bulk-reads.ts";
 export {
   createDatabase,

@@ -9,7 +9,7 @@ import type { VoucherItem } from "../mapping/campaign-voucher.ts";
 import { requireMask } from "../mapping/code-config.ts";
 import { findPending } from "../store/campaign-jobs.ts";
 
-export type Addition = {
+export type VoucherAddition = {
   readonly campaign: Campaign;
   readonly item: VoucherItem;
   readonly count: bigint;
@@ -19,10 +19,10 @@ export type Addition = {
  * Rejects more vouchers than the campaign may have, or more codes than its mask has left. Counts what waiting jobs will
  * generate, so that nothing starts that cannot end.
  */
-export async function requireRoom(
+export async function requireCapacity(
   deps: Pick<Deps, "db" | "vouchers" | "maxVouchers">,
   call: Call,
-  { campaign, item, count }: Addition,
+  { campaign, item, count }: VoucherAddition,
 ): Promise<void> {
   const { toGenerate } = await findPending(deps.db, call.project.id, campaign.id);
   requireSize(deps.maxVouchers, campaign.vouchersCount + toGenerate, count);

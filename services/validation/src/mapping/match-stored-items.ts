@@ -1,7 +1,7 @@
 import type { OrderItem, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 
 /** The item of the stored order that each sent item names by its id; each at most once. */
-export function keptItems(
+export function matchStoredItems(
   sent: readonly OrderItemInput[],
   stored: readonly OrderItem[],
 ): readonly (OrderItem | undefined)[] {
