@@ -18,7 +18,10 @@ export type OwnMetadata = {
   readonly instead: AlternativeSchema | undefined;
 };
 
-/** The schema that applies where `field` is true; without a field, where the stored campaign says so. */
+/**
+ * The schema that applies instead if `field` is true; without a field, if the stored campaign has
+ * `use_voucher_metadata_schema`.
+ */
 export type AlternativeSchema = { readonly resource: string; readonly field: string | undefined };
 
 export type Child = { readonly field: string; readonly many: boolean; readonly plan: MetadataPlan };

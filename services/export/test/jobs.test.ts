@@ -177,7 +177,7 @@ test("a worker whose first statement failed carries out jobs later", async () =>
   await asAdmin(db.url, async (client) => {
     await client.query("begin; lock table export_jobs._private_tasks in access exclusive mode");
     await startWorker();
-    await expect.poll(() => errors.map(({ message }) => message)).toContain("cannot look for jobs");
+    await expect.poll(() => errors.map(({ message }) => message)).toContain("cannot load due jobs");
     await client.query("commit");
   });
   const call = newCall();

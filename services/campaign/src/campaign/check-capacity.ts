@@ -16,8 +16,8 @@ export type VoucherAddition = {
 };
 
 /**
- * Rejects more vouchers than the campaign may have, or more codes than its mask has left. Counts what waiting jobs will
- * generate, so that nothing starts that cannot end.
+ * Rejects more vouchers than the campaign may have, or more codes than its mask has left. Includes the vouchers that
+ * waiting jobs will generate, so that no job is started that would fail for lack of codes.
  */
 export async function requireCapacity(
   deps: Pick<Deps, "db" | "vouchers" | "maxVouchers">,

@@ -155,7 +155,7 @@ async function startRunner(
   events.on("job:complete", ({ job }) => running.delete(turnIdOf(job)));
   events.on("worker:getJob:empty", () => (hasLooked = true));
   events.on("worker:getJob:error", ({ error }) => {
-    if (!hasFailed) onError(new Error("cannot look for jobs", { cause: error }));
+    if (!hasFailed) onError(new Error("cannot load due jobs", { cause: error }));
     hasFailed = true;
   });
   // The end of a turn could not be stored.

@@ -114,7 +114,8 @@ async function runSlice(
   }
   const slice = sliceOf(tools, job, { state, signal });
   try {
-    if (job.attempts > MAX_ATTEMPTS) throw new Error("The process ended repeatedly");
+    if (job.attempts > MAX_ATTEMPTS)
+      throw new Error("The process that ran the job ended repeatedly");
     const startedAt = performance.now();
     const outcome = await definition.slice(slice);
     if ("pauseMs" in outcome) return endOf(await pauseJob(tools.db, job, outcome.pauseMs));

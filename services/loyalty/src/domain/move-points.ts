@@ -50,7 +50,7 @@ export type PointsMovement = {
   readonly points: bigint;
   /** Credits: the last day on which the points can be spent; null: they never expire. */
   readonly expiresOn?: LocalDate | null;
-  /** What moves the points, such as an order with its earning rule: it moves them on this card once. */
+  /** Cause of the movement, such as an order with its earning rule. A cause moves points on a card once. */
   readonly cause: string;
   /** Time of the project. */
   readonly at: number;

@@ -111,7 +111,7 @@ function addedItem(item: CatalogueItem): Partial<OrderItem> {
 function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
   const { sourceId, productId, skuId, relatedObject, product, sku, metadata } = item;
   return {
-    // Not the id of a sent item, which the order may not have.
+    // Only a stored item has an id of the order; the id in a request may be unknown to it.
     ...(item.$typeName === "scrip.common.v1.OrderItem" && item.id !== undefined && { id: item.id }),
     ...(sourceId !== undefined && { sourceId }),
     ...(productId !== undefined && { productId }),

@@ -183,7 +183,7 @@ function figuresOf(request: OrderRequest, { stored, base, path }: Figuring): Ord
           discountAmount: item.discountAmount ?? 0n,
         }))
       : (base?.items ?? []).map((item) =>
-          // Without a price, an amount of zero was never set.
+          // An amount of zero without a price means that neither was ever set.
           item.price === undefined && item.amount === 0n
             ? { ...lineFromStored(item), amount: null }
             : lineFromStored(item),
