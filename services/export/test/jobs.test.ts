@@ -74,7 +74,7 @@ test("shows the progress of a running job, and carries out the jobs of a project
   expect(ended.status).toBe(DONE);
 });
 
-test("a turn goes on while no other queue waits, and then gives way", async () => {
+test("a turn continues until another queue waits", async () => {
   const forgetTurns = () =>
     asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));
   await forgetTurns();

@@ -334,15 +334,15 @@ async function giveUp(
   },
 ): Promise<SliceEnd> {
   if (definition?.onFailed !== undefined) {
-    // The job of another process goes on.
+    // Another process has claimed the job and continues it.
     if (!(await isJobHeld(tools.db, job))) return "lost";
     try {
       await definition.onFailed(slice, reason);
     } catch (error) {
-      // What no repetition can change must not keep the job, and those after it, from ending.
+      // An error that every retry would get must not prevent the end of this job and of those after it.
       if (finalErrorOf(error, job.requestId) === undefined) throw error;
       tools.onError(
-        new Error(`Job ${job.id} (${job.type}) ended badly`, {
+        new Error(`The clean-up after failed job ${job.id} (${job.type}) failed`, {
           cause: error,
         }),
       );
