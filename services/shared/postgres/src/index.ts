@@ -51,7 +51,7 @@ export {
   sqlState,
   TooManySnapshots,
 } from "./errors.ts";
-export { countRows, totalBeside } from "./count-rows.ts";
+export { countRows, consistentTotal } from "./count-rows.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
 export { sortsByBytes } from "./collation.ts";
