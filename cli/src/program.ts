@@ -79,10 +79,10 @@ Environment variables (read from keys.env in the data folder when not set):
   SCRIP_BASE_URL                                base URL of the installation
   SCRIP_MANAGEMENT_ID, SCRIP_MANAGEMENT_TOKEN   credentials for projects and keys
   SCRIP_APP_ID, SCRIP_APP_TOKEN                 server-side API key
-  SCRIP_CLIENT_APP_ID, SCRIP_CLIENT_TOKEN       client-side API key for tokens (--client)
+  SCRIP_CLIENT_APP_ID, SCRIP_CLIENT_TOKEN       client-side API key (scrip token --client)
   DATABASE_URL                                  database for migrations and checks
-  SCRIP_<SERVICE>_DATABASE_URL                  database of a service that has one of its own, SCRIP_VOUCHER_DATABASE_URL
-  SCRIP_EVENTS_DATABASE_URL                     database of the event log, if it is another one
+  SCRIP_<SERVICE>_DATABASE_URL                  database of one service, such as SCRIP_VOUCHER_DATABASE_URL (default: DATABASE_URL)
+  SCRIP_EVENTS_DATABASE_URL                     database of the event log (default: DATABASE_URL)
   SCRIP_SERVICE_KEY, SCRIP_SERVICE_JWKS         key pair of the services
 
 Exit codes: 0 success, 1 failure or violations found, 2 invalid usage.`;

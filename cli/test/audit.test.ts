@@ -14,7 +14,7 @@ const { env, databaseUrl } = installation;
 const sql = (text: string, values: unknown[] = []) =>
   asAdmin(databaseUrl, async (client) => (await client.query(text, values)).rows);
 
-test("audit verify names the first wrong entry, and what a file with ends of chains proves", async () => {
+test("audit verify names the first wrong entry, and entries missing compared with a file of chain ends", async () => {
   const created = await scrip(env, "projects", "create", "--name", "Audited", "--json");
   const project: string = created.json.id;
   for (const name of ["One", "Two", "Three"]) {

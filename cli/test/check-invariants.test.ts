@@ -99,7 +99,7 @@ test("finds no violation in a sound ledger, and each kind of fault", async () =>
     "I2 spends: entry 2 of -1000: redemption r_none has none",
     "I3 vouchers: belongs to no voucher: v_none",
     `I4 stored responses: ${created.json.id} does not exist`,
-    "I5 events: is announced by no event",
+    "I5 events: has no event in the outbox or the event log",
     expect.stringMatching(/^Orders: its document is order ord_/),
   ];
   expect(details).toEqual(expect.arrayContaining(expected));

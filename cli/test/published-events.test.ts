@@ -60,7 +60,9 @@ test("misses no events that the log has dropped, and all others", async () => {
     const request = { projectId: "proj_1", published, publishedSince, now };
     return (await checkRedemptionEvents(db, request)).violations;
   };
-  expect(await check(0)).toEqual([{ subject: id, details: "is announced by no event" }]);
+  expect(await check(0)).toEqual([
+    { subject: id, details: "has no event in the outbox or the event log" },
+  ]);
   expect(await check(now - 3 * HOUR_MS)).toHaveLength(1);
   expect(await check(now - HOUR_MS)).toEqual([]);
 });

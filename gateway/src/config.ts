@@ -16,7 +16,7 @@ export type HttpConfig = {
   readonly admission: AdmissionSettings;
   readonly limits: RateLimitSettings;
   readonly maxBodyBytes: number;
-  /** Of a CSV file, which is stored as it arrives. */
+  /** Maximum size of a CSV file, which is stored while it arrives. */
   readonly maxUploadBytes: number;
   readonly trustedProxies: number;
   readonly redisUrl: string | undefined;

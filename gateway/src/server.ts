@@ -234,7 +234,7 @@ function appendImportFileOf(transports: ReadonlyMap<string, Transport>): AppendI
   return clientOf(ImportService, transport).appendImportFile;
 }
 
-/** What replicas of the gateway share, if there is a Redis. */
+/** Starts rate limits and code guessing, which replicas of the gateway share if Redis is configured. */
 async function startLimits(
   { config, counters, service, sharedSecret, inProcess = [] }: GatewayOptions,
   reports: RequestReports,
@@ -290,7 +290,7 @@ function createHttpServer(serve: RequestListener, reports: RequestReports): Serv
   const server = createServer(
     {
       headersTimeout: 10_000,
-      // Of a file; other requests end sooner (http/middleware.ts).
+      // Time for the upload of a file; other requests have shorter limits (http/middleware.ts).
       requestTimeout: 3_600_000,
       connectionsCheckingInterval: 1_000,
       // Longer than that of load balancers, which would otherwise use closed connections.

@@ -30,7 +30,7 @@ async function startReplica() {
   return { ...shared, failures };
 }
 
-test("one of the replicas reports what callers with the same address and customer find at the same time", async () => {
+test("only one of several replicas reports a code found at the same time by callers with the same address and customer", async () => {
   const replicas = await Promise.all([startReplica(), startReplica(), startReplica()]);
   const wins: number[] = [];
   for (let caller = 0; caller < 500; caller += 1) {
@@ -58,7 +58,7 @@ test("replicas report once also when Redis responds after a while", async () => 
   expect((await claimed).filter(Boolean)).toHaveLength(1);
 });
 
-test("each replica reports what it has counted while Redis is away", async () => {
+test("each replica reports its own counts while Redis is unavailable", async () => {
   const replicas = await Promise.all([startReplica(), startReplica()]);
   await server.kill();
   for (const { claimReport, failures } of replicas) {

@@ -63,7 +63,7 @@ async function verify(context: Context, options: VerifyOptions): Promise<void> {
       ...first.map(describe),
     ].join("\n"),
   });
-  if (faults > 0) throw new CliError(`${faults} days of projects are wrong`);
+  if (faults > 0) throw new CliError(`the audit log has faults on ${faults} days of projects`);
 }
 
 async function verifyProjects(

@@ -21,7 +21,7 @@ type ApplyOptions = { readonly delete?: boolean };
 export function addConfig(program: Command, context: Context): void {
   const config = program
     .command("config")
-    .description("Keep the configuration of a project in a YAML file.");
+    .description("Export, compare and apply the configuration of a project as a YAML file.");
   withProject(config.command("export").description("Write the configuration of a project as YAML."))
     .option("-o, --output <file>", "file to write (default: standard output)")
     .action((project: string, options: ExportOptions) => exportConfig(context, project, options));
@@ -29,13 +29,11 @@ export function addConfig(program: Command, context: Context): void {
     config
       .command("plan")
       .description(
-        "Show what `apply` would change; exit code 1 if anything, 2 if the file is invalid.",
+        "Show what `apply` would change; exit code 1 if there are changes, 2 if the file is invalid.",
       ),
   ).action((project: string, file: string) => printPlan(context, project, file));
   withFile(
-    config
-      .command("apply")
-      .description("Change the project to what the file says: all or nothing."),
+    config.command("apply").description("Change the project to match the file: all or nothing."),
   )
     .option("--delete", "also delete the objects that the file leaves out")
     .action((project: string, file: string, options: ApplyOptions) =>

@@ -40,7 +40,7 @@ export function addDeadLetters(program: Command, context: Context): void {
     .action((id: string) => showLetter(context, id));
   letters
     .command("replay")
-    .description("Publish dead letters again, once their cause is mended, and remove them.")
+    .description("Publish dead letters again, once their cause is fixed, and remove them.")
     .argument("[ids...]", "as listed: group/topic/partition/offset")
     .addOption(groupOption(`the oldest ${MAX_LISTED} of a consumer group`))
     .action((ids: string[], options: ReplayOptions) => replayLetters(context, ids, options));

@@ -17,7 +17,9 @@ export function addKeys(program: Command, context: Context): void {
   withProject(keys.command("list").description("List the keys of a project, newest first.")).action(
     (project: string) => listKeys(context, project),
   );
-  withProject(keys.command("create").description("Create a key; its token is shown only once."))
+  withProject(
+    keys.command("create").description("Create a key; its secret (app token) is shown only once."),
+  )
     .requiredOption("--name <name>", "name of the key")
     .addOption(
       new Option("--kind <kind>", "side of the API that the key may call")
@@ -33,23 +35,27 @@ export function addKeys(program: Command, context: Context): void {
   withKey(
     keys
       .command("block")
-      .description("Block a key: it receives no new tokens, and its live tokens end."),
+      .description("Block a key: it gets no new access tokens, and its live ones stop working."),
   ).action(async (project: string, key: string) => {
     const path = `${keyPath(project, key)}/block`;
     printKey(context, await callManagement(context.settings, "POST", path, {}));
   });
-  confirmed(withKey(keys.command("regenerate").description("Replace the token of a key."))).action(
-    async (project: string, key: string) => {
-      const path = `${keyPath(project, key)}/regenerate`;
-      printSecret(context, await callManagement(context.settings, "POST", path, {}));
-    },
-  );
-  confirmed(withKey(keys.command("delete").description("Delete a key; its tokens end."))).action(
-    async (project: string, key: string) => {
-      await callManagement(context.settings, "DELETE", keyPath(project, key));
-      context.print({ json: { id: key, deleted: true }, text: `deleted ${key}` });
-    },
-  );
+  confirmed(
+    withKey(
+      keys
+        .command("regenerate")
+        .description("Replace the secret (app token) of a key; its access tokens stay valid."),
+    ),
+  ).action(async (project: string, key: string) => {
+    const path = `${keyPath(project, key)}/regenerate`;
+    printSecret(context, await callManagement(context.settings, "POST", path, {}));
+  });
+  confirmed(
+    withKey(keys.command("delete").description("Delete a key; its access tokens stop working.")),
+  ).action(async (project: string, key: string) => {
+    await callManagement(context.settings, "DELETE", keyPath(project, key));
+    context.print({ json: { id: key, deleted: true }, text: `deleted ${key}` });
+  });
 }
 
 const withProject = (command: Command): Command =>

@@ -27,7 +27,9 @@ export function addProjects(program: Command, context: Context): void {
     .description("List all projects, newest first.")
     .action(() => listProjects(context));
   addSettings(
-    projects.command("create").description("Create a project; its keys are shown only once."),
+    projects
+      .command("create")
+      .description("Create a project; the secrets of its keys are shown only once."),
   )
     .requiredOption("--name <name>", "name of the project")
     .option("--sandbox", "create a sandbox project, whose clock can be set")
@@ -47,7 +49,7 @@ export function addProjects(program: Command, context: Context): void {
   confirmed(
     projects
       .command("delete")
-      .description("Delete a project; its keys and tokens end immediately."),
+      .description("Delete a project; its keys and access tokens stop working within 5 seconds."),
   )
     .argument("<project>", "id of the project")
     .action(async (id: string) => {

@@ -9,7 +9,7 @@ export function addToken(program: Command, context: Context): void {
   program
     .command("token")
     .description("Request an access token with an API key and print it.")
-    .option("--scope <scope...>", "scopes of the token (default: all of its side)")
+    .option("--scope <scope...>", "scopes of the token (default: api, or client_api with --client)")
     .option("--client", "use the client-side key, for /client/v1")
     .action((options: TokenOptions) => printToken(context, options));
 }

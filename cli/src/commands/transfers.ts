@@ -40,7 +40,7 @@ export function addTransfers(program: Command, context: Context): void {
   program
     .command("import")
     .description("Import a CSV file (orders: JSON) and wait for the result.")
-    .addArgument(kindArgument("<kind>", "what the file has", IMPORTS))
+    .addArgument(kindArgument("<kind>", "what the file contains", IMPORTS))
     .argument("<file>", "file to import")
     .option("--campaign <campaign>", "id or name of the campaign of vouchers")
     .action((kind: string, file: string, options: ImportOptions) =>
@@ -48,12 +48,12 @@ export function addTransfers(program: Command, context: Context): void {
     );
   program
     .command("export")
-    .description("Export objects of a kind to a CSV file.")
+    .description("Export all objects of one kind, or those that match the filters, to a CSV file.")
     .addArgument(kindArgument("<object>", "kind of objects", EXPORTS))
     .requiredOption("-o, --output <file>", "file to write")
-    .option("--fields <field...>", "columns of the file (default: those of the API)")
+    .option("--fields <field...>", "columns of the file (default: the default fields of the kind)")
     .option("--order <field>", "order of the rows; - in front for descending")
-    .option("--filters <json>", "filters, as in the API")
+    .option("--filters <json>", "filters, as in POST /v1/exports")
     .action((object: string, options: ExportOptions) => exportFile(context, object, options));
   program
     .command("generate")

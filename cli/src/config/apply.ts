@@ -145,7 +145,7 @@ const isRetried = (step: Step, error: Error): boolean =>
 
 const isLost = (step: Step): boolean => step.action === "create" && sectionOf(step) === "campaigns";
 
-/** Nothing restores a deleted campaign. */
+/** A deleted campaign cannot be restored. */
 export const isIrreversible = (step: Step): boolean =>
   step.action === "delete" && sectionOf(step) === "campaigns";
 

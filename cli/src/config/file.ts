@@ -103,7 +103,7 @@ export function parseFile(text: string, fileName: string): ConfigFile {
   return { items, sections: new Set(Object.keys(rest)) };
 }
 
-/** Without aliases: a small file can multiply itself with them. */
+/** Rejects aliases, with which a small file can expand to a huge document. */
 function contentOf(document: Document.Parsed, fileName: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 });

@@ -38,7 +38,7 @@ export type Section = {
   readonly namedBy?: string;
   /** Paths of objects that the value refers to by their names in the API, which need no `$ref:`. */
   namesIn?(value: JsonObject): readonly string[];
-  /** Of several forms that mean the same, the one that the API returns. */
+  /** Converts a value to the form that the API returns, if several forms have the same meaning. */
   normalize?(value: JsonObject): JsonObject;
   load(api: ProjectApi, parents: readonly LoadedItem[]): Promise<readonly LoadedItem[]>;
   create?(api: ProjectApi, write: Write): Promise<string>;

@@ -6,7 +6,10 @@ import type { TableRow } from "./table.ts";
 /** Points of a card that expire on a day; the key is the id of the card's voucher. */
 export type Lot = { readonly key: string; readonly date: string; readonly points: bigint };
 
-/** As files and exports have it; lots that are empty, have expired or never expire are left out. */
+/**
+ * The lot of a row in the form of the source files and of exports; undefined for lots that are empty, have expired or
+ * never expire.
+ */
 export function lotOf(row: TableRow): Lot | undefined {
   needColumn(row, "Voucher ID", ["voucher_id"]);
   const key = textOf(row, "voucher_id");

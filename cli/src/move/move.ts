@@ -171,7 +171,7 @@ export class Move {
     }
   }
 
-  /** After the publications: only cards with a holder are given points. */
+  /** Runs after the publications, because points can only be added to cards with a holder. */
   async #importExpirations(importer: Importer, kind: MovedKind): Promise<void> {
     let total = 0;
     for await (const pair of this.#importable(kind))
@@ -266,7 +266,7 @@ export class Move {
         { vouchers, lots },
         {
           onVoucher: (item, ofVoucher) => stored.add(storedWithLots(item, ofVoucher)),
-          // Of cards that were deleted.
+          // Expirations of cards that were deleted are ignored.
           onUnknown: () => {},
         },
       );

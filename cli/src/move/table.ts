@@ -49,7 +49,7 @@ export async function* readTable(file: string, progress?: Progress): AsyncGenera
         continue;
       }
       number += 1;
-      // In the place of bytes that could not be decoded: an import would store it in names and codes.
+      // The decoder writes U+FFFD for bytes that are not UTF-8; an import would store it in names and codes.
       if (record.some((cell) => cell.includes("\uFFFD")))
         throw new Error(`row ${number} is not UTF-8`);
       yield { number, ...cellsOf(headers, record) };

@@ -19,7 +19,10 @@ type Lookups = {
 };
 
 const MAX_BATCH = 200;
-/** As many as connections, so that a lookup is rejected for its wait, not for its place. */
+/**
+ * The maximum number of connections, so that a lookup is only rejected because of its waiting time, not because the
+ * queue is full.
+ */
 const MAX_WAITING = 12_000;
 const MAX_WAIT_MS = 1_500;
 

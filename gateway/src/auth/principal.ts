@@ -46,7 +46,7 @@ export type TenantSettings = Pick<
   | "sandboxNow"
 >;
 
-/** What a principal is made of. */
+/** The rows from which a principal is built. */
 export type PrincipalSource = {
   readonly key: Pick<ApiKey, "id" | "kind" | "name" | "secretHash" | "allowedIps">;
   readonly project: TenantSettings & Pick<Project, "clientTrustedDomains" | "clientFeatures">;

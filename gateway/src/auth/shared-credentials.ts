@@ -13,7 +13,10 @@ export type SharedCredentials = {
   readonly store: (pair: PresentedPair, entry: SharedEntry) => void;
   /** Sent immediately, before it returns. Resolves when no replica finds what was looked up before. */
   readonly evict: (eviction: Eviction) => Promise<void>;
-  /** This process does not find what was looked up before, also if Redis lacks the mark of the change. */
+  /**
+   * From now on, this process ignores shared credentials of this token, key or project that were looked up before, even
+   * if Redis has lost the mark of the change.
+   */
   readonly note: (eviction: Eviction) => void;
 };
 

@@ -48,7 +48,10 @@ export function composeCall(target: Target, invoke: Invoke, deps: CompositionDep
   });
 }
 
-/** From this step on, the owning service decides on a rejection. */
+/**
+ * The first step from which on a rejection is sent to the owning service, which stores it or returns an earlier
+ * response.
+ */
 const FIRST_WITHOUT_REJECTIONS = "assign-validation-rules";
 
 export function createCompositionDeps(

@@ -15,11 +15,14 @@ export type OwnMetadata = {
   readonly isComplete: boolean;
   /** When one of these fields is set, the object exists already and only the keys that were sent are checked. */
   readonly unless: readonly string[];
-  readonly instead: Instead | undefined;
+  readonly instead: AlternativeSchema | undefined;
 };
 
-/** The schema that applies where `field` is true; without a field, where the stored campaign says so. */
-export type Instead = { readonly resource: string; readonly field: string | undefined };
+/**
+ * The schema that applies instead if `field` is true; without a field, if the stored campaign has
+ * `use_voucher_metadata_schema`.
+ */
+export type AlternativeSchema = { readonly resource: string; readonly field: string | undefined };
 
 export type Child = { readonly field: string; readonly many: boolean; readonly plan: MetadataPlan };
 

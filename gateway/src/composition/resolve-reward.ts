@@ -28,7 +28,7 @@ const VOUCHER_TYPES: Readonly<Record<string, string>> = {
   LOYALTY_PROGRAM: "LOYALTY_CARD",
 };
 
-/** What the reward gives now, in the form of a reward that is written out. */
+/** What the reward gives at present, in the JSON form of a reward without `reward_id`. */
 function termsOf({ id, parameters }: Reward): JsonObject {
   const { id: campaignId, type: campaignType = "", balance } = parameters?.campaign ?? {};
   const type = VOUCHER_TYPES[campaignType];

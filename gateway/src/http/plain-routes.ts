@@ -23,7 +23,7 @@ export function plainRoutes(options: PlainRoutesOptions): Router {
   router.get("/livez", (ctx) => {
     ctx.body = { status: "alive" };
   });
-  // It responds only after the start.
+  // The server listens only after the start has completed, so every response means success.
   router.get("/startupz", (ctx) => {
     ctx.body = { status: "started" };
   });

@@ -4,9 +4,9 @@ import { decisionWork } from "@scrip/rpc";
 
 /** Estimates of a request's work, in about milliseconds of processor time. */
 export type RequestWork = {
-  /** Before the body is read. */
+  /** Estimate before the body is read, from its length. */
   readonly ofLength: (bytes: number) => number;
-  /** Of the decoded request; `objectBytes` is the expected size of a listed object. */
+  /** Work of the decoded request; `objectBytes` is the expected size of a listed object. */
   readonly ofMessage: (message: Message, bytes: number, objectBytes: number) => number;
   /** Counts the objects of a response; undefined for requests without a page size. */
   readonly countListed: ((response: Message) => number) | undefined;

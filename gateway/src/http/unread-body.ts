@@ -7,7 +7,10 @@ const MAX_MS = 20_000;
 const CHECK_MS = 3_000;
 const MIN_BYTES = 3_000;
 
-/** Ends a request whose response is written and whose body still arrives: Node's own time limit is that of files. */
+/**
+ * Ends a request whose response is written while its body still arrives. Node's own time limit does not help: it is
+ * long enough for uploads of files.
+ */
 export function endUnreadBody(req: IncomingMessage): void {
   // The rest of most bodies has arrived already, and is parsed next.
   if (!req.complete) setImmediate(() => watchBody(req));

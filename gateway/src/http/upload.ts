@@ -11,7 +11,10 @@ export type UploadLimits = { readonly maxUploadBytes: number };
 export type AppendPart = (number: number, data: Buffer) => Promise<unknown>;
 
 export type Upload = {
-  /** Of the field `file`; undefined without one. The hash stands for the body, and is JSON as other bodies are. */
+  /**
+   * The file in the field `file`; undefined without one. Its hash replaces the body in the request hash, as JSON like
+   * other bodies.
+   */
   readonly file: { readonly hash: Buffer } | undefined;
   /** The other fields of the form, as a query string. */
   readonly fields: string;

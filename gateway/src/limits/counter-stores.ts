@@ -14,7 +14,7 @@ export type CounterOptions = {
   readonly duration: number;
 };
 
-/** Where the processes of an installation count together. */
+/** The store in which the processes of an installation count together. */
 export type CounterStore = (options: CounterOptions) => RateLimiterAbstract;
 
 const keyPrefixOf = (name: string): string => `scrip:${name}`;
@@ -43,5 +43,5 @@ export const primaryCounters: CounterStore = ({ name, points, duration }) =>
     timeoutMs: PRIMARY_TIMEOUT_MS,
   });
 
-/** Holds the counters of this process's workers, once for all. */
+/** Creates, in the primary process, the counters that all its workers share. */
 export const holdPrimaryCounters = () => new RateLimiterClusterMaster();

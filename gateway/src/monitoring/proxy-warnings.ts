@@ -8,7 +8,7 @@ type Request = {
   readonly socket: { readonly remoteAddress?: string | undefined };
 };
 
-/** One line is enough to act on; anyone could cause more. */
+/** One warning is enough to act on, and any caller could cause many. */
 const QUIET_MS = 3_600_000;
 
 /**

@@ -3,7 +3,7 @@ import type { Project } from "../domain/project.ts";
 import { lockProject, updateProject } from "../store/projects.ts";
 import { publishProjects } from "./publish-projects.ts";
 
-/** What services must know of a project and another service owns. */
+/** Facts that another service owns, and that all services need to know about a project. */
 type Followed = Partial<Pick<Project, "webhookEvents" | "hasEarningRules">>;
 
 /** Stores a change that another service has made in a project, and publishes it to all services; undefined: none. */

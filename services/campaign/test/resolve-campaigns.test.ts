@@ -34,7 +34,7 @@ async function resolve(
 }
 
 describe("ResolveCampaigns", () => {
-  test("returns what each query of a batch requests, and what that refers to", async () => {
+  test("returns the requested objects of each query of a batch, and the objects that these refer to", async () => {
     const call = newCall();
     const other = newCall();
     const category = await categories.createCategory({ name: "C", hierarchy: 3n }, call);

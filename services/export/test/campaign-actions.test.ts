@@ -121,7 +121,7 @@ test("starts one action for a request that is repeated under its idempotency key
   expect((await asyncActions.listAsyncActions({}, call)).asyncActions).toHaveLength(1);
 });
 
-test("DeleteCampaign, DeleteLoyaltyProgram and DeleteBinEntry delete for good what is in the bin", async () => {
+test("DeleteCampaign, DeleteLoyaltyProgram and DeleteBinEntry permanently delete objects that are in the bin", async () => {
   const call = await newProject();
   const { id: campaignId, name } = await newCampaign(call, { vouchersCount: 3n });
   const { asyncActionId } = await actions.deleteCampaign({ campaignId: name }, call);

@@ -42,7 +42,7 @@ const countOf = async (table: string): Promise<number> => {
   return rows[0]?.count ?? 0;
 };
 
-test("a deleted webhook is gone for requests, and its deliveries are deleted in parts", async () => {
+test("requests no longer find a deleted webhook, and its deliveries are deleted in parts", async () => {
   await createRows();
   expect(await hideWebhook(db, HOOK)).toBe(true);
   expect(await hideWebhook(db, HOOK)).toBe(false);

@@ -193,7 +193,7 @@ test("parts of a file follow each other, and repeating one changes nothing", asy
   expect(await keyOf(part(2n, Buffer.from("c")))).toBe("invalid_payload");
 });
 
-test("a bulk update reports what became of each item, for a day", async () => {
+test("a bulk update reports the outcome of each item, for a day", async () => {
   const call = newCall();
   await addProject(platform, call);
   const ended = async (asyncActionId: string) => {

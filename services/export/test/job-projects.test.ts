@@ -91,8 +91,8 @@ test("a job runs with the project as it is known when a change of it never arriv
   expect(ended.reported).toEqual([expect.stringContaining("7 has not arrived")]);
 });
 
-test("a job of a project that is unknown ends what it works on, and fails", async () => {
+test("a job of an unknown project runs its clean-up, and fails", async () => {
   const ended = await takeLastTurn(newCall(), () => undefined);
   expect(ended).toMatchObject({ status: FAILED, ends: 1 });
-  expect(ended.reported).toEqual([expect.stringContaining("ended badly")]);
+  expect(ended.reported).toEqual([expect.stringContaining("clean-up after failed job")]);
 });

@@ -11,9 +11,9 @@ import { expect, test } from "vitest";
 import { QUEUE_SCHEMA } from "../src/store/queue-schema.ts";
 import {
   findHeldTurns,
-  forgetWorker,
+  deleteWorker,
   keepWorkerAlive,
-  releaseForgottenLanes,
+  releaseOrphanedLanes,
   releaseTurns,
   scheduleTurn,
 } from "../src/store/turns.ts";
@@ -74,7 +74,7 @@ test("shows the progress of a running job, and carries out the jobs of a project
   expect(ended.status).toBe(DONE);
 });
 
-test("a turn goes on while no other queue waits, and then gives way", async () => {
+test("a turn continues until another queue waits", async () => {
   const forgetTurns = () =>
     asAdmin(db.url, (client) => client.query(`delete from ${QUEUE_SCHEMA}._private_jobs`));
   await forgetTurns();
@@ -177,7 +177,7 @@ test("a worker whose first statement failed carries out jobs later", async () =>
   await asAdmin(db.url, async (client) => {
     await client.query("begin; lock table export_jobs._private_tasks in access exclusive mode");
     await startWorker();
-    await expect.poll(() => errors.map(({ message }) => message)).toContain("cannot look for jobs");
+    await expect.poll(() => errors.map(({ message }) => message)).toContain("cannot load due jobs");
     await client.query("commit");
   });
   const call = newCall();
@@ -242,21 +242,21 @@ test("a process releases a lane whose turn a frozen process has ended for it", a
     return rows[0]?.locked as boolean;
   };
   const queue = { projectId: call.project.id, queue: "bulk" } as const;
-  await releaseForgottenLanes(db, "other", []);
+  await releaseOrphanedLanes(db, "other", []);
   expect(await isLaneLocked()).toBe(true);
 
   await query(`delete ${turn}`);
   await scheduleTurn(db, queue);
   // The other process lives, so its locks are not those of a dead one.
   await keepWorkerAlive(db, "other");
-  await releaseForgottenLanes(db, "another", []);
-  await releaseForgottenLanes(db, "other", [queue]);
+  await releaseOrphanedLanes(db, "another", []);
+  await releaseOrphanedLanes(db, "other", [queue]);
   expect(await isLaneLocked()).toBe(true);
-  await releaseForgottenLanes(db, "other", []);
+  await releaseOrphanedLanes(db, "other", []);
   expect(await isLaneLocked()).toBe(false);
   await startWorker();
   await reaches(exports, call, { asyncActionId, status: DONE });
-  await forgetWorker(db, "other");
+  await deleteWorker(db, "other");
 });
 
 test("a process releases a turn that was fetched for it and did not arrive", async () => {
@@ -287,10 +287,10 @@ test("a process releases a turn that was fetched for it and did not arrive", asy
   expect(await findHeldTurns(db, "other")).toEqual([turn]);
   await releaseTurns(db, "other", [turn]);
   expect(await findHeldTurns(db, "other")).toEqual([]);
-  await releaseForgottenLanes(db, "other", []);
+  await releaseOrphanedLanes(db, "other", []);
   await startWorker();
   await reaches(exports, call, { asyncActionId, status: DONE });
-  await forgetWorker(db, "other");
+  await deleteWorker(db, "other");
 });
 
 test("a process whose claim was taken over can write no checkpoint", async () => {

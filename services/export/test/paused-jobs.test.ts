@@ -202,7 +202,7 @@ test("a turn for later leaves the turn of a job that is started meanwhile as it 
   expect(rows).toEqual([{ due: true }]);
 });
 
-test("a turn that ends lets another queue go first that has waited for it", async () => {
+test("a queue that waited for the end of a turn is next", async () => {
   const first = { projectId: newId("proj"), queue: "exports" } as const;
   const second = { projectId: newId("proj"), queue: "exports" } as const;
   const keys = [first, second].map(({ queue, projectId }) => `${queue}:${projectId}`);

@@ -255,7 +255,7 @@ test("does not store deliveries of a deleted webhook", async () => {
   expect(await rowsOf(hook)).toEqual([]);
 });
 
-test("sends again what a process that ended had claimed, and only once in between", async () => {
+test("sends deliveries again that an ended process had claimed, each once", async () => {
   const hook = await createHook();
   await store(deliveryOf(hook));
   // A process that ends during its request.
@@ -272,7 +272,7 @@ test("sends again what a process that ended had claimed, and only once in betwee
   expect(sent).toEqual(['{"sequence":1}']);
 });
 
-test("counts attempts by outcome, and reports what is due", async () => {
+test("counts attempts by outcome, and reports the deliveries that are due", async () => {
   const metrics = createMetrics({ withProcess: false });
   const { countDelivery } = createExportMetrics(metrics, db);
   const [good, bad] = [await createHook(), await createHook("https://bad.example/")];

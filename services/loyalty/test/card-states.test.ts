@@ -86,7 +86,7 @@ describe("a card earns by its state", () => {
     expect(await program.ledger()).toMatchObject([{ card_id: cardId, points: 5n }]);
   });
 
-  test("one that is published disabled earns nothing of what waited for it", async () => {
+  test("a card that is published disabled earns nothing for the events that waited for it", async () => {
     const program = await setUp([PER_EURO], { autoJoin: true });
     const customerId = await program.newCustomer();
     await earn([program.paid(customerId, 500n)]);

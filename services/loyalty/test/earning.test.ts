@@ -158,7 +158,7 @@ describe("earning points", () => {
     expect(rows).toEqual([{ rules: null }]);
   });
 
-  test("waits for a card whose publication arrives later, and earns nothing for what came before it", async () => {
+  test("waits for a card whose publication arrives later, and earns nothing for events before the publication", async () => {
     const program = await setUp([PER_EURO]);
     const [early, late] = [await program.newCustomer(), await program.newCustomer()];
     const events = [program.paid(early, 1_000n), program.paid(late, 2_000n)];

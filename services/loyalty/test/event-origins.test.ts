@@ -59,7 +59,7 @@ async function written(projectId: string, { typeName }: { readonly typeName: str
 
 const PENDING = { ...PER_EURO, pendingPoints: { periodType: "DAY", periodValue: 14n } };
 
-describe("the origin of what an event causes", () => {
+describe("the origin of events that another event causes", () => {
   test("is that of the event: points that an order earns, and the tier that they reach", async () => {
     const program = await setUp([PER_EURO]);
     const { customerId } = await join(program);

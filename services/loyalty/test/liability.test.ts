@@ -193,7 +193,7 @@ async function history(steps: readonly Step[]) {
 const sum = (points: readonly bigint[]): bigint => points.reduce((all, one) => all + one, 0n);
 
 describe("GetLiability and cards as of a time", () => {
-  test("show at every moment what a reader saw then, and the sum over the cards", async () => {
+  test("show for every time the points that a reader saw then, and the sum over the cards", async () => {
     const steps = fc.array(step, { minLength: 8, maxLength: 30 });
     const pending: Step[] = [
       { kind: "credit", card: 0, points: 40n, hours: 1, days: 3 },

@@ -157,7 +157,7 @@ describe("points past their date", () => {
     expect(await card.violations()).toEqual([]);
   });
 
-  test("expire night by night, once, also when jobs run concurrently and a hold keeps some", async () => {
+  test("expire night by night, once, also when jobs run concurrently and a hold reserves some", async () => {
     const card = newLoyaltyCard(loyalty, 5n);
     const lot = (points: bigint, days: number) => ({
       type: "POINTS_ADDITION" as const,

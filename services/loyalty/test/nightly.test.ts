@@ -52,7 +52,7 @@ test("the nights of a project that fail are reported and repeated, and those of 
   await runNightsOfProjects(deps, report);
   expect(errors).toMatchObject([
     {
-      message: `a night of project ${failing.projectId} failed`,
+      message: `the nightly jobs of project ${failing.projectId} failed`,
       cause: { message: expect.stringMatching(/^cards failed: 1, /), cause: { message: "broken" } },
     },
   ]);

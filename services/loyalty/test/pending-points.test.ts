@@ -135,7 +135,7 @@ describe("pending points", () => {
     expect(await program.violations()).toEqual([]);
   });
 
-  test("are summed by what became of them, by days", async () => {
+  test("are summed by their outcome, by days", async () => {
     const { program, member, ids } = await withPending([1_000n, 2_000n, 3_000n]);
     const { call } = program;
     const [first, second, third] = ids;

@@ -226,7 +226,7 @@ describe("a segment that triggers an earning rule", () => {
     expect(await rich.deliver()).toEqual([bob]);
   });
 
-  test("is left by the customer whose order another customer takes over", async () => {
+  test("a customer leaves it when their order is assigned to another customer", async () => {
     const program = await startProgram({
       "summary.orders.total_amount": { conditions: { $more_than: [999] } },
     });

@@ -166,7 +166,7 @@ test("a stopping process closes its snapshots, and does not wait for their calle
   await reading;
 });
 
-test("a stopping process ends although the caller of a snapshot reads no more of it", async () => {
+test("a stopping process ends although the caller of a snapshot no longer reads the stream", async () => {
   const stopping = await serveLoyalty();
   using other = transportTo(stopping.url);
   await open(other);

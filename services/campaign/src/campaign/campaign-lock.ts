@@ -42,7 +42,7 @@ export async function acquireCampaignLock(
       });
     }
     await sleep(POLL_MS);
-    // It may have been deleted.
+    // Rejects a campaign that was deleted before it was locked.
     await requireCampaign(deps.db, projectId, lock.campaignId);
   }
 }

@@ -15,7 +15,7 @@ import type { ReferralProgram } from "../domain/referral-program.ts";
 import { requireCodeCapacity } from "../mapping/code-config.ts";
 import { parseValidity } from "../mapping/validity.ts";
 import { checkedTiersExpiration, parseVoucherTemplate } from "../mapping/voucher-template.ts";
-import { requireSize } from "./check-room.ts";
+import { requireSize } from "./check-capacity.ts";
 
 /** Up to this number, codes are created before the response; a job generates more. */
 export const MAX_CODES_PER_REQUEST = 100n;

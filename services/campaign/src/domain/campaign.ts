@@ -87,7 +87,7 @@ export function voucherTypeOf(campaignType: CampaignType): VoucherType | null {
   }
 }
 
-/** What a new campaign sends instead of its type. */
+/** The fields of a request from which the type of a new campaign is inferred. */
 export type CampaignTypeHints = {
   readonly promotion: boolean;
   readonly voucher: {

@@ -28,7 +28,7 @@ export const onVoucher = (db: Database, newId: NewId): EventHandler =>
     work: (tx, effects) => apply(tx, newId, effects),
   });
 
-/** What an event changes here. */
+/** The effect of an event in this service. */
 type Effect = {
   readonly count?: VoucherCountChange | undefined;
   readonly binned?: Omit<ProjectBinEntry, "id">;
@@ -41,7 +41,7 @@ async function apply(tx: Queryable, newId: NewId, effects: readonly Effect[]): P
   const binned = effects.flatMap(({ binned: entry }) => entry ?? []);
   const entries = binned.map((entry) => ({ ...entry, id: newId("tbe") }));
   if (entries.length > 0) await insertBinEntries(tx, entries);
-  // After the entries: a voucher may be deleted and purged in one batch.
+  // Runs after the entries were added, because a voucher may be deleted and purged in one batch.
   const purged = Map.groupBy(
     effects.flatMap(({ purged: voucher }) => voucher ?? []),
     ({ projectId }) => projectId,

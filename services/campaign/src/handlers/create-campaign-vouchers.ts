@@ -6,7 +6,7 @@ import type {
 import type { Call, Handler } from "@scrip/rpc";
 
 import { addVouchers } from "../campaign/add-vouchers.ts";
-import { requireSize } from "../campaign/check-room.ts";
+import { requireSize } from "../campaign/check-capacity.ts";
 import { MAX_CODES_PER_REQUEST } from "../campaign/plan-campaign.ts";
 import { requestedVoucher } from "../campaign/requested-voucher.ts";
 import { requireCampaign } from "../campaign/require-campaign.ts";

@@ -5,7 +5,7 @@ import { CreateCampaignVouchersRequestSchema } from "@scrip/proto/scrip/campaign
 import type { Handler } from "@scrip/rpc";
 
 import { acquireCampaignLock } from "../campaign/campaign-lock.ts";
-import { requireRoom } from "../campaign/check-room.ts";
+import { requireCapacity } from "../campaign/check-capacity.ts";
 import { requestedVoucher } from "../campaign/requested-voucher.ts";
 import { requireCampaign } from "../campaign/require-campaign.ts";
 import { resolveCategoryId } from "../category/resolve-category.ts";
@@ -30,7 +30,7 @@ export const requestVouchers =
     const violation = checkVoucherCreation(campaign);
     if (violation !== null) throw invalidCampaign(violation);
     const item = requestedVoucher(campaign, { request, call });
-    await requireRoom(deps, call, { campaign, item, count: total });
+    await requireCapacity(deps, call, { campaign, item, count: total });
     const categoryId = await resolveCategoryId(deps, request, call);
     const { category: _, ...vouchers } = request;
     const own = create(CreateCampaignVouchersRequestSchema, { ...vouchers, categoryId });

@@ -9,7 +9,7 @@ import { advanceJob, lockStatus, setStatuses } from "../store/campaign-jobs.ts";
 
 const FAILED = { creation: "FAILED", generation: "FAILED" } as const;
 
-/** Ends a job that cannot be continued; nothing if another attempt has moved it on. */
+/** Ends a job that cannot be continued; does nothing if another attempt has advanced it. */
 export async function endFailedJob(
   { db, newId, onEvents }: Pick<Deps, "db" | "newId" | "onEvents">,
   call: Call,

@@ -104,7 +104,8 @@ export async function findBinEntry(
 /** Deletes an entry, and those of everything that belongs to its object. */
 export async function deleteBinEntry(db: Queryable, projectId: string, id: string): Promise<void> {
   const entry = await findBinEntry(db, projectId, id);
-  // With the id as a value, PostgreSQL knows whether much belongs to the object: otherwise it may read the whole bin.
+  // The id is part of the statement's values at planning time, so that PostgreSQL can estimate the number of rows of
+  // the object; otherwise it may scan the whole bin.
   if (entry !== undefined) await deleteBinEntriesOf(db, projectId, [entry.resourceId]);
 }
 

@@ -43,8 +43,8 @@ export type CampaignLockRelease = {
 };
 
 /**
- * After its expiry the lock can belong to another change, which keeps it; created vouchers are counted anyway. While jobs
- * of the campaign wait, its statuses are theirs.
+ * If the lock has expired, another change may hold it, which then keeps it; created vouchers are counted in any case.
+ * While jobs of the campaign wait, the jobs determine its statuses.
  */
 export async function releaseCampaignLock(
   db: Queryable,

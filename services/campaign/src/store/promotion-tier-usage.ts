@@ -7,7 +7,7 @@ import {
   summedAssignments,
 } from "@scrip/postgres";
 
-/** What the redemptions of a tier add up to, less rollbacks; amounts are minor units. */
+/** Number and sums of the redemptions of a tier, less rollbacks; amounts are minor units. */
 export type TierUsage = {
   readonly redemptions: bigint;
   /** Amount of the orders before discounts. */

@@ -29,7 +29,7 @@ export const WEBHOOK_EVENTS: ReadonlySet<string> = new Set([
   ...names("voucher.loyalty_card.pending_points", "added", "updated", "activated", "canceled"),
 ]);
 
-/** Names that can be subscribed to although nothing in Scrip has them: customers do not confirm their data. */
+/** Names that can be subscribed to but are never sent, because Scrip does not ask customers to confirm their data. */
 const UNSENT_EVENTS: ReadonlySet<string> = new Set(names("customer", "confirmed"));
 
 function names(subject: string, ...verbs: readonly string[]): readonly string[] {

@@ -94,7 +94,7 @@ async function openSnapshot(
   return first?.done === false ? first.value.snapshot : undefined;
 }
 
-/** Reads until the stream ends: a snapshot lives as long as its names are read. Lookups report that it ended early. */
+/** Reads the stream to keep the snapshot open until the stream ends. If it ends early, the next lookup fails. */
 async function readOn(names: AsyncIterator<unknown>): Promise<void> {
   try {
     while ((await names.next()).done !== true);

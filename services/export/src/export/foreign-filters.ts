@@ -32,7 +32,8 @@ export function splitFilters(
   const part = (isForeign: boolean): JsonObject =>
     Object.fromEntries(
       Object.entries(fields).filter(
-        // Null is no filter, so it must not count as an alternative either.
+        // A field whose filter is null is not filtered, so with `or` it must not count as an alternative that always
+        // matches.
         ([name, conditions]) => conditions !== null && known.has(name) === isForeign,
       ),
     );

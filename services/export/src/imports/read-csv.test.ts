@@ -33,7 +33,7 @@ test("continues at any record, whatever the quotes, line ends and blank lines", 
   }
 });
 
-test("reads what RFC 4180 writes, in batches of any size", async () => {
+test("reads CSV as RFC 4180 defines it, in batches of any size", async () => {
   const cell = fc.stringMatching(/^[a-z",\n é]{0,8}$/).map((text) => `c${text}`);
   const records = fc.array(fc.array(cell, { minLength: 2, maxLength: 2 }), {
     minLength: 1,

@@ -40,7 +40,10 @@ export type Slice<Input, Position> = JobCounts & {
 export type SliceOutcome<Position> = {
   /** Items that were handled successfully. Default: none. */
   readonly processed?: number;
-  /** The slice advanced another job that comes first; its time is not counted as that of this one. Default: false. */
+  /**
+   * The slice advanced an earlier job of the same campaign instead; its time does not count for this job. Default:
+   * false.
+   */
   readonly isWaiting?: boolean;
   /** Items that failed, each as the result shows it. */
   readonly failures?: readonly JsonObject[];
@@ -52,7 +55,10 @@ export type SliceOutcome<Position> = {
   readonly next: Position | null;
 };
 
-/** Nothing was done: the slice follows after so many milliseconds, in which other jobs may run. It is not an attempt. */
+/**
+ * The slice did nothing and is to run again after this many milliseconds, in which other jobs may run. Does not count
+ * as an attempt.
+ */
 export type SlicePause = { readonly pauseMs: number };
 
 /** Erases the types of input and position, which the job worker only stores. */

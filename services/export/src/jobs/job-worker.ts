@@ -9,10 +9,10 @@ import { QUEUE_SCHEMA } from "../store/queue-schema.ts";
 import {
   findForgottenQueues,
   findHeldTurns,
-  forgetWorker,
+  deleteWorker,
   keepWorkerAlive,
   type ProjectQueue,
-  releaseForgottenLanes,
+  releaseOrphanedLanes,
   releaseTurns,
   scheduleTurn,
   TURN_TASK,
@@ -60,13 +60,13 @@ export async function startJobWorker(options: JobWorkerOptions): Promise<AsyncDi
   const start = (): Promise<Runner> =>
     startRunner(pool, (queue, signal) => runTurn(tools, queue, signal), onError);
   let runner = await start();
-  parts.defer(() => forgetWorker(db, runner.id));
+  parts.defer(() => deleteWorker(db, runner.id));
   const retiring = new Map<Runner, Promise<void>>();
   parts.defer(async () => void (await Promise.all(retiring.values())));
   const retire = async (stuck: Runner): Promise<void> => {
     try {
       await stuck.stop();
-      await forgetWorker(db, stuck.id);
+      await deleteWorker(db, stuck.id);
     } catch (error) {
       onError(error as Error);
     } finally {
@@ -115,7 +115,7 @@ function startReleases(
       const forgotten = idle.filter((turn) => idleBefore.has(turn));
       idleBefore = new Set(idle);
       await releaseTurns(db, id, forgotten);
-      await releaseForgottenLanes(db, id, [...running.values()]);
+      await releaseOrphanedLanes(db, id, [...running.values()]);
       for (const queue of await findForgottenQueues(db)) await scheduleTurn(db, queue);
     },
     onError,
@@ -155,7 +155,7 @@ async function startRunner(
   events.on("job:complete", ({ job }) => running.delete(turnIdOf(job)));
   events.on("worker:getJob:empty", () => (hasLooked = true));
   events.on("worker:getJob:error", ({ error }) => {
-    if (!hasFailed) onError(new Error("cannot look for jobs", { cause: error }));
+    if (!hasFailed) onError(new Error("cannot load due jobs", { cause: error }));
     hasFailed = true;
   });
   // The end of a turn could not be stored.

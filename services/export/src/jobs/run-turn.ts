@@ -114,7 +114,8 @@ async function runSlice(
   }
   const slice = sliceOf(tools, job, { state, signal });
   try {
-    if (job.attempts > MAX_ATTEMPTS) throw new Error("The process ended repeatedly");
+    if (job.attempts > MAX_ATTEMPTS)
+      throw new Error("The process that ran the job ended repeatedly");
     const startedAt = performance.now();
     const outcome = await definition.slice(slice);
     if ("pauseMs" in outcome) return endOf(await pauseJob(tools.db, job, outcome.pauseMs));
@@ -153,8 +154,9 @@ const REPORTED_BUSY_MS = 60_000;
 const MAX_BUSY_MS = 2 * 3_600_000;
 
 /**
- * Finds the project at least as the starting request has seen it: settings and clock are not older. Its event may still be
- * on its way, after a crash for as long as the lease of a consumer; a change that never arrives does not stop the job.
+ * Loads the project in the version that the starting request has seen, or a later one, so that settings and clock are
+ * not older. The event with that version may be late, after a crash by the lease of a consumer. The job waits for it,
+ * but not forever.
  */
 async function findState(
   tools: TurnTools,
@@ -332,15 +334,15 @@ async function giveUp(
   },
 ): Promise<SliceEnd> {
   if (definition?.onFailed !== undefined) {
-    // The job of another process goes on.
+    // Another process has claimed the job and continues it.
     if (!(await isJobHeld(tools.db, job))) return "lost";
     try {
       await definition.onFailed(slice, reason);
     } catch (error) {
-      // What no repetition can change must not keep the job, and those after it, from ending.
+      // An error that every retry would get must not prevent the end of this job and of those after it.
       if (finalErrorOf(error, job.requestId) === undefined) throw error;
       tools.onError(
-        new Error(`Job ${job.id} (${job.type}) ended badly`, {
+        new Error(`The clean-up after failed job ${job.id} (${job.type}) failed`, {
           cause: error,
         }),
       );

@@ -112,11 +112,11 @@ export async function releaseTurns(
 }
 
 /**
- * Releases the lanes that this process holds without running one of their turns. graphile-worker ends a turn without
- * verifying who holds it: when a process that was frozen ends a turn that this one has taken over, this one finds
- * nothing to end and would keep the lane for hours.
+ * Releases lanes that this process has locked without running one of their turns. graphile-worker ends a turn without
+ * verifying which worker holds it: if a frozen process resumes and ends a turn that this process has taken over, this
+ * process finds nothing to end, and the lane would stay locked for hours.
  */
-export async function releaseForgottenLanes(
+export async function releaseOrphanedLanes(
   db: Queryable,
   workerId: string,
   running: readonly ProjectQueue[],
@@ -163,8 +163,8 @@ export async function keepWorkerAlive(db: Queryable, workerId: string): Promise<
   return dead.length > 0 || row?.due === true;
 }
 
-/** Forgets a process that ends, and those that ended without doing so. */
-export async function forgetWorker(db: Queryable, workerId: string): Promise<void> {
+/** Deletes the record of a process that stops, and of processes that ended without deleting theirs. */
+export async function deleteWorker(db: Queryable, workerId: string): Promise<void> {
   await db.query(
     `delete from worker where id = $1 or seen_at < clock_timestamp() - interval '${RETAIN_WORKERS}'`,
     [workerId],

@@ -11,7 +11,7 @@ import { batchCall, type Call } from "@scrip/rpc";
 
 import type { Clients } from "../clients.ts";
 import { queryChunksOf } from "../query-chunks.ts";
-import { encode, orMissing } from "./resource-data.ts";
+import { encode, undefinedIfDeleted } from "./resource-data.ts";
 
 /** A resource in the form of the API. */
 type Node = Record<string, unknown>;
@@ -185,7 +185,7 @@ async function completeCustomer(
   const customerId = String(node["id"]);
   const queries = [{ projectId: call.project.id, customerId }];
   const [profile, { results }] = await Promise.all([
-    orMissing(call, () => customers.getCustomer({ customerId }, call)),
+    undefinedIfDeleted(call, () => customers.getCustomer({ customerId }, call)),
     holdings.summarizeHoldings({ queries }, batchOf(call)),
   ]);
   const [held] = results;

@@ -57,7 +57,7 @@ import {
   loadTransaction,
   loadVoucher,
   object,
-  onlyId,
+  idOnlyJson,
 } from "./resource-data.ts";
 
 /** Topics whose events webhooks receive. */
@@ -284,7 +284,7 @@ const SOURCES = [
       names: CAMPAIGN_CHANGES[change] ?? [],
       loadData: (call) =>
         change === CampaignChanged_Change.DELETED
-          ? Promise.resolve(object({ campaign: onlyId("campaign", campaignId) }))
+          ? Promise.resolve(object({ campaign: idOnlyJson("campaign", campaignId) }))
           : campaignData(clients, { campaignId, jobId }, call),
     }),
   }),
@@ -358,7 +358,7 @@ const SOURCES = [
     read: ({ date, customerId }) => ({
       ...about(date, customerId),
       names: ["customer.deleted"],
-      loadData: async () => object({ customer: onlyId("customer", customerId) }),
+      loadData: async () => object({ customer: idOnlyJson("customer", customerId) }),
     }),
   }),
   source({

@@ -23,25 +23,26 @@ export const object = (members: Readonly<Record<string, string>>): string =>
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(",")}}`;
 
-export const onlyId = (type: string, id: string): string => JSON.stringify({ object: type, id });
+export const idOnlyJson = (type: string, id: string): string =>
+  JSON.stringify({ object: type, id });
 
 export const loadRedemption = ({ redemptions }: Clients, id: string, call: Call): Promise<string> =>
-  orOnlyId({ type: "redemption", id, call }, async () =>
+  orIdOnly({ type: "redemption", id, call }, async () =>
     encode(RedemptionSchema, await redemptions.getRedemption({ redemptionId: id }, call)),
   );
 
 export const loadVoucher = ({ vouchers }: Clients, id: string, call: Call): Promise<string> =>
-  orOnlyId({ type: "voucher", id, call }, async () =>
+  orIdOnly({ type: "voucher", id, call }, async () =>
     encode(VoucherSchema, await vouchers.getVoucher({ code: id }, call)),
   );
 
 export const loadCampaign = ({ campaigns }: Clients, id: string, call: Call): Promise<string> =>
-  orOnlyId({ type: "campaign", id, call }, async () =>
+  orIdOnly({ type: "campaign", id, call }, async () =>
     encode(CampaignSchema, await campaigns.getCampaign({ campaignId: id }, call)),
   );
 
 export const loadCustomer = ({ customers }: Clients, id: string, call: Call): Promise<string> =>
-  orOnlyId({ type: "customer", id, call }, async () =>
+  orIdOnly({ type: "customer", id, call }, async () =>
     encode(CustomerProfileSchema, await customers.getCustomer({ customerId: id }, call)),
   );
 
@@ -52,7 +53,7 @@ export async function loadPublication(
   call: Call,
 ): Promise<string> {
   const { publications } =
-    (await orMissing(call, () =>
+    (await undefinedIfDeleted(call, () =>
       holdings.listVoucherPublications(
         { code: event.voucherId, limit: 100n, createdAt: around(event.date) },
         call,
@@ -69,7 +70,7 @@ export async function loadTransaction(
   call: Call,
 ): Promise<string> {
   const { data } =
-    (await orMissing(call, () =>
+    (await undefinedIfDeleted(call, () =>
       transactions.listCardTransactions(
         { code: event.voucherId, filters: { id: { conditions: { $is: [event.id] } } } },
         call,
@@ -114,15 +115,15 @@ export async function loadHeldVoucher(
 type Resource = { readonly type: string; readonly id: string; readonly call: Call };
 
 /** A resource that was deleted in the meantime is described by its id. */
-async function orOnlyId(
+async function orIdOnly(
   { type, id, call }: Resource,
   load: () => Promise<string>,
 ): Promise<string> {
-  return (await orMissing(call, load)) ?? onlyId(type, id);
+  return (await undefinedIfDeleted(call, load)) ?? idOnlyJson(type, id);
 }
 
 /** Undefined if the resource was deleted in the meantime. */
-export async function orMissing<Result>(
+export async function undefinedIfDeleted<Result>(
   call: Call,
   load: () => Promise<Result>,
 ): Promise<Result | undefined> {

@@ -23,9 +23,10 @@ const EVENT_ID = /^event_([0-9a-f]{18})$/;
 const DIGITS = 18;
 
 /**
- * The id of an activity, the same at each delivery of its event. As other ids: 48 bits of milliseconds, then what makes it
- * unique. Ids sort by `createdAt`; those of one millisecond by step, then by event. The clock of a sandbox stands still, so
- * that one millisecond has any number of events: there, 10 bytes that sort by event are in place of the last 3.
+ * The id of an activity, the same at each delivery of its event. Like other ids, it begins with 48 bits of
+ * milliseconds, followed by bytes that make it unique. Ids sort by `createdAt`; those of one millisecond by step, then
+ * by event. In a sandbox project whose clock was set, any number of events share a millisecond, so the last 3 bytes are
+ * replaced by 10 that sort by event.
  */
 export function activityId({
   eventId,

@@ -5,7 +5,7 @@ import { eventMetadataFaults } from "../domain/custom-event-schema.ts";
 import { isCustomEvent } from "../domain/earning/earning-rule.ts";
 import type { EventSchemaRow } from "../store/custom-event-schemas.ts";
 
-/** Callers do not report what Scrip knows itself: its earning rules would credit points for it. */
+/** Rejects events that Scrip reports itself: a caller who sends them would trigger their earning rules. */
 export function rejectBuiltInEvent(name: string, path: string): void {
   if (!isCustomEvent(name)) {
     throw invalidPayload(`Property .${path} cannot be the built-in event '${name}'`);

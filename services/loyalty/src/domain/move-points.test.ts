@@ -209,7 +209,7 @@ describe("decideMovements", () => {
 });
 
 describe("expireLots", () => {
-  test("leaves what pending holds take, and splits the lot that they share", () => {
+  test("does not expire points of pending holds, and splits a lot that they use in part", () => {
     const account = openAccount(0n);
     account.move(add(10n, "2026-03-30"));
     account.move(add(10n, "2026-03-31"));
@@ -232,7 +232,7 @@ describe("expireLots", () => {
 });
 
 describe("refundAccount", () => {
-  test("returns points to their lots, and what expired since to a lot of the new date", () => {
+  test("returns points to their lots, and points that have expired since to a lot of the new date", () => {
     const account = openAccount(100n);
     account.move(add(10n, "2026-03-31"));
     account.move(add(10n, "2026-05-31"));

@@ -50,7 +50,7 @@ export type PointsMovement = {
   readonly points: bigint;
   /** Credits: the last day on which the points can be spent; null: they never expire. */
   readonly expiresOn?: LocalDate | null;
-  /** What moves the points, such as an order with its earning rule: it moves them on this card once. */
+  /** Cause of the movement, such as an order with its earning rule. A cause moves points on a card once. */
   readonly cause: string;
   /** Time of the project. */
   readonly at: number;
@@ -109,7 +109,10 @@ const MAX_POINTS = 10_000_000_000_000n;
  * Points that the card can still be given: pending ones have their place, so that each can become active. Cards of an
  * earlier release may have been given more.
  */
-export function roomOf({ points, pendingPoints }: Pick<Card, "points" | "pendingPoints">): bigint {
+export function remainingCapacityOf({
+  points,
+  pendingPoints,
+}: Pick<Card, "points" | "pendingPoints">): bigint {
   const room = MAX_POINTS - points - pendingPoints;
   return room < 0n ? 0n : room;
 }
@@ -200,7 +203,8 @@ function rejectionOf(
   locks: readonly PointsLock[],
 ): MovementDecision | null {
   if (KINDS[type].adds) {
-    const limit = type === "PENDING_POINTS_ACTIVATION" ? MAX_POINTS - card.points : roomOf(card);
+    const limit =
+      type === "PENDING_POINTS_ACTIVATION" ? MAX_POINTS - card.points : remainingCapacityOf(card);
     return points <= limit ? null : { kind: "rejected", key: "invalid_amount", limit };
   }
   const ofCard = locks.filter(

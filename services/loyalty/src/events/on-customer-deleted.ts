@@ -6,8 +6,8 @@ import { CustomerDeletedSchema } from "@scrip/proto/scrip/events/v1/customers_pb
 import { deletePartOfCustomer } from "../store/deleted-customers.ts";
 
 /**
- * Deletes what the deletion of a customer left, and erases permanently deleted customers from stored responses. Each part is a
- * statement of its own, so an attempt that ends early is continued. Repeatable.
+ * Deletes the rows of deleted customers that their deletion did not reach, and erases permanently deleted customers
+ * from stored responses. Each part is a separate statement, so that an interrupted attempt is continued. Repeatable.
  */
 export const onCustomerDeleted =
   (db: Queryable): EventHandler =>

@@ -30,7 +30,7 @@ export const createEarningRules =
     const rules = await Promise.all(
       requests.map((request) => newEarningRule(deps, request, { projectId, campaignId, now })),
     );
-    // Events of a program that has not arrived yet would earn nothing.
+    // Until the replica contains the program, its events earn nothing, so the request waits for it.
     await requireProgram(deps, call, campaignId);
     await deps.definitions.write(projectId, async (tx) => {
       const total = (await countEarningRules(tx, projectId)) + BigInt(rules.length);
@@ -49,7 +49,10 @@ export const createEarningRules =
     return create(CreateEarningRulesResponseSchema, { rules: rules.map(earningRuleToProto) });
   };
 
-/** Rejects a rule whose schema or segment was deleted meanwhile, and lets deletions wait until the transaction ends. */
+/**
+ * Rejects a rule whose schema or segment was deleted concurrently, and locks both, so that deletions wait until the
+ * transaction ends.
+ */
 async function keepReferences(
   tx: Queryable,
   projectId: string,

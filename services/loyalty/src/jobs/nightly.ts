@@ -103,7 +103,7 @@ export async function runNightsOfProjects(
       try {
         await runDueNights(deps, { ...project, now: projectTime({ sandboxNow }) }, isOver);
       } catch (cause) {
-        onError(new Error(`a night of project ${project.projectId} failed`, { cause }));
+        onError(new Error(`the nightly jobs of project ${project.projectId} failed`, { cause }));
       }
     }
   };

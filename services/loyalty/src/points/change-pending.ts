@@ -9,7 +9,7 @@ import { availablePoints, type Card, totalPoints } from "../domain/card.ts";
 import { expiryDate } from "../domain/expiry-date.ts";
 import { keyOf } from "../domain/key.ts";
 import { localDateAt, type LocalDate } from "../domain/local-date.ts";
-import { roomOf } from "../domain/move-points.ts";
+import { remainingCapacityOf } from "../domain/move-points.ts";
 import {
   pendingPointsChangedEvent,
   type PendingPointsChange,
@@ -92,7 +92,7 @@ export const adjustPending = (
     if (request.points === 0n || points <= 0n) {
       throw new ApiError("invalid_amount", { details: "Amount has to be a valid positive number" });
     }
-    if (request.points > roomOf(card)) throw tooManyPoints(roomOf(card));
+    if (request.points > remainingCapacityOf(card)) throw tooManyPoints(remainingCapacityOf(card));
     const after = { ...entry, points };
     const pendingPoints = card.pendingPoints + request.points;
     await updatePendingPoints(tx, [after], now);

@@ -4,7 +4,7 @@ import type { Queryable } from "@scrip/postgres";
 import type { Deps } from "../deps.ts";
 import type { Card, CardReference } from "../domain/card.ts";
 import { keyOf } from "../domain/key.ts";
-import { roomOf } from "../domain/move-points.ts";
+import { remainingCapacityOf } from "../domain/move-points.ts";
 import { pendingPointsChangedEvent } from "../events/pending-points-changed.ts";
 import { openAndLockCards, saveCards } from "../store/cards.ts";
 import { findCauses } from "../store/ledger-entries.ts";
@@ -75,7 +75,7 @@ function withinRoom<Entry extends Pick<PendingPoints, "projectId" | "cardId" | "
   entries: readonly Entry[],
   cards: ReadonlyMap<string, Card>,
 ): readonly Entry[] {
-  const rooms = new Map([...cards].map(([key, card]) => [key, roomOf(card)]));
+  const rooms = new Map([...cards].map(([key, card]) => [key, remainingCapacityOf(card)]));
   return entries.filter(({ projectId, cardId, points }) => {
     const key = keyOf(projectId, cardId);
     const room = rooms.get(key) ?? 0n;

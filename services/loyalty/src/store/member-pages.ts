@@ -5,7 +5,7 @@ export type Program = { readonly projectId: string; readonly campaignId: string 
 /** The cards of a program between two ids: behind `after`, up to `last`; null: up to the end. */
 export type MemberPage = { readonly after: string; readonly last: string | null };
 
-/** All published cards of a program, by ranges of so many; asked before each. */
+/** All published cards of a program, in ranges of `cardsOfPage()` cards, which is called before each range. */
 export async function* pagesOfMembers(
   tx: Queryable,
   { projectId, campaignId }: Program,

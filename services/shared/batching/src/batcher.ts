@@ -10,8 +10,8 @@ export type BatcherOptions<Item, Result> = {
   readonly overload?: OverloadLimits;
   readonly onBatch?: (size: number) => void;
   /**
-   * Whether one item alone may have caused the error of `send`. Then the items are sent again one by
-   * one, so that a bad item fails no other; only for work that may be sent twice.
+   * Whether a single item may have caused the error of `send`. If so, the items are sent again one by one, so that only
+   * the bad item fails. Set it only for idempotent work.
    */
   readonly isBadItem?: (error: unknown) => boolean;
 };
@@ -26,7 +26,7 @@ export type OverloadLimits = {
 
 type Waiting<Item, Result> = {
   readonly item: Item;
-  /** When it arrived; 0 if it is not used. */
+  /** Time at which the item arrived; 0 without overload limits. */
   readonly since: number;
   readonly trace: TraceContext | undefined;
   readonly resolve: (result: Result) => void;
@@ -68,7 +68,7 @@ export function createBatcher<Item, Result>(
       const since = overload === undefined ? 0 : performance.now();
       waiting.push({ item, since, trace: traceContext(), resolve, reject });
       if (scheduled || busy >= options.lanes) return;
-      // At the end of this iteration of the event loop, so that all items of the iteration leave together.
+      // Deferred to the end of this iteration of the event loop, so that all items of the iteration are in one batch.
       scheduled = true;
       setImmediate(next);
     });

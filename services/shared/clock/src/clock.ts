@@ -1,4 +1,4 @@
-/** A smaller difference is ignored: the network may have caused it. */
+/** Smaller differences are ignored, because the latency of the network may have caused them. */
 const TOLERANCE_MS = 50;
 
 /** The time at which `performance.now()` was 0. */
@@ -22,7 +22,7 @@ export async function adjustClock(read: () => Promise<number>): Promise<void> {
   const sentAt = performance.now();
   const time = await read();
   const receivedAt = performance.now();
-  // It was read at some moment in between.
+  // The other clock was read at an unknown time between sending and receiving.
   const uncertainty = (receivedAt - sentAt) / 2;
   const measured = time + uncertainty - receivedAt;
   if (Math.abs(measured - origin) > uncertainty + TOLERANCE_MS) origin = measured;

@@ -30,8 +30,8 @@ export type NormalCodeConfig = {
 };
 
 /**
- * Merges a request into the stored configuration. A length replaces a stored pattern, which would otherwise take
- * precedence, and a pattern the stored length, which is that of another pattern.
+ * Merges a request into the stored configuration. A new length replaces a stored pattern, which would otherwise take
+ * precedence over it; a new pattern replaces the stored length, which belongs to the old pattern.
  */
 export function mergeCodeConfig(standing: CodeConfig, sent: CodeConfig): CodeConfig {
   const { pattern, length, ...others } = standing;
@@ -43,10 +43,7 @@ export function mergeCodeConfig(standing: CodeConfig, sent: CodeConfig): CodeCon
   };
 }
 
-/**
- * The complete form of a config that `parseCodeConfig` accepted: its mask without defaults left to
- * apply.
- */
+/** The complete form of a configuration that `parseCodeConfig` accepted: all defaults are filled in. */
 export function normalize(config: CodeConfig, { mask }: CodeMask): NormalCodeConfig {
   return {
     length: placeholdersOf(mask),

@@ -14,7 +14,7 @@ export const PLACEHOLDER = "#";
 export const capacityOf = ({ mask, alphabet }: CodeMask): bigint =>
   BigInt(alphabet.length) ** BigInt(placeholdersOf(mask));
 
-/** Base-2 logarithm of the capacity, rounded down to two decimals: what guessing a code is up against. */
+/** Base-2 logarithm of the number of different codes, rounded down to two decimals: how hard a code is to guess. */
 export function entropyBitsOf({ mask, alphabet }: CodeMask): number {
   const bits = placeholdersOf(mask) * Math.log2(alphabet.length);
   return Math.floor(bits * 100) / 100;

@@ -22,7 +22,7 @@ export function createRandomIndex(fill: (bytes: Uint8Array) => void): RandomInde
         next = 0;
       }
       const byte = pool[next] ?? BYTE;
-      // Used once: codes must not be readable from memory later.
+      // Erased after use, so that codes cannot be reconstructed from memory.
       pool[next] = 0;
       next += 1;
       if (byte < limit) return byte % size;
@@ -30,7 +30,7 @@ export function createRandomIndex(fill: (bytes: Uint8Array) => void): RandomInde
   };
 }
 
-/** From the cryptographic source of the system. */
+/** Draws from the system's cryptographic random generator. */
 export const randomIndex: RandomIndex = createRandomIndex((bytes) => {
   randomFillSync(bytes);
 });

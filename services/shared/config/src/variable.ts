@@ -37,7 +37,7 @@ export const variable = {
   secret: reader(`a secret of at least ${MIN_SECRET_LENGTH} characters`, (text) =>
     text.length >= MIN_SECRET_LENGTH ? text : undefined,
   ),
-  /** For a secret that opens the whole installation, to anyone who can send requests. */
+  /** For a secret that grants access to the whole installation to everyone who can send requests. */
   strongSecret: reader(
     `a secret of at least ${MIN_SECRET_LENGTH} characters, ${MIN_DIFFERENT} of them different, for example from: openssl rand -base64 32`,
     (text) =>
@@ -46,7 +46,7 @@ export const variable = {
   url: reader("a URL", (text) => (URL.canParse(text) ? text : undefined)),
   databaseUrl: urlOf("postgres:", "postgresql:"),
   redisUrl: urlOf("redis:", "rediss:"),
-  /** Of a service: of its replicas, or of names that resolve to all of them. */
+  /** URLs of a service: those of its replicas, or names that resolve to the addresses of all replicas. */
   urls: reader(
     "a URL that begins with http:// or https://, or several separated by commas",
     (text) => {

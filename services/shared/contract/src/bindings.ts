@@ -31,7 +31,7 @@ export type Binding = {
   readonly path: string;
   readonly segments: readonly Segment[];
   readonly body: Body;
-  /** The list that is the whole document of the response; undefined: the message is. */
+  /** The list field that is the whole JSON response; undefined: the response is the message. */
   readonly responseBody: DescField | undefined;
   readonly side: Side;
   /** The required scope; undefined where the side has no scopes. */
@@ -68,7 +68,10 @@ function bindingsOfMethod(method: DescMethod): Binding[] {
   return first === undefined ? [] : [first, ...others.map((each) => inScopeOfPath(each, first))];
 }
 
-/** Scopes open paths by their first segment; a path under another resource than the first one needs the scope of that. */
+/**
+ * The first segment of a path determines its scope. An additional path of an RPC that begins with another resource
+ * therefore needs the scope of that resource.
+ */
 function inScopeOfPath(binding: Binding, { side, path }: Binding): Binding {
   const [resource, own] = [path, binding.path].map((each) => each.split("/")[2]);
   const isElsewhere = side === "server" && binding.side === "server" && own !== resource;

@@ -7,7 +7,10 @@ import { watchServer } from "./watchdog.ts";
 
 /** The server is not a child of this process, so its end is polled. */
 const POLL_MS = 250;
-/** After this many polls it is checked that the process is still the server: process numbers are not used again so soon. */
+/**
+ * After this many polls, checks that the process is still the server; the system does not reuse a process number
+ * sooner.
+ */
 const POLLS_PER_CHECK = 20;
 
 /** A full disk or a damaged file does not recover within milliseconds. */

@@ -56,7 +56,7 @@ export async function stopServer(cluster: Cluster): Promise<void> {
   const { data, folder, account, programs } = cluster;
   const pid = Number(await firstLine(pidFileOf(cluster)));
   if (!(await isServer(pid, data))) {
-    // Left by a crash. PostgreSQL would not start while any process has this number.
+    // A crash left this file behind. PostgreSQL would refuse to start while any process has the number in it.
     await rm(pidFileOf(cluster), { force: true });
     return;
   }

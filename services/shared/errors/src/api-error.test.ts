@@ -16,7 +16,7 @@ test("texts that quote the caller are shortened, without half of a character", (
   }
 });
 
-test("gRPC clients repeat what another attempt may achieve, and nothing else", () => {
+test("gRPC clients retry only errors after which another attempt may succeed", () => {
   const codeOf = (key: ErrorKey) => toConnectError(new ApiError(key), "req_1").code;
   expect(codeOf("multiple_requests")).toBe(Code.Aborted);
   expect(codeOf("idempotency_in_progress")).toBe(Code.Aborted);

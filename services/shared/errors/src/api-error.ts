@@ -12,7 +12,7 @@ export type ApiErrorOptions = {
   readonly resourceType?: string | undefined;
   /** The merchant's own message (`error.error.message`). */
   readonly customMessage?: string | undefined;
-  /** The resources that use this one. */
+  /** The resources that refer to this one (`resource_in_use`). */
   readonly related?: RelatedObjects | undefined;
   readonly cause?: unknown;
 };

@@ -265,7 +265,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   no_voucher_suitable_for_publication: {
     cause:
-      "The campaign, or that of a reward, has no voucher left that can be published, is disabled, or is a promotion.",
+      "The campaign has no voucher left that can be published, or is a promotion; or the campaign of a reward is disabled or has no free voucher.",
     remedy:
       "Add vouchers to the campaign. Promotions have no vouchers: publish from another campaign.",
   },

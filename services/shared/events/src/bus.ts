@@ -13,11 +13,14 @@ export type EventEnvelope = {
   readonly projectId: string;
   /** The full name of the message in the payload. */
   readonly type?: string;
-  /** Counts the versions of that message; absent: the first one. */
+  /** Version of the message; absent: the first one. */
   readonly schemaVersion?: number;
-  /** Counts the changes of the entity of the key, where it counts them: this event follows this version. */
+  /** Version of the entity of the key after the change; absent if the entity has no versions. */
   readonly entityVersion?: bigint;
-  /** Counts the histories of the publishing database: a restored backup begins another one. Absent: the first one. */
+  /**
+   * History of the publishing database, counted up after each restore of a backup (docs/operations.md#kafka). Absent:
+   * the first one.
+   */
   readonly epoch?: number;
   readonly payload: Uint8Array;
   /** The origin (see `originOf`), where it is known, and `traceparent`, where the request is traced. */
@@ -128,8 +131,8 @@ export type EventBus = {
    */
   readonly openOutbox?: (outbox: Queryable) => Promise<ReadableOutbox | undefined>;
   /**
-   * When the oldest entry of an outbox was written that a group has not handled; null when all are handled. Includes
-   * those of an outbox that cannot be opened any more, or not now.
+   * Time at which the oldest entry of an outbox that some group has not handled was written; null if all are handled.
+   * Includes entries of outboxes that cannot be opened now or any more.
    */
   readonly unhandledSince?: () => Promise<Date | null>;
   /** A new group starts at the oldest retained entry. */
@@ -143,7 +146,7 @@ export type EventBus = {
   readonly deadLetters: (filter: DeadLetterFilter, limit: number) => Promise<readonly DeadLetter[]>;
   /** The number of dead letters of each group that has any, up to a bound. */
   readonly countDeadLetters: () => Promise<ReadonlyMap<string, number>>;
-  /** For how many seconds the oldest unhandled event of each group has been published; absent if the broker knows. */
+  /** Age in seconds of the oldest unhandled event of each group; absent in Kafka, where `backlogs` counts events. */
   readonly delays?: () => Promise<ReadonlyMap<string, number>>;
   /** The number of unhandled events of each group that subscribed here; absent where `delays` is present. */
   readonly backlogs?: () => Promise<ReadonlyMap<string, number>>;

@@ -3,10 +3,10 @@ import { type DescMessage, fromBinary, type Message, type MessageShape } from "@
 import type { EventEnvelope } from "./bus.ts";
 import { type Origin, originOf } from "./origin.ts";
 
-/** The newest version of a message that this release reads: each is in its first one. */
+/** The newest version of a message that this release can read. So far, every message is in its first version. */
 const NEWEST_VERSION = 1;
 
-/** The groups of a process receive the same events; one decodes for all. */
+/** The groups of a process receive the same events, so each event is decoded once for all of them. */
 const decoded = new WeakMap<EventEnvelope, Message>();
 
 /**

@@ -45,7 +45,7 @@ export const inboxHandler =
   };
 
 const DAY_MS = 24 * 3_600_000;
-/** Fewer partitions are fewer indexes to look an event up in. */
+/** A lookup reads the index of every partition, so longer periods make it cheaper. */
 const EVERY_MS = 5 * DAY_MS;
 
 /**

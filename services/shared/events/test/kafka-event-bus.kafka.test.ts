@@ -120,7 +120,7 @@ describe.concurrent("the Kafka adapter", () => {
     await bus.close(CLOSE_MS);
   });
 
-  test("marks what it publishes with the epoch of the installation, but not what has one", async () => {
+  test("marks events with the epoch of the installation, unless they have one", async () => {
     const [bus, restored] = [await broker.connect(), await openBus({ epoch: 2 })];
     const topic = newTopic();
     const { seen, handler } = recorder();

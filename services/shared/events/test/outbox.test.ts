@@ -219,7 +219,7 @@ describe("an outbox that consumers read in place", () => {
     expect(await published(topic)).toEqual(["v_1-2", "v_1-1", "v_1-3"]);
   });
 
-  test("publishes again what a cluster with smaller transaction ids was restored with", async () => {
+  test("publishes the restored events again after a restore to a cluster with smaller transaction ids", async () => {
     const topic = newTopic();
     await enqueue(db, buildEvents(topic, "v_1", 3), undefined);
     await publishPending(db, bus, 500);
@@ -316,7 +316,7 @@ describe("a partition with rows that a group has not handled is kept", () => {
   });
 });
 
-test("an upgrade publishes what an earlier release has left, and stops its relay", async () => {
+test("an upgrade publishes the events that an earlier release left unpublished, and stops its relay", async () => {
   const folder = path.join(import.meta.dirname, "../../../voucher/migrations");
   await using made = new AsyncDisposableStack();
   const database = made.use(await emptyDatabase());

@@ -6,7 +6,7 @@ import type { ExportedObject } from "./catalogue.ts";
 export type ExportColumn = {
   /** The value, for filters and order; cells are made of it by the type of the field. */
   readonly sql: string;
-  /** SQL of the text in the file, where it differs. */
+  /** SQL of the text in the file, if it differs from that of the value. */
   readonly cell?: string;
   /** What filters for equality compare instead of the value. */
   readonly key?: FilterField["key"];
@@ -22,7 +22,7 @@ export type ExportTable = {
   readonly from: string;
   /** Fields of other services are absent; they are filled in later. */
   readonly columns: Readonly<Record<string, ExportColumn>>;
-  /** SQL of the orders that are no columns. */
+  /** SQL of sort orders that are not columns. */
   readonly orders?: Readonly<Record<string, string>>;
   /** SQL of the campaign and the voucher of a row, where exports of one of them exist. */
   readonly scopes?: { readonly campaign: string; readonly voucher: string };

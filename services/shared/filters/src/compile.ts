@@ -47,7 +47,7 @@ function compileTree(filters: unknown, context: FilterContext, bind: Bind): stri
 /** PostgreSQL rejects values that a statement does not use. */
 const bindNothing: Bind = () => "null";
 
-/** What a negative operator excludes, also for an absent value. */
+/** The positive operator that a negative one negates. A negative operator also matches an absent value. */
 const EXCLUDED: Readonly<Partial<Record<Operator, Operator>>> = {
   $is_not: "$is",
   $not_in: "$in",

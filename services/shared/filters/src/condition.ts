@@ -18,7 +18,7 @@ export type Condition = {
   readonly operands: readonly Operand[];
 };
 
-/** Thrown inside this package only, for conditions that cannot be compiled. */
+/** A condition that cannot be compiled. Thrown and caught inside this package only. */
 export class Violation extends Error {
   override readonly name = "Violation";
 }

@@ -17,24 +17,30 @@ export type FilterField = {
   readonly type: "text" | "number" | "boolean" | "date" | "day" | "array" | "json";
   /** Defined by the service, never by a client. */
   readonly sql: string;
-  /** Compared for equality instead of a text: `of` returns the keys that stand for an operand. */
+  /** Compared for equality instead of the text: `of` returns the keys that an operand matches. */
   readonly key?: {
     readonly sql: string;
     readonly of: (operand: string) => readonly string[];
-    /** The SQL of whether `sql` is one of these keys, where an index needs another. */
+    /** SQL condition that `sql` is one of these keys, if an index needs another form than `= any`. */
     readonly isAny?: (keys: string) => string;
   };
   /**
-   * A column with an index, for texts that begin with an operand: `of` returns where its values are, among others;
-   * undefined: anywhere.
+   * An indexed column for `$starts_with`: `of` returns ranges that contain all texts which begin with an operand, and
+   * possibly others; undefined: the index cannot be used.
    */
   readonly beginnings?: {
     readonly sql: string;
     readonly of: (operand: string) => readonly TextRange[] | undefined;
   };
-  /** `sql` is a column of another table: the SQL of whether a row of it satisfies a condition, for the rows of the list. */
+  /**
+   * If `sql` is a column of another table: the SQL condition, for a row of the list, that a row of that table satisfies
+   * a condition.
+   */
   readonly within?: (condition: string) => string;
-  /** Of an array: the SQL of whether it has one of the values, which are an array too. Default: by comparing the arrays. */
+  /**
+   * For an array: the SQL condition that it contains one of the values, which are an array too. Default: the arrays
+   * overlap.
+   */
   readonly hasAny?: (values: string) => string;
   /** Replaces other names of a value with the stored one. */
   readonly normalize?: (operand: string) => string;

@@ -12,7 +12,7 @@ export type RecordValue = unknown;
 export type RecordField<Subject> = {
   readonly type: ValueType;
   readonly read: (subject: Subject) => RecordValue;
-  /** As which texts of the client are compared with what `read` returns. Default: as they are. */
+  /** Converts an operand before it is compared with the result of `read`. Default: unchanged. */
   readonly keyOf?: (text: string) => string;
 };
 

@@ -18,7 +18,11 @@ import type { Call, RecordHit } from "@scrip/rpc";
 export const AUDIT_TOPIC = "scrip.audit.v1";
 
 /** A successful call. */
-export type Made = { readonly request: Message; readonly response: Message; readonly call: Call };
+export type SuccessfulCall = {
+  readonly request: Message;
+  readonly response: Message;
+  readonly call: Call;
+};
 
 /** Stores the entry of a change in its transaction. */
 export type StoreEntry = (tx: Queryable, entry: ChangeAudited) => Promise<void>;
@@ -55,7 +59,9 @@ export const createHitRecorder =
   };
 
 /** Compiles how calls of an RPC are described in the audit log; undefined for an RPC that leaves no entry. */
-export function compileEntry(method: DescMethod): ((made: Made) => ChangeAudited) | undefined {
+export function compileEntry(
+  method: DescMethod,
+): ((made: SuccessfulCall) => ChangeAudited) | undefined {
   if (!isAudited(method)) return undefined;
   const sentFields = compileSentFields(method);
   const resourceOf = compileResource(method);

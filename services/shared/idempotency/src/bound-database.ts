@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import { type Database, type ProjectQueryable, sqlState } from "@scrip/postgres";
 
-/** Locks of the work are waited for as in other transactions; the claim of the key set another limit. */
+/** Lock timeout of the handler's statements, as in other transactions; the claim of the key has set a shorter one. */
 const LOCK_TIMEOUT_MS = 1_000;
 
 /** Postgres reports nothing else for statements after a failed one. */
@@ -45,7 +45,7 @@ const bound = (run: RunOn): ProjectQueryable => ({
   }),
 });
 
-/** It would wait for itself. */
+/** The statement would wait for the transaction that it is part of. */
 const NESTED = "A handler used its database inside a transaction: use the `tx` of the transaction";
 
 /** One statement, which shares a round trip with its savepoint. */

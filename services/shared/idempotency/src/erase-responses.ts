@@ -7,7 +7,7 @@ import { ErrorSchema } from "@scrip/proto/scrip/common/v1/error_pb";
 /** Number of stored requests that one statement reads. */
 const CHUNK = 2_000;
 
-/** The id of a deletion, which the response of the deletion itself begins with: it names the customer and stays. */
+/** Begins the response of the permanent deletion itself, which names the customer and is not erased. */
 const DELETION = Buffer.from("del_");
 
 /**

@@ -293,7 +293,10 @@ async function findOutcome(
   return stored.outcome;
 }
 
-/** A concurrent request with the same key is in another process: it holds the key until it ends. */
+/**
+ * A concurrent request with the same key in another process holds the key until it ends; the claim waits for this long
+ * only.
+ */
 const CLAIM_TIMEOUT_MS = 100;
 /** Longer than any request: a handler may wait for another service. */
 const IDLE_TIMEOUT_MS = REQUEST_DEADLINE_MS + 1_000;
@@ -317,7 +320,8 @@ async function runInTransaction<Deps extends BaseDeps>(
           run.call.onReplay?.();
           return claim.outcome;
         }
-        // An interrupted attempt may have committed steps: its request has no final error.
+        // An earlier attempt that was interrupted may have committed steps, so a rejection now is not the final result
+        // of the request.
         if (rejection !== undefined && !isFirst) throw errorFromProto(rejection);
         const newId = claim.seed === null ? deps.newId : seededIds(claim.seed);
         work = createKeyedWork(bindDatabase(tx, { ...deps.db, size: 1 }), newId);

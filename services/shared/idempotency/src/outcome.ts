@@ -6,7 +6,7 @@ import type { Outcome, RequestKey } from "./stored-requests.ts";
 
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 404, 409, 422]);
 
-/** Conflicts with concurrent requests: a repetition runs, and may succeed. */
+/** Conflicts with concurrent requests. They are not stored: a retry is executed, and may succeed. */
 const RETRYABLE: ReadonlySet<string> = new Set([
   "idempotency_in_progress",
   "idempotency_key_reused",
@@ -14,8 +14,8 @@ const RETRYABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The Error message of an error that every repetition gets; undefined for one after which a repetition runs, and may
- * succeed.
+ * The Error message of an error that is stored, so that every retry gets it; undefined for an error after which a retry
+ * is executed.
  */
 export function finalErrorOf(thrown: unknown, requestId: string): ErrorMessage | undefined {
   const { error, unexpected } = toErrorResponse(thrown, requestId);
@@ -26,7 +26,7 @@ export function finalErrorOf(thrown: unknown, requestId: string): ErrorMessage |
 /** An outcome, with the error that this attempt ended with. */
 export type AttemptOutcome = Outcome & { readonly thrown?: unknown };
 
-/** The outcome to store of an error; undefined for one that a repetition may not get. */
+/** The outcome to store for an error; undefined for an error that is not stored. */
 export function finalError(thrown: unknown, requestId: string): AttemptOutcome | undefined {
   const error = finalErrorOf(thrown, requestId);
   return error && { kind: "error", error: toBinary(ErrorSchema, error), thrown };
@@ -37,7 +37,7 @@ export const responseOutcome = (schema: DescMessage, message: Message): Outcome 
   message: toBinary(schema, message),
 });
 
-/** The outcome as the caller gets it, the first time as at each repetition. Throws a stored error. */
+/** Returns the outcome to the caller, in the same form for the first request and its retries. Throws a stored error. */
 export function deliver(schema: DescMessage, outcome: AttemptOutcome): Message {
   if (outcome.kind === "error") {
     throw outcome.thrown ?? errorFromProto(fromBinary(ErrorSchema, outcome.error));

@@ -2,13 +2,13 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Queryable } from "@scrip/postgres";
 import type { Call } from "@scrip/rpc";
 
-import { compileEntry, type Made, type StoreEntry } from "./audit.ts";
+import { compileEntry, type SuccessfulCall, type StoreEntry } from "./audit.ts";
 import { isReceived, publishChanges, type PublishedChange } from "./resource-changes.ts";
 
 /** Writes what follows from a successful call, in the transaction of its effect. */
 export type Recorder = {
   readonly isNeeded: (call: Call) => boolean;
-  readonly write: (tx: Queryable, made: Made) => Promise<void>;
+  readonly write: (tx: Queryable, made: SuccessfulCall) => Promise<void>;
 };
 
 /** Undefined for an RPC of which nothing is recorded. */

@@ -10,14 +10,14 @@ type BulkClientOptions = {
   /** The role of the service. */
   readonly role: string;
   readonly applicationName?: string;
-  /** For statements that are short: a server that takes longer is lost. Default: no limit. */
+  /** Limit for short statements: a server that takes longer counts as unavailable. Default: no limit. */
   readonly queryTimeoutMs?: number;
 };
 
 const CONNECTION_TIMEOUT_MS = 2_000;
 const KEEP_ALIVE_AFTER_MS = 60_000;
 
-/** For reads of millions of rows, whose receiver may be slow. */
+/** Statement timeout of reads of millions of rows, whose receiver may be slow. */
 const BULK_TIMEOUT_MS = 60 * 60_000;
 
 /** A connection that reads the rows of one project. */

@@ -49,7 +49,8 @@ export async function* withClient<Item>(
     yield* read(client);
     isComplete = true;
   } finally {
-    // A polite end would wait for the results that nobody reads any more.
+    // An orderly end would wait for results that are no longer read, so the connection is only ended in this way when
+    // all were read.
     if (isComplete) await client.end();
     else
       (

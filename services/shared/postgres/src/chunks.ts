@@ -18,8 +18,11 @@ export async function walkChunks<Position>(
   }
 }
 
-/** Repeats a statement that changes some rows, until it finds none: one for all of them could exceed its timeout. */
-export async function untilNoneIsLeft(
+/**
+ * Repeats a statement that changes a limited number of rows until it changes none. A single statement for all rows
+ * could exceed the timeout.
+ */
+export async function repeatUntilNoRows(
   changeSome: () => Promise<{ readonly rowCount: number | null }>,
 ): Promise<void> {
   while (((await changeSome()).rowCount ?? 0) > 0);

@@ -5,8 +5,11 @@ import type { Planning } from "./statement.ts";
 /** Rows that a list has read. */
 type FoundRows = { readonly offset: number; readonly found: number };
 
-/** An estimate may be less than the rows that a list has read, a count is not. Behind the end, nothing was found. */
-export function totalBeside(counted: bigint, { offset, found }: FoundRows): bigint {
+/**
+ * The total to return with a page. An estimate may be lower than the number of rows that the page and those before it
+ * have shown; then this number is returned. A page behind the end has found no rows.
+ */
+export function consistentTotal(counted: bigint, { offset, found }: FoundRows): bigint {
   const least = found === 0 ? 0n : BigInt(offset + found);
   return counted < least ? least : counted;
 }

@@ -35,7 +35,7 @@ export type Database = ProjectQueryable & {
   readonly bulk: (projectId: string) => BulkReads;
   /** Holds a snapshot of the primary on a connection beside the pool: transactions can read it (`readSnapshot`). */
   readonly holdSnapshot: Snapshots["hold"];
-  /** For lists, whose rows may be as old as the replica. Absent: there is no replica. */
+  /** Reads the streaming replica, for lists, whose rows may lag behind the primary. Absent: there is no replica. */
   readonly replica?: ProjectQueryable;
   /** Maximum number of connections, of which transactions leave one. */
   readonly size: number;
@@ -81,7 +81,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
  */
 const SILENCE_TIMEOUT_MS = 2_000;
 
-/** For a free or a new connection of the pool. A longer wait only adds to a jam. */
+/** Maximum wait for a connection of the pool. A longer wait would only increase an overload. */
 const CONNECTION_TIMEOUT_MS = 2_000;
 
 /**

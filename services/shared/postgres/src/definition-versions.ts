@@ -158,7 +158,7 @@ function moveToEnd(
   return project;
 }
 
-/** A slow check that was sent long before this call does not prove the present state. */
+/** Checks the version after this call: a slow check that began before does not show later commits. */
 async function checkedNow(
   project: Readonly<Project>,
   oldest: number,

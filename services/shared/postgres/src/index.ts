@@ -30,7 +30,7 @@ export {
   summedAssignments,
   updateOf,
 } from "./column-table.ts";
-export { type ReadChunk, untilNoneIsLeft, walkChunks } from "./chunks.ts";
+export { type ReadChunk, repeatUntilNoRows, walkChunks } from "./chunks.ts";
 export { type BulkReads, inlineValues } from "./bulk-reads.ts";
 export {
   createDatabase,
@@ -51,7 +51,7 @@ export {
   sqlState,
   TooManySnapshots,
 } from "./errors.ts";
-export { countRows, totalBeside } from "./count-rows.ts";
+export { countRows, consistentTotal } from "./count-rows.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
 export { CASELESS, sortsByBytes } from "./collation.ts";

@@ -2,7 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { isLockTimeout } from "./errors.ts";
 
-/** Everyone who uses a table waits behind a waiting change, so it gives up soon and tries again. */
+/**
+ * All statements on a table queue behind a schema change that waits for its lock, so the change gives up soon and
+ * retries.
+ */
 export const SHORT_LOCK_TIMEOUT_MS = 100;
 const ATTEMPTS = 20;
 const PAUSE_MS = 250;

@@ -34,7 +34,10 @@ export type TableReader = { readonly role: string; readonly tables: readonly str
 const TURN_TIMEOUT_MS = 60_000;
 const TURN_POLL_MS = 100;
 
-/** While a change waits for a table, all others wait behind it: better to fail and retry. */
+/**
+ * All statements on a table queue behind a migration that waits for its lock, so the migration fails after this time
+ * and can be retried.
+ */
 const TABLE_LOCK_TIMEOUT = "5s";
 
 /** `create index concurrently` waits for all older transactions, and nothing waits for it. */
@@ -131,7 +134,10 @@ async function prepare(client: Client, schema: string, role: string): Promise<vo
   await client.query(CASELESS_COLLATION);
 }
 
-/** For schemas of earlier releases. Only when needed: it would wait for a backup that runs. */
+/**
+ * Adds the column to schemas of earlier releases. Executed only if it is missing, because it would wait for a running
+ * backup.
+ */
 const ADD_CONTRACT = `
   do $$ begin
     if not exists (select from pg_attribute where attrelid = 'migration'::regclass and attname = 'contract') then

@@ -51,7 +51,7 @@ test("returns messages of earlier releases as they are", () => {
   expect([...unpackBytes(new Uint8Array())]).toEqual([]);
 });
 
-test("rejects what no release has written", () => {
+test("rejects bytes that no release has written", () => {
   expect(() => unpackBytes(Uint8Array.from([0, 9]))).toThrow("unknown form 9");
   expect(() => unpackBytes(Uint8Array.from([0, 1, 200, 1, 0x40, 1]))).toThrow("ends early");
 });

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import { countRows, totalBeside } from "./count-rows.ts";
+import { countRows, consistentTotal } from "./count-rows.ts";
 import type { Database } from "./database.ts";
 import type { ProjectQueryable, Queryable } from "./queryable.ts";
 import type { Planning } from "./statement.ts";
@@ -10,14 +10,20 @@ export type PageQuery = {
   readonly columns: string;
   /** From `from` to the end of `where`. */
   readonly from: string;
-  /** The same for the total, where the page reads parts of it that are sorted and limited already. Default: `from`. */
+  /**
+   * The rows to count for the total, if `from` contains parts that are already sorted and limited for the page.
+   * Default: `from`.
+   */
   readonly counted?: string;
   /** The sort order; its last column should be unique. */
   readonly order: string;
   readonly values: readonly unknown[];
   readonly limit: number;
   readonly offset: number;
-  /** What the columns of a page need, but neither its rows nor their order: joined to the rows of the page only. */
+  /**
+   * Joins that only the columns need, and neither the selection of rows nor their order: they are applied to the rows
+   * of the page only.
+   */
   readonly completed?: { readonly alias: string; readonly joins: string };
   /** Default: as the statistics suggest. */
   readonly planning?: Planning;
@@ -96,6 +102,6 @@ export async function readPage<Row extends QueryResultRow>(
   const found = { offset, found: rows.length };
   // The last page tells the total, which an estimate may miss. Behind the end, and after a position, a page does not.
   const isLast = after === undefined && !hasMore && (rows.length > 0 || offset === 0);
-  const total = isLast ? BigInt(offset + rows.length) : totalBeside(counted, found);
+  const total = isLast ? BigInt(offset + rows.length) : consistentTotal(counted, found);
   return { rows: shown, total, hasMore };
 }

@@ -7,9 +7,9 @@ import { PROJECT_SETTING, tenantRoleOf } from "./tenant-role.ts";
 
 type Target = { readonly schema: string; readonly role: string };
 
-/** Of all other roles: what they see depends on their grants only. A constant costs nothing in a plan. */
+/** Policy of all other roles, which see what their grants permit. Its constant condition costs nothing in a plan. */
 const ALL_ROWS = "all_rows";
-/** Of the tenant role, in addition. */
+/** Additional policy of the tenant role. */
 const ROWS_OF_PROJECT = "rows_of_project";
 
 /**

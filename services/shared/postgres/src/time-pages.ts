@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 
-import { countRows, totalBeside } from "./count-rows.ts";
+import { countRows, consistentTotal } from "./count-rows.ts";
 import type { Queryable } from "./queryable.ts";
 import {
   boundOf,
@@ -80,7 +80,7 @@ export async function readTimePage<Row extends QueryResultRow>(
   };
   return {
     rows,
-    total: totalBeside(counted, { offset, found: found.length }),
+    total: consistentTotal(counted, { offset, found: found.length }),
     hasMore,
     moreStartingAfter: hasMore ? await nextCursor(db, query, rows, earlier) : undefined,
   };

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { type Database } from "./database.ts";
 import { isUnavailable, sqlState } from "./errors.ts";
 
-/** A row of its own for nearly every process, so that their checks do not wait for each other. */
+/** A random row, so that the checks of different processes rarely wait for each other. */
 const slot = randomInt(1_024);
 
 /**

@@ -329,7 +329,7 @@ describe("a migration without a transaction", () => {
     expect(await at.migrate()).toEqual(["0002_index.sql"]);
   });
 
-  test("builds only what an interruption left out or invalid", async () => {
+  test("builds only the indexes that an interruption left missing or invalid", async () => {
     const indexes = `-- without a transaction
      create index concurrently if not exists sale_amount on sale (amount);
      create unique index concurrently if not exists sale_unique on sale (amount);

@@ -151,7 +151,7 @@ test("drops the table that an interrupted run detached", async () => {
   expect((await maintain()).dropped).toEqual(["note_p2020010100"]);
 });
 
-test("lets one of several processes work", async () => {
+test("only one of several processes works", async () => {
   const runs = await Promise.all([maintain(), maintain(), maintain()]);
   expect(runs.flatMap(({ created }) => created).toSorted()).toEqual(
     [0, 1, 2].map((days) => nameOf(daysFromNow(days))),

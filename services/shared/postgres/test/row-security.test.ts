@@ -116,7 +116,7 @@ test("a statement that fails in a transaction fails the transaction", async () =
   expect((await db.query(STATE)).rows[0]).toMatchObject({ role: SERVICE.role });
 });
 
-test("it can neither write nor read what has no project", async () => {
+test("it can neither write, nor read rows without a project", async () => {
   const forbidden = { code: "42501" };
   const p1 = db.inProject("p1");
   await expect(p1.query("select * from setting")).rejects.toMatchObject(forbidden);

@@ -14,7 +14,10 @@ const PAUSE_MS = 25;
 /** Later pauses are this part of the time waited. */
 const PAUSES = 10;
 
-/** After a wait in vain, calls do not wait: an unknown id or a late event costs one wait each time. */
+/**
+ * After a call has waited without success, further calls do not wait for this time, so that an unknown id or a late
+ * event costs one wait per period.
+ */
 const NO_WAIT_MS = 10_000;
 
 /** What remains of a deadline when a wait ends, so that the caller receives the error. */

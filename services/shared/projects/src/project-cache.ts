@@ -59,7 +59,7 @@ export function createProjectCache(db: Database, now: () => number): ProjectCach
   const reloaded = async (entry: CacheEntry): Promise<CacheEntry> => {
     const oldest = now() - MAX_AGE_MS;
     await reload(entry);
-    // A slow load that was sent long before does not prove the present state.
+    // Loads again if the running load began earlier: it may not show later commits.
     if (entry.loadedAt <= oldest) await reload(entry);
     return entry;
   };

@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 
 export type Claim = { readonly name: string; readonly ms: number };
 
-/** What one of the processes of an installation may do. */
+/** Rights to do something that only one process of the installation may have at a time. */
 export type Claims = Disposable & {
   /**
    * Claims all names, each for so many milliseconds; resolves whether one of them was free. Of several processes that claim
@@ -11,7 +11,10 @@ export type Claims = Disposable & {
   readonly claim: (names: readonly Claim[]) => Promise<boolean>;
 };
 
-/** Nothing waits for a claim, and one that a short pause of Redis fails would be granted to several processes. */
+/**
+ * No request waits for a claim, so the timeout is long. A claim that fails in a short pause of Redis would be granted
+ * to several processes.
+ */
 const CLAIM_TIMEOUT_MS = 10_000;
 
 /** All at once: two processes that claim several names one by one could each get one of them. */

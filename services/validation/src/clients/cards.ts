@@ -31,7 +31,7 @@ export function cardClients({ loyalty, voucher }: Transports, batched: Batched) 
   const cards = clientOf(CardService, loyalty);
   const rewards = clientOf(RewardService, loyalty);
   const redemptions = clientOf(RedemptionService, voucher);
-  // Also for requests whose deadline has passed: they have the time limit of a request of their own.
+  // Points are released even if the deadline of the request has passed, so these calls have a deadline of their own.
   const releasePoints = batched("release_points", async (releases: readonly PointsRelease[]) => {
     const request = { $typeName: ReleasePointsRequestSchema.typeName, releases: [...releases] };
     await cards.releasePoints(request, serviceCall());

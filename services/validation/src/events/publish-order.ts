@@ -5,7 +5,10 @@ import type { Call } from "@scrip/rpc";
 
 import { ORDERS_TOPIC } from "./order-paid.ts";
 
-/** What a request publishes of an order for webhooks; that it was paid is OrderPaid. */
+/**
+ * Names of the changes of an order that a request publishes for webhooks. The payment is published as OrderPaid
+ * instead.
+ */
 export const ORDER_NAMES = [
   "customer.order.created",
   "customer.order.updated",

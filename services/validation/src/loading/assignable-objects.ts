@@ -3,7 +3,7 @@ import { type Call, chunksOf } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import type { ObjectType } from "../store/rule-assignments.ts";
 
-/** What a lookup needs of the call that it belongs to. */
+/** The part of a call that a lookup needs. */
 type Requesting = Pick<Call, "project" | "deadline">;
 
 type ObjectReference = { readonly type: ObjectType; readonly name: string };

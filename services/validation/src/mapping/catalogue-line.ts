@@ -175,7 +175,7 @@ export const catalogueLineOf = (
       : skuToCatalogueItem(sku, product, item.sku?.metadata),
 });
 
-/** What filters read only of entries of the catalogue. */
+/** Fields that exist in catalogue entries only, and not in lines of an order. */
 const NOT_STORED = {
   isStored: false,
   attributes: [],

@@ -6,7 +6,7 @@ import type {
 } from "@scrip/proto/scrip/common/v1/order_pb";
 
 import type { LineSnapshot, OrderSnapshot } from "../domain/input/order.ts";
-import { isUnchanged, keptItems } from "./kept-items.ts";
+import { isUnchanged, matchStoredItems } from "./match-stored-items.ts";
 
 /**
  * The order as the decision sees it: the stored order, if the request references one, with the sent
@@ -35,7 +35,7 @@ export function orderFromProto(input: OrderInput, stored: Order | null): OrderSn
 
 /** Unchanged items of the stored order keep their discounts. */
 function sentLines({ items }: OrderInput, stored: Order): LineSnapshot[] {
-  const kept = keptItems(items, stored.items);
+  const kept = matchStoredItems(items, stored.items);
   return items.map((item, index) => {
     const line = sentLine(item, kept[index]);
     const discountAmount = line.initialAmount === null ? 0n : (kept[index]?.discountAmount ?? 0n);

@@ -11,7 +11,7 @@ import type { CatalogueItem } from "../domain/input/catalogue-item.ts";
 import type { LineFigures, OrderFigures } from "../domain/order/order-figures.ts";
 import type { UnitExchange } from "../domain/order/order-state.ts";
 import type { OrderKey } from "../store/orders.ts";
-import { keptItems } from "./kept-items.ts";
+import { matchStoredItems } from "./match-stored-items.ts";
 
 /** The calculated order of a response, with the data that was sent. */
 export function orderToProto(
@@ -20,7 +20,7 @@ export function orderToProto(
   stored: Order | null,
 ): Order {
   const items = input.items.length > 0 ? input.items : (stored?.items ?? []);
-  const kept = keptItems(input.items, stored?.items ?? []);
+  const kept = matchStoredItems(input.items, stored?.items ?? []);
   return {
     $typeName: "scrip.common.v1.Order",
     amount: figures.amount,
@@ -111,7 +111,7 @@ function addedItem(item: CatalogueItem): Partial<OrderItem> {
 function described(item: OrderItemInput | OrderItem): Partial<OrderItem> {
   const { sourceId, productId, skuId, relatedObject, product, sku, metadata } = item;
   return {
-    // Not the id of a sent item, which the order may not have.
+    // Only a stored item has an id of the order; the id in a request may be unknown to it.
     ...(item.$typeName === "scrip.common.v1.OrderItem" && item.id !== undefined && { id: item.id }),
     ...(sourceId !== undefined && { sourceId }),
     ...(productId !== undefined && { productId }),

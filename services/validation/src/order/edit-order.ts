@@ -26,7 +26,7 @@ import { publishOrder } from "../events/publish-order.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadAllCollectionsOfLines } from "../loading/collections.ts";
 import { requireIdentity } from "../loading/customer.ts";
-import { keptItems } from "../mapping/kept-items.ts";
+import { matchStoredItems } from "../mapping/match-stored-items.ts";
 import { lineFromStored, sentLine } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
@@ -175,7 +175,7 @@ type Figuring = {
 };
 
 function figuresOf(request: OrderRequest, { stored, base, path }: Figuring): OrderFigures {
-  const kept = keptItems(request.items, stored?.items ?? []);
+  const kept = matchStoredItems(request.items, stored?.items ?? []);
   const lines =
     request.items.length > 0
       ? request.items.map((item, index) => ({
@@ -183,7 +183,7 @@ function figuresOf(request: OrderRequest, { stored, base, path }: Figuring): Ord
           discountAmount: item.discountAmount ?? 0n,
         }))
       : (base?.items ?? []).map((item) =>
-          // Without a price, an amount of zero was never set.
+          // An amount of zero without a price means that neither was ever set.
           item.price === undefined && item.amount === 0n
             ? { ...lineFromStored(item), amount: null }
             : lineFromStored(item),

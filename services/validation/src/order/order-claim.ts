@@ -125,7 +125,10 @@ export async function enterQueue(
 const waitUntil = ({ maxWaitMs }: OrderQueue, { deadline }: Call): number =>
   Math.min(deadline - RESERVE_MS, currentTime() + maxWaitMs);
 
-/** Other processes may hold the order, or requests that name it otherwise. */
+/**
+ * Claims the order once it is free: other processes may hold it, or requests of this process that name it by its other
+ * id.
+ */
 async function claimOnceFree(
   deps: ClaimDeps,
   call: Call,

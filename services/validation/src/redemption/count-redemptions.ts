@@ -22,7 +22,7 @@ export function createRedemptionCounter(metrics: Metrics | undefined): CountRede
     labels: ["outcome"],
   });
   const children = OUTCOMES.map((outcome) => [outcome, counter.labels(outcome)] as const);
-  // So that the first one of an outcome is an increase.
+  // Creates all series with 0, so that the first redemption of an outcome appears as an increase.
   for (const [, child] of children) child.inc(0);
   const count = Object.fromEntries(children) as Record<Outcome, (typeof children)[number][1]>;
   return async (call, run) => {

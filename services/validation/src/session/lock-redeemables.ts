@@ -51,7 +51,7 @@ export async function lockRedeemables(
     isReserved = (await reserveVouchers(lockContext, reservations)).case === "reserved";
     return isReserved;
   } finally {
-    // Also after an error: a session whose key the caller never received would lock the points for
+    // Restored after errors, too: otherwise a session whose key the caller never received would lock the points for
     // days.
     if (!isReserved) await restorePoints(lockContext, previous);
   }
@@ -62,7 +62,7 @@ function restorePoints(
   previous: readonly PointsReservation[],
 ): Promise<void> {
   const restore = async (): Promise<void> => {
-    // Also when the deadline of the request has passed.
+    // A deadline of its own, because that of the request may have passed.
     const { deadline } = serviceCall();
     await reservePoints({ ...lockContext, call: { ...lockContext.call, deadline } }, previous);
   };

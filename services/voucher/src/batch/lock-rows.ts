@@ -22,11 +22,11 @@ export type RowKeys = {
 export type LockedRows = {
   readonly usages: ReadonlyMap<string, VoucherUsage>;
   readonly scopes: ReadonlySet<string>;
-  /** Somebody else holds them. */
+  /** Rows that other transactions have locked. */
   readonly lockedByOthers: ReadonlySet<string>;
 };
 
-/** What the commands take from, add to and count in. */
+/** The rows that the commands change, and those of the counts that their guards read. */
 export function rowsToLock(commands: readonly CommitCommand[]): RowKeys {
   const vouchers: UsageKey[] = [];
   const scopes: ScopeKey[] = [];

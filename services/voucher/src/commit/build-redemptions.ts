@@ -130,7 +130,7 @@ function redeemedVoucher(
   return scope === undefined ? withPoints : withScope(withPoints, scope);
 }
 
-/** What the redemption of a MATERIAL or CAMPAIGN reward owes. */
+/** The record of a MATERIAL or CAMPAIGN reward that is still to be given for the redemption. */
 function rewardRedemptionOf(
   { projectId, customerId, at, message }: Command,
   redemptionId: string,

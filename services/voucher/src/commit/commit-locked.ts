@@ -134,7 +134,7 @@ const shouldRetry = (error: unknown): boolean =>
   // A points hold was released after it was looked up.
   isUniqueViolation(error, "points_claim_pkey");
 
-/** One redemption stands for all: they are committed together. */
+/** One redemption of each batch is enough to find out whether it was committed, because all are committed together. */
 export const attemptsOf = ({ writes, outcomes }: BuiltCommits): readonly Attempt[] =>
   writes.redemptions.slice(0, 1).map(({ projectId, id }) => ({
     projectId,

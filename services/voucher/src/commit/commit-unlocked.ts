@@ -80,7 +80,7 @@ async function write(
   return "nothing";
 }
 
-/** Not if the session was lost: the statement may have been committed. */
+/** Whether the statement certainly had no effect. If the connection was lost, it may have been committed. */
 function wasRolledBack(error: unknown): boolean {
   const state = sqlState(error);
   return state !== undefined && !/^(08|57P)/.test(state);
@@ -135,7 +135,7 @@ const voucherKey = ({ projectId, parts }: Command): string =>
 type Batch = {
   readonly commands: readonly Command[];
   readonly decisions: readonly CommitDecision[];
-  /** As seen, by `rowKey`. */
+  /** The usages that the decisions were based on, by `rowKey`. */
   readonly usages: ReadonlyMap<string, VoucherUsage>;
 };
 

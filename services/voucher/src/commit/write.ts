@@ -14,7 +14,7 @@ export type CommitBatchWrites = CommitWrites & {
   readonly increments: readonly CountIncrement[];
   /** Points holds that redemptions use. */
   readonly claims: readonly HoldClaim[];
-  /** What redemptions of rewards owe. */
+  /** MATERIAL and CAMPAIGN rewards that are to be given for the redemptions. */
   readonly rewards: readonly RewardRedemption[];
   /** Sessions whose locks the redemptions release. */
   readonly sessions: readonly { readonly projectId: string; readonly sessionKey: string }[];

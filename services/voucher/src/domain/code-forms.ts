@@ -1,7 +1,10 @@
-/** Ways to write a text at the same place: the text, and the next one in the order of their bytes. */
-export type Form = { readonly text: string; readonly next: string };
+/**
+ * One way to write a letter (`text`), and the next text in the order of bytes, which ends the range of codes that
+ * continue with it.
+ */
+export type LetterForm = { readonly text: string; readonly next: string };
 
-/** A longer beginning leaves no more codes out. */
+/** Comparing more letters would hardly exclude further codes. */
 const MAX_LETTERS = 40;
 
 /** Characters beyond ASCII whose lower case is a letter of ASCII, or begins with one. */
@@ -13,10 +16,10 @@ const OTHER_FORMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * How keys of codes may continue, letter by letter, that begin with `text` in any letter case: for its first characters of
- * ASCII, whose forms are few.
+ * For each letter at the beginning of `text`, the forms with which matching codes can continue if letter case is
+ * ignored. Covers the first ASCII characters only, because these have few forms.
  */
-export function codeForms(text: string): readonly (readonly Form[])[] {
+export function codeForms(text: string): readonly (readonly LetterForm[])[] {
   const [ascii = ""] = /^[ -~]*/.exec(text) ?? [];
   return Array.from(ascii.slice(0, MAX_LETTERS), (letter) => {
     const lower = letter.toLowerCase();

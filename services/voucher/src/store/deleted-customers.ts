@@ -1,4 +1,4 @@
-import { type Queryable, type ReadChunk, untilNoneIsLeft, walkChunks } from "@scrip/postgres";
+import { type Queryable, type ReadChunk, repeatUntilNoRows, walkChunks } from "@scrip/postgres";
 
 import { copyDefinitionVersions } from "./campaign-vouchers.ts";
 import { keyFrom, keyOf } from "./redemption-keys.ts";
@@ -59,7 +59,7 @@ export async function deleteHoldings(
   db: Queryable,
   { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
-  await untilNoneIsLeft(() =>
+  await repeatUntilNoRows(() =>
     db.query(
       `with held as (
          delete from redeemable_holder
@@ -118,7 +118,7 @@ export async function anonymizeRedemptions(
   db: Queryable,
   { projectId, customerId }: DeletedCustomer,
 ): Promise<void> {
-  await untilNoneIsLeft(async () => {
+  await repeatUntilNoRows(async () => {
     const { rows } = await db.query<{ id: string }>(
       `select id from redemption
         where ${keyOf("redemption", "customer_id")} = ${keyFrom("$1", "$2")} and customer_id is not null

@@ -58,11 +58,12 @@ export async function checkRedemptionEvents(
     const isAnnounced = announced.delete(id);
     if (id > newest) continue;
     checked += 1;
-    if (!isAnnounced) violations.push({ subject: id, details: "is announced by no event" });
+    if (!isAnnounced)
+      violations.push({ subject: id, details: "has no event in the outbox or the event log" });
   }
   for (const id of announced.keys()) {
     if (id >= oldest && id <= newest) {
-      violations.push({ subject: id, details: "is announced, and is no successful redemption" });
+      violations.push({ subject: id, details: "has an event, but is not a successful redemption" });
     }
   }
   return { checked, violations };

@@ -1,4 +1,4 @@
-import { type Queryable, untilNoneIsLeft } from "@scrip/postgres";
+import { type Queryable, repeatUntilNoRows } from "@scrip/postgres";
 
 import type { ConversionCause, ReferralProgram, RefereeCount } from "../domain/referral.ts";
 import { referralProgramFromRow } from "./referral-terms.ts";
@@ -126,7 +126,7 @@ export async function deleteConversions(
 ): Promise<void> {
   const values = [projectId, customerId];
   for (const column of ["referee_id", "referrer_id"]) {
-    await untilNoneIsLeft(() =>
+    await repeatUntilNoRows(() =>
       db.query(
         `delete from referral_conversion
           where project_id = $1

@@ -208,16 +208,15 @@ export const FailJobResponseSchema: GenMessage<FailJobResponse> = /*@__PURE__*/
   messageDesc(file_scrip_campaign_v1_campaign_jobs, 6);
 
 /**
- * Work on the vouchers of a campaign that is too long for one request: generation, updates and deletion. A job belongs
- * to the campaign and knows how far it is; the export service shows it as an async action with the same id and carries it
- * out slice by slice. Internal.
+ * Work on the vouchers of a campaign that is too long for one request: generation, updates and deletion. The campaign
+ * service stores a job with its progress; the export service shows it as an async action with the same id and executes it
+ * slice by slice. Internal.
  *
  * @generated from service scrip.campaign.v1.CampaignJobService
  */
 export const CampaignJobService: GenService<{
   /**
-   * Adds a job that generates vouchers, after checking everything that can be checked before. Idempotent under an
-   * idempotency key.
+   * Checks the request and adds a job that generates vouchers. Idempotent under an idempotency key.
    *
    * Errors: `not_found` (an unknown campaign or category), `invalid_campaign` (a STANDALONE or PROMOTION campaign),
    * `invalid_campaign_params` (more vouchers than a campaign may have), `invalid_code_config` (not enough codes),

@@ -848,7 +848,7 @@ export type UpdatePromotionTierRequest = Message<"scrip.campaign.v1.UpdatePromot
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -1287,7 +1287,7 @@ export type UpdatePromotionStackRequest = Message<"scrip.campaign.v1.UpdatePromo
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */

@@ -53,9 +53,9 @@ export const OrderPaidSchema: GenMessage<OrderPaid> = /*@__PURE__*/
   messageDesc(file_scrip_events_v1_orders, 0);
 
 /**
- * An edit or import of an order changed what its customer is known to have ordered: the customer of an order that is PAID
- * or FULFILLED, its amount, or whether it has one of these statuses (topic `scrip.orders.v1`, key as of OrderPaid).
- * Redemptions and rollbacks carry their order themselves. An order that is paid also emits OrderPaid.
+ * An edit or import of an order changed the summary of a customer: the customer or the amount of an order that is PAID or
+ * FULFILLED changed, or the order entered or left these statuses (topic `scrip.orders.v1`, key as of OrderPaid). Not
+ * emitted for redemptions and rollbacks, whose events contain the order. An order that becomes PAID also emits OrderPaid.
  *
  * @generated from message scrip.events.v1.OrderEdited
  */

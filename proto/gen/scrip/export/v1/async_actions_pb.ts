@@ -23,8 +23,8 @@ export const file_scrip_export_v1_async_actions: GenFile = /*@__PURE__*/
  */
 export type ListAsyncActionsRequest = Message<"scrip.export.v1.ListAsyncActionsRequest"> & {
   /**
-   * Maximum number of async actions, 1 to 100. Default: 10. Actions that were created in the same millisecond are never
-   * divided, so a page may be longer.
+   * Maximum number of async actions, 1 to 100. Default: 10. A page also contains all further actions that were created in
+   * the same millisecond as its last one, so it may be longer.
    *
    * @generated from field: optional int64 limit = 1;
    */
@@ -181,8 +181,8 @@ export type AsyncAction = Message<"scrip.export.v1.AsyncAction"> & {
   requestId: string;
 
   /**
-   * Milliseconds that the work has taken so far. Waiting for other actions, for other projects and for a service that is
-   * unavailable does not count.
+   * Execution time so far in milliseconds, without the time spent waiting for other actions, for other projects or for an
+   * unavailable service.
    *
    * @generated from field: int64 processing_time = 9;
    */

@@ -548,7 +548,8 @@ export const ExportSchema: GenMessage<Export> = /*@__PURE__*/
  */
 export type ExportResult = Message<"scrip.export.v1.ExportResult"> & {
   /**
-   * Link to the file. It needs no other credentials, so keep it secret; it works for 7 days.
+   * Link to the file. It needs no other credentials, so keep it secret. It works for 7 days
+   * (`SCRIP_EXPORT_FILE_RETENTION`).
    *
    * @generated from field: optional string url = 1;
    */
@@ -740,7 +741,7 @@ export const ExportService: GenService<{
     output: typeof DownloadExportResponseSchema;
   },
   /**
-   * Returns the report of a bulk update in the way of DownloadExport. Errors: `unauthorized` (the token), `not_found` (no such async
+   * Returns the report of a bulk update as DownloadExport returns a file: first a description, then the content. Errors: `unauthorized` (the token), `not_found` (no such async
    * action, or no report). Internal: the gateway serves it at `GET /v1/async-actions/{async_action_id}/report?token=…`.
    *
    * @generated from rpc scrip.export.v1.ExportService.DownloadReport

@@ -253,7 +253,7 @@ export type UpdateWebhookRequest = Message<"scrip.export.v1.UpdateWebhookRequest
   headers: { [key: string]: string };
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */

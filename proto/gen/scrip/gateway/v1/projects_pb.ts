@@ -330,7 +330,7 @@ export type UpdateProjectRequest = Message<"scrip.gateway.v1.UpdateProjectReques
   firstWeekday?: number | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 17;
    */
@@ -670,7 +670,7 @@ export type SetClockRequest = Message<"scrip.gateway.v1.SetClockRequest"> & {
   now?: Timestamp | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 3;
    */

@@ -117,7 +117,7 @@ export type CardBalances = Message<"scrip.loyalty.v1.CardBalances"> & {
   nextExpirationDate?: string | undefined;
 
   /**
-   * Points that expire after that day.
+   * Number of points whose last day is `next_expiration_date`.
    *
    * @generated from field: optional int64 next_expiration_points = 8;
    */
@@ -143,7 +143,8 @@ export type GetCardBalancesRequest = Message<"scrip.loyalty.v1.GetCardBalancesRe
   cards: CardReference[];
 
   /**
-   * Figures as they were at this time, recomputed from the ledger; held points count as not yet spent. Default: now.
+   * Figures as they were at this time, recomputed from the ledger: the balance includes points that pending holds have
+   * reserved. Default: now.
    *
    * @generated from field: optional google.protobuf.Timestamp as_of = 2;
    */
@@ -494,7 +495,7 @@ export type HoldPointsCommand = Message<"scrip.loyalty.v1.HoldPointsCommand"> & 
   now?: Timestamp | undefined;
 
   /**
-   * The same for all attempts of one request; absent when there is only one.
+   * Identifies the request: the same for all of its attempts. Absent when the request is not repeated.
    *
    * @generated from field: optional string request_key = 3;
    */
@@ -1857,10 +1858,10 @@ export const CardService: GenService<{
     output: typeof HasChangedCardsResponseSchema;
   },
   /**
-   * Opens a snapshot of all cards, for reads of many cards that must agree with each other. The stream repeats its name
-   * each second until the caller leaves, which closes the snapshot. A process holds up to three, for an hour each.
-   * `too_many_requests`: it holds three. `service_unavailable`: it has lost the snapshot, or the hour is over. Internal;
-   * read-only.
+   * Opens a snapshot of all cards, so that a caller reads many cards as of one point in time. The stream sends the name
+   * of the snapshot every second; the snapshot is closed when the caller ends the stream. A process has at most three
+   * open snapshots, each for at most an hour. `too_many_requests`: three are open. `service_unavailable`: the snapshot
+   * was lost, or the hour is over. Internal; read-only.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.OpenCardSnapshot
    */
@@ -1882,7 +1883,7 @@ export const CardService: GenService<{
   },
   /**
    * Creates points holds for redemptions that are about to be committed; each command as a whole or not at all.
-   * The points are spent when the redemption is committed, and given back when it can no longer be
+   * The commit of the redemption claims the hold; if the redemption can no longer be committed, the hold is released
    * (ResolvePointsHolds). Idempotent by the request key: a repeated command returns the pending hold.
    * Rejections: `loyalty_card_points_exceeded`, `reward_out_of_stock`. Internal.
    *
@@ -1894,9 +1895,9 @@ export const CardService: GenService<{
     output: typeof HoldPointsResponseSchema;
   },
   /**
-   * Resolves points holds: spends the points of committed redemptions and gives back those of the others. A
-   * points hold is either committed or released, never both. Idempotent. Call this only once a later commit is
-   * impossible (voucher service only). Internal.
+   * Resolves points holds: claims those of committed redemptions, which spends their points, and releases the others,
+   * which returns them. A points hold is either claimed or released, never both. Idempotent. Call this only once a
+   * later commit is impossible (voucher service only). Internal.
    *
    * @generated from rpc scrip.loyalty.v1.CardService.ResolvePointsHolds
    */

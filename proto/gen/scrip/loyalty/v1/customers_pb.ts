@@ -604,7 +604,7 @@ export type CreateCustomerRequest = Message<"scrip.loyalty.v1.CreateCustomerRequ
   birthday?: string | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 12;
    */
@@ -836,7 +836,7 @@ export type UpdateCustomerRequest = Message<"scrip.loyalty.v1.UpdateCustomerRequ
   birthday?: string | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 11;
    */
@@ -1216,10 +1216,10 @@ export const StoredCustomerSchema: GenMessage<StoredCustomer> = /*@__PURE__*/
  */
 export const CustomerService: GenService<{
   /**
-   * Creates or updates a customer. Updates the customer with this `id` or `source_id`. An `id` decides over a
-   * `source_id` and must exist; an unknown `source_id` becomes a new customer. One of both is required. Fields
-   * that are sent overwrite the stored ones, `null` clears a field, metadata is merged by key. Errors:
-   * `not_found` (an unknown `id`), `metadata_validation_failed`.
+   * Creates a customer, or updates the customer with this `id` or `source_id`. One of the two is required. An `id`
+   * takes precedence over a `source_id` and must exist; an unknown `source_id` creates a customer. Fields that are
+   * sent overwrite the stored ones, `null` clears a field, metadata is merged by key. Errors: `not_found` (an
+   * unknown `id`), `metadata_validation_failed`.
    *
    * Client-side callers need the project setting `client_create_customer_enabled`, otherwise the request is
    * `forbidden`. They create customers, but neither change nor see stored ones: an existing customer stays as it

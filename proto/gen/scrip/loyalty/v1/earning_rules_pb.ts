@@ -1102,7 +1102,7 @@ export type UpdateEarningRuleRequest = Message<"scrip.loyalty.v1.UpdateEarningRu
   validationRule?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 16;
    */

@@ -28,7 +28,7 @@ export type GetLiabilityRequest = Message<"scrip.loyalty.v1.GetLiabilityRequest"
   campaignId: string;
 
   /**
-   * Time (ISO 8601). Default: now. Of a later time, points that expire until then are subtracted.
+   * Time (ISO 8601). Default: now. For a time in the future, the points that expire until then are subtracted.
    *
    * @generated from field: optional google.protobuf.Timestamp as_of = 2;
    */

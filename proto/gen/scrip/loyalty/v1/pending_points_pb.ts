@@ -260,7 +260,7 @@ export type AdjustPendingPointsRequest = Message<"scrip.loyalty.v1.AdjustPending
   pendingPointsId: string;
 
   /**
-   * Points to add; negative: to take. Not zero.
+   * Points to add; negative: points to remove. Not zero.
    *
    * @generated from field: optional int64 points = 3;
    */
@@ -503,9 +503,9 @@ export const PendingPointsService: GenService<{
     output: typeof PendingPointsListSchema;
   },
   /**
-   * Adds points to a pending entry, or takes them. Not idempotent without an `Idempotency-Key`. Errors: `not_found` (an
-   * unknown card or entry), `invalid_pending_points_state` (not pending), `invalid_amount` (0, or not a point would be
-   * left).
+   * Adds points to a pending entry, or removes them when `points` is negative. Not idempotent without an
+   * `Idempotency-Key`. Errors: `not_found` (an unknown card or entry), `invalid_pending_points_state` (not pending),
+   * `invalid_amount` (0, or less than one point would be left).
    *
    * @generated from rpc scrip.loyalty.v1.PendingPointsService.AdjustPendingPoints
    */

@@ -364,7 +364,7 @@ export type UpdateRewardRequest = Message<"scrip.loyalty.v1.UpdateRewardRequest"
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 7;
    */
@@ -594,7 +594,9 @@ export type AssignmentLoyalty = Message<"scrip.loyalty.v1.AssignmentLoyalty"> & 
   points?: bigint | undefined;
 
   /**
-   * Stored without effect: automatic redemption is not supported yet. Default: `false`.
+   * `true`: the reward is redeemed without a request as soon as the points of a card suffice
+   * (docs/gift-and-points.md#automatic-redemption). At most one assignment of a loyalty program; not for COIN rewards.
+   * Default: `false`.
    *
    * @generated from field: optional bool auto_redeem = 2;
    */
@@ -1058,7 +1060,7 @@ export type ListMemberRewardsRequest = Message<"scrip.loyalty.v1.ListMemberRewar
   campaignId?: string | undefined;
 
   /**
-   * `true`: only rewards that the balance of the card affords; of COIN rewards, one block of points.
+   * `true`: only rewards whose price the balance of the card covers; for COIN rewards, the price of one block of points.
    *
    * @generated from field: optional bool affordable_only = 3;
    */
@@ -1105,7 +1107,7 @@ export type ListMemberRewardsResponse = Message<"scrip.loyalty.v1.ListMemberRewa
   data: MemberReward[];
 
   /**
-   * Number of assignments on all pages. Those that the tier excludes or `affordable_only` leaves out do not count.
+   * Number of assignments on all pages, without those that the member's tier or `affordable_only` excludes.
    *
    * @generated from field: int64 total = 2;
    */

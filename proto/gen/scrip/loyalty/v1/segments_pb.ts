@@ -337,7 +337,7 @@ export const SegmentService: GenService<{
    * Creates a segment: a `static` one of up to 20,000 `customers`, or an `auto-update` or `passive` one of the
    * customers who match `filter` at the time of use. A project has at most 10,000 segments, 100 of them with a
    * filter. Retry with the same `Idempotency-Key`. Errors: `not_found` (an unknown customer or, in the filter, segment);
-   * `invalid_payload` also for a filter that cannot be parsed and a project without room.
+   * `invalid_payload` also for a filter that cannot be parsed, and when the project has the maximum number of segments.
    *
    * @generated from rpc scrip.loyalty.v1.SegmentService.CreateSegment
    */

@@ -511,7 +511,7 @@ export type UpdateLoyaltyTierRequest = Message<"scrip.loyalty.v1.UpdateLoyaltyTi
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
@@ -650,7 +650,7 @@ export type ListTierRewardsResponse = Message<"scrip.loyalty.v1.ListTierRewardsR
   data: LoyaltyTierReward[];
 
   /**
-   * Number of assignments on all pages. Those that the tier excludes do not count.
+   * Number of assignments on all pages, without those that the tier excludes.
    *
    * @generated from field: int64 total = 2;
    */

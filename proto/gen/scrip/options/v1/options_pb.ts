@@ -333,9 +333,9 @@ export type Rule = Message<"scrip.options.v1.Rule"> & {
   maxDecimal: string;
 
   /**
-   * Sent in the query although the request has a body. For documentation, since the gateway reads any field that
-   * the body lacks from the query; but when another field has the same name in JSON, this one is read from the
-   * query only and the other one from the body only.
+   * Documents that the field is sent in the query although the request has a body. The gateway reads every field that
+   * the body lacks from the query, with or without this option. Only when another field has the same JSON name does it
+   * have an effect: this field is read from the query only, the other one from the body only.
    *
    * @generated from field: bool in_query = 21;
    */
@@ -432,8 +432,8 @@ export type Metadata = Message<"scrip.options.v1.Metadata"> & {
   unless: string[];
 
   /**
-   * Resource of the schema that applies when the boolean field `instead_if` of the same message is true.
-   * Without `instead_if`, when the stored campaign says so.
+   * Resource of the schema that applies instead of `resource` when the boolean field `instead_if` of the same message is
+   * true; without `instead_if`, when the stored campaign has `use_voucher_metadata_schema`.
    *
    * @generated from field: string instead = 4;
    */
@@ -578,23 +578,23 @@ export const Reference = {
   VALIDATION_RULES: 4,
 
   /**
-   * Responses: rule assignments of the object and its campaign, filled in from their ids unless the service
-   * did.
+   * Responses: rule assignments of the object and its campaign. The gateway loads them by the ids, unless the service
+   * has set the field.
    *
    * @generated from enum value: REFERENCE_RULES_ASSIGNMENTS = 5;
    */
   RULES_ASSIGNMENTS: 5,
 
   /**
-   * Requests: id or source id of a product or SKU; 400 when unknown. Responses: `product` and `sku` of the same
-   * message are filled in from it unless the service did.
+   * Requests: id or source id of a product or SKU; 400 when unknown. Responses: the gateway sets `product` and `sku` of
+   * the same message from it, unless the service has set them.
    *
    * @generated from enum value: REFERENCE_UNIT_TYPE = 6;
    */
   UNIT_TYPE: 6,
 
   /**
-   * Requests: id or name of a campaign; a name is replaced by the id, an unknown one stays as it is.
+   * Requests: id or name of a campaign; a name is replaced by the id, an unknown name is passed on unchanged.
    *
    * @generated from enum value: REFERENCE_CAMPAIGN = 7;
    */

@@ -119,7 +119,7 @@ export type CreateOrderRequest = Message<"scrip.validation.v1.CreateOrderRequest
   referrerId?: string | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -229,7 +229,7 @@ export type UpdateOrderRequest = Message<"scrip.validation.v1.UpdateOrderRequest
   referrerId?: string | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 14;
    */
@@ -336,9 +336,9 @@ export const ListOrdersResponseSchema: GenMessage<ListOrdersResponse> = /*@__PUR
  */
 export const OrderService: GenService<{
   /**
-   * Creates or updates an order. Updates the order with this `id` or `source_id`. An `id` decides over a `source_id`
-   * and must exist. Fields that are sent overwrite the stored ones, metadata is merged by key. Without an `amount`,
-   * it is the sum of the amounts of the items. Idempotent if `id` or `source_id` is sent.
+   * Creates an order, or updates the order with this `id` or `source_id`. An `id` takes precedence over a `source_id`
+   * and must exist. Fields that are sent overwrite the stored ones, metadata is merged by key. If `amount` is absent,
+   * the amounts of the items are added up. Idempotent if `id` or `source_id` is sent.
    *
    * Errors: `invalid_order` (an impossible amount), `not_found` (an unknown order, customer or referrer id),
    * `duplicate_found` (another order has the `source_id`), `multiple_requests` (other requests kept the order

@@ -329,7 +329,7 @@ export type CreateProductRequest = Message<"scrip.validation.v1.CreateProductReq
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
@@ -496,7 +496,7 @@ export type UpdateProductRequest = Message<"scrip.validation.v1.UpdateProductReq
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 8;
    */
@@ -605,7 +605,7 @@ export type CreateSkuRequest = Message<"scrip.validation.v1.CreateSkuRequest"> &
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 10;
    */
@@ -800,7 +800,7 @@ export type UpdateSkuRequest = Message<"scrip.validation.v1.UpdateSkuRequest"> &
   metadata?: JsonObject | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 10;
    */
@@ -1009,10 +1009,10 @@ export const ResolvedUnitSchema: GenMessage<ResolvedUnit> = /*@__PURE__*/
  */
 export const ProductService: GenService<{
   /**
-   * Creates or updates a product. Updates the product with this `id` or `source_id`. An `id` decides over a
+   * Creates a product, or updates the product with this `id` or `source_id`. An `id` takes precedence over a
    * `source_id` and must exist. Fields that are sent overwrite the stored ones, `null` clears a field, metadata is
    * merged by key. Idempotent if `id` or `source_id` is sent. Errors: `not_found` (an unknown `id`),
-   * `duplicate_found` (another product has the `source_id`, or had it and is in the bin),
+   * `duplicate_found` (another product, which may be in the bin, has the `source_id`),
    * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ProductService.CreateProduct
@@ -1066,7 +1066,7 @@ export const ProductService: GenService<{
     output: typeof EmptySchema;
   },
   /**
-   * Creates or updates a SKU of a product. Updates the SKU with this `id` or `source_id`, like CreateProduct.
+   * Creates a SKU of a product, or updates the SKU with this `id` or `source_id`, like CreateProduct.
    * Idempotent if `id` or `source_id` is sent. Errors: `not_found` (an unknown product or `id`, or a SKU of another
    * product), `duplicate_found` (another SKU has the `source_id`), `invalid_sku` (an attribute that the product does
    * not have), `metadata_validation_failed`.

@@ -794,12 +794,12 @@ export const QualificationService: GenService<{
     output: typeof QualifyVouchersResponseSchema;
   },
   /**
-   * Lists the campaigns whose vouchers a customer could use with an order: the older form of Qualify for
-   * campaigns, of which a voucher is published to the customer afterwards. Returns whole campaigns of type
-   * DISCOUNT_COUPONS, GIFT_VOUCHERS and REFERRAL_PROGRAM. What is evaluated is a new voucher of the campaign as
-   * the customer would hold it, and of a STANDALONE campaign its one code; each alone, in scenario ALL, or
-   * AUDIENCE_ONLY with `audienceRulesOnly`. Whether a voucher is free to be published is not checked. Changes
-   * nothing; results are not cached. Budgets are not checked: validate before redeeming.
+   * Lists the campaigns from which a voucher could be published to a customer and used with an order: the older form
+   * of Qualify for campaigns. Returns whole campaigns of type DISCOUNT_COUPONS, GIFT_VOUCHERS and REFERRAL_PROGRAM.
+   * Evaluates, for each campaign, a new voucher as if the customer held it; for a STANDALONE campaign its one code.
+   * Each is evaluated alone, in scenario ALL, or AUDIENCE_ONLY with `audienceRulesOnly`. Does not check whether the
+   * campaign has a voucher left to publish. Changes nothing; results are not cached. Budgets are not checked: validate
+   * before redeeming.
    *
    * One request evaluates up to 1000 enabled campaigns, in the requested order, and there is no next page.
    * `total` is the number of campaigns in the response.

@@ -175,7 +175,7 @@ export type CreateStackingRulesRequest = Message<"scrip.validation.v1.CreateStac
   discountedAmountModeCategories: string[];
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 21;
    */
@@ -353,7 +353,7 @@ export type UpdateStackingRulesRequest = Message<"scrip.validation.v1.UpdateStac
   discountedAmountModeCategories: string[];
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 22;
    */
@@ -573,7 +573,8 @@ export const ListStackingRulesRequestSchema: GenMessage<ListStackingRulesRequest
  */
 export type ListStackingRulesResponse = Message<"scrip.validation.v1.ListStackingRulesResponse"> & {
   /**
-   * The stacking rules of the project; none while the defaults apply, or if they were created outside the range.
+   * The stacking rules of the project; empty while the defaults apply, or if they were created outside the requested
+   * range `created_at`.
    *
    * @generated from field: repeated scrip.validation.v1.ProjectStackingRules data = 1;
    */

@@ -2213,8 +2213,8 @@ export const ValidationService: GenService<{
    *
    * Errors: `not_found` (an unknown voucher, customer id or order id), the reason why the voucher cannot be
    * used, such as `voucher_expired`, `quantity_exceeded` or `order_rules_violated`, `ambiguous_tracking_id`,
-   * `multiple_requests` (a redemption with the same session key and voucher or order is in progress, or other
-   * requests kept the order busy), `metadata_validation_failed`.
+   * `multiple_requests` (a redemption with the same session key and voucher or order is in progress, or the
+   * order was in use for more than six seconds), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RedeemVoucher
    */
@@ -2272,8 +2272,8 @@ export const ValidationService: GenService<{
    * Errors: `duplicated_redeemables`, `invalid_redeemables` (a promotion stack with other redeemables),
    * `not_found` (an unknown redeemable, customer id or order id), the reason why a redeemable cannot be used,
    * `no_applicable_redeemables`, `invalid_order`, `ambiguous_tracking_id`, `multiple_requests` (a redemption
-   * with the same session key and voucher or order is in progress, or other requests kept the order busy),
-   * `metadata_validation_failed`.
+   * with the same session key and voucher or order is in progress, or the order was in use for more than six
+   * seconds), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.Redeem
    */
@@ -2330,7 +2330,7 @@ export const ValidationService: GenService<{
    * Errors: `not_found`, `already_rolled_back` (recorded as a failed rollback), `invalid_redemption` (a failed
    * or stacked redemption), `invalid_redemption_parent` (part of a stacked redemption), `invalid_customer` and
    * `invalid_order` (not those of the redemption), `invalid_rollback_params` (older than three calendar
-   * months), `multiple_requests` (other requests kept the order busy),
+   * months), `multiple_requests` (other requests used the order for more than six seconds),
    * `metadata_validation_failed`.
    *
    * @generated from rpc scrip.validation.v1.ValidationService.RollbackRedemption

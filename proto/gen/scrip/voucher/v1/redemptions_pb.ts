@@ -2888,8 +2888,8 @@ export const RedemptionService: GenService<{
     output: typeof CommitRollbacksResponseSchema;
   },
   /**
-   * Releases points holds whose redemption failed: from then on no commit can use them, and their points are
-   * given back. A hold whose redemption was committed is settled instead. Idempotent. Internal.
+   * Releases points holds whose redemption failed: later commits cannot claim them, and their points are returned. A
+   * hold whose redemption was committed is claimed instead. Idempotent. Internal.
    *
    * @generated from rpc scrip.voucher.v1.RedemptionService.ReleasePointsHolds
    */

@@ -112,7 +112,7 @@ export type RedemptionDetails = Message<"scrip.voucher.v1.RedemptionDetails"> & 
   operationType: string;
 
   /**
-   * Order of the redemption. Absent if it has none, or one without an id.
+   * Order of the redemption. Absent if the redemption has no order, or the order has no id.
    *
    * @generated from field: optional scrip.voucher.v1.TransactionOrder order = 2;
    */
@@ -897,8 +897,8 @@ export const TransactionService: GenService<{
     output: typeof CardTransactionsSchema;
   },
   /**
-   * Returns what the redemption of each transaction adds to its details, as lists of transactions show them: an export has only
-   * what the ledger stores. A transaction whose redemption does not exist gets no order and no reward. Internal; read-only.
+   * Returns, for each transaction, the details that come from its redemption: operation type, order and reward. Exports call it,
+   * because the rows of the ledger do not contain them. Without a redemption, order and reward are absent. Internal; read-only.
    *
    * @generated from rpc scrip.voucher.v1.TransactionService.ResolveTransactionDetails
    */

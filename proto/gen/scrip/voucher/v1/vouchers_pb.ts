@@ -87,14 +87,15 @@ export type LoyaltyCard = Message<"scrip.voucher.v1.LoyaltyCard"> & {
   balance: bigint;
 
   /**
-   * Day on which points expire next, `YYYY-MM-DD`; absent when none do. Ignored in requests.
+   * Last day on which the points that expire next can be spent, `YYYY-MM-DD`; absent when none expire. Ignored in
+   * requests.
    *
    * @generated from field: optional string next_expiration_date = 3;
    */
   nextExpirationDate?: string | undefined;
 
   /**
-   * Number of points that expire on that day; absent when none do. Ignored in requests.
+   * Number of points whose last day is `next_expiration_date`; absent when none expire. Ignored in requests.
    *
    * @generated from field: optional int64 next_expiration_points = 4;
    */
@@ -860,7 +861,7 @@ export type UpdateVoucherRequest = Message<"scrip.voucher.v1.UpdateVoucherReques
   type?: VoucherType | undefined;
 
   /**
-   * Fields to write; one that is named here and has no value is cleared. Default: the fields that the request has.
+   * Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 15;
    */

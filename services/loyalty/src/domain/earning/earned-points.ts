@@ -48,7 +48,7 @@ const timesUnits = (points: Decimal, units: bigint): Decimal | undefined =>
 
 type Proportional = Calculation & { readonly type: "PROPORTIONAL" };
 
-/** One floor on the whole measure, never per item. */
+/** Rounded down once, on the whole measure and not per item. */
 function unitsOf(calculation: Proportional, subject: EarningSubject): bigint {
   const { unscaled, scale } = measureOf(calculation, subject);
   return unscaled <= 0n ? 0n : unscaled / (calculation.every * 10n ** BigInt(scale));

@@ -2,9 +2,9 @@
 export type HeldRewards = { readonly price: bigint; readonly quantity: bigint };
 
 /**
- * The points of a balance that automatic redemptions hold, oldest hold first: as many whole rewards of each as the balance
- * pays for. A hold pays with points of several entries when they were credited together; of the balance after an earlier
- * one of them, it takes what it would have taken if that entry had come alone.
+ * The part of a balance that automatic redemptions hold, oldest hold first: the price of as many whole rewards of each
+ * hold as the balance pays for. Several ledger entries may be credited together before a hold; for the balance after an
+ * earlier one of these entries, the result is what the hold would have taken if that entry had been the last.
  */
 export function heldOfBalance(balance: bigint, holds: readonly HeldRewards[]): bigint {
   let held = 0n;

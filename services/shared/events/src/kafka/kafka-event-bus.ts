@@ -51,7 +51,7 @@ const CONNECTION_TIMEOUT_MS = 3_000;
 /** Dead letters only. */
 const POOL_SIZE = 2;
 
-/** Processes without Kafka start faster, because they do not load its client. */
+/** Loaded on demand, so that processes without Kafka start faster. */
 async function loadKafkajs() {
   const { default: kafkajs } = await import("kafkajs");
   // Operators may have topics compressed; kafkajs itself reads gzip only.
@@ -73,7 +73,7 @@ export async function createKafkaEventBus(options: KafkaEventBusOptions): Promis
   const timings = { ...TIMINGS, ...options.timings };
   const kafkajs = await loadKafkajs();
   const kafka = connectTo(kafkajs, options, requestTimeoutMs);
-  // A member that joins waits for a dead one until its session ends.
+  // Joining a group can block until the session of a dead member has expired.
   const kafkaOfConsumers = connectTo(kafkajs, options, timings.sessionMs + requestTimeoutMs);
   const admin = createReplacedClient(() => kafka.admin());
   const topics = createTopics(admin, options.retention ?? RETENTION);
@@ -140,7 +140,7 @@ const connectTo = (
     clientId: "scrip",
     requestTimeout,
     connectionTimeout: Math.min(CONNECTION_TIMEOUT_MS, requestTimeout),
-    // What matters is reported by its callers.
+    // The callers report relevant errors.
     logLevel: kafkajs.logLevel.NOTHING,
     retry: RETRY,
   });

@@ -34,7 +34,7 @@ export function createPublisher(
           message.partition ?? 0,
     }),
   );
-  // A dead letter that is published again keeps its own.
+  // A dead letter that is published again keeps its epoch.
   const inEpoch = (event: EventEnvelope): EventEnvelope =>
     epoch === undefined ? event : { epoch, ...event };
   return {

@@ -35,7 +35,7 @@ type Work = Fetched & {
 
 type Commit = { readonly work: Work; readonly payload: EachBatchPayload };
 
-/** More partitions than a consumer reads. */
+/** Larger than the number of partitions that a consumer reads. */
 const MAX_COMMITS = 1_000;
 
 const keyOf = ({ topic, partition }: TopicPartition): string => `${partition}:${topic}`;
@@ -77,7 +77,7 @@ export class KafkaReader {
     }
     const joins = this.#joins;
     for (let start = 0; start < messages.length; start += size) {
-      // The rest of the fetch is that of an earlier assignment.
+      // The remaining records of the fetch belong to an earlier assignment.
       if (joins !== this.#joins) return;
       if (closing.aborted || !payload.isRunning() || payload.isStale()) return;
       if (start > 0) await payload.heartbeat();

@@ -23,7 +23,7 @@ export function createTopics(
   retention: Pick<LogRetention, "keepUnhandledMs">,
 ): Topics {
   const known = new Set<string>();
-  // Together, they would create topics twice, and read those of others before brokers know them.
+  // Concurrent calls would create topics twice, and read topics of other calls before the brokers know them.
   const oneAtATime = createLimiter(1);
   const unknownOf = (topics: readonly string[]): string[] =>
     [...new Set(topics)].filter((topic) => !known.has(topic));

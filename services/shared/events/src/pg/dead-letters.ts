@@ -23,14 +23,14 @@ type DeadLetterRow = EventRow & {
 /** Enough of an error to find its cause. */
 const MAX_ERROR_LENGTH = 4_000;
 
-export type Burial = {
+export type NewDeadLetter = {
   readonly group: string;
   readonly event: DeliveredEvent;
   readonly error: unknown;
   readonly attempts: number;
 };
 
-const eventColumns: ColumnTable<Burial> = {
+const eventColumns: ColumnTable<NewDeadLetter> = {
   topic: column.text(({ event }) => event.topic),
   partition: column.int4(({ event }) => event.partition),
   log_offset: column.int8(({ event }) => event.offset),
@@ -50,15 +50,18 @@ const eventColumns: ColumnTable<Burial> = {
 
 const insertStatement = buildStatement({
   parts: {
-    row: rowOf<Burial>({ consumer_group: column.text(({ group }) => group), ...eventColumns }),
+    row: rowOf<NewDeadLetter>({
+      consumer_group: column.text(({ group }) => group),
+      ...eventColumns,
+    }),
   },
   text: ({ row }) =>
     `insert into bus_dead_letter (${row.columns}) values (${row.values}) on conflict do nothing`,
 });
 
 /** Idempotent: a crash may have occurred before the offset was stored. */
-export async function insertDeadLetter(db: Queryable, burial: Burial): Promise<void> {
-  await db.query(insertStatement({ row: burial }));
+export async function insertDeadLetter(db: Queryable, letter: NewDeadLetter): Promise<void> {
+  await db.query(insertStatement({ row: letter }));
 }
 
 export async function listDeadLetters(

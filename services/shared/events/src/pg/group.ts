@@ -35,7 +35,7 @@ export async function createOffsets(
  */
 export type GroupStore = {
   /** Records that the member is alive. */
-  readonly heartbeat: (heartbeat: Heartbeat) => Promise<Beat>;
+  readonly heartbeat: (heartbeat: Heartbeat) => Promise<HeartbeatResult>;
   /** Renews or takes the leases of partitions without another living owner; returns the owned ones. */
   readonly claim: (request: ClaimRequest) => Promise<readonly Claim[]>;
   /** Stores offsets; returns the partitions that are still owned. */
@@ -46,7 +46,7 @@ type OfMember = { readonly group: string; readonly member: string };
 
 export type Heartbeat = OfMember & Member & { readonly leaseMs: number };
 
-export type Beat = {
+export type HeartbeatResult = {
   /** The other living members. */
   readonly others: readonly Member[];
   /** Whether the member has lived since its last heartbeat, so that no other one took its partitions. */
@@ -69,7 +69,7 @@ const batcher = <Item, Result>(send: (items: readonly Item[]) => Promise<readonl
 export function createGroupStore(db: Queryable): GroupStore {
   let cleanAt = 0;
   return {
-    heartbeat: batcher<Heartbeat, Beat>(async (beats) => {
+    heartbeat: batcher<Heartbeat, HeartbeatResult>(async (beats) => {
       const recorded = await recordHeartbeats(db, beats);
       if (performance.now() >= cleanAt) {
         cleanAt = performance.now() + GONE_MS;
@@ -93,7 +93,7 @@ type BeatRow = OfRow & {
 async function recordHeartbeats(
   db: Queryable,
   beats: readonly Heartbeat[],
-): Promise<readonly Beat[]> {
+): Promise<readonly HeartbeatResult[]> {
   const { rows } = await db.query<BeatRow>({
     name: "bus_heartbeat",
     planning: "indexLookups",

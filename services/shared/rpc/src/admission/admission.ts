@@ -12,9 +12,8 @@ import { createUnsentResponses, type UnsentResponses } from "./unsent-responses.
  */
 export type Admission = {
   /**
-   * Takes a place for a request with this much estimated work, in about milliseconds of processor
-   * time. Throws `too_many_requests` when the project's share is full, and `service_unavailable`
-   * when the process is.
+   * Enters a lane for a request with this much estimated work (a unit is about a millisecond of processor time). Throws
+   * `too_many_requests` when the project's share is full, and `service_unavailable` when the process is.
    */
   readonly enter: (project: string, work: number) => Admitted;
   /**

@@ -34,7 +34,7 @@ function openLane(limits: Partial<LaneLimits> = {}) {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("runs what fits without waiting, and the next one as soon as there is room", async () => {
+test("runs requests within the bound without waiting, and the next one as soon as another ends", async () => {
   const { lane, request, started } = openLane();
   const places = [request("a"), request("a"), request("a")];
   expect([started.length, lane.running(), lane.waiting()]).toEqual([2, 2, 1]);

@@ -26,8 +26,8 @@ export type RejectionReason = "project" | "process" | "wait";
  */
 export type Lane = {
   /**
-   * Takes a place among the waiting. Throws `too_many_requests` when the project has no room left, and
-   * `service_unavailable` when the process has none.
+   * Enters the queue. Throws `too_many_requests` if the project's share of the queue is full, and `service_unavailable`
+   * if the queue is full.
    */
   readonly enter: (project: string, work: number) => Place;
   /** The error that `enter` would throw now, which counts as a rejection; undefined when there is room. */
@@ -44,7 +44,7 @@ export type Place = {
    * the estimate; for a request that runs already it only changes what is counted.
    */
   readonly start: (work: number) => Promise<void> | undefined;
-  /** Frees the place, also of a request that still waits. Repeatable. */
+  /** Leaves the lane, also while the request still waits. Repeatable. */
   readonly leave: () => void;
 };
 
@@ -236,7 +236,7 @@ class Queues {
 
   #rejection(reason: RejectionReason, waiting?: Project): ApiError {
     this.#onReject(reason);
-    // A project that has the lane for itself waited for its own requests only.
+    // If only this project uses the lane, it waited for its own requests, so the rejection is `too_many_requests`.
     const isOwn = reason === "project" || waiting?.running === this.running;
     return isOwn ? PROJECT_BUSY : PROCESS_BUSY;
   }

@@ -21,7 +21,7 @@ type KeySource<Key> = {
   readonly file: string | undefined;
 };
 
-/** So short that a rotation waits for the distribution of the files only. */
+/** Short, so that the distribution of the files determines how long a rotation takes. */
 const READ_AGAIN_MS = 1_000;
 
 /**

@@ -79,7 +79,7 @@ type CachedToken = {
   readonly signedAt: number;
 };
 
-/** A token from the future was signed before the clock was set back. */
+/** A cached token whose time of signing is in the future was signed before the clock was set back; it is not used. */
 const isFresh = ({ signedAt }: CachedToken, now: number): boolean =>
   signedAt <= now && now < signedAt + (LIFETIME_S * 1000) / 2;
 
@@ -151,7 +151,7 @@ function claimsOf(payload: Record<string, unknown>): ServiceClaims {
   const scopes = typeof payload["scope"] === "string" ? payload["scope"].split(" ") : [];
   const projects = Array.isArray(payload["projects"]) ? payload["projects"].map(String) : [];
   const name = payload["sub"];
-  // It is stored and logged, and PostgreSQL stores no NUL.
+  // The name is stored and logged: control characters could break log lines, and PostgreSQL cannot store NUL.
   if (typeof name !== "string" || !/^\P{Cc}{1,200}$/u.test(name)) {
     throw new ApiError("unauthorized", {
       details:

@@ -22,7 +22,7 @@ export type Tls = Disposable & {
   readonly onChange: (listener: (certificates: Certificates) => void) => void;
 };
 
-/** So short that a renewal waits for the distribution of the files only. */
+/** Short, so that the distribution of the files determines how long a renewal takes. */
 const READ_AGAIN_MS = 1_000;
 
 /** Undefined without any of the variables, which must be set together. */

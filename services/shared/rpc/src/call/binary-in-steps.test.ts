@@ -83,7 +83,7 @@ test("keeps the fields of a newer release", () => {
   expect(again.$unknown).toEqual(result.$unknown);
 });
 
-test("rejects what is no message", () => {
+test("rejects bytes that are not a message", () => {
   const bytes = toBinary(RedeemableResultSchema, create(RedeemableResultSchema, { id: "A" }));
   expect(() => run(fromBinaryInSteps(ValidationSchema, bytes.subarray(0, 2)))).toThrow(
     "premature EOF",

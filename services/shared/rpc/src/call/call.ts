@@ -97,7 +97,7 @@ export const callKey = createContextKey<Call | undefined>(undefined, {
 /** The total time limit of a request. */
 export const REQUEST_DEADLINE_MS = 8_000;
 
-/** In place of a project in batch calls, whose items carry their projects. */
+/** Placeholder for the project in batch calls, in which each item has its project. */
 export const BATCH_PROJECT: ProjectContext = { id: "", timeZone: "UTC", caseSensitiveCodes: true };
 
 /** A call of the service itself, for a batch whose items carry their projects. */

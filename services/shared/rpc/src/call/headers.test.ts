@@ -34,7 +34,7 @@ test("passes a call to another Scrip service, with the version of its project fo
   });
 });
 
-test("passes who caused a call that a service makes for itself", () => {
+test("passes the initiator of a call that a service makes for itself", () => {
   const initiator = { side: "server" as const, id: "app_2", name: "POS" };
   const own: Call = { ...call, caller: { side: "service", id: "voucher" }, initiator };
   const sent = new Headers(toHeaders(own));

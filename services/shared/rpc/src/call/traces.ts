@@ -78,7 +78,7 @@ const spanOf = ({ parent, name }: DescMethod) => ({
   isFailure,
 });
 
-/** A rejection is a response; these are not. */
+/** Codes that mark a span as failed. A rejection is a regular response. */
 const FAILURES: ReadonlySet<Code> = new Set([
   Code.Unknown,
   Code.DeadlineExceeded,

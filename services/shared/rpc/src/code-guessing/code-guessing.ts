@@ -40,7 +40,7 @@ export type Scope = "address" | "customer" | "session" | "key";
 
 export type Block = { readonly scope: Scope; readonly seconds: number };
 
-/** What the replicas know together. No call rejects. */
+/** State that the replicas share. Its functions never reject. */
 export type SharedGuessing = {
   /** Counts misses; resolves to those of all replicas, or undefined when the store does not respond. */
   readonly addMisses: (name: string, misses: number) => Promise<SharedMisses | undefined>;
@@ -59,7 +59,7 @@ export type SharedGuessing = {
 /** Misses of all replicas in a window that ends in `windowMs`. */
 export type SharedMisses = { readonly misses: number; readonly windowMs: number };
 
-/** Of the report about the callers with this name, for `ms` from now. */
+/** The right to report the callers with this name, for `ms` from now. */
 export type ReportClaim = { readonly name: string; readonly ms: number };
 
 /** The callers with this name are blocked for `ms` from now, or have missed so many codes. */
@@ -92,7 +92,7 @@ const MINUTE_MS = 60_000;
 const WINDOW_MS = 5 * MINUTE_MS;
 const FIRST_BLOCK_MS = 5 * MINUTE_MS;
 const MAX_BLOCK_MS = 60 * MINUTE_MS;
-/** A block after such a pause is the first again. */
+/** After this time without a block, the next block has the initial duration again. */
 const FORGET_BLOCKS_MS = 60 * MINUTE_MS;
 const MANY_MISSES = 10;
 /** Beyond this number, those without requests for the longest time are forgotten. */
@@ -100,7 +100,7 @@ const MAX_GUESSERS = 50_000;
 
 type Guesser = {
   misses: number;
-  /** Those of all replicas, as far as this one knows, until the end of their window. */
+  /** Misses of all replicas that this one knows of, until the end of their window. */
   sharedMisses: number;
   sharedUntil: number;
   /** Codes, counted since the first miss of the window. */

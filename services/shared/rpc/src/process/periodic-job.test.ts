@@ -35,7 +35,7 @@ test("aborts the current run on disposal, and waits for it", async () => {
   expect(finished).toBe(true);
 });
 
-test("processes batches without a pause until none is left", async () => {
+test("processes batches without a pause until no rows are left", async () => {
   let batches = 0;
   const job = startBatchJob({
     everyMs: 60_000,

@@ -51,7 +51,7 @@ test("aborts a hanging start on a signal, even if the signal is sent twice", asy
   expect(await end("SIGINT", "SIGTERM")).toEqual({ code: 0, output: "starting\nstopping\n" });
 });
 
-test("closes what a start created after the signal, without calling onReady", async () => {
+test("closes resources that the start created after the signal, without calling onReady", async () => {
   const { says, end } = run(`await runUntilStopped(
     async (stop) => {
       console.log("starting");

@@ -110,7 +110,7 @@ describe("findBundles", () => {
     });
   });
 
-  test("lists what several incomplete bundles found, with no more units than one bundle uses", () => {
+  test("lists the units found for several incomplete bundles, at most as many as one bundle uses", () => {
     const first = bundleRule(5, [product("beans", 2), product("filters")]);
     const second = bundleRule(5, [product("mug"), product("kettle")]);
     const state = stateOf([

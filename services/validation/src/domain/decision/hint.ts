@@ -5,7 +5,7 @@
 export type Hint = {
   /** In words: `2500 more`, `from 2026-12-01T00:00:00.000Z`. */
   readonly message: string;
-  /** The name of a rule, or `dates`, `quantity`, `balance`, `bundle`. */
+  /** The name of a rule, or `dates`, `balance`, `bundle` or `customer`. */
   readonly name: string;
   readonly property: string | null;
   readonly validationRuleId: string | null;

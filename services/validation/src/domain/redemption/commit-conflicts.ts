@@ -19,10 +19,10 @@ export type CommitConflicts = ReadonlyMap<string, ConflictRecord>;
 
 type ConflictRecord = {
   readonly attempts: number;
-  /** Of the last attempt. */
+  /** Rejection of the last attempt. */
   readonly rejection: Rejection;
   readonly isExhausted: boolean;
-  /** Of a gift card; null after it was loaded again. */
+  /** Credits left on a gift card, as the commit reported them; null once the card was loaded again. */
   readonly remainingCredits: bigint | null;
 };
 

@@ -51,7 +51,7 @@ test("every name has a test case", () => {
 const namesOf = (rules: object = {}): RuleName[] =>
   Object.values(rules).flatMap(({ name }) => (isRuleName(String(name)) ? [name] : []));
 
-describe("what a rule needs", () => {
+describe("the data that a rule reads", () => {
   const conditions = { $is: [1] };
   const ask = (name: RuleName, given: Parameters<typeof buildReader>[0]) => {
     const { operand } = traitsOf(name);

@@ -9,20 +9,20 @@ import type { VoucherItem } from "../mapping/campaign-voucher.ts";
 import { requireMask } from "../mapping/code-config.ts";
 import { findPending } from "../store/campaign-jobs.ts";
 
-export type Addition = {
+export type VoucherAddition = {
   readonly campaign: Campaign;
   readonly item: VoucherItem;
   readonly count: bigint;
 };
 
 /**
- * Rejects more vouchers than the campaign may have, or more codes than its mask has left. Counts what waiting jobs will
- * generate, so that nothing starts that cannot end.
+ * Rejects more vouchers than the campaign may have, or more codes than its mask has left. Includes the vouchers that
+ * waiting jobs will generate, so that no job is started that would fail for lack of codes.
  */
-export async function requireRoom(
+export async function requireCapacity(
   deps: Pick<Deps, "db" | "vouchers" | "maxVouchers">,
   call: Call,
-  { campaign, item, count }: Addition,
+  { campaign, item, count }: VoucherAddition,
 ): Promise<void> {
   const { toGenerate } = await findPending(deps.db, call.project.id, campaign.id);
   requireSize(deps.maxVouchers, campaign.vouchersCount + toGenerate, count);

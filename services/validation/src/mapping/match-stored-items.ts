@@ -1,7 +1,7 @@
 import type { OrderItem, OrderItemInput } from "@scrip/proto/scrip/common/v1/order_pb";
 
-/** The item of the stored order that each sent item names by its id; each at most once. */
-export function keptItems(
+/** For each sent item, the stored item with the id that it contains; a stored item is matched once. */
+export function matchStoredItems(
   sent: readonly OrderItemInput[],
   stored: readonly OrderItem[],
 ): readonly (OrderItem | undefined)[] {
@@ -15,7 +15,10 @@ export function keptItems(
   });
 }
 
-/** Whether a sent item is worth what the stored one is, so that what redemptions changed still applies. */
+/**
+ * Whether a sent item has the quantity and price of the stored one, so that the discounts and free units of redemptions
+ * still apply.
+ */
 export const isUnchanged = (item: OrderItemInput, stored: OrderItem): boolean =>
   item.quantity === stored.quantity &&
   item.price === stored.price &&
