@@ -1,5 +1,6 @@
 import { Client } from "pg";
 
+import { NO_COMPILATION } from "./database.ts";
 import { exactTypes } from "./exact-types.ts";
 import { withSession } from "./session-url.ts";
 import { assertProjectId, PROJECT_SETTING, tenantRoleOf } from "./tenant-role.ts";
@@ -36,6 +37,7 @@ export function createBulkClient(
       enable_nestloop: "off",
       statement_timeout: BULK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: BULK_TIMEOUT_MS,
+      ...NO_COMPILATION,
     }),
     application_name: `${applicationName} bulk`,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,

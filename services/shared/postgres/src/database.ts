@@ -135,6 +135,9 @@ function openPool(options: DatabaseOptions, customTypes?: CustomTypesConfig): Po
   return pool;
 }
 
+/** Compiling the conditions of a list or an export takes seconds to minutes, and running them milliseconds. */
+export const NO_COMPILATION = { jit: "off" } as const;
+
 type SessionOptions = Pick<DatabaseOptions, "schema" | "role" | "statementTimeoutMs">;
 
 function sessionOf({ schema, role, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: SessionOptions) {
@@ -146,6 +149,7 @@ function sessionOf({ schema, role, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: 
     statement_timeout: statementTimeoutMs,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    ...NO_COMPILATION,
   };
 }
 

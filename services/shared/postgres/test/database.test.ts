@@ -72,10 +72,19 @@ test("connects as the role of the service, in its schema and within the limits",
             current_setting('statement_timeout') as statement,
             current_setting('lock_timeout') as lock,
             current_setting('idle_in_transaction_session_timeout') as idle,
+            current_setting('jit') as jit,
             current_setting('application_name') as name`,
   );
   expect(rows).toEqual([
-    { role: "scrip_till", schema: "till", statement: "3s", lock: "1s", idle: "5s", name: "till" },
+    {
+      role: "scrip_till",
+      schema: "till",
+      statement: "3s",
+      lock: "1s",
+      idle: "5s",
+      jit: "off",
+      name: "till",
+    },
   ]);
 });
 
