@@ -1,7 +1,7 @@
 import { Client } from "pg";
 
-import { NO_COMPILATION } from "./database.ts";
 import { exactTypes } from "./exact-types.ts";
+import { NO_COMPILATION } from "./planning.ts";
 import { withSession } from "./session-url.ts";
 import { assertProjectId, PROJECT_SETTING, tenantRoleOf } from "./tenant-role.ts";
 

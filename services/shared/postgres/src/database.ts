@@ -7,6 +7,7 @@ import { measureDatabase } from "./database-metrics.ts";
 import { exactTypes } from "./exact-types.ts";
 import { createSnapshots, type Snapshots } from "./held-snapshots.ts";
 import { assertIdentifier } from "./identifier.ts";
+import { NO_COMPILATION } from "./planning.ts";
 import type { ProjectQueryable, Queryable } from "./queryable.ts";
 import { withSession } from "./session-url.ts";
 import { singleStatements } from "./single-statements.ts";
@@ -134,9 +135,6 @@ function openPool(options: DatabaseOptions, customTypes?: CustomTypesConfig): Po
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
-
-/** Compiling the conditions of a list or an export takes seconds to minutes, and running them milliseconds. */
-export const NO_COMPILATION = { jit: "off" } as const;
 
 type SessionOptions = Pick<DatabaseOptions, "schema" | "role" | "statementTimeoutMs">;
 

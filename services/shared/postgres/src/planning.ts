@@ -3,6 +3,9 @@ import type { PoolClient } from "pg";
 import { sendTogether } from "./send-together.ts";
 import type { Planning, Statement } from "./statement.ts";
 
+/** Of every session: compiling the conditions of a list or an export takes seconds to minutes, and running them milliseconds. */
+export const NO_COMPILATION = { jit: "off" } as const;
+
 const NAMES = ["enable_seqscan", "enable_nestloop", "plan_cache_mode"] as const;
 
 /** Settings that differ from the default. */
