@@ -110,13 +110,13 @@ const COLUMNS: Readonly<Record<CountScope["kind"], KeyColumn>> = {
 
 /**
  * Sums read the rows; a number is mostly an index-only scan. A sum stays at the largest number that JSON holds exactly, which
- * no limit exceeds: one beyond eight bytes would fail each request.
+ * no limit exceeds: one beyond eight bytes would fail each request. Without rows it is null, which `least` would ignore.
  */
-const SUMS = `least(case name.measure
+const SUMS = `least(coalesce(case name.measure
                 when 'ORDERS_AMOUNT' then sum(r.order_amount)
                 when 'DISCOUNTED_AMOUNT' then sum(r.discounted_amount)
                 when 'GIFT_CREDITS' then sum(r.amount)
-                else sum((r.units ->> name.product_id)::int8) end, 9007199254740991)`;
+                else sum((r.units ->> name.product_id)::int8) end, 0), 9007199254740991)`;
 
 /** `names` are the counts to read, as rows called `name`. */
 function textOf(source: string, names: string): string {
@@ -136,7 +136,7 @@ function textOf(source: string, names: string): string {
   return `select name.position, r.value
             from ${names}
            cross join lateral (
-                   select coalesce(${what === "number" ? "count(*)" : SUMS}, 0)::int8 as value
+                   select (${what === "number" ? "count(*)" : SUMS})::int8 as value
                      from (select r.*
                              from redemption r
                             where ${key} between ${range} and ${range}
