@@ -4,10 +4,10 @@ import { MS_PER_DAY } from "./condition.ts";
 
 /** A day that exists, from the year 1 on. PostgreSQL before version 16 has no function that tells. */
 const DAY = [
-  String.raw`(?!0000)\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
-  String.raw`(?!0000)\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
-  String.raw`(?!0000)\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
-  String.raw`(?!0000)(?:\d{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
+  String.raw`(?!0000)[0-9]{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])`,
+  String.raw`(?!0000)[0-9]{4}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)`,
+  String.raw`(?!0000)[0-9]{4}-02-(?:0[1-9]|1[0-9]|2[0-8])`,
+  String.raw`(?!0000)(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
 ].join("|");
 
 /**
@@ -15,12 +15,12 @@ const DAY = [
  * that the two would read differently, such as a second 60, is rejected.
  */
 const ISO_DATE = new RegExp(
-  String.raw`^(?=${DAY})(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?(?:Z|([+-])(0\d|1[0-4]):?([0-5]\d))?)?$`,
+  String.raw`^(?=${DAY})([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]{1,6}))?)?(?:Z|([+-])(0[0-9]|1[0-4]):?([0-5][0-9]))?)?$`,
   "u",
 );
 
 /** Contains its time zone. */
-const ZONED = String.raw`T.*(Z|[+-]\d{2}:?\d{2})$`;
+const ZONED = String.raw`T.*(Z|[+-][0-9]{2}:?[0-9]{2})$`;
 
 /** Whether a text of the statement is a date that Postgres can read. */
 export const isDateSql = (text: string): string => `${text} ~ '${ISO_DATE.source}'`;
