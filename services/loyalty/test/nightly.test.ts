@@ -80,6 +80,19 @@ test.each([
   expect(await project.types()).toEqual(expected);
 });
 
+test("a time zone that the process does not know is reported, and other projects have their nights", async () => {
+  const unknown = await dueProject();
+  await db.query("update project set time_zone = 'No/Where' where project_id = $1", [
+    unknown.projectId,
+  ]);
+  const known = await dueProject();
+  const errors: Error[] = [];
+  await runNightsOfProjects(deps, (error) => void errors.push(error));
+  expect(errors).toMatchObject([{ message: "the time zone No/Where has no date" }]);
+  expect([await unknown.types(), await known.types()]).toEqual([[], EXPECTED]);
+  await db.query("delete from project where project_id = $1", [unknown.projectId]);
+});
+
 test("a night that waits for a lock does not delay the nights of other projects", async () => {
   const [waiting, ...others] = [await dueProject(), await dueProject(), await dueProject()];
   let nights: Promise<void> | undefined;

@@ -3,7 +3,12 @@ import { startPeriodicJob } from "@scrip/rpc";
 import { instantAt } from "@scrip/rules";
 
 import { addDays, epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
-import { listCalendars, listProjectsWithDuePoints } from "../store/due-points.ts";
+import {
+  type DatedCalendar,
+  listCalendars,
+  listProjectsWithDuePoints,
+} from "../store/due-points.ts";
+import type { ProjectCalendar } from "../store/project-calendars.ts";
 import { activatePendingPointsStep } from "./activate-pending-points.ts";
 import { autoRedeemStep } from "./auto-redeem.ts";
 import { changeTiersStep } from "./change-tiers.ts";
@@ -86,16 +91,27 @@ export const startNightlyJobs = (
     work: (signal) => runNightsOfProjects(deps, onError, () => signal.aborted),
   });
 
+/** Without those whose time zone this process does not know, which a newer gateway may have accepted: they are reported. */
+const datedCalendars = (
+  calendars: readonly ProjectCalendar[],
+  onError: (error: Error) => void,
+): readonly DatedCalendar[] =>
+  calendars.flatMap((calendar) => {
+    try {
+      return [{ ...calendar, today: localDateAt(calendar.timeZone, projectTime(calendar)) }];
+    } catch (cause) {
+      onError(new Error(`the time zone ${calendar.timeZone} has no date`, { cause }));
+      return [];
+    }
+  });
+
 /** Runs the nights that are due. A project whose nights fail is reported, and tried again with the next run. */
 export async function runNightsOfProjects(
   deps: NightlyDeps,
   onError: (error: Error) => void,
   isOver: () => boolean = () => false,
 ): Promise<void> {
-  const calendars = (await listCalendars(deps.db)).map((calendar) => ({
-    ...calendar,
-    today: localDateAt(calendar.timeZone, projectTime(calendar)),
-  }));
+  const calendars = datedCalendars(await listCalendars(deps.db), onError);
   const projects = (await listProjectsWithDuePoints(deps.db, calendars)).values();
   const lane = async () => {
     for (const { sandboxNow, ...project } of projects) {
