@@ -49,9 +49,10 @@ export function createCommitLocked(deps: Deps): CommitLocked {
     retryItemsSeparately(commands, {
       run: (some) => commit(context, some, some === commands ? earlier : []),
       reject: ({ message }, cause) => {
-        if (sqlState(cause) === OUT_OF_RANGE) return totalsExceededOutcome(message.requestId);
         deps.onError(new Error("a redemption could not be stored", { cause }));
-        return internalErrorOutcome(message.requestId);
+        return sqlState(cause) === OUT_OF_RANGE
+          ? totalsExceededOutcome(message.requestId)
+          : internalErrorOutcome(message.requestId);
       },
     });
 }

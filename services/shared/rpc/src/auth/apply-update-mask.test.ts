@@ -54,6 +54,15 @@ describe("an update mask", () => {
     expect(order.amount).toBeUndefined();
   });
 
+  test("keeps the ids of an object below whose field it names", () => {
+    const order = maskedOrder({
+      customer: { sourceId: "ada", name: "Ada", email: "ada@example.com" },
+      updateMask: { paths: ["customer.name"] },
+    });
+    expect(order.customer).toMatchObject({ sourceId: "ada", name: "Ada" });
+    expect(order.customer?.email).toBeUndefined();
+  });
+
   test("keeps the ids of an object that is created or updated, but not the new source id of an update", () => {
     const paths = ["name"];
     const { createProduct, updateProduct } = ProductService.method;

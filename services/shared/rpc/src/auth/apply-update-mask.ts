@@ -103,8 +103,9 @@ function keepBelow(request: MutableMessage, field: DescField, below: ReadonlySet
     ? (request[field.localName] as Message)
     : create(message);
   for (const each of message.fields) {
-    // A document needs its required fields, such as the type of a discount.
-    if (!below.has(each) && !ruleOf(each).required) clearField(value, each);
+    // A document needs its required fields, such as the type of a discount, and names the object that it is about.
+    const isKept = below.has(each) || ruleOf(each).required || IDENTIFIERS.has(each.name);
+    if (!isKept) clearField(value, each);
   }
   request[field.localName] = value;
 }
