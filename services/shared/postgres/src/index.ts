@@ -54,6 +54,7 @@ export {
 export { countRows, consistentTotal } from "./count-rows.ts";
 export { readSnapshot } from "./snapshots.ts";
 export { adjustClockTo } from "./server-clock.ts";
+export { boundedSum } from "./bounded-sum.ts";
 export { CASELESS, sortsByBytes } from "./collation.ts";
 export { checkWrites, type WriteFailure, writeFailureOf } from "./write-check.ts";
 export {

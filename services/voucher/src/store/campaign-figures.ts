@@ -1,4 +1,4 @@
-import type { Queryable } from "@scrip/postgres";
+import { boundedSum, type Queryable } from "@scrip/postgres";
 
 import { keyFrom, keyOf } from "./redemption-keys.ts";
 import { USAGE_OF_VOUCHER } from "./voucher-rows.ts";
@@ -21,9 +21,8 @@ const IN_RANGE = (instant: string): string =>
 /** As the indexes on redemptions and rollbacks express it. */
 const OF_CAMPAIGN = (row: string): string =>
   `${keyOf(row, "campaign_id")} = ${keyFrom("$1", "$2")} and ${row}.campaign_id is not null`;
-/** Stays at the largest number that JSON holds exactly: a sum beyond eight bytes would fail each request. */
 const SUM = (value: string, filter = "true"): string =>
-  `least(coalesce(sum(${value}) filter (where ${filter}), 0), 9007199254740991)::bigint`;
+  boundedSum(`sum(${value}) filter (where ${filter})`);
 
 const QUERIES: readonly Query[] = [
   {

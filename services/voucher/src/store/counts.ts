@@ -1,5 +1,6 @@
 import {
   batchOf,
+  boundedSum,
   buildStatement,
   column,
   type ColumnTable,
@@ -108,15 +109,12 @@ const COLUMNS: Readonly<Record<CountScope["kind"], KeyColumn>> = {
   campaign: "campaign_id",
 };
 
-/**
- * Sums read the rows; a number is mostly an index-only scan. A sum stays at the largest number that JSON holds exactly, which
- * no limit exceeds: one beyond eight bytes would fail each request. Without rows it is null, which `least` would ignore.
- */
-const SUMS = `least(coalesce(case name.measure
+/** Sums read the rows; a number is mostly an index-only scan. No limit exceeds the bound of a sum. */
+const SUMS = boundedSum(`case name.measure
                 when 'ORDERS_AMOUNT' then sum(r.order_amount)
                 when 'DISCOUNTED_AMOUNT' then sum(r.discounted_amount)
                 when 'GIFT_CREDITS' then sum(r.amount)
-                else sum((r.units ->> name.product_id)::int8) end, 0), 9007199254740991)`;
+                else sum((r.units ->> name.product_id)::int8) end`);
 
 /** `names` are the counts to read, as rows called `name`. */
 function textOf(source: string, names: string): string {
@@ -136,7 +134,7 @@ function textOf(source: string, names: string): string {
   return `select name.position, r.value
             from ${names}
            cross join lateral (
-                   select (${what === "number" ? "count(*)" : SUMS})::int8 as value
+                   select ${what === "number" ? "count(*)" : SUMS} as value
                      from (select r.*
                              from redemption r
                             where ${key} between ${range} and ${range}
