@@ -1,18 +1,7 @@
 import { type Queryable, textArray, timestampArray } from "@scrip/postgres";
 
 import type { LocalDate } from "../domain/local-date.ts";
-import type { ProjectCalendar } from "./project-calendars.ts";
-
-/** The time zones and clocks that projects have. */
-export async function listCalendars(db: Queryable): Promise<readonly ProjectCalendar[]> {
-  const { rows } = await db.query<{ time_zone: string; sandbox_now: Date | null }>(
-    "select distinct time_zone, sandbox_now from project where not deleted",
-  );
-  return rows.map((row) => ({
-    timeZone: row.time_zone,
-    sandboxNow: row.sandbox_now?.getTime() ?? null,
-  }));
-}
+import { calendarFromRow, type CalendarRow, type ProjectCalendar } from "./project-calendars.ts";
 
 /** A calendar and its current date. */
 export type DatedCalendar = ProjectCalendar & { readonly today: LocalDate };
@@ -27,11 +16,7 @@ export async function listProjectsWithDuePoints(
   db: Queryable,
   calendars: readonly DatedCalendar[],
 ): Promise<readonly DueProject[]> {
-  const { rows } = await db.query<{
-    project_id: string;
-    time_zone: string;
-    sandbox_now: Date | null;
-  }>(
+  const { rows } = await db.query<CalendarRow & { readonly project_id: string }>(
     `select project_id, p.time_zone, p.sandbox_now
        from project p
        join (select time_zone, sandbox_now, date::date
@@ -54,11 +39,7 @@ export async function listProjectsWithDuePoints(
       textArray(calendars.map(({ today }) => today)),
     ],
   );
-  return rows.map((row) => ({
-    projectId: row.project_id,
-    timeZone: row.time_zone,
-    sandboxNow: row.sandbox_now?.getTime() ?? null,
-  }));
+  return rows.map((row) => ({ projectId: row.project_id, ...calendarFromRow(row) }));
 }
 
 /** The earliest date of a card's lots in this range; null without one. */
