@@ -80,7 +80,7 @@ test.each([
   expect(await project.types()).toEqual(expected);
 });
 
-test("a time zone that the process does not know is reported, and other projects have their nights", async () => {
+test("an unknown time zone is reported, and the nights of other projects run", async () => {
   const unknown = await dueProject();
   await db.query("update project set time_zone = 'No/Where' where project_id = $1", [
     unknown.projectId,
@@ -88,7 +88,7 @@ test("a time zone that the process does not know is reported, and other projects
   const known = await dueProject();
   const errors: Error[] = [];
   await runNightsOfProjects(deps, (error) => void errors.push(error));
-  expect(errors).toMatchObject([{ message: "the time zone No/Where has no date" }]);
+  expect(errors).toMatchObject([{ message: "the time zone No/Where is unknown" }]);
   expect([await unknown.types(), await known.types()]).toEqual([[], EXPECTED]);
   await db.query("delete from project where project_id = $1", [unknown.projectId]);
 });

@@ -3,12 +3,8 @@ import { startPeriodicJob } from "@scrip/rpc";
 import { instantAt } from "@scrip/rules";
 
 import { addDays, epochDayOf, localDateAt, type LocalDate } from "../domain/local-date.ts";
-import {
-  type DatedCalendar,
-  listCalendars,
-  listProjectsWithDuePoints,
-} from "../store/due-points.ts";
-import type { ProjectCalendar } from "../store/project-calendars.ts";
+import { type DatedCalendar, listProjectsWithDuePoints } from "../store/due-points.ts";
+import { listCalendars, type ProjectCalendar } from "../store/project-calendars.ts";
 import { activatePendingPointsStep } from "./activate-pending-points.ts";
 import { autoRedeemStep } from "./auto-redeem.ts";
 import { changeTiersStep } from "./change-tiers.ts";
@@ -91,7 +87,7 @@ export const startNightlyJobs = (
     work: (signal) => runNightsOfProjects(deps, onError, () => signal.aborted),
   });
 
-/** Without those whose time zone this process does not know, which a newer gateway may have accepted: they are reported. */
+/** Adds the current date. Reports and omits calendars whose time zone this process does not know: a newer gateway may have accepted it. */
 const datedCalendars = (
   calendars: readonly ProjectCalendar[],
   onError: (error: Error) => void,
@@ -100,7 +96,7 @@ const datedCalendars = (
     try {
       return [{ ...calendar, today: localDateAt(calendar.timeZone, projectTime(calendar)) }];
     } catch (cause) {
-      onError(new Error(`the time zone ${calendar.timeZone} has no date`, { cause }));
+      onError(new Error(`the time zone ${calendar.timeZone} is unknown`, { cause }));
       return [];
     }
   });

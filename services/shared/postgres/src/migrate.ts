@@ -84,7 +84,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   }
 }
 
-/** The oldest version of PostgreSQL whose project still supports it. Keep docs/operations.md equal. */
+/** The oldest supported version of PostgreSQL. Keep docs/operations.md and distribution-postgres.ts of @scrip/testing equal. */
 const OLDEST_VERSION = 15;
 
 async function checkVersion(client: Client): Promise<void> {

@@ -3,7 +3,7 @@ import type { PoolClient } from "pg";
 import { sendTogether } from "./send-together.ts";
 import type { Planning, Statement } from "./statement.ts";
 
-/** Of every session: compiling the conditions of a list or an export takes seconds to minutes, and running them milliseconds. */
+/** A setting of every session. Compiling the conditions of a list or an export takes longer than evaluating them, up to minutes. */
 export const NO_COMPILATION = { jit: "off" } as const;
 
 const NAMES = ["enable_seqscan", "enable_nestloop", "plan_cache_mode"] as const;

@@ -156,7 +156,7 @@ export const commitOutcome = (outcome: CommitOutcome["outcome"]): CommitOutcome 
 export const internalErrorOutcome = (requestId: string): CommitOutcome =>
   rejectedOutcome(buildError("internal_error", requestId, undefined));
 
-/** A sum of amounts, of a campaign or tier, has no room for those of the redemption. */
+/** The amounts of the redemption would exceed what a total of the campaign or tier can store. */
 export const totalsExceededOutcome = (requestId: string): CommitOutcome =>
   rejectedOutcome(
     buildError(

@@ -54,7 +54,7 @@ describe("an update mask", () => {
     expect(order.amount).toBeUndefined();
   });
 
-  test("keeps the ids of an object below whose field it names", () => {
+  test("that names a field of an object keeps the ids of the object", () => {
     const order = maskedOrder({
       customer: { sourceId: "ada", name: "Ada", email: "ada@example.com" },
       updateMask: { paths: ["customer.name"] },

@@ -103,7 +103,7 @@ function keepBelow(request: MutableMessage, field: DescField, below: ReadonlySet
     ? (request[field.localName] as Message)
     : create(message);
   for (const each of message.fields) {
-    // A document needs its required fields, such as the type of a discount, and names the object that it is about.
+    // A document must contain its required fields, such as the type of a discount, and the ids of its object.
     const isKept = below.has(each) || ruleOf(each).required || IDENTIFIERS.has(each.name);
     if (!isKept) clearField(value, each);
   }
