@@ -197,16 +197,17 @@ describe.each(COMPOSITIONS)("imports (%s)", async (composition) => {
       source_id: x,
       name: "Old",
       phone: "+1",
+      address: { city: "Rome", state: "Lazio", country: "IT" },
       metadata: { kept: 1 },
     });
-    const people = `Source_id,Name,Phone,Address_City,level\n${x},New,,Paris,gold\n${y},Second,+2,,\n,Nobody,,,\n`;
+    const people = `Source_id,Name,Phone,Address_City,Address_State,level\n${x},New,,Paris,,gold\n${y},Second,+2,,,\n,Nobody,,,,\n`;
     expect(await message(await upload("/v1/customers/importCSV", people))).toBe(
       "2 customer(s) imported successfully, 1 failed.",
     );
     expect((await api.get(`/v1/customers/${x}`)).body).toMatchObject({
       name: "New",
       phone: null,
-      address: { city: "Paris" },
+      address: { city: "Paris", state: null, country: "IT" },
       metadata: { kept: 1, level: "gold" },
     });
 

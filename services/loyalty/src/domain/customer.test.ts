@@ -31,6 +31,19 @@ test("changes the sent parts of an address, and a null address clears all of the
   });
 });
 
+test("clears the parts of an address that were sent without a value", () => {
+  const mask = ["address", "address.city", "address.line_1", "address.country"];
+  expect(customerChangeOf({ address: { city: "Paris" } }, mask).fields).toEqual({
+    city: "Paris",
+    line_1: null,
+    country: null,
+  });
+  expect(
+    customerChangeOf({ country: "FR", address: {} }, ["country", "address", "address.country"])
+      .fields,
+  ).toEqual({ country: "FR" });
+});
+
 test("sets the country of the address, which takes precedence over the top-level country", () => {
   expect(customerChangeOf({ country: "FR" }).fields).toEqual({ country: "FR" });
   expect(customerChangeOf({ country: "FR", address: { country: "PL" } }).fields).toEqual({

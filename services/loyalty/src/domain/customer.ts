@@ -130,7 +130,8 @@ export function hasChanges(customer: CustomerInput): boolean {
 }
 
 /**
- * The changes of a request. `mask` lists the fields that were sent; a sent field without a value is cleared.
+ * The changes of a request. `mask` lists the fields that were sent, also those of the address; a sent field without a value is
+ * cleared.
  * Without a mask, the fields with a value count as sent.
  */
 export function customerChangeOf(input: CustomerInput, mask?: readonly string[]): CustomerChange {
@@ -155,6 +156,7 @@ export function customerChangeOf(input: CustomerInput, mask?: readonly string[])
   for (const field of ADDRESS_FIELDS) {
     const part = parts[field];
     if (part !== undefined) fields[field] = part;
+    else if (sent?.has(`address.${field}`) === true) fields[field] ??= null;
   }
   return { fields, metadata: input.metadata ?? {} };
 }

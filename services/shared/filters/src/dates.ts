@@ -181,8 +181,11 @@ function localSql(sql: string, { timeZone }: FilterContext, bind: Bind): string 
   return `(${sql} at time zone 'UTC' + make_interval(mins => ${bind(minutes)}::int4))`;
 }
 
-/** Postgres reads names such as `CET` and `PST` as abbreviations, which have no summer time. */
+/**
+ * The main name of a zone. Postgres does not know all others, such as `US/Pacific-New`, and reads names such as `CET` and
+ * `PST` as abbreviations, which have no summer time.
+ */
 const postgresName = (timeZone: string): string =>
-  timeZone === "UTC" || timeZone.includes("/")
+  timeZone === "UTC"
     ? timeZone
     : new Intl.DateTimeFormat("en-US", { timeZone }).resolvedOptions().timeZone;

@@ -354,8 +354,9 @@ test.each([
   ["WET", "2026-07-01T23:30:00Z", 2],
   ["PST", "2026-07-02T06:30:00Z", 1],
   ["BST", "2026-07-01T18:30:00Z", 2],
+  ["US/Pacific-New", "2026-07-02T06:30:00Z", 1],
 ])(
-  "knows the summer time of %s, which Postgres reads as an abbreviation",
+  "knows the summer time of %s, which Postgres does not know or reads as an abbreviation",
   async (zone, at, day) => {
     const values: unknown[] = [at];
     const tree = { made: { conditions: { $is_day_of_month: day } } };

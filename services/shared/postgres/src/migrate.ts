@@ -69,7 +69,7 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
   client.on("error", () => {});
   await client.connect();
   try {
-    await checkVersion(client);
+    await checkServer(client);
     await takeTurn(client, schema);
     await client.query(`set lock_timeout = '${TABLE_LOCK_TIMEOUT}'`);
     await prepare(client, schema, role);
@@ -87,15 +87,21 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
 /** The oldest supported version of PostgreSQL. Keep docs/operations.md and distribution-postgres.ts of @scrip/testing equal. */
 const OLDEST_VERSION = 15;
 
-async function checkVersion(client: Client): Promise<void> {
-  const { rows } = await client.query<{ version: string }>(
-    "select current_setting('server_version') as version",
+async function checkServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: string; encoding: string }>(
+    "select current_setting('server_version') as version, current_setting('server_encoding') as encoding",
   );
-  const version = rows[0]?.version ?? "";
-  if (Number.parseInt(version, 10) >= OLDEST_VERSION) return;
-  throw new MigrationError(
-    `Scrip needs PostgreSQL ${OLDEST_VERSION} or later, and this server is version ${version}. Use a newer server.`,
-  );
+  const { version = "", encoding = "" } = rows[0] ?? {};
+  if (Number.parseInt(version, 10) < OLDEST_VERSION) {
+    throw new MigrationError(
+      `Scrip needs PostgreSQL ${OLDEST_VERSION} or later, and this server is version ${version}. Use a newer server.`,
+    );
+  }
+  if (encoding !== "UTF8") {
+    throw new MigrationError(
+      `Scrip needs a database with the encoding UTF8, and this one has ${encoding}. Create another database.`,
+    );
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 
+import { CASELESS } from "./collation.ts";
 import { type Database } from "./database.ts";
 import { isUnavailable, sqlState } from "./errors.ts";
 
@@ -9,13 +10,15 @@ const slot = randomInt(1_024);
 /**
  * Fails when the database of a service cannot be written. Where a disk is full, small writes still
  * succeed: they use the free space of a page and of the write-ahead log. So the check also writes a
- * temporary file, which needs new space (services/decisions/0031-readiness-writes.md).
+ * temporary file, which needs new space (services/decisions/0031-readiness-writes.md). And it uses the
+ * collation of the schema, which backups of earlier releases lack and only filters would miss.
  */
 export async function checkWrites(db: Database): Promise<void> {
   await db.transaction((tx) =>
     Promise.all([
       tx.query("set local work_mem = '64kB'; set local temp_tablespaces = ''"),
       tx.query("select count(*) from generate_series(1, 4000)"),
+      tx.query(`select '' collate ${CASELESS}`),
       tx.query({
         text: `insert into write_check (slot, written_at) values ($1, clock_timestamp())
                on conflict (slot) do update set written_at = excluded.written_at`,
@@ -40,7 +43,7 @@ export type WriteFailure =
 const FAILURES: readonly (readonly [RegExp, WriteFailure])[] = [
   [/^53100$/, "disk_full"],
   [/^25006$/, "read_only"],
-  [/^(42P01|3F000)$/, "schema_missing"],
+  [/^(42P01|42704|3F000)$/, "schema_missing"],
   [/^(42501|28.*)$/, "not_permitted"],
 ];
 

@@ -44,15 +44,14 @@ function customerOf(row: CsvRow): CreateCustomerRequest {
   if (sourceId === undefined) throw new CellFault("Source_id: must be present");
   const listed = FIELDS.filter((field) => row.listed.has(field));
   const fields = Object.fromEntries(listed.map((field) => [field, row.text(field)]));
-  const address = Object.entries(ADDRESS_FIELDS)
-    .filter(([column]) => row.listed.has(column))
-    .map(([column, field]) => [field, row.text(column)] as const);
-  const isAddressEmpty = address.every(([, text]) => text === undefined);
+  const address = Object.entries(ADDRESS_FIELDS).filter(([column]) => row.listed.has(column));
   return create(CreateCustomerRequestSchema, {
     ...fields,
     sourceId,
     metadata: row.metadata("customer", "null"),
-    ...(!isAddressEmpty && { address: Object.fromEntries(address) }),
-    updateMask: { paths: [...listed, ...(address.length > 0 ? ["address"] : [])] },
+    address: Object.fromEntries(address.map(([column, field]) => [field, row.text(column)])),
+    updateMask: {
+      paths: [...listed, ...address.map(([column]) => column.replace("address_", "address."))],
+    },
   });
 }
