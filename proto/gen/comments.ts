@@ -3824,7 +3824,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.voucher.v1.GenerateVouchersRequest.campaign": "Campaign that the vouchers belong to.",
   "scrip.voucher.v1.GenerateVouchersRequest.count": "Number of vouchers, 1 to 10000.",
   "scrip.voucher.v1.GenerateVouchersRequest.item": "The vouchers, without a code. A `code_config` is used as sent, without the project's default settings.",
-  "scrip.voucher.v1.GenerateVouchersResponse.generated_count": "Number of vouchers that were created: always the requested number.",
+  "scrip.voucher.v1.GenerateVouchersResponse.generated_count": "Number of vouchers that were created: the requested number, or that of the first request with the same idempotency key.",
   "scrip.voucher.v1.GetBarcodeRequest.format": "`png` or `svg`. Default: `png`.",
   "scrip.voucher.v1.GetBarcodeRequest.id": "Id of the image, from `assets` of the voucher.",
   "scrip.voucher.v1.GetBarcodeRequest.size": "Size of the image, 1 to 100. Default: 10.",

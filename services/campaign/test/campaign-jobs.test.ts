@@ -11,12 +11,14 @@ import {
 import type { Call } from "@scrip/rpc";
 import { afterAll, describe, expect, test } from "vitest";
 
+import { requireCampaign } from "../src/campaign/require-campaign.ts";
+import { inheritFromCampaign, voucherCampaignToProto } from "../src/mapping/campaign-voucher.ts";
 import { newCall, newCoupons, rejectionKey, TEN_PERCENT } from "./builders.ts";
 import { startCampaigns } from "./deps.ts";
 
 const service = await startCampaigns();
 afterAll(() => service[Symbol.asyncDispose]());
-const { bin, campaigns, db, jobs, network, vouchers } = service;
+const { bin, campaigns, campaignVouchers, db, jobs, network, vouchers } = service;
 const { DONE, FAILED, IN_PROGRESS, MODIFYING } = CampaignStatus;
 
 const pendingJobs = async (call: Call): Promise<readonly string[]> => {
@@ -104,6 +106,22 @@ describe("a job that generates vouchers", () => {
       expect(job).toMatchObject({ done: 500n, finished: true });
     }
     expect(await read(call, id)).toMatchObject({ vouchersCount: 500n });
+  });
+
+  test("counts the codes of a slice that a process with larger slices has generated", async () => {
+    const call = newCall();
+    const { id } = await newCoupons(service, call, { vouchersCount: 900n });
+    const [jobId = ""] = await pendingJobs(call);
+    const { campaign } = await requireCampaign(db, call.project.id, id);
+    const item = inheritFromCampaign(campaign);
+    const key = `${jobId}>0>`;
+    await campaignVouchers.generateVouchers(
+      { campaign: voucherCampaignToProto(campaign), item, count: 800n },
+      { ...call, idempotency: { key, requestHash: createHash("sha256").update(key).digest() } },
+    );
+    expect(await jobs.continueJob({ jobId }, call)).toMatchObject({ done: 800n, finished: false });
+    expect(await carryOut(call, jobId)).toMatchObject({ done: 900n });
+    expect(await total(call, id)).toBe(900n);
   });
 
   test("adds vouchers with the values of the request, once for each idempotency key", async () => {

@@ -8,6 +8,7 @@ import { PromotionService } from "@scrip/proto/scrip/campaign/v1/promotions_pb";
 import { ReferralTierService } from "@scrip/proto/scrip/campaign/v1/referral_tiers_pb";
 import { TrashBinService } from "@scrip/proto/scrip/campaign/v1/trash_bin_pb";
 import { CampaignImportService } from "@scrip/proto/scrip/campaign/v1/voucher_imports_pb";
+import { CampaignVoucherService } from "@scrip/proto/scrip/voucher/v1/campaign_vouchers_pb";
 import { VoucherService } from "@scrip/proto/scrip/voucher/v1/vouchers_pb";
 import { clientOf, createDirectTransport } from "@scrip/rpc";
 import { migratedDatabase, testDatabase, type TestDatabase } from "@scrip/testing";
@@ -34,6 +35,7 @@ export async function startCampaigns() {
     /** Another process of the service on the same database. */
     replica: () => startProcess(db, transport),
     vouchers: clientOf(VoucherService, voucher.transport),
+    campaignVouchers: clientOf(CampaignVoucherService, voucher.transport),
     /** While `isUp` is false, calls of the voucher service fail; they succeed unnoticed if `losesResponses`. */
     network,
     [Symbol.asyncDispose]: () => running.disposeAsync(),

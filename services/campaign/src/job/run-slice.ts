@@ -100,11 +100,12 @@ async function generate(deps: Deps, call: Call, job: CampaignJob): Promise<Advan
           request: fromBinary(CreateCampaignVouchersRequestSchema, job.request),
           call,
         });
-  await deps.vouchers.generateVouchers(
+  // A repeated slice has as many codes as the process requested that began it, which may have slices of another size.
+  const { generatedCount: by } = await deps.vouchers.generateVouchers(
     { campaign: voucherCampaignToProto(campaign), item, count },
     sliceCall(call, job),
   );
-  return { by: count, position: "", status: count === left ? "DONE" : "PENDING" };
+  return { by, position: "", status: by === left ? "DONE" : "PENDING" };
 }
 
 /** Applies the current values of the campaign: of several updates that wait, the last one wins. */

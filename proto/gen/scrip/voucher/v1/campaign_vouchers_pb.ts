@@ -396,7 +396,7 @@ export const GenerateVouchersRequestSchema: GenMessage<GenerateVouchersRequest> 
  */
 export type GenerateVouchersResponse = Message<"scrip.voucher.v1.GenerateVouchersResponse"> & {
   /**
-   * Number of vouchers that were created: always the requested number.
+   * Number of vouchers that were created: the requested number, or that of the first request with the same idempotency key.
    *
    * @generated from field: int64 generated_count = 1;
    */
